@@ -1,0 +1,12 @@
+# What a user of the installed library finds: headers, the library, find_package(usmx).
+include(CMakePackageConfigHelpers)
+install(TARGETS usmx EXPORT usmxTargets LIBRARY DESTINATION ${USMX_LIBDIR} RUNTIME DESTINATION ${USMX_LIBDIR})
+install(DIRECTORY include/usmx DESTINATION ${USMX_INCLUDEDIR})
+install(EXPORT usmxTargets NAMESPACE usmx:: DESTINATION ${USMX_LIBDIR}/cmake/usmx)
+configure_package_config_file(cmake/usmxConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
+                              INSTALL_DESTINATION ${USMX_LIBDIR}/cmake/usmx)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/usmxConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/usmxConfigVersion.cmake cmake/SyclRuntime.cmake
+        DESTINATION ${USMX_LIBDIR}/cmake/usmx)

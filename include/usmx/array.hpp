@@ -1,0 +1,74 @@
+// The noun that travels: checked elements, the queue they are computed on, and whatever keeps them
+// alive. A C++ function that takes or returns one can be called with any library's objects.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include <sycl/half_type.hpp>
+#include <sycl/queue.hpp>
+
+#include "usmx/memory.hpp"
+#include "usmx/view.hpp"
+
+namespace usmx {
+
+template <>
+inline constexpr bool is_half<sycl::half> = true;
+
+/// An n-dimensional array in USM. Copying shares the memory; a const array may have writable
+/// elements, as a pointer may. Thread-safe as a shared_ptr is.
+class array {
+ public:
+  /// No memory, no queue: only to be assigned to.
+  array() = default;
+
+  /// Memory for `shape` elements in C order; contents undefined.
+  /// Throws interop_error (shape), allocation_error, device_error (kind not supported).
+  static array empty(const sycl::queue& queue, std::span<const std::int64_t> shape, dtype type,
+                     usm_kind kind = usm_kind::device);
+
+  /// Foreign elements: asks the driver for the kind of the memory and for its extent, and refuses
+  /// what does not lie inside. `keep_alive` may be empty if the caller outlives the array.
+  /// Throws interop_error: not_usm, out_of_allocation. Empty views are taken as they are.
+  static array bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive);
+
+  /// Foreign memory with its own deleter, in C order: `bind` + `adopt`. The deleter runs exactly once,
+  /// also if this throws.
+  static array adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,
+                     dtype type, std::function<void(void*)> deleter);
+
+  /// Another view of the same memory; `elements` must come from this array's own view.
+  array with_view(any_view elements) const { return {std::move(elements), queue_, owner_}; }
+  /// The same memory, computed on another queue of the same context. Throws std::invalid_argument
+  /// for another context.
+  array on(const sycl::queue& queue) const;
+
+  const any_view& elements() const noexcept { return view_; }
+  const sycl::queue& queue() const noexcept { return *queue_; }
+  const shared_owner& keep_alive() const noexcept { return owner_; }
+  void* data() const noexcept { return view_.data(); }
+  usm_kind kind() const noexcept { return view_.kind(); }
+
+  /// Call before submitting commands on the elements to `queue` (default: the array's own).
+  void used_on(const sycl::queue& queue) const {
+    if (owner_) owner_->used_on(queue);
+  }
+  /// Waits for pending work on the memory, if there is some.
+  void wait() const {
+    if (owner_) owner_->wait();
+  }
+
+ private:
+  array(any_view elements, std::optional<sycl::queue> queue, shared_owner owner)
+      : view_(std::move(elements)), queue_(std::move(queue)), owner_(std::move(owner)) {}
+
+  any_view view_;
+  std::optional<sycl::queue> queue_;
+  shared_owner owner_;
+};
+
+}  // namespace usmx

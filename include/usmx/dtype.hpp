@@ -1,0 +1,117 @@
+// An element type as the array protocols spell it ("<f4", "|b1", "|V12" + typedescr), without NumPy.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "usmx/error.hpp"
+
+namespace usmx {
+
+struct field;
+
+/// The class of an element type; the value is the letter that the protocol uses.
+enum class type_class : char {
+  boolean = 'b',
+  integer = 'i',
+  unsigned_integer = 'u',
+  floating = 'f',
+  complex = 'c',
+  record = 'V',
+};
+
+/// An element type in native byte order: class, size in bytes and, for records, their fields.
+/// Cheap to copy; equal when class, size and fields are equal.
+class dtype {
+ public:
+  using fields = std::vector<field>;
+
+  /// One byte, unsigned: what raw memory is made of.
+  constexpr dtype() noexcept = default;
+
+  /// Reads a type string such as "<f4". Accepts '<', '|' and '=' (and '>' for one-byte types).
+  /// Faults: typestr_malformed, typestr_unsupported (an 'O', 'S', 'M', ... or a size nobody has),
+  /// typestr_byte_order. `out` is written only on success.
+  static fault parse(std::string_view typestr, dtype& out) noexcept;
+
+  /// A record of the given fields, in order and without gaps (padding is a field without a name).
+  /// `itemsize` is the size that the typestr promised; fault typedescr_size if the fields differ.
+  static fault make_record(fields members, std::size_t itemsize, dtype& out);
+
+  /// The element type of a C++ type: bool, integers, float, double, std::complex, sycl::half.
+  template <class T>
+  static constexpr dtype of() noexcept;
+
+  constexpr type_class kind() const noexcept { return class_; }
+  /// Size of one element in bytes.
+  constexpr std::size_t itemsize() const noexcept { return itemsize_; }
+  /// Alignment in bytes that an element needs; 1 for records, which are packed.
+  std::size_t alignment() const noexcept;
+  /// Native spelling: "<f4", "|u1", "|V12".
+  std::string typestr() const;
+  /// NumPy's name: "float32", "bool", "complex64", "record96".
+  std::string name() const;
+  bool is_record() const noexcept { return class_ == type_class::record; }
+  /// The fields of a record, null for every other type and for a record without a description.
+  const fields* members() const noexcept { return members_.get(); }
+
+  friend bool operator==(const dtype& a, const dtype& b) noexcept;
+
+ private:
+  constexpr dtype(type_class c, std::uint32_t size) noexcept : class_(c), itemsize_(size) {}
+
+  type_class class_ = type_class::unsigned_integer;
+  std::uint32_t itemsize_ = 1;
+  std::shared_ptr<const fields> members_;
+};
+
+/// One member of a record: `shape` is empty for a scalar, an empty `name` is padding.
+struct field {
+  std::string name;
+  std::string title;
+  dtype type;
+  std::vector<std::int64_t> shape;
+
+  friend bool operator==(const field&, const field&) = default;
+};
+
+namespace detail {
+template <class T>
+struct is_complex : std::false_type {};
+template <class T>
+struct is_complex<std::complex<T>> : std::true_type {};
+}  // namespace detail
+
+/// Specialise to `true` for a two-byte floating-point type of your own (sycl::half has it already
+/// in usmx/array.hpp).
+template <class T>
+inline constexpr bool is_half = false;
+
+template <class T>
+constexpr dtype dtype::of() noexcept {
+  using U = std::remove_cv_t<T>;
+  constexpr auto size = static_cast<std::uint32_t>(sizeof(U));
+  if constexpr (std::is_same_v<U, bool>) {
+    return {type_class::boolean, 1};
+  } else if constexpr (std::is_same_v<U, std::byte>) {
+    return {type_class::unsigned_integer, 1};
+  } else if constexpr (std::is_integral_v<U>) {
+    return {std::is_signed_v<U> ? type_class::integer : type_class::unsigned_integer, size};
+  } else if constexpr (std::is_floating_point_v<U> || is_half<U>) {
+    static_assert(size <= 8, "long double has no type on a device");
+    return {type_class::floating, size};
+  } else if constexpr (detail::is_complex<U>::value) {
+    return {type_class::complex, size};
+  } else {
+    static_assert(std::is_trivially_copyable_v<U>, "an element must be trivially copyable");
+    return {type_class::record, size};
+  }
+}
+
+}  // namespace usmx

@@ -1,0 +1,123 @@
+// Who owns USM, and when it may go: resources hand out bytes, an owner keeps them alive for every
+// array that sees them, and nothing is freed while a queue that used it still has work.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <sycl/context.hpp>
+#include <sycl/device.hpp>
+#include <sycl/queue.hpp>
+
+#include "usmx/view.hpp"
+
+namespace usmx {
+
+/// Alignment in bytes of an allocation that asks for none: a cache line, and what JAX and Arrow want.
+inline constexpr std::size_t default_alignment = 64;
+
+/// Where bytes come from, shaped as std::pmr::memory_resource. Pools and adaptors stack on an
+/// upstream resource; a new behaviour is a new class, never a flag on an old one.
+class memory_resource {
+ public:
+  memory_resource() = default;
+  memory_resource(const memory_resource&) = delete;
+  memory_resource& operator=(const memory_resource&) = delete;
+  virtual ~memory_resource() = default;
+
+  /// At least `bytes` bytes at a multiple of `alignment` (a power of two). Zero bytes give a valid
+  /// pointer too. Throws allocation_error, or std::invalid_argument for a bad alignment.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment);
+  /// Returns what `allocate` gave, with the same numbers. The bytes must not be in use any more.
+  void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+
+  virtual usm_kind kind() const noexcept = 0;
+  virtual sycl::context context() const = 0;
+  virtual sycl::device device() const = 0;
+
+ private:
+  virtual void* do_allocate(std::size_t bytes, std::size_t alignment) = 0;
+  virtual void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+};
+
+/// Straight from the SYCL runtime. The only place of the library that calls `sycl::free`.
+class usm_resource final : public memory_resource {
+ public:
+  usm_resource(sycl::context context, sycl::device device, usm_kind kind);
+  usm_kind kind() const noexcept override { return kind_; }
+  sycl::context context() const override { return context_; }
+  sycl::device device() const override { return device_; }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  sycl::context context_;
+  sycl::device device_;
+  usm_kind kind_;
+};
+
+/// The resource that serves a (context, device, kind) by default, one for all libraries of the
+/// process. Throws device_error if the device lacks that kind of USM.
+std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind);
+
+/// Keeps bytes alive, whoever allocated them. Arrays and sub-views share one through shared_ptr.
+///
+/// It also knows which queues may still have commands on the bytes, ours or, once the address left
+/// through a protocol, somebody else's. The last release waits for none of them: if a queue is busy,
+/// the bytes are put aside behind a marker on it and freed when it has passed.
+class owner {
+ public:
+  owner(void* base, std::size_t bytes) noexcept
+      : base_(static_cast<std::byte*>(base)), bytes_(bytes) {}
+  owner(const owner&) = delete;
+  owner& operator=(const owner&) = delete;
+  virtual ~owner() = default;
+
+  /// The whole extent that is kept alive.
+  std::byte* base() const noexcept { return base_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+  /// Call before commands on these bytes are submitted to `queue`, or their address leaves with it.
+  void used_on(const sycl::queue& queue);
+  /// Waits until no queue that was named has work left; rethrows its asynchronous errors.
+  void wait();
+
+  /// Frees the bytes. Called once, when nothing uses them any more; may run on any thread that
+  /// allocates or frees, never on one of SYCL's.
+  virtual void release() noexcept = 0;
+  /// The queues that may still use the bytes; emptied by the call.
+  std::vector<sycl::queue> take_uses() noexcept;
+
+ private:
+  std::byte* base_;
+  std::size_t bytes_;
+  std::atomic<bool> used_{false};
+  std::mutex mutex_;
+  std::vector<sycl::queue> uses_;
+};
+
+/// What arrays hold. Made by `own`, so that the last release goes through `retire`.
+using shared_owner = std::shared_ptr<owner>;
+shared_owner own(std::unique_ptr<owner> o);
+
+/// Bytes from a resource. Throws what `allocate` throws.
+shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
+                      std::size_t alignment = default_alignment);
+
+/// Foreign memory: `deleter(base)` runs exactly once, after the last array is gone and the queues
+/// that used the bytes have passed. It must not throw and must not call Python without the GIL.
+shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter);
+
+/// Frees what was put aside and has become idle; returns how many allocations still wait. Every
+/// allocation calls it, so that nobody has to.
+std::size_t collect() noexcept;
+/// Waits for everything that was put aside and frees it: before the runtime goes, and in tests.
+void drain() noexcept;
+
+}  // namespace usmx

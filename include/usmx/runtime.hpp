@@ -1,0 +1,68 @@
+// What SYCL leaves to every program: finding a device by name, sharing one queue per device, and
+// asking the driver where an allocation begins and ends.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sycl/context.hpp>
+#include <sycl/device.hpp>
+#include <sycl/platform.hpp>
+#include <sycl/queue.hpp>
+
+#include "usmx/view.hpp"
+
+namespace usmx {
+
+/// Every root device of every platform, best first: GPUs, then accelerators, then CPUs; in the
+/// order of their platforms within that. Empty without a driver; never throws for that reason.
+std::vector<sycl::device> devices();
+
+/// The device that a filter string names: "backend:type:index" with any part left out ("opencl",
+/// "cpu", "gpu:1", "level_zero:gpu", "0"); "" is the default device. The index counts the devices
+/// that the other parts let through, in the order of `devices()`.
+/// Throws device_error: which part is wrong, what there is, and how to install a driver if none.
+sycl::device select_device(std::string_view filter);
+
+/// The shortest full filter string of a root device, "opencl:cpu:0"; a sub-device has none: "".
+std::string filter_string(const sycl::device& device);
+
+/// The context that libraries share by default: the platform's for a root device (dpctl's and dpnp's
+/// too), one cached context per sub-device.
+sycl::context default_context(const sycl::device& device);
+
+/// The cached in-order queue of a device in its default context. Cheap after the first call.
+const sycl::queue& default_queue(const sycl::device& device);
+/// The same for the default device. Throws device_error without one.
+const sycl::queue& default_queue();
+
+/// A cached in-order queue for memory that came with a context only. `device` must belong to it.
+/// Few are kept: a context that has not been seen for long is let go.
+sycl::queue queue_for(const sycl::context& context, const sycl::device& device);
+
+/// The kind of the memory at `p`, as its context sees it; `unknown` for foreign memory, never throws.
+usm_kind kind_of(const void* p, const sycl::context& context) noexcept;
+/// The device that `p` was allocated for; for host memory the first of the context.
+sycl::device device_of(const void* p, const sycl::context& context);
+
+/// Where an allocation begins and how many bytes it has.
+struct allocation_extent {
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// The allocation around `p` as the driver knows it (OpenCL, Level Zero, CUDA), also for interior
+/// pointers; empty where the driver cannot tell.
+std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept;
+
+/// Free memory of a device in bytes, where the driver tells.
+std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
+
+/// True if no command of the queue is waiting or running. Never throws: unknown counts as busy.
+bool is_idle(const sycl::queue& queue) noexcept;
+
+}  // namespace usmx

@@ -1,0 +1,44 @@
+// The `__sycl_usm_array_interface__` protocol without Python: the fields of its dictionary as plain
+// values, and the one function that decides whether they describe an array.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "usmx/view.hpp"
+
+namespace usmx::suai {
+
+/// The name of the attribute.
+inline constexpr const char* attribute = "__sycl_usm_array_interface__";
+/// The only version there is.
+inline constexpr std::int64_t version = 1;
+
+/// What a dictionary held, after its Python types were taken off. `strides` and `offset` are in
+/// elements; `data` is the address that `offset` counts from.
+struct fields {
+  std::string typestr;
+  std::optional<dtype::fields> typedescr;
+  extents shape;
+  std::optional<extents> strides;
+  std::int64_t offset = 0;
+  std::uintptr_t data = 0;
+  bool read_only = false;
+  std::int64_t version = suai::version;
+};
+
+/// Turns fields into a checked view of kind `unknown`. Pure: touches neither memory nor a device.
+/// `out` is written only on success. Complexity: O(rank).
+fault check(const fields& f, any_view& out) noexcept;
+
+/// The whole sentence for a fault that `check` returned for `f`: field, what it held, what was
+/// expected. Example: "shape: (4294967296, 4294967296) has more bytes than 63 bits can count".
+std::string describe(const fields& f, fault code);
+
+/// The fields that describe a view: `data` is its lowest address and `offset` leads to its first
+/// element, the form every consumer understands; `strides` is empty for C order.
+fields describe_view(const any_view& v);
+
+}  // namespace usmx::suai

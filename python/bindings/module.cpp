@@ -1,0 +1,15 @@
+// The module `usmx._usmx`: only the order in which its parts are bound.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.hpp"
+#include "usmx/version.hpp"
+
+NB_MODULE(_usmx, m) {
+  using namespace usmx::python;
+  m.attr("__version__") = usmx::version;
+  bind_errors(m);
+  bind_runtime(m);
+  bind_memory(m);
+  bind_array(m);
+  bind_protocols(m);
+  bind_kernel(m);
+}
