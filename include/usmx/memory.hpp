@@ -12,13 +12,15 @@
 
 #include <sycl/context.hpp>
 #include <sycl/device.hpp>
+#include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
 #include "usmx/view.hpp"
 
 namespace usmx {
 
-/// Alignment in bytes of an allocation that asks for none: a cache line, and what JAX and Arrow want.
+/// Alignment in bytes of an allocation that asks for none: a cache line, and what JAX and Arrow
+/// want.
 inline constexpr std::size_t default_alignment = 64;
 
 /// Where bytes come from, shaped as std::pmr::memory_resource. Pools and adaptors stack on an
@@ -66,11 +68,16 @@ class usm_resource final : public memory_resource {
 /// process. Throws device_error if the device lacks that kind of USM.
 std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind);
 
+namespace detail {
+class owner_chain;
+class retire_list;
+}  // namespace detail
+
 /// Keeps bytes alive, whoever allocated them. Arrays and sub-views share one through shared_ptr.
 ///
 /// It also knows which queues may still have commands on the bytes, ours or, once the address left
-/// through a protocol, somebody else's. The last release waits for none of them: if a queue is busy,
-/// the bytes are put aside behind a marker on it and freed when it has passed.
+/// through a protocol, somebody else's. The last release waits for none of them: if a queue is
+/// busy, the bytes are put aside behind a marker on it and freed when it has passed.
 class owner {
  public:
   owner(void* base, std::size_t bytes) noexcept
@@ -95,11 +102,16 @@ class owner {
   std::vector<sycl::queue> take_uses() noexcept;
 
  private:
+  friend class detail::owner_chain;
+  friend class detail::retire_list;
+
   std::byte* base_;
   std::size_t bytes_;
   std::atomic<bool> used_{false};
   std::mutex mutex_;
   std::vector<sycl::queue> uses_;
+  owner* next_ = nullptr;             // in the list of what was put aside
+  std::vector<sycl::event> pending_;  // the markers it waits for there
 };
 
 /// What arrays hold. Made by `own`, so that the last release goes through `retire`.
@@ -115,9 +127,10 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
 shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter);
 
 /// Frees what was put aside and has become idle; returns how many allocations still wait. Every
-/// allocation calls it, so that nobody has to.
+/// allocation does that for a few of them, so that nobody has to call it.
 std::size_t collect() noexcept;
-/// Waits for everything that was put aside and frees it: before the runtime goes, and in tests.
+/// Waits for everything that was put aside and frees it. Call it before a program ends while work
+/// is still running; the Python package does.
 void drain() noexcept;
 
 }  // namespace usmx

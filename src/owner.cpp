@@ -1,0 +1,246 @@
+// When bytes may go: the last release hands them to their resource at once if no queue uses them,
+// and otherwise puts them aside behind a marker, so that nobody waits and nothing is freed in
+// flight. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <sycl/event.hpp>
+#include <sycl/exception.hpp>
+
+#include "usmx/memory.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+
+void owner::used_on(const sycl::queue& queue) {
+  const std::scoped_lock lock(mutex_);
+  if (std::ranges::find(uses_, queue) != uses_.end()) return;
+  // Memory that wanders through many queues must not keep all of them for ever.
+  if (uses_.size() >= 8) std::erase_if(uses_, [](const sycl::queue& q) { return is_idle(q); });
+  uses_.push_back(queue);
+  used_.store(true, std::memory_order_release);
+}
+
+void owner::wait() {
+  if (!used_.load(std::memory_order_acquire)) return;
+  std::vector<sycl::queue> busy;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const sycl::queue& q : uses_) {
+      if (!is_idle(q)) busy.push_back(q);
+    }
+  }
+  for (sycl::queue& q : busy) q.wait_and_throw();
+}
+
+std::vector<sycl::queue> owner::take_uses() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock(mutex_);
+  used_.store(false, std::memory_order_relaxed);
+  return std::exchange(uses_, {});
+}
+
+namespace detail {
+
+/// First in, first out, linked through the owners themselves: adding one cannot fail.
+class owner_chain {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push(owner* o) noexcept {
+    o->next_ = nullptr;
+    (last_ == nullptr ? first_ : last_->next_) = o;
+    last_ = o;
+  }
+  owner* pop() noexcept {
+    owner* const o = first_;
+    first_ = o->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    return o;
+  }
+
+ private:
+  owner* first_ = nullptr;
+  owner* last_ = nullptr;
+};
+
+/// The owners whose bytes are still in use.
+class retire_list {
+ public:
+  static retire_list& instance() {
+    // Never destroyed: the last arrays may die after every static object.
+    static auto* const list = new retire_list;
+    return *list;
+  }
+
+  /// The end of the last reference.
+  void retire(owner* o) noexcept {
+    std::vector<sycl::queue> queues = o->take_uses();
+    for (sycl::queue& q : queues) {
+      if (!is_idle(q)) mark(o->pending_, q);
+    }
+    if (o->pending_.empty()) return finish(o);
+    const std::scoped_lock lock(mutex_);
+    waiting_.fetch_add(1, std::memory_order_release);
+    list_.push(o);
+  }
+
+  /// Looks at up to `most` owners and frees those that are idle. The others go to the back, so that
+  /// one slow queue does not hide what waits behind it.
+  std::size_t sweep(std::size_t most) noexcept {
+    if (waiting_.load(std::memory_order_acquire) == 0) return 0;
+    owner_chain idle;
+    {
+      const std::scoped_lock lock(mutex_);
+      owner_chain busy;
+      for (; most != 0 && !list_.empty(); --most) {
+        owner* const o = list_.pop();
+        (has_passed(o->pending_) ? idle : busy).push(o);
+      }
+      while (!busy.empty()) list_.push(busy.pop());
+    }
+    finish_all(idle);
+    return waiting_.load(std::memory_order_acquire);
+  }
+
+  void drain() noexcept {
+    for (;;) {
+      owner_chain all;
+      {
+        const std::scoped_lock lock(mutex_);
+        std::swap(all, list_);
+      }
+      if (all.empty()) return;
+      owner_chain passed;
+      while (!all.empty()) {
+        owner* const o = all.pop();
+        for (sycl::event& e : o->pending_) wait_for(e);
+        passed.push(o);
+      }
+      finish_all(passed);
+    }
+  }
+
+ private:
+  /// An event that comes after everything in the queue; waits right here if there is none to have.
+  static void mark(std::vector<sycl::event>& pending, sycl::queue& queue) noexcept {
+    try {
+      pending.reserve(pending.size() + 1);
+      pending.push_back(queue.ext_oneapi_submit_barrier());
+    } catch (...) {
+      try {
+        queue.wait();
+      } catch (...) {  // a queue that cannot even wait runs nothing any more
+      }
+    }
+  }
+
+  static void wait_for(sycl::event& event) noexcept {
+    try {
+      event.wait();
+    } catch (...) {  // a command that failed has ended too
+    }
+  }
+
+  static bool has_passed(std::vector<sycl::event>& pending) noexcept {
+    while (!pending.empty()) {
+      sycl::event& event = pending.back();
+      try {
+        if (event.get_info<sycl::info::event::command_execution_status>() !=
+            sycl::info::event_command_status::complete) {
+          return false;
+        }
+      } catch (...) {
+        wait_for(event);  // it cannot be asked, so the only proof is to wait
+      }
+      pending.pop_back();
+    }
+    return true;
+  }
+
+  static void finish(owner* o) noexcept {
+    o->release();
+    delete o;
+  }
+
+  void finish_all(owner_chain& owners) noexcept {
+    while (!owners.empty()) {
+      finish(owners.pop());
+      // Counted down only now: a count of zero promises that the bytes are back.
+      waiting_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  std::atomic<std::size_t> waiting_{0};
+  std::mutex mutex_;
+  owner_chain list_;
+};
+
+}  // namespace detail
+
+namespace {
+
+class resource_owner final : public owner {
+ public:
+  // Allocates in the base's initialiser: whatever throws here, nothing is lost.
+  resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
+                 std::size_t alignment)
+      : owner(resource->allocate(bytes, alignment), bytes),
+        resource_(std::move(resource)),
+        alignment_(alignment) {}
+
+  void release() noexcept override { resource_->deallocate(base(), bytes(), alignment_); }
+
+ private:
+  std::shared_ptr<memory_resource> resource_;
+  std::size_t alignment_;
+};
+
+class adopted_owner final : public owner {
+ public:
+  adopted_owner(void* base, std::size_t bytes, std::function<void(void*)>&& deleter) noexcept
+      : owner(base, bytes), deleter_(std::move(deleter)) {}
+
+  void release() noexcept override {
+    if (deleter_) deleter_(base());
+  }
+
+ private:
+  std::function<void(void*)> deleter_;
+};
+
+/// How many of the waiting owners one allocation looks at: it must stay cheap behind a slow queue.
+constexpr std::size_t looked_at = 8;
+
+}  // namespace
+
+shared_owner own(std::unique_ptr<owner> o) {
+  // Should the reference count find no memory, the standard has the deleter run all the same.
+  return shared_owner(o.release(),
+                      [](owner* last) noexcept { detail::retire_list::instance().retire(last); });
+}
+
+shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
+                      std::size_t alignment) {
+  detail::retire_list::instance().sweep(looked_at);
+  return own(std::make_unique<resource_owner>(std::move(resource), bytes, alignment));
+}
+
+shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter) {
+  std::unique_ptr<owner> o;
+  try {
+    o = std::make_unique<adopted_owner>(base, bytes, std::move(deleter));
+  } catch (...) {
+    if (deleter) deleter(base);  // not moved from: the constructor cannot throw, only `new` can
+    throw;
+  }
+  return own(std::move(o));
+}
+
+std::size_t collect() noexcept {
+  return detail::retire_list::instance().sweep(std::numeric_limits<std::size_t>::max());
+}
+
+void drain() noexcept { detail::retire_list::instance().drain(); }
+
+}  // namespace usmx
