@@ -1,2 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/suai.hpp"
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace usmx::suai {
+namespace {
+
+// NumPy spells "no description" as one nameless field that is the element itself.
+bool says_nothing(const dtype::fields& members, const dtype& type) {
+  return members.size() == 1 && members[0].name.empty() && members[0].title.empty() &&
+         members[0].shape.empty() && members[0].type == type;
+}
+
+fault read_type(const fields& f, dtype& out) {
+  dtype type;
+  if (const fault wrong = dtype::parse(f.typestr, type); wrong != fault::none) return wrong;
+  if (f.typedescr && !says_nothing(*f.typedescr, type)) {
+    dtype record;
+    const fault wrong = dtype::make_record(*f.typedescr, type.itemsize(), record);
+    if (wrong != fault::none) return wrong;
+    if (type.is_record()) type = std::move(record);
+  }
+  out = std::move(type);
+  return fault::none;
+}
+
+fault read_layout(const fields& f, std::size_t itemsize, layout& out) {
+  return f.strides ? layout::strided(f.shape, *f.strides, itemsize, out)
+                   : layout::c_order(f.shape, itemsize, out);
+}
+
+std::string tuple(std::span<const std::int64_t> values) {
+  constexpr std::size_t most = 8;
+  std::string text = "(";
+  for (std::size_t k = 0; k < values.size() && k < most; ++k) {
+    if (k > 0) text += ", ";
+    text += std::to_string(values[k]);
+  }
+  if (values.size() > most) text += ", ...";
+  if (values.size() == 1) text += ",";
+  return text + ")";
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), digits[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
+
+std::string quoted(std::string_view value) {
+  constexpr std::size_t most = 40;
+  std::string text = "'";
+  for (const char c : value.substr(0, most)) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x20 && code < 0x7f) {
+      text += c;
+    } else {
+      const std::string digits = hexadecimal(code).substr(2);
+      text += (code < 0x10 ? "\\x0" : "\\x") + digits;
+    }
+  }
+  return text + (value.size() > most ? "..." : "") + "'";
+}
+
+std::string pointer(std::uintptr_t data) { return data == 0 ? "null" : hexadecimal(data); }
+
+// "(2, 3) with strides (3, 1)": what decides where the elements lie.
+std::string arrangement(const fields& f) {
+  std::string text = tuple(f.shape.span());
+  if (f.strides) text += " with strides " + tuple(f.strides->span());
+  if (f.offset != 0) text += " and offset " + std::to_string(f.offset);
+  return text;
+}
+
+std::string held(const fields& f, std::string_view field) {
+  if (field == "shape") return tuple(f.shape.span());
+  if (field == "strides") return f.strides ? tuple(f.strides->span()) : "None";
+  if (field == "typestr") return quoted(f.typestr);
+  if (field == "typedescr") {
+    const std::size_t n = f.typedescr ? f.typedescr->size() : 0;
+    std::size_t bytes = 0;
+    std::string text = std::to_string(n) + (n == 1 ? " field" : " fields");
+    if (f.typedescr && dtype::packed_size(*f.typedescr, bytes) == fault::none) {
+      text += " of " + std::to_string(bytes) + " bytes";
+    }
+    return text;
+  }
+  if (field == "offset") return std::to_string(f.offset);
+  if (field == "version") return std::to_string(f.version);
+  return pointer(f.data);
+}
+
+// What only these fields can say beyond the rule.
+std::string detail(const fields& f, fault code) {
+  dtype type;
+  const bool known = dtype::parse(f.typestr, type) == fault::none;
+  const std::string itemsize = std::to_string(type.itemsize());
+  switch (code) {
+    case fault::rank_too_high:
+      return ", not " + std::to_string(f.shape.size());
+    case fault::shape_overflow:
+    case fault::offset_overflow:
+      return known ? ", at " + itemsize + " bytes an element" : "";
+    case fault::strides_overflow:
+      return ", with shape " + tuple(f.shape.span()) +
+             (known ? " at " + itemsize + " bytes an element" : "");
+    case fault::strides_rank:
+      return " " + tuple(f.shape.span());
+    case fault::typestr_byte_order:
+      return ": swap the bytes first";
+    case fault::typedescr_size:
+      return ", " + itemsize;
+    case fault::data_misaligned:
+      return " " + quoted(f.typestr) + ", to a multiple of " + std::to_string(type.alignment());
+    case fault::data_null:
+      return " in shape " + tuple(f.shape.span());
+    case fault::address_overflow:
+    case fault::out_of_allocation:
+      return ": shape " + arrangement(f) + (known ? " of " + quoted(f.typestr) : "");
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+fault check(const fields& f, any_view& out) {
+  if (f.version != version) return fault::version_unsupported;
+  dtype type;
+  if (const fault wrong = read_type(f, type); wrong != fault::none) return wrong;
+  layout where;
+  if (const fault wrong = read_layout(f, type.itemsize(), where); wrong != fault::none) {
+    return wrong;
+  }
+  std::int64_t shift = 0;
+  if (__builtin_mul_overflow(f.offset, static_cast<std::int64_t>(type.itemsize()), &shift)) {
+    return fault::offset_overflow;
+  }
+  std::uintptr_t first = f.data;
+  if (where.size() > 0) {
+    if (f.data == 0) return fault::data_null;
+    const bool wraps =
+        shift < 0 ? __builtin_sub_overflow(first, -static_cast<std::uintptr_t>(shift), &first)
+                  : __builtin_add_overflow(first, static_cast<std::uintptr_t>(shift), &first);
+    if (wraps || first == 0) return fault::address_overflow;
+  }
+  return any_view::make(reinterpret_cast<void*>(first), std::move(type), std::move(where),
+                        usm_kind::unknown, f.read_only, out);
+}
+
+std::string describe(const fields& f, fault code) {
+  if (code == fault::none) return "";
+  const std::string_view field = field_of(code);
+  return std::string(field) + ": " + held(f, field) + " " + std::string(message(code)) +
+         detail(f, code);
+}
+
+fields describe_view(const any_view& v) {
+  fields f;
+  f.typestr = v.dtype().typestr();
+  if (v.dtype().members()) f.typedescr = *v.dtype().members();
+  f.shape = v.layout().shape();
+  if (!v.layout().is_c_contiguous()) f.strides = v.layout().strides();
+  f.offset = -v.layout().range().first;
+  f.data = reinterpret_cast<std::uintptr_t>(v.first_byte());
+  f.read_only = v.read_only();
+  return f;
+}
+
+}  // namespace usmx::suai

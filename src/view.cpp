@@ -1,2 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/view.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace usmx {
+namespace {
+
+std::uintptr_t address(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
+
+// Modulo 2^64, so that going down is adding too; whoever calls this knows that the result is a byte
+// of the address space.
+std::uintptr_t moved(const void* p, std::int64_t elements, std::size_t itemsize) noexcept {
+  return address(p) + static_cast<std::uintptr_t>(elements) * itemsize;
+}
+
+}  // namespace
+
+const char* name(usm_kind k) noexcept {
+  switch (k) {
+    case usm_kind::host:
+      return "host";
+    case usm_kind::device:
+      return "device";
+    case usm_kind::shared:
+      return "shared";
+    default:
+      return "unknown";
+  }
+}
+
+any_view::any_view() noexcept {
+  (void)usmx::layout::c_order(extents(std::size_t{1}, 0), 1, layout_);
+}
+
+fault any_view::make(void* data, usmx::dtype type, usmx::layout where, usm_kind kind,
+                     bool read_only, any_view& out) {
+  if (where.itemsize() < type.itemsize()) {
+    const fault f = usmx::layout::strided(where.shape(), where.strides(), type.itemsize(), where);
+    if (f != fault::none) return f;
+  }
+  if (where.size() > 0) {
+    if (data == nullptr) return fault::data_null;
+    // Both products fit: the layout was made for this itemsize.
+    const auto below = static_cast<std::uintptr_t>(-where.range().first) * type.itemsize();
+    const auto above = static_cast<std::uintptr_t>(where.range().last) * type.itemsize();
+    if (below >= address(data)) return fault::address_overflow;
+    if (above > std::numeric_limits<std::uintptr_t>::max() - address(data)) {
+      return fault::address_overflow;
+    }
+    if (address(data) % type.alignment() != 0) return fault::data_misaligned;
+  }
+  out.data_ = data;
+  out.type_ = std::move(type);
+  out.layout_ = std::move(where);
+  out.kind_ = kind;
+  out.read_only_ = read_only;
+  return fault::none;
+}
+
+std::byte* any_view::first_byte() const noexcept {
+  return reinterpret_cast<std::byte*>(moved(data_, layout_.range().first, type_.itemsize()));
+}
+
+std::byte* any_view::last_byte() const noexcept {
+  return reinterpret_cast<std::byte*>(moved(data_, layout_.range().last, type_.itemsize()));
+}
+
+any_view any_view::with_layout(usmx::layout where, std::int64_t shift) const {
+  any_view result;
+  result.data_ = reinterpret_cast<void*>(moved(data_, shift, type_.itemsize()));
+  result.type_ = type_;
+  result.layout_ = std::move(where);
+  result.kind_ = kind_;
+  result.read_only_ = read_only_;
+  return result;
+}
+
+any_view any_view::as_read_only() const {
+  any_view result = *this;
+  result.read_only_ = true;
+  return result;
+}
+
+any_view any_view::with_kind(usm_kind kind) const {
+  any_view result = *this;
+  result.kind_ = kind;
+  return result;
+}
+
+}  // namespace usmx

@@ -1,8 +1,9 @@
-// An element type as the array protocols spell it ("<f4", "|b1", "|V12" + typedescr), without NumPy.
-// SPDX-License-Identifier: Apache-2.0
+// An element type as the array protocols spell it ("<f4", "|b1", "|V12" + typedescr), without
+// NumPy. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,16 +38,23 @@ class dtype {
 
   /// Reads a type string such as "<f4". Accepts '<', '|' and '=' (and '>' for one-byte types).
   /// Faults: typestr_malformed, typestr_unsupported (an 'O', 'S', 'M', ... or a size nobody has),
-  /// typestr_byte_order. `out` is written only on success.
+  /// typestr_byte_order. `out` is written only on success. Needs no heap.
   static fault parse(std::string_view typestr, dtype& out) noexcept;
 
   /// A record of the given fields, in order and without gaps (padding is a field without a name).
-  /// `itemsize` is the size that the typestr promised; fault typedescr_size if the fields differ.
+  /// `itemsize` is the size that the typestr promised. Faults: typedescr_malformed (a name or title
+  /// twice, a negative length, more than 64 dimensions, more than 32 levels of records),
+  /// typedescr_size (another size, none, or more than 2^31 - 1 bytes). `out` is written only on
+  /// success.
   static fault make_record(fields members, std::size_t itemsize, dtype& out);
+  /// The bytes that the given fields take without gaps: the `itemsize` of a nested record, which no
+  /// typestr states. Faults: typedescr_malformed, typedescr_size. `bytes` is written only on
+  /// success.
+  static fault packed_size(const fields& members, std::size_t& bytes) noexcept;
 
   /// The element type of a C++ type: bool, integers, float, double, std::complex, sycl::half.
   template <class T>
-  static constexpr dtype of() noexcept;
+  static dtype of() noexcept;
 
   constexpr type_class kind() const noexcept { return class_; }
   /// Size of one element in bytes.
@@ -94,7 +102,7 @@ template <class T>
 inline constexpr bool is_half = false;
 
 template <class T>
-constexpr dtype dtype::of() noexcept {
+dtype dtype::of() noexcept {
   using U = std::remove_cv_t<T>;
   constexpr auto size = static_cast<std::uint32_t>(sizeof(U));
   if constexpr (std::is_same_v<U, bool>) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace usmx {
 
@@ -38,7 +39,7 @@ enum class fault : std::uint8_t {
   rank_mismatch,
 };
 
-/// The rule that a fault breaks, as a sentence fragment: "must be ...". Never null.
+/// The rule that a fault breaks, as a sentence fragment: "must be ...". Never null; empty for none.
 /// The message table stands in src/error.cpp.
 std::string_view message(fault f) noexcept;
 
@@ -69,7 +70,8 @@ class allocation_error : public std::bad_alloc {
   std::string what_;
 };
 
-/// Kernel source could not be built; `what()` carries the compiler's log. Python sees a RuntimeError.
+/// Kernel source could not be built; `what()` carries the compiler's log. Python sees a
+/// RuntimeError.
 class build_error : public std::runtime_error {
  public:
   build_error(const std::string& what, std::string log)
@@ -80,8 +82,8 @@ class build_error : public std::runtime_error {
   std::string log_;
 };
 
-/// No SYCL device, platform or driver fits a request; `what()` says what there is and what to install.
-/// Python sees a RuntimeError.
+/// No SYCL device, platform or driver fits a request; `what()` says what there is and what to
+/// install. Python sees a RuntimeError.
 class device_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,11 +1,13 @@
-// Where the elements of an n-dimensional array lie, counted in elements, never in bytes: the unit of
-// the protocol, of DLPack and of kernels. Overflow is checked here once, so that nobody else has to.
-// SPDX-License-Identifier: Apache-2.0
+// Where the elements of an n-dimensional array lie, counted in elements, never in bytes: the unit
+// of the protocol, of DLPack and of kernels. Overflow is checked here once, so that nobody else has
+// to. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -66,19 +68,24 @@ struct element_range {
   std::int64_t last = 0;
 };
 
-/// Shape and strides of an array, both in elements and valid by construction: the element count, the
-/// byte count for any itemsize up to the one it was made for, and every position fit in 63 bits.
+/// Shape and strides of an array, both in elements and valid by construction: the element count,
+/// the span of all positions and every stride, each times the itemsize that the layout was made
+/// for, fit in 63 bits. Functions that are not `noexcept` may throw std::bad_alloc above rank four.
 class layout {
  public:
   /// The layout of a scalar: rank 0, one element.
   layout() noexcept = default;
 
-  /// C order. Faults: rank_too_high, shape_negative, shape_overflow.
-  static fault c_order(extents shape, std::size_t itemsize, layout& out) noexcept;
+  /// C order for elements of `itemsize` bytes. Faults: rank_too_high, shape_negative,
+  /// shape_overflow (lengths of zero do not count, as in NumPy). `out` is written only on success,
+  /// here and below.
+  static fault c_order(extents shape, std::size_t itemsize, layout& out);
   /// Fortran order, same faults.
-  static fault f_order(extents shape, std::size_t itemsize, layout& out) noexcept;
-  /// Given strides. Faults: those of c_order, strides_rank, strides_overflow.
-  static fault strided(extents shape, extents strides, std::size_t itemsize, layout& out) noexcept;
+  static fault f_order(extents shape, std::size_t itemsize, layout& out);
+  /// Given strides. Faults: those of c_order, strides_rank, strides_overflow. A stride that reaches
+  /// no element (in an empty array, or of a dimension of length one) may hold anything; one too big
+  /// to be counted in bytes is replaced.
+  static fault strided(extents shape, extents strides, std::size_t itemsize, layout& out);
 
   int rank() const noexcept { return static_cast<int>(shape_.size()); }
   /// Number of elements.
@@ -86,24 +93,33 @@ class layout {
   const extents& shape() const noexcept { return shape_; }
   const extents& strides() const noexcept { return strides_; }
   element_range range() const noexcept { return range_; }
+  /// The size of an element, in bytes, up to which everything is known to fit.
+  std::size_t itemsize() const noexcept { return itemsize_; }
 
   /// As NumPy decides it: dimensions of length one do not matter, an empty array is both.
   bool is_c_contiguous() const noexcept;
   bool is_f_contiguous() const noexcept;
 
-  /// What indexing with a slice or an integer does to one axis: the new layout plus the distance, in
-  /// elements, from the old first element to the new one. `start` and `count` must lie inside.
+  /// What indexing with a slice or an integer does to one axis: the new layout plus the distance,
+  /// in elements, from the old first element to the new one (zero if either is empty). All `count`
+  /// positions from `start` by `step` must lie inside; `start` is not looked at if `count` is zero.
+  /// Throws std::out_of_range if they do not, or if there is no such axis; std::invalid_argument
+  /// for a step of zero or a negative count.
   layout sliced(int axis, std::int64_t start, std::int64_t count, std::int64_t step,
                 std::int64_t& shift) const;
+  /// Throws std::out_of_range.
   layout indexed(int axis, std::int64_t index, std::int64_t& shift) const;
-  /// Axis i of the result is axis `order[i]` of this.
+  /// Axis i of the result is axis `order[i]` of this. Throws std::invalid_argument or
+  /// std::out_of_range if `order` is not a permutation of the axes.
   layout permuted(std::span<const int> order) const;
-  /// A dimension of length one before `axis`.
+  /// A dimension of length one before `axis`, which may be the rank. Throws std::out_of_range, and
+  /// interop_error (rank_too_high) at 64 dimensions.
   layout with_axis(int axis) const;
   /// The same elements in C order with another shape, where that needs no copy. False if it does.
-  /// The element counts must be equal.
+  /// Throws std::invalid_argument if the element counts differ, interop_error for a bad shape.
   bool reshaped(const extents& shape, layout& out) const;
-  /// Repeats dimensions of length one with stride zero. False if the shapes do not broadcast.
+  /// Repeats dimensions of length one with stride zero. False if the shapes do not broadcast, or if
+  /// the result would have more bytes than 63 bits can count.
   bool broadcast(const extents& shape, layout& out) const;
 
   friend bool operator==(const layout& a, const layout& b) noexcept {
@@ -111,12 +127,14 @@ class layout {
   }
 
  private:
-  fault measure(std::size_t itemsize) noexcept;
+  fault measure() noexcept;
+  void tame_unused_strides();
 
   extents shape_;
   extents strides_;
   std::int64_t size_ = 1;
   element_range range_{0, 1};
+  std::size_t itemsize_ = 1;
 };
 
 }  // namespace usmx

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "usmx/dtype.hpp"
 #include "usmx/view.hpp"
 
 namespace usmx::suai {
@@ -30,15 +31,19 @@ struct fields {
 };
 
 /// Turns fields into a checked view of kind `unknown`. Pure: touches neither memory nor a device.
-/// `out` is written only on success. Complexity: O(rank).
-fault check(const fields& f, any_view& out) noexcept;
+/// An empty array may have any strides and a null pointer, and its `offset` is not applied. A
+/// typedescr must be as long as the element; it gives a 'V' its fields and is dropped for others.
+/// `out` is written only on success. Complexity: O(rank). Throws nothing but std::bad_alloc.
+fault check(const fields& f, any_view& out);
 
-/// The whole sentence for a fault that `check` returned for `f`: field, what it held, what was
-/// expected. Example: "shape: (4294967296, 4294967296) has more bytes than 63 bits can count".
+/// The whole sentence for a fault that was found in `f`: field, what it held, what was expected.
+/// Example: "strides: (1,) must hold one stride for each dimension of shape (2, 3)". Control
+/// characters are escaped, long values are cut. Empty for fault::none.
 std::string describe(const fields& f, fault code);
 
 /// The fields that describe a view: `data` is its lowest address and `offset` leads to its first
-/// element, the form every consumer understands; `strides` is empty for C order.
+/// element, the form every consumer understands; `strides` is empty for C order. `check` gives the
+/// same elements back.
 fields describe_view(const any_view& v);
 
 }  // namespace usmx::suai

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "usmx/dtype.hpp"
 #include "usmx/layout.hpp"
@@ -54,13 +55,16 @@ struct view {
 /// A checked view whose element type and rank are known at run time only.
 class any_view {
  public:
-  any_view() noexcept = default;
+  /// No elements: shape (0,), bytes, null.
+  any_view() noexcept;
 
-  /// Checks that every element lies inside the address space, that `data` may be null only if there
-  /// is no element, and that it is aligned for its dtype.
-  /// Faults: address_overflow, data_null, data_misaligned.
-  static fault make(void* data, dtype type, layout where, usm_kind kind, bool read_only,
-                    any_view& out) noexcept;
+  /// Checks that every element lies inside the address space (above address zero, below its last
+  /// byte), that `data` may be null only if there is no element, and that it is aligned for its
+  /// dtype. The pointer of an empty view may be anything.
+  /// Faults: address_overflow, data_null, data_misaligned, and those of layout::strided if `where`
+  /// was made for smaller elements. `out` is written only on success.
+  static fault make(void* data, usmx::dtype type, usmx::layout where, usm_kind kind, bool read_only,
+                    any_view& out);
 
   /// The element with all indices zero; null only for an empty view.
   void* data() const noexcept { return data_; }
@@ -81,16 +85,24 @@ class any_view {
 
   /// The same elements seen through another layout, `shift` elements further on. The caller took
   /// `where` from this view's own layout, so it cannot leave it.
-  any_view with_layout(usmx::layout where, std::int64_t shift) const noexcept;
-  any_view as_read_only() const noexcept;
-  any_view with_kind(usm_kind kind) const noexcept;
+  any_view with_layout(usmx::layout where, std::int64_t shift) const;
+  any_view as_read_only() const;
+  any_view with_kind(usm_kind kind) const;
 
-  /// Typed form. Faults: dtype_mismatch, rank_mismatch, read_only (for a non-const `T`).
+  /// Typed form. Faults: dtype_mismatch, rank_mismatch, read_only (for a non-const `T`),
+  /// data_misaligned. A record fits any struct of its size: C++ has no names to compare. Records
+  /// are packed, so the pointer may be misaligned for the struct.
   template <class T, int Rank>
   fault typed(view<T, Rank>& out) const noexcept {
-    if (!(type_ == usmx::dtype::of<T>())) return fault::dtype_mismatch;
+    const auto wanted = usmx::dtype::of<T>();
+    if (type_.kind() != wanted.kind() || type_.itemsize() != wanted.itemsize()) {
+      return fault::dtype_mismatch;
+    }
     if (rank() != Rank) return fault::rank_mismatch;
     if (read_only_ && !std::is_const_v<T>) return fault::read_only;
+    if (size() > 0 && reinterpret_cast<std::uintptr_t>(data_) % alignof(T) != 0) {
+      return fault::data_misaligned;
+    }
     out.data = static_cast<T*>(data_);
     for (int k = 0; k < Rank; ++k) {
       out.shape[k] = layout_.shape()[static_cast<std::size_t>(k)];
