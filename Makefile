@@ -1,0 +1,76 @@
+# The commands of this project, each from a fresh checkout: everything is set up in .venv and build/.
+# Thin on purpose: CMake knows how to build, pyproject.toml what to install.
+# SPDX-License-Identifier: Apache-2.0
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build/venv
+STAMPS := $(VENV)/.stamps
+SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md \
+             -type f -not -name '*.pyc' 2>/dev/null)
+# One build folder serves the package, the wheel and the C++ tests, so each file is compiled once.
+PIP_BUILD := --no-build-isolation -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON
+
+# Tools of this environment before those of the system; nothing of ours reaches into others.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(STAMPS)/usmx $(STAMPS)/demo ## build, then compute on real data that several libraries share
+	$(BIN)/python examples/terrain/terrain.py
+
+test: test-cpp test-python ## all tests
+
+test-cpp: $(STAMPS)/usmx ## the C++ tests
+	cmake --build $(BUILD)
+	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMPS)/lint ## formatting, types, layers
+	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
+	ruff check .
+	ruff format --check .
+	mypy
+	$(BIN)/python tools/check_layers.py
+
+format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
+	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i
+	ruff check --fix .
+	ruff format .
+
+wheel: $(STAMPS)/build ## a wheel in dist/, proved by the demo in an empty environment
+	rm -rf dist
+	$(BIN)/python -m pip wheel --no-deps $(PIP_BUILD) -w dist .
+	tools/try_wheel dist/usmx-*.whl
+
+clean: ## remove what was built, keep .venv
+	rm -rf build dist $(STAMPS)/usmx
+
+# --- set-up ---------------------------------------------------------------------------------------
+
+# Says what is missing, and the command that installs it, before pip or CMake fail half-way.
+$(STAMPS)/python:
+	@$(PYTHON) tools/check_machine.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(STAMPS)/python
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+$(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
+	$(BIN)/python -m pip install --quiet $(PIP_BUILD) .
+	@touch $@
+
+.PHONY: help demo test test-cpp test-python lint format wheel clean
