@@ -1,0 +1,216 @@
+// Counts what the SYCL runtime is asked to do, on every backend, so that "zero copy" is something a
+// test can measure. A subscriber of XPTI, the runtime's own tracing: libsycl loads it when the
+// environment says so (see python/usmx/counters.py) and tells it each call of the layer below SYCL.
+// SPDX-License-Identifier: Apache-2.0
+#include "trace.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+
+#include <unified-runtime/ur_api.h>
+#include <xpti/xpti_data_types.h>
+
+namespace {
+
+enum counter : std::size_t {
+  device_allocations,
+  device_bytes,
+  host_allocations,
+  host_bytes,
+  shared_allocations,
+  shared_bytes,
+  frees,
+  copies,
+  bytes_copied,
+  fills,
+  bytes_filled,
+  prefetches,
+  kernels,
+  builds,
+  failed,
+  counter_count,
+};
+
+constexpr std::array<const char*, counter_count> counter_names{
+    "device_allocations", "device_bytes", "host_allocations", "host_bytes",   "shared_allocations",
+    "shared_bytes",       "frees",        "copies",           "bytes_copied", "fills",
+    "bytes_filled",       "prefetches",   "kernels",          "builds",       "failed"};
+
+constexpr std::size_t function_count = 1024;
+
+std::atomic<bool> attached{false};
+std::array<std::atomic<std::uint64_t>, counter_count> counters{};
+std::array<std::atomic<std::uint64_t>, function_count> calls{};
+std::array<std::atomic<const char*>, function_count> function_names{};
+
+void add(counter which, std::uint64_t amount) noexcept {
+  counters[which].fetch_add(amount, std::memory_order_relaxed);
+}
+
+/// What one call means: up to two counters and by how much each grows.
+struct effect {
+  counter event = counter_count;
+  counter bytes = counter_count;
+  std::uint64_t size = 0;
+};
+
+template <class Parameters>
+const Parameters& as(const void* arguments) noexcept {
+  return *static_cast<const Parameters*>(arguments);
+}
+
+template <class Parameters>
+effect sized(counter event, counter bytes, const void* arguments) noexcept {
+  return {event, bytes, *as<Parameters>(arguments).psize};
+}
+
+template <class Parameters>
+effect pitched(counter event, counter bytes, const void* arguments) noexcept {
+  const auto& p = as<Parameters>(arguments);
+  return {event, bytes, std::uint64_t{*p.pwidth} * *p.pheight};
+}
+
+template <class Parameters>
+effect boxed(const void* arguments) noexcept {
+  const ur_rect_region_t& r = *as<Parameters>(arguments).pregion;
+  return {copies, bytes_copied, std::uint64_t{r.width} * r.height * r.depth};
+}
+
+template <class Parameters>
+effect counted(const void* arguments) noexcept {
+  return {copies, bytes_copied, *as<Parameters>(arguments).pcount};
+}
+
+/// The table of what is counted. Buffers are there beside USM: a library that takes the way round
+/// through a sycl::buffer copies as well. Image copies count without bytes, their size is in
+/// pixels.
+effect effect_of(std::uint32_t function, const void* arguments) noexcept {
+  switch (function) {
+    case UR_FUNCTION_USM_DEVICE_ALLOC:
+      return sized<ur_usm_device_alloc_params_t>(device_allocations, device_bytes, arguments);
+    case UR_FUNCTION_USM_HOST_ALLOC:
+      return sized<ur_usm_host_alloc_params_t>(host_allocations, host_bytes, arguments);
+    case UR_FUNCTION_USM_SHARED_ALLOC:
+      return sized<ur_usm_shared_alloc_params_t>(shared_allocations, shared_bytes, arguments);
+    case UR_FUNCTION_ENQUEUE_USM_DEVICE_ALLOC_EXP:
+      return sized<ur_enqueue_usm_device_alloc_exp_params_t>(device_allocations, device_bytes,
+                                                             arguments);
+    case UR_FUNCTION_ENQUEUE_USM_HOST_ALLOC_EXP:
+      return sized<ur_enqueue_usm_host_alloc_exp_params_t>(host_allocations, host_bytes, arguments);
+    case UR_FUNCTION_ENQUEUE_USM_SHARED_ALLOC_EXP:
+      return sized<ur_enqueue_usm_shared_alloc_exp_params_t>(shared_allocations, shared_bytes,
+                                                             arguments);
+    case UR_FUNCTION_USM_FREE:
+    case UR_FUNCTION_ENQUEUE_USM_FREE_EXP:
+      return {frees};
+
+    case UR_FUNCTION_ENQUEUE_USM_MEMCPY:
+      return sized<ur_enqueue_usm_memcpy_params_t>(copies, bytes_copied, arguments);
+    case UR_FUNCTION_ENQUEUE_USM_MEMCPY_2D:
+      return pitched<ur_enqueue_usm_memcpy_2d_params_t>(copies, bytes_copied, arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_READ:
+      return sized<ur_enqueue_mem_buffer_read_params_t>(copies, bytes_copied, arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_WRITE:
+      return sized<ur_enqueue_mem_buffer_write_params_t>(copies, bytes_copied, arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_COPY:
+      return sized<ur_enqueue_mem_buffer_copy_params_t>(copies, bytes_copied, arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_READ_RECT:
+      return boxed<ur_enqueue_mem_buffer_read_rect_params_t>(arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_WRITE_RECT:
+      return boxed<ur_enqueue_mem_buffer_write_rect_params_t>(arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_COPY_RECT:
+      return boxed<ur_enqueue_mem_buffer_copy_rect_params_t>(arguments);
+    case UR_FUNCTION_ENQUEUE_DEVICE_GLOBAL_VARIABLE_WRITE:
+      return counted<ur_enqueue_device_global_variable_write_params_t>(arguments);
+    case UR_FUNCTION_ENQUEUE_DEVICE_GLOBAL_VARIABLE_READ:
+      return counted<ur_enqueue_device_global_variable_read_params_t>(arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_READ:
+    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_WRITE:
+    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_COPY:
+    case UR_FUNCTION_BINDLESS_IMAGES_IMAGE_COPY_EXP:
+      return {copies};
+
+    case UR_FUNCTION_ENQUEUE_USM_FILL:
+      return sized<ur_enqueue_usm_fill_params_t>(fills, bytes_filled, arguments);
+    case UR_FUNCTION_ENQUEUE_USM_FILL_2D:
+      return pitched<ur_enqueue_usm_fill_2d_params_t>(fills, bytes_filled, arguments);
+    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_FILL:
+      return sized<ur_enqueue_mem_buffer_fill_params_t>(fills, bytes_filled, arguments);
+    case UR_FUNCTION_ENQUEUE_USM_PREFETCH:
+      return {prefetches};
+
+    case UR_FUNCTION_ENQUEUE_KERNEL_LAUNCH_WITH_ARGS_EXP:
+      return {kernels};
+    case UR_FUNCTION_PROGRAM_BUILD:
+    case UR_FUNCTION_PROGRAM_BUILD_EXP:
+      return {builds};
+    default:
+      return {};
+  }
+}
+
+/// Runs on whatever thread called the runtime, at the end of each call.
+void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_t*, std::uint64_t,
+               const void* data) {
+  const auto& call = *static_cast<const xpti::function_with_args_t*>(data);
+  if (call.function_id < function_count) {
+    function_names[call.function_id].store(call.function_name, std::memory_order_relaxed);
+    calls[call.function_id].fetch_add(1, std::memory_order_relaxed);
+  }
+  const effect e = effect_of(call.function_id, call.args_data);
+  if (e.event == counter_count) return;
+  if (call.ret_data && *static_cast<const ur_result_t*>(call.ret_data) != UR_RESULT_SUCCESS) {
+    add(failed, 1);
+    return;
+  }
+  add(e.event, 1);
+  if (e.bytes != counter_count) add(e.bytes, e.size);
+}
+
+/// The tracing framework that libsycl loaded. Not linked: the wheel holds the same library under
+/// two file names, and a subscriber that binds to the other one hears nothing.
+template <class Function>
+Function* framework_function(const char* name) noexcept {
+  const char* path = std::getenv("XPTI_FRAMEWORK_DISPATCHER");
+  if (!path) return nullptr;
+  void* framework = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  return framework ? reinterpret_cast<Function*>(dlsym(framework, name)) : nullptr;
+}
+
+}  // namespace
+
+/// Called by the framework for each stream of events that the runtime opens.
+extern "C" void xptiTraceInit(unsigned, unsigned, const char*, const char* stream) {
+  if (std::string_view{stream} != "ur.call") return;
+  const auto register_stream =
+      framework_function<xpti::stream_id_t(const char*)>("xptiRegisterStream");
+  const auto register_callback = framework_function<xpti::result_t(
+      xpti::stream_id_t, std::uint16_t, xpti::tracepoint_callback_api_t)>("xptiRegisterCallback");
+  if (!register_stream || !register_callback) return;
+  register_callback(register_stream(stream),
+                    static_cast<std::uint16_t>(xpti::trace_point_type_t::function_with_args_end),
+                    on_return);
+  attached.store(true);
+}
+
+extern "C" void xptiTraceFinish(const char*) {}
+
+int usmx_trace_attached() { return attached.load() ? 1 : 0; }
+size_t usmx_trace_counters() { return counter_count; }
+const char* usmx_trace_counter_name(size_t index) {
+  return index < counter_count ? counter_names[index] : nullptr;
+}
+void usmx_trace_read(uint64_t* values) {
+  for (const auto& value : counters) *values++ = value.load(std::memory_order_relaxed);
+}
+size_t usmx_trace_functions() { return function_count; }
+const char* usmx_trace_function_name(size_t id) {
+  return id < function_count ? function_names[id].load(std::memory_order_relaxed) : nullptr;
+}
+void usmx_trace_read_calls(uint64_t* values) {
+  for (const auto& value : calls) *values++ = value.load(std::memory_order_relaxed);
+}
