@@ -1,0 +1,200 @@
+// Kernels from text: SYCL C++ compiled at run time for a queue's device, looked up by name, and
+// launched only after everything was checked that the runtime would crash on or silently accept.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <sycl/event.hpp>
+#include <sycl/nd_range.hpp>
+#include <sycl/queue.hpp>
+#include <sycl/range.hpp>
+
+#include "usmx/array.hpp"
+#include "usmx/dtype.hpp"
+
+namespace usmx {
+
+/// One parameter of a kernel as its source declares it.
+struct kernel_parameter {
+  /// The declaration as written, "const float* x": what error messages quote.
+  std::string text;
+  bool pointer = false;
+  /// A pointer to const: the kernel does not write through it.
+  bool read_only = false;
+  /// Type of the scalar, or of what the pointer points at; empty for void and for types whose
+  /// definition the source text does not show.
+  std::optional<dtype> type;
+};
+
+/// What a launch passes for one parameter: a scalar of up to eight bytes, a USM pointer, or an
+/// array, which is checked and kept alive. A portable kernel takes nothing else.
+class kernel_argument {
+ public:
+  /// An arithmetic value, with the bytes of its own type.
+  template <class T>
+    requires(std::is_arithmetic_v<T> || is_half<T>)
+  kernel_argument(
+      T value) noexcept  // NOLINT: implicit, so that a list of values is a list of these
+      : kernel_argument(dtype::of<T>(), &value) {}
+  /// A USM pointer of the queue's context, taken as it is: nothing keeps its memory alive.
+  kernel_argument(const void* pointer) noexcept  // NOLINT: implicit
+      : form_(form::pointer), pointer_(pointer) {}
+  /// The first element of an array, which must outlive the call (not the kernel).
+  kernel_argument(const usmx::array& a) noexcept  // NOLINT: implicit
+      : form_(form::array), pointer_(a.data()), array_(&a) {}
+  /// A scalar known by its type and bytes; at most eight of them.
+  kernel_argument(const dtype& type, const void* bytes) noexcept;
+
+  bool is_scalar() const noexcept { return form_ == form::scalar; }
+  const void* pointer() const noexcept { return pointer_; }
+  /// Null unless the argument is an array.
+  const usmx::array* array() const noexcept { return array_; }
+  const dtype& type() const noexcept { return type_; }
+  std::uint64_t bits() const noexcept { return bits_; }
+
+ private:
+  enum class form : std::uint8_t { scalar, pointer, array };
+
+  form form_;
+  const void* pointer_ = nullptr;
+  const usmx::array* array_ = nullptr;
+  dtype type_;
+  std::uint64_t bits_ = 0;
+};
+
+/// How many work-items run: one to three dimensions in SYCL's order (dimension 0 varies slowest),
+/// with or without the size of a work-group.
+class launch_range {
+ public:
+  launch_range(std::size_t global) : launch_range(std::array{global}) {}  // NOLINT: implicit
+  /// Throws std::invalid_argument: rank not 1, 2 or 3, ranks that differ, a local size of zero or
+  /// one that does not divide the global size.
+  launch_range(std::span<const std::size_t> global, std::span<const std::size_t> local = {});
+  template <int Rank>
+  launch_range(const sycl::range<Rank>& global) {  // NOLINT: implicit
+    std::array<std::size_t, Rank> g;
+    for (int k = 0; k < Rank; ++k) g[k] = global[k];
+    *this = launch_range(g);
+  }
+  template <int Rank>
+  launch_range(const sycl::nd_range<Rank>& r) {  // NOLINT: implicit
+    std::array<std::size_t, Rank> g, l;
+    for (int k = 0; k < Rank; ++k) g[k] = r.get_global_range()[k], l[k] = r.get_local_range()[k];
+    *this = launch_range(g, l);
+  }
+
+  int rank() const noexcept { return rank_; }
+  std::span<const std::size_t> global() const noexcept {
+    return {global_.data(), std::size_t(rank_)};
+  }
+  /// Empty if the runtime chooses.
+  std::span<const std::size_t> local() const noexcept {
+    return {local_.data(), has_local_ ? std::size_t(rank_) : 0};
+  }
+  /// Number of work-items.
+  std::size_t size() const noexcept;
+
+ private:
+  launch_range() = default;
+
+  int rank_ = 1;
+  bool has_local_ = false;
+  std::array<std::size_t, 3> global_{1, 1, 1};
+  std::array<std::size_t, 3> local_{1, 1, 1};
+};
+
+/// A compiled kernel, ready to launch on the device it was built for. Cheap to copy, thread-safe.
+class kernel {
+ public:
+  const std::string& name() const noexcept;
+  /// What the source declares; empty optional if the declaration could not be read, as with a
+  /// parameter list that a macro makes. Then only the number of arguments is checked.
+  const std::optional<std::vector<kernel_parameter>>& parameters() const noexcept;
+  std::size_t argument_count() const noexcept;
+  /// The most work-items that a work-group of this kernel may have.
+  std::size_t max_work_group_size() const noexcept;
+
+  /// Submits the kernel after `depends`. The memory of arrays is marked as used on `queue`.
+  /// Throws std::invalid_argument (another context or device, count of arguments, work-group too
+  /// large) and interop_error (kind_mismatch: scalar for pointer or the reverse; dtype_mismatch;
+  /// read_only: a read-only array for a pointer that is not to const).
+  sycl::event launch(sycl::queue& queue, const launch_range& range,
+                     std::span<const kernel_argument> arguments,
+                     std::span<const sycl::event> depends = {}) const;
+  /// The same with the arguments in a row: `k.launch(queue, 100, {x, y, 2.0f})`.
+  sycl::event launch(sycl::queue& queue, const launch_range& range,
+                     std::initializer_list<kernel_argument> arguments,
+                     std::span<const sycl::event> depends = {}) const {
+    return launch(queue, range, std::span(arguments.begin(), arguments.size()), depends);
+  }
+
+ private:
+  friend class program;
+  struct state;
+  void check(const sycl::queue& queue, const launch_range& range,
+             std::span<const kernel_argument> arguments) const;
+  explicit kernel(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
+  std::shared_ptr<const state> state_;
+};
+
+/// Source compiled for one context and device. Cheap to copy, thread-safe.
+///
+/// Source that includes a SYCL header is compiled as it is and needs C++ headers on the machine.
+/// Any other source sees the prelude (kernels/prelude.hpp), which needs none and compiles in a
+/// tenth of the time: `USMX_KERNEL(1) scale(float* x, float a) { ... }`.
+class program {
+ public:
+  /// Compiles for the queue's context and device, or returns what was compiled before from the same
+  /// source and options. Several threads that ask for the same program wait for one compilation.
+  /// Throws build_error with the compiler's log, whose lines are those of `source`.
+  static program build(const sycl::queue& queue, std::string source,
+                       std::vector<std::string> options = {});
+
+  /// The kernel of that name. Throws std::out_of_range naming those there are.
+  kernel get(std::string_view name) const;
+  /// The names of all kernels, in the order of the source.
+  const std::vector<std::string>& names() const noexcept;
+
+  /// How often `build` compiled, and how often it found the program in its cache.
+  struct cache_counts {
+    std::size_t compiled = 0;
+    std::size_t found = 0;
+  };
+  static cache_counts counts();
+
+ private:
+  struct state;
+  explicit program(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
+  std::shared_ptr<const state> state_;
+};
+
+namespace detail {
+
+/// What the text of a program says about its functions; see src/kernel_signature.cpp.
+struct signature {
+  std::string name;
+  std::vector<kernel_parameter> parameters;
+};
+/// Every function with a body at namespace level, in order. `options` contribute their -D macros.
+std::vector<signature> read_signatures(std::string_view source,
+                                       std::span<const std::string> options = {});
+/// Whether the source includes real SYCL headers, and so must not see the prelude.
+bool includes_sycl(std::string_view source);
+
+/// An embedded file of kernels/, named by its path there; empty if there is none.
+std::string_view kernel_source(std::string_view name);
+/// The paths of all embedded files.
+std::span<const std::string_view> kernel_source_names();
+
+}  // namespace detail
+}  // namespace usmx

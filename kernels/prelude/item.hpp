@@ -1,0 +1,70 @@
+// Which work-item is running: ids and ranges in SYCL's order, where dimension 0 varies slowest.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "types.hpp"
+
+#define USMX_ID USMX_DEVICE __attribute__((const))
+USMX_ID size_t __spirv_BuiltInGlobalInvocationId(int);
+USMX_ID size_t __spirv_BuiltInGlobalSize(int);
+USMX_ID size_t __spirv_BuiltInLocalInvocationId(int);
+USMX_ID size_t __spirv_BuiltInWorkgroupSize(int);
+USMX_ID size_t __spirv_BuiltInWorkgroupId(int);
+USMX_ID size_t __spirv_BuiltInNumWorkgroups(int);
+USMX_ID uint32_t __spirv_BuiltInSubgroupSize();
+USMX_ID uint32_t __spirv_BuiltInSubgroupMaxSize();
+USMX_ID uint32_t __spirv_BuiltInSubgroupId();
+USMX_ID uint32_t __spirv_BuiltInSubgroupLocalInvocationId();
+#undef USMX_ID
+
+namespace usmx {
+
+/// Waits until every work-item of the group has arrived and its writes, to local and to global
+/// memory, can be seen by the group. All items of the group must call it.
+inline void group_barrier() {
+  // Scope of execution and memory: work-group. Sequentially consistent, local and global memory.
+  __spirv_ControlBarrier(2, 2, 0x10 | 0x100 | 0x200);
+}
+/// The same among the items of a sub-group.
+inline void sub_group_barrier() { __spirv_ControlBarrier(3, 3, 0x10 | 0x80 | 0x100 | 0x200); }
+
+/// The running work-item of a kernel over `Rank` dimensions, with the names of sycl::nd_item.
+template <int Rank>
+struct nd_item {
+  // The device counts dimensions from the fastest one.
+  static constexpr int axis(int dimension) { return Rank - 1 - dimension; }
+
+  static size_t get_global_id(int d) { return __spirv_BuiltInGlobalInvocationId(axis(d)); }
+  static size_t get_global_range(int d) { return __spirv_BuiltInGlobalSize(axis(d)); }
+  static size_t get_local_id(int d) { return __spirv_BuiltInLocalInvocationId(axis(d)); }
+  static size_t get_local_range(int d) { return __spirv_BuiltInWorkgroupSize(axis(d)); }
+  static size_t get_group(int d) { return __spirv_BuiltInWorkgroupId(axis(d)); }
+  static size_t get_group_range(int d) { return __spirv_BuiltInNumWorkgroups(axis(d)); }
+
+  static size_t get_global_linear_id() {
+    size_t id = 0;
+    for (int d = 0; d < Rank; ++d) id = id * get_global_range(d) + get_global_id(d);
+    return id;
+  }
+  static size_t get_local_linear_id() {
+    size_t id = 0;
+    for (int d = 0; d < Rank; ++d) id = id * get_local_range(d) + get_local_id(d);
+    return id;
+  }
+  static size_t get_group_linear_id() {
+    size_t id = 0;
+    for (int d = 0; d < Rank; ++d) id = id * get_group_range(d) + get_group(d);
+    return id;
+  }
+  static void barrier() { group_barrier(); }
+};
+
+// The short way in kernels of one dimension.
+inline size_t global_id() { return nd_item<1>::get_global_id(0); }
+inline size_t global_range() { return nd_item<1>::get_global_range(0); }
+inline size_t local_id() { return nd_item<1>::get_local_id(0); }
+inline size_t local_range() { return nd_item<1>::get_local_range(0); }
+inline size_t group_id() { return nd_item<1>::get_group(0); }
+inline size_t group_range() { return nd_item<1>::get_group_range(0); }
+
+}  // namespace usmx

@@ -1,0 +1,29 @@
+// Memory that the work-items of a group share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "types.hpp"
+
+namespace usmx {
+
+/// One object per work-group, declared inside a kernel: `usmx::local<float[16][18]> tile;`, then
+/// `tile[y][x]`. Not initialised; call group_barrier() between writing and another item's reading.
+template <class T>
+class [[__sycl_detail__::wg_scope]] local {
+ public:
+  local() = default;
+  local(const local&) = delete;
+  local& operator=(const local&) = delete;
+
+  operator T&() { return data_; }
+  T& get() { return data_; }
+  template <class I>
+  decltype(auto) operator[](I i) {
+    return (data_[i]);
+  }
+
+ private:
+  T data_;
+};
+
+}  // namespace usmx

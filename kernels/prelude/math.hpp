@@ -1,0 +1,91 @@
+// The mathematical functions of the device for float and double, with the names of <cmath>.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "types.hpp"
+
+namespace usmx {
+
+#define USMX_MATH_1(name)                                          \
+  inline float name(float x) { return __spirv_ocl_##name(x); }     \
+  inline double name(double x) { return __spirv_ocl_##name(x); }
+#define USMX_MATH_2(name)                                                                \
+  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }               \
+  inline double name(double x, double y) { return __spirv_ocl_##name(x, y); }
+
+USMX_MATH_1(sin)
+USMX_MATH_1(cos)
+USMX_MATH_1(tan)
+USMX_MATH_1(asin)
+USMX_MATH_1(acos)
+USMX_MATH_1(atan)
+USMX_MATH_1(sinh)
+USMX_MATH_1(cosh)
+USMX_MATH_1(tanh)
+USMX_MATH_1(asinh)
+USMX_MATH_1(acosh)
+USMX_MATH_1(atanh)
+USMX_MATH_1(exp)
+USMX_MATH_1(exp2)
+USMX_MATH_1(expm1)
+USMX_MATH_1(log)
+USMX_MATH_1(log2)
+USMX_MATH_1(log10)
+USMX_MATH_1(log1p)
+USMX_MATH_1(sqrt)
+USMX_MATH_1(rsqrt)
+USMX_MATH_1(cbrt)
+USMX_MATH_1(erf)
+USMX_MATH_1(erfc)
+USMX_MATH_1(tgamma)
+USMX_MATH_1(lgamma)
+USMX_MATH_1(fabs)
+USMX_MATH_1(floor)
+USMX_MATH_1(ceil)
+USMX_MATH_1(trunc)
+USMX_MATH_1(rint)
+USMX_MATH_1(round)
+
+USMX_MATH_2(pow)
+USMX_MATH_2(fmod)
+USMX_MATH_2(atan2)
+USMX_MATH_2(hypot)
+USMX_MATH_2(copysign)
+USMX_MATH_2(fmin)
+USMX_MATH_2(fmax)
+USMX_MATH_2(nextafter)
+USMX_MATH_2(fdim)
+
+#undef USMX_MATH_1
+#undef USMX_MATH_2
+
+inline float fma(float x, float y, float z) { return __spirv_ocl_fma(x, y, z); }
+inline double fma(double x, double y, double z) { return __spirv_ocl_fma(x, y, z); }
+
+inline bool isnan(float x) { return __builtin_isnan(x); }
+inline bool isnan(double x) { return __builtin_isnan(x); }
+inline bool isinf(float x) { return __builtin_isinf(x); }
+inline bool isinf(double x) { return __builtin_isinf(x); }
+inline bool isfinite(float x) { return __builtin_isfinite(x); }
+inline bool isfinite(double x) { return __builtin_isfinite(x); }
+
+template <class T>
+constexpr T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr T max(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T>
+constexpr T abs(T a) {
+  return a < T(0) ? -a : a;
+}
+template <class T>
+constexpr T clamp(T x, T low, T high) {
+  return x < low ? low : high < x ? high : x;
+}
+
+inline constexpr double pi = 3.14159265358979323846;
+
+}  // namespace usmx

@@ -1,0 +1,23 @@
+// The fixed-width types, and the attributes by which the compiler knows device functions and kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+using int8_t = __INT8_TYPE__;
+using int16_t = __INT16_TYPE__;
+using int32_t = __INT32_TYPE__;
+using int64_t = __INT64_TYPE__;
+using uint8_t = __UINT8_TYPE__;
+using uint16_t = __UINT16_TYPE__;
+using uint32_t = __UINT32_TYPE__;
+using uint64_t = __UINT64_TYPE__;
+using size_t = __SIZE_TYPE__;
+using ptrdiff_t = __PTRDIFF_TYPE__;
+using half = _Float16;
+
+/// A function that lives outside of this source: one of the device's own.
+#define USMX_DEVICE __attribute__((sycl_device))
+
+/// Begins a kernel over a range of `rank` dimensions: USMX_KERNEL(2) blur(const float* in, float* out) {...}
+#define USMX_KERNEL(rank)                                                                            \
+  extern "C" __attribute__((sycl_device))                                                            \
+  [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void
