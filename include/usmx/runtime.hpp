@@ -24,15 +24,25 @@ std::vector<sycl::device> devices();
 
 /// The device that a filter string names: "backend:type:index" with any part left out ("opencl",
 /// "cpu", "gpu:1", "level_zero:gpu", "0"); "" is the default device. The index counts the devices
-/// that the other parts let through, in the order of `devices()`.
-/// Throws device_error: which part is wrong, what there is, and how to install a driver if none.
+/// that the other parts let through, in the order of `devices()`. Alternatives are separated by
+/// commas ("gpu,cpu"): the first that exists is taken. Letter case does not matter.
+/// Throws std::invalid_argument if the string is malformed, naming the wrong part; device_error if
+/// there is no such device, with the list of what there is and, without any, how to install a
+/// driver.
 sycl::device select_device(std::string_view filter);
 
-/// The shortest full filter string of a root device, "opencl:cpu:0"; a sub-device has none: "".
+/// The full filter string of a root device, "opencl:cpu:0"; a sub-device has none: "".
 std::string filter_string(const sycl::device& device);
 
-/// The context that libraries share by default: the platform's for a root device (dpctl's and dpnp's
-/// too), one cached context per sub-device.
+/// "opencl", "level_zero", "cuda", "hip", "native_cpu", "offload"; "unknown" for any other.
+const char* backend_name(sycl::backend backend) noexcept;
+/// "cpu", "gpu", "accelerator", "custom"; "unknown" for any other.
+const char* device_type_name(const sycl::device& device);
+/// Whether the device is a part of another one.
+bool is_sub_device(const sycl::device& device);
+
+/// The context that libraries share by default: the platform's for a root device (dpctl's and
+/// dpnp's too), one cached context per sub-device.
 sycl::context default_context(const sycl::device& device);
 
 /// The cached in-order queue of a device in its default context. Cheap after the first call.
@@ -44,9 +54,16 @@ const sycl::queue& default_queue();
 /// Few are kept: a context that has not been seen for long is let go.
 sycl::queue queue_for(const sycl::context& context, const sycl::device& device);
 
-/// The kind of the memory at `p`, as its context sees it; `unknown` for foreign memory, never throws.
+/// A new queue whose asynchronous errors are thrown by its next `wait_and_throw`. SYCL's own
+/// default ends the process instead.
+sycl::queue make_queue(const sycl::context& context, const sycl::device& device,
+                       const sycl::property_list& properties);
+
+/// The kind of the memory at `p`, as its context sees it; `unknown` for foreign memory, never
+/// throws.
 usm_kind kind_of(const void* p, const sycl::context& context) noexcept;
 /// The device that `p` was allocated for; for host memory the first of the context.
+/// Throws interop_error (fault::not_usm) if the context does not know the pointer.
 sycl::device device_of(const void* p, const sycl::context& context);
 
 /// Where an allocation begins and how many bytes it has.
@@ -56,10 +73,11 @@ struct allocation_extent {
 };
 
 /// The allocation around `p` as the driver knows it (OpenCL, Level Zero, CUDA), also for interior
-/// pointers; empty where the driver cannot tell.
+/// pointers; empty where the driver cannot tell and for memory that is not USM.
 std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept;
 
-/// Free memory of a device in bytes, where the driver tells.
+/// Free memory of a device in bytes, where the driver tells; for a CPU what the system can give
+/// without swapping.
 std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
 
 /// True if no command of the queue is waiting or running. Never throws: unknown counts as busy.

@@ -1,0 +1,154 @@
+// SYCL cannot say where an allocation begins and ends, but the drivers below it can: this asks
+// them, through the libraries that the runtime has loaded already and without linking to any.
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+
+#include <optional>
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <sycl/backend.hpp>
+
+#include "cache.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+namespace {
+
+using extent = std::optional<allocation_extent>;
+
+/// A function of a library that is loaded already; null otherwise.
+template <class Function>
+Function loaded_function(const char* library, const char* name) noexcept {
+  // RTLD_NOLOAD: a driver that SYCL does not use has nothing to say about SYCL's memory.
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
+}
+
+// --- OpenCL
+// ---------------------------------------------------------------------------------------
+
+struct opencl_query {
+  cl_context context = nullptr;
+  clGetMemAllocInfoINTEL_fn ask = nullptr;
+};
+
+opencl_query make_opencl_query(const sycl::context& context) {
+  static const auto address = loaded_function<decltype(&clGetExtensionFunctionAddressForPlatform)>(
+      "libOpenCL.so.1", "clGetExtensionFunctionAddressForPlatform");
+  static const auto release =
+      loaded_function<decltype(&clReleaseContext)>("libOpenCL.so.1", "clReleaseContext");
+  if (!address || !release) return {};
+  const auto platform = sycl::get_native<sycl::backend::opencl>(context.get_platform());
+  opencl_query query;
+  query.ask =
+      reinterpret_cast<clGetMemAllocInfoINTEL_fn>(address(platform, "clGetMemAllocInfoINTEL"));
+  query.context = sycl::get_native<sycl::backend::opencl>(context);
+  // get_native retained it; the SYCL context that the cache keeps beside it keeps it alive.
+  release(query.context);
+  return query;
+}
+
+/// Few contexts are in use at a time, and the platforms' default ones never go.
+opencl_query cached_opencl_query(const sycl::context& context) {
+  static auto& lasting =
+      *new detail::lasting_cache<sycl::context, opencl_query>;  // leaked: cache.hpp
+  static auto& recent = *new detail::recent_cache<sycl::context, opencl_query, 16>;
+  if (const opencl_query* found = lasting.find(context)) return *found;
+  const auto make = [&] { return make_opencl_query(context); };
+  for (const auto& device : context.get_devices())
+    if (default_context(device) == context) return lasting.get(context, make);
+  return recent.get(context, make);
+}
+
+extent opencl_extent(const void* p, const sycl::context& context) {
+  const opencl_query query = cached_opencl_query(context);
+  if (!query.ask) return {};
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  if (query.ask(query.context, p, CL_MEM_ALLOC_BASE_PTR_INTEL, sizeof base, &base, nullptr) !=
+          CL_SUCCESS ||
+      !base ||
+      query.ask(query.context, p, CL_MEM_ALLOC_SIZE_INTEL, sizeof bytes, &bytes, nullptr) !=
+          CL_SUCCESS)
+    return {};
+  return allocation_extent{static_cast<std::byte*>(base), bytes};
+}
+
+// --- Level Zero
+// -----------------------------------------------------------------------------------
+
+// Two lines of its API, so that building needs no Level Zero headers. 0 is ZE_RESULT_SUCCESS.
+using ze_get_address_range = int (*)(ze_context_handle_t, const void*, void**, std::size_t*);
+
+extent level_zero_extent(const void* p, const sycl::context& context) {
+  static const auto ask =
+      loaded_function<ze_get_address_range>("libze_loader.so.1", "zeMemGetAddressRange");
+  if (!ask) return {};
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  const auto native = sycl::get_native<sycl::backend::ext_oneapi_level_zero>(context);
+  if (ask(native, p, &base, &bytes) != 0 || !base) return {};
+  return allocation_extent{static_cast<std::byte*>(base), bytes};
+}
+
+// --- CUDA
+// -----------------------------------------------------------------------------------------
+
+// The driver API's functions in use, declared by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
+struct cuda_driver {
+  int (*retain_primary)(CUcontext*, CUdevice) =
+      loaded_function<decltype(retain_primary)>("libcuda.so.1", "cuDevicePrimaryCtxRetain");
+  int (*push)(CUcontext) = loaded_function<decltype(push)>("libcuda.so.1", "cuCtxPushCurrent_v2");
+  int (*pop)(CUcontext*) = loaded_function<decltype(pop)>("libcuda.so.1", "cuCtxPopCurrent_v2");
+  int (*range)(CUdeviceptr*, std::size_t*,
+               CUdeviceptr) = loaded_function<decltype(range)>("libcuda.so.1",
+                                                               "cuMemGetAddressRange_v2");
+  bool complete() const noexcept { return retain_primary && push && pop && range; }
+};
+
+extent cuda_extent(const void* p, const sycl::context& context) {
+  static const cuda_driver driver;
+  if (!driver.complete()) return {};
+  // SYCL works in the primary contexts. Each is retained once and kept: the devices live as long as
+  // the process.
+  static auto& primaries = *new detail::lasting_cache<CUdevice, CUcontext>;
+  for (const auto& device : context.get_devices()) {
+    const CUdevice native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(device);
+    const CUcontext primary = primaries.get(native, [&] {
+      CUcontext made = nullptr;
+      return driver.retain_primary(&made, native) == 0 ? made : nullptr;
+    });
+    if (!primary || driver.push(primary) != 0) continue;
+    CUdeviceptr base = 0;
+    std::size_t bytes = 0;
+    const int result = driver.range(&base, &bytes, reinterpret_cast<CUdeviceptr>(p));
+    CUcontext popped = nullptr;
+    driver.pop(&popped);
+    if (result == 0 && base) return allocation_extent{reinterpret_cast<std::byte*>(base), bytes};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept {
+  if (!p) return {};
+  try {
+    switch (context.get_backend()) {
+      case sycl::backend::opencl:
+        return opencl_extent(p, context);
+      case sycl::backend::ext_oneapi_level_zero:
+        return level_zero_extent(p, context);
+      case sycl::backend::ext_oneapi_cuda:
+        return cuda_extent(p, context);
+      default:
+        return {};
+    }
+  } catch (...) {
+    return {};
+  }
+}
+
+}  // namespace usmx
