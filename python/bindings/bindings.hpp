@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,36 @@ const array* array_of(nb::handle obj) noexcept;
 std::optional<array> import_array(nb::handle obj);
 /// A fresh dictionary of `__sycl_usm_array_interface__`.
 nb::dict export_suai(const array& a);
+
+// --- buffer_import.cpp ------------------------------------------------------------------------------
+
+/// Host memory borrowed through the buffer protocol (bytes, bytearray, memoryview, array.array,
+/// NumPy's arrays, ...) for as long as this lives. Needs the GIL to be made and destroyed.
+class host_buffer {
+ public:
+  /// Empty if `obj` has no buffer. With `writable`, BufferError or ValueError if it cannot be written
+  /// in place. Elements that element strides cannot reach, misaligned or byte-swapped ones arrive as
+  /// a copy in C order and native byte order. TypeError for elements that no dtype describes.
+  static std::optional<host_buffer> borrow(nb::handle obj, bool writable = false);
+
+  host_buffer(host_buffer&& o) noexcept
+      : view_(std::move(o.view_)), copy_(std::move(o.copy_)), elements_(std::move(o.elements_)) {}
+  host_buffer& operator=(host_buffer&&) = delete;
+
+  /// The elements, of kind `unknown`; read-only if the buffer is.
+  const any_view& elements() const noexcept { return elements_; }
+
+ private:
+  struct releaser {
+    void operator()(Py_buffer* b) const noexcept;
+  };
+  explicit host_buffer(std::unique_ptr<Py_buffer, releaser> view) : view_(std::move(view)) {}
+  void describe(bool writable);
+
+  std::unique_ptr<Py_buffer, releaser> view_;
+  std::unique_ptr<std::byte[]> copy_;
+  any_view elements_;
+};
 
 // --- python_owner.cpp -----------------------------------------------------------------------------
 

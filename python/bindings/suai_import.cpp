@@ -1,0 +1,217 @@
+// From any object with `__sycl_usm_array_interface__` to a checked array: the producer is asked
+// once, each key is read once, and nothing of it is trusted. SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "protocols.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// Interned once: a lookup by an interned string compares pointers. Never released, because the
+/// last import may happen while the interpreter goes down.
+struct key_names {
+  PyObject* attribute = PyUnicode_InternFromString(suai::attribute);
+  PyObject* version = PyUnicode_InternFromString("version");
+  PyObject* typestr = PyUnicode_InternFromString("typestr");
+  PyObject* typedescr = PyUnicode_InternFromString("typedescr");
+  PyObject* shape = PyUnicode_InternFromString("shape");
+  PyObject* strides = PyUnicode_InternFromString("strides");
+  PyObject* offset = PyUnicode_InternFromString("offset");
+  PyObject* data = PyUnicode_InternFromString("data");
+  PyObject* syclobj = PyUnicode_InternFromString("syclobj");
+};
+
+const key_names& names() {
+  static const key_names n;
+  return n;
+}
+
+/// The attribute's value, or nothing if the object has no such attribute. A property that is there
+/// and raises AttributeError is a broken producer, not an object without the protocol.
+nb::object read_attribute(nb::handle obj) {
+  PyObject* value = PyObject_GetAttr(obj.ptr(), names().attribute);
+  if (value != nullptr) return nb::steal(value);
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 ||
+      _PyType_Lookup(Py_TYPE(obj.ptr()), names().attribute) != nullptr) {
+    throw nb::python_error();
+  }
+  PyErr_Clear();
+  return {};
+}
+
+/// The producer's dictionary; values are strong references, because reading one may run code that
+/// changes the dictionary.
+class description {
+ public:
+  explicit description(nb::object mapping)
+      : mapping_(std::move(mapping)), is_dict_(PyDict_Check(mapping_.ptr())) {
+    if (!is_dict_ && !PyObject_HasAttrString(mapping_.ptr(), "keys")) {
+      wrong_type(suai::attribute, mapping_, "a dict or another mapping");
+    }
+  }
+
+  /// Not valid if the key is missing; None counts as missing where the protocol says so.
+  nb::object get(PyObject* key) const {
+    if (is_dict_) {
+      PyObject* value = PyDict_GetItemWithError(mapping_.ptr(), key);
+      if (value == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+      return nb::borrow(value);
+    }
+    PyObject* value = PyObject_GetItem(mapping_.ptr(), key);
+    if (value == nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_KeyError) == 0) throw nb::python_error();
+      PyErr_Clear();
+    }
+    return nb::steal(value);
+  }
+
+  nb::object optional(PyObject* key) const {
+    nb::object value = get(key);
+    return value.is_valid() && value.is_none() ? nb::object() : value;
+  }
+
+  nb::object required(PyObject* key, fault missing) const {
+    nb::object value = get(key);
+    if (!value.is_valid()) {
+      throw interop_error(
+          missing, std::string(PyUnicode_AsUTF8(key)) + ": is missing from " + suai::attribute);
+    }
+    return value;
+  }
+
+ private:
+  nb::object mapping_;
+  bool is_dict_;
+};
+
+/// What describes the elements, except for where they are.
+suai::fields read_fields(const description& d) {
+  suai::fields f;
+  f.version = read_integer(d.required(names().version, fault::version_unsupported), "version",
+                           fault::version_unsupported);
+  f.typestr = read_text(d.required(names().typestr, fault::typestr_malformed), "typestr",
+                        fault::typestr_malformed);
+  f.shape = read_extents(d.required(names().shape, fault::shape_overflow), "shape",
+                         fault::shape_overflow);
+  if (const nb::object v = d.optional(names().strides); v.is_valid()) {
+    f.strides = read_extents(v, "strides", fault::strides_overflow);
+  }
+  if (const nb::object v = d.optional(names().offset); v.is_valid()) {
+    f.offset = read_integer(v, "offset", fault::offset_overflow);
+  }
+  if (const nb::object v = d.optional(names().typedescr); v.is_valid()) {
+    f.typedescr = read_typedescr(v);
+  }
+  return f;
+}
+
+void read_data(nb::handle data, nb::handle producer, suai::fields& f) {
+  constexpr const char* expected = "a tuple (address, read_only)";
+  nb::object pair = nb::borrow(data);
+  if (PyList_Check(data.ptr())) pair = nb::steal(PyList_AsTuple(data.ptr()));
+  if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
+    wrong_type("data", data, expected);
+  }
+  f.data = read_address(PyTuple_GET_ITEM(pair.ptr(), 0), "data[0]");
+  f.read_only =
+      read_flag(PyTuple_GET_ITEM(pair.ptr(), 1), "data[1]") && !flag_means_writable(producer);
+}
+
+/// The bytes of a producer that gives no `data`: its buffer is the memory, and stays exported as
+/// long as the returned object lives.
+nb::object read_buffer(nb::handle producer, suai::fields& f, std::size_t& bytes) {
+  if (PyObject_CheckBuffer(producer.ptr()) == 0) {
+    throw interop_error(fault::data_null,
+                        "data: is missing from " + std::string(suai::attribute) + ", and " +
+                            Py_TYPE(producer.ptr())->tp_name +
+                            " has no buffer that could supply the memory; expected a tuple "
+                            "(address, read_only)");
+  }
+  nb::object memory = nb::steal(PyMemoryView_FromObject(producer.ptr()));
+  if (!memory.is_valid()) throw nb::python_error();
+  const Py_buffer* buffer = PyMemoryView_GET_BUFFER(memory.ptr());
+  if (PyBuffer_IsContiguous(buffer, 'C') == 0) {
+    throw interop_error(fault::out_of_allocation,
+                        "data: is missing, and the buffer that supplies the memory instead is not "
+                        "contiguous");
+  }
+  f.data = reinterpret_cast<std::uintptr_t>(buffer->buf);
+  f.read_only = buffer->readonly != 0;
+  bytes = static_cast<std::size_t>(buffer->len);
+  return memory;
+}
+
+any_view checked(const suai::fields& f) {
+  any_view v;
+  if (const fault code = suai::check(f, v); code != fault::none) {
+    throw interop_error(code, suai::describe(f, code));
+  }
+  return v;
+}
+
+void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t bytes) {
+  auto* const base = reinterpret_cast<std::byte*>(f.data);
+  if (v.size() == 0 || (v.first_byte() >= base && v.last_byte() <= base + bytes)) return;
+  throw interop_error(fault::out_of_allocation, suai::describe(f, fault::out_of_allocation) +
+                                                    "; it is the producer's buffer of " +
+                                                    std::to_string(bytes) + " bytes");
+}
+
+/// Compute follows data: the producer's queue if it named one, else the one we keep for the device
+/// on which its memory lives.
+sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
+  if (origin.queue) return *origin.queue;
+  // Memory that the context does not know has no device; `bind` is the one to refuse it.
+  const bool has_device = v.size() > 0 && kind_of(v.data(), origin.context) != usm_kind::unknown;
+  return queue_for(origin.context, has_device ? device_of(v.data(), origin.context)
+                                              : origin.context.get_devices().front());
+}
+
+[[noreturn]] void refuse_host_buffer(nb::handle producer) {
+  throw interop_error(
+      fault::not_usm,
+      "data: is missing, and the buffer of " + std::string(Py_TYPE(producer.ptr())->tp_name) +
+          " that supplies the memory instead is not USM of the context of syclobj; host memory "
+          "has to be copied, for instance by usmx.asarray(memoryview(obj))");
+}
+
+}  // namespace
+
+bool flag_means_writable(nb::handle producer) noexcept {
+  // dpctl.memory writes True for memory that may be written. The getter tells whether it is the one
+  // that answers: a subclass with a property of its own speaks for itself.
+  PyObject* getter = _PyType_Lookup(Py_TYPE(producer.ptr()), names().attribute);
+  if (getter == nullptr || Py_TYPE(getter) != &PyGetSetDescr_Type) return false;
+  constexpr const char* module = "dpctl.memory.";
+  return std::strncmp(PyDescr_TYPE(getter)->tp_name, module, std::strlen(module)) == 0;
+}
+
+std::optional<array> import_suai(nb::handle obj) {
+  // A class that has the attribute describes its instances, not itself.
+  if (PyType_Check(obj.ptr())) return {};
+  nb::object value = read_attribute(obj);
+  if (!value.is_valid()) return {};
+  const description d(std::move(value));
+
+  suai::fields f = read_fields(d);
+  nb::object keep = nb::borrow(obj);
+  std::optional<std::size_t> buffer_bytes;
+  if (const nb::object data = d.optional(names().data); data.is_valid()) {
+    read_data(data, obj, f);
+  } else {
+    keep = read_buffer(obj, f, buffer_bytes.emplace());
+  }
+  any_view v = checked(f);
+  if (buffer_bytes) check_inside_buffer(v, f, *buffer_bytes);
+
+  const sycl_origin origin = to_origin(d.required(names().syclobj, fault::not_usm), "syclobj");
+  if (buffer_bytes && v.size() > 0 && kind_of(v.data(), origin.context) == usm_kind::unknown) {
+    refuse_host_buffer(obj);
+  }
+  const sycl::queue queue = queue_of(origin, v);
+  auto* const first = v.first_byte();
+  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
+  return array::bind(std::move(v), queue, own_python(std::move(keep), first, bytes));
+}
+
+}  // namespace usmx::python
