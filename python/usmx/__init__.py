@@ -1,5 +1,30 @@
 """usmx: zero-copy exchange of SYCL Unified Shared Memory between C++ and Python."""
 
-from ._usmx import __version__
+from . import _runtime  # noqa: F401 - first: it shows drivers before the runtime looks for them
+from ._usmx import (
+    AllocationError,
+    BuildError,
+    Context,
+    Device,
+    DeviceError,
+    Event,
+    InteropError,
+    Platform,
+    Queue,
+    __version__,
+    devices,
+)
 
-__all__ = ["__version__"]
+__all__ = [
+    "AllocationError",
+    "BuildError",
+    "Context",
+    "Device",
+    "DeviceError",
+    "Event",
+    "InteropError",
+    "Platform",
+    "Queue",
+    "__version__",
+    "devices",
+]

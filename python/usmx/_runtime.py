@@ -1,0 +1,127 @@
+"""Makes the drivers and the SYCL runtime of the Python wheels known before anything loads them.
+
+The wheel ``intel-opencl-rt`` brings a CPU driver that the OpenCL loader does not find by itself,
+and the loader looks only once: when some library of the process first asks for devices. So this
+module runs first when usmx is imported, and costs a few microseconds.
+
+What it does, in this order:
+
+1. If nobody set ``OCL_ICD_FILENAMES``, it is set to the wheel's ``libintelocl.so``, in
+   ``os.environ`` and thereby for C libraries and child processes. Drivers registered with the
+   system (``/etc/OpenCL/vendors``) stay visible beside it. A value that was set before, also an
+   empty one, is the user's decision and left as it is.
+2. It loads the compiled module. If the loader does not find ``libsycl`` where usmx was linked to
+   look for it (usmx and the runtime installed into different places, as with ``--user``), it is
+   loaded from where it is.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import sys
+
+INSTALL_RUNTIME = "pip install 'intel-sycl-rt>=2026.0,<2027'"
+INSTALL_CPU_DRIVER = "pip install 'intel-opencl-rt>=2026.0,<2027'"
+
+CPU_DRIVER = "libintelocl.so"
+DRIVERS_VARIABLE = "OCL_ICD_FILENAMES"
+
+
+def library_folders() -> list[str]:
+    """Folders where wheels of this environment put their libraries, the most likely one first.
+
+    Wheels install them into ``<scheme>/lib``, beside ``<scheme>/lib/pythonX.Y/site-packages``.
+
+    Returns
+    -------
+    list of str
+        Absolute paths, without repetitions; not all of them need to exist.
+    """
+    site_packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [
+        os.path.dirname(os.path.dirname(site_packages)),
+        os.path.join(sys.prefix, "lib"),
+        os.path.join(site_packages, "lib"),  # pip install --target
+    ]
+    site = sys.modules.get("site")  # absent under `python -S`
+    user_base = getattr(site, "USER_BASE", None)
+    if user_base:
+        folders.append(os.path.join(user_base, "lib"))
+    for prefix in (sys.base_prefix, "/usr/local"):
+        folders.append(os.path.join(prefix, "lib"))
+    return list(dict.fromkeys(folders))
+
+
+def find_library(name: str) -> str | None:
+    """The path of a library that a wheel installed.
+
+    Parameters
+    ----------
+    name : str
+        File name, such as ``"libintelocl.so"``.
+
+    Returns
+    -------
+    str or None
+        Absolute path, ``None`` if no folder has it.
+    """
+    for folder in library_folders():
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return path
+    return None
+
+
+def show_cpu_driver() -> None:
+    """Point the OpenCL loader at the CPU driver of the wheel, unless the user chose drivers."""
+    if DRIVERS_VARIABLE not in os.environ:
+        driver = find_library(CPU_DRIVER)
+        if driver:
+            os.environ[DRIVERS_VARIABLE] = driver
+
+
+def load_module() -> None:
+    """Load the compiled module, and the SYCL runtime with it.
+
+    Raises
+    ------
+    ImportError
+        If there is no SYCL runtime of the right version: with the command that installs it.
+    """
+    try:
+        from . import _usmx
+    except ImportError as error:
+        if not _load_missing_library(error):
+            raise
+        from . import _usmx
+
+
+def _load_missing_library(error: ImportError) -> bool:
+    """Load the library that an import missed; False if the error is about something else."""
+    import re
+
+    missing = re.match(r"(lib(?:sycl|umf)\.so\.(\d+)): cannot open", str(error))
+    if not missing:
+        return False
+    path = find_library(missing[1])
+    if path is None:
+        import glob
+
+        stem = missing[1].rsplit(".", 1)[0]
+        others = sorted(
+            other for folder in library_folders() for other in glob.glob(f"{folder}/{stem}.*[0-9]")
+        )
+        found = f" There is {', '.join(others)}: another major version." if others else ""
+        raise ImportError(
+            f"usmx needs {missing[1]} of the SYCL runtime, which is in none of "
+            f"{', '.join(library_folders())}.{found} Install it with: {INSTALL_RUNTIME}"
+        ) from error
+    import ctypes
+
+    ctypes.CDLL(path)
+    return True
+
+
+show_cpu_driver()
+load_module()

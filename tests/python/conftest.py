@@ -1,0 +1,73 @@
+"""What every test needs: a device that is there, and a clean process to break things in."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+
+import pytest
+
+import usmx
+
+
+@pytest.fixture(scope="session")
+def device() -> usmx.Device:
+    """The default device. There must be one: a suite that skips without it proves nothing."""
+    return usmx.Device()
+
+
+@pytest.fixture(scope="session")
+def queue(device: usmx.Device) -> usmx.Queue:
+    """The cached in-order queue of the default device."""
+    return usmx.Queue(device)
+
+
+@pytest.fixture(params=["device", "shared", "host"])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Each kind of USM in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a snippet in a fresh interpreter and insist on a clean exit.
+
+    ``run_python(code, *, env=None, check=True, args=(), timeout=120)``: ``env`` changes the
+    environment (a value of None removes the variable); with ``check=False`` the caller looks at the
+    return code. The result has ``returncode``, ``stdout`` and ``stderr``.
+    """
+
+    def run(
+        code: str,
+        *,
+        env: Mapping[str, str | None] | None = None,
+        check: bool = True,
+        args: tuple[str, ...] = (),
+        timeout: float = 120,
+    ) -> subprocess.CompletedProcess[str]:
+        variables: dict[str, str] = dict(os.environ)
+        for name, value in (env or {}).items():
+            if value is None:
+                variables.pop(name, None)
+            else:
+                variables[name] = value
+        result = subprocess.run(
+            [sys.executable, *args, "-c", textwrap.dedent(code)],
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if check:
+            assert result.returncode == 0, (
+                f"exit code {result.returncode}\n--- stdout\n{result.stdout}"
+                f"\n--- stderr\n{result.stderr}"
+            )
+        return result
+
+    return run
