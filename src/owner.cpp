@@ -34,6 +34,12 @@ void owner::wait() {
   for (sycl::queue& q : busy) q.wait_and_throw();
 }
 
+bool owner::busy() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return false;
+  const std::scoped_lock lock(mutex_);
+  return !std::ranges::all_of(uses_, [](const sycl::queue& q) { return is_idle(q); });
+}
+
 std::vector<sycl::queue> owner::take_uses() noexcept {
   if (!used_.load(std::memory_order_acquire)) return {};
   const std::scoped_lock lock(mutex_);

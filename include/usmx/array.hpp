@@ -36,8 +36,14 @@ class array {
   /// Throws interop_error: not_usm, out_of_allocation. Empty views are taken as they are.
   static array bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive);
 
-  /// Foreign memory with its own deleter, in C order: `bind` + `adopt`. The deleter runs exactly once,
-  /// also if this throws.
+  /// Elements inside memory that `keep_alive` owns and the caller knows: nothing is asked or
+  /// checked.
+  static array over(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
+    return {std::move(elements), queue, std::move(keep_alive)};
+  }
+
+  /// Foreign memory with its own deleter, in C order: `bind` + `adopt`. The deleter runs exactly
+  /// once, also if this throws.
   static array adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,
                      dtype type, std::function<void(void*)> deleter);
 

@@ -94,6 +94,8 @@ class owner {
   void used_on(const sycl::queue& queue);
   /// Waits until no queue that was named has work left; rethrows its asynchronous errors.
   void wait();
+  /// True if a queue that was named has work left, so that `wait` would wait.
+  bool busy() noexcept;
 
   /// Frees the bytes. Called once, when nothing uses them any more; may run on any thread that
   /// allocates or frees, never on one of SYCL's.

@@ -1,0 +1,128 @@
+// The life of a memory object: views that go with their root, an early `free()` that buffers can
+// block, and bytes that are given back without holding the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "memory.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx::python {
+
+memory::memory(array a, nb::object of) noexcept : bytes(std::move(a)), root_(std::move(of)) {
+  memory& first = root_memory();
+  next_ = first.next_;
+  previous_ = &first;
+  if (next_ != nullptr) next_->previous_ = this;
+  first.next_ = this;
+}
+
+memory::~memory() {
+  if (is_view()) {
+    previous_->next_ = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+  }
+  give_up();
+}
+
+void memory::free() {
+  if (exports_ != 0) {
+    throw nb::buffer_error((std::to_string(exports_) +
+                            " exported buffers still show this memory; release them before free()")
+                               .c_str());
+  }
+  if (freed_) return;
+  if (!is_view()) {
+    for (memory* view = next_; view != nullptr; view = view->next_) {
+      view->freed_ = true;
+      view->bytes = array();  // the root's own reference is the last one
+    }
+  }
+  freed_ = true;
+  give_up();
+}
+
+void memory::count_export(int change) noexcept {
+  exports_ += change;
+  if (is_view()) root_memory().exports_ += change;
+}
+
+void memory::give_up() noexcept {
+  array last = std::exchange(bytes, array());
+  // A free may wait for the driver. An object of Python's must be given back right here, though.
+  if (last.keep_alive().use_count() == 1 && !lent_by_python(last)) {
+    const nb::gil_scoped_release released;
+    last = array();
+  }
+}
+
+const array& live(const memory& m) {
+  if (m.freed()) throw nb::value_error("this memory was freed");
+  return m.bytes;
+}
+
+const array& writable(const memory& m, const char* operation) {
+  const array& bytes = live(m);
+  if (bytes.elements().read_only()) {
+    throw interop_error(fault::read_only, std::string(operation) +
+                                              ": this memory is read-only and cannot be written");
+  }
+  return bytes;
+}
+
+any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only) {
+  layout where;
+  any_view out;
+  fault code = layout::c_order(extents{static_cast<std::int64_t>(count)}, 1, where);
+  if (code == fault::none) {
+    code = any_view::make(first, dtype(), std::move(where), kind, read_only, out);
+  }
+  if (code != fault::none) {
+    throw interop_error(code, std::to_string(count) + " bytes: " + std::string(field_of(code)) +
+                                  " " + std::string(message(code)));
+  }
+  return out;
+}
+
+any_view single_bytes(const any_view& v) {
+  const auto rank = static_cast<std::size_t>(v.rank());
+  const auto size = static_cast<std::int64_t>(v.dtype().itemsize());
+  extents shape(rank + 1, size);
+  extents strides(rank + 1, 1);
+  for (std::size_t k = 0; k < rank; ++k) {
+    shape[k] = v.layout().shape()[k];
+    strides[k] = v.layout().strides()[k] * size;
+  }
+  layout where;
+  any_view out;
+  fault code = layout::strided(std::move(shape), std::move(strides), 1, where);
+  if (code == fault::none) {
+    code = any_view::make(v.data(), dtype(), std::move(where), v.kind(), v.read_only(), out);
+  }
+  if (code != fault::none) {
+    throw interop_error(code, "bytes of the elements: " + std::string(field_of(code)) + " " +
+                                  std::string(message(code)));
+  }
+  return out;
+}
+
+array byte_span(const array& a) {
+  const any_view& v = a.elements();
+  return a.with_view(byte_run(v.first_byte(),
+                              static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
+                              v.read_only()));
+}
+
+std::optional<array> to_array(nb::handle obj) {
+  if (nb::isinstance<memory>(obj)) return live(*nb::inst_ptr<memory>(obj));
+  if (const array* const own = array_of(obj)) return *own;
+  return import_array(obj);
+}
+
+void wait_for_work(const array& a) {
+  if (!a.keep_alive() || !a.keep_alive()->busy()) return;
+  const nb::gil_scoped_release released;
+  a.wait();
+}
+
+}  // namespace usmx::python
