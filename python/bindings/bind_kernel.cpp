@@ -1,5 +1,409 @@
-// SPDX-License-Identifier: Apache-2.0
+// Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
+// into those that the kernel declares, or says which one is wrong. SPDX-License-Identifier:
+// Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <mutex>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "bindings.hpp"
+#include "kernel_scalar.hpp"
+#include "usmx/kernel.hpp"
+
 namespace usmx::python {
-void bind_kernel(nb::module_&) {}
+namespace {
+
+std::string python_type(nb::handle obj) { return nb::type_name(obj.type()).c_str(); }
+
+/// Source and options, and the kernels that were made of them so far, one for each place.
+class raw_module {
+ public:
+  raw_module(std::string source, std::vector<std::string> options)
+      : source_(std::move(source)), options_(std::move(options)) {}
+
+  const std::string& source() const noexcept { return source_; }
+  const std::vector<std::string>& options() const noexcept { return options_; }
+  program build(const sycl::queue& queue) const { return program::build(queue, source_, options_); }
+
+ private:
+  std::string source_;
+  std::vector<std::string> options_;
+};
+
+class raw_kernel {
+ public:
+  raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
+      : from_(std::move(from)), name_(std::move(name)), cache_(std::make_shared<cache>()) {}
+
+  const raw_module& from() const noexcept { return *from_; }
+  const std::string& name() const noexcept { return name_; }
+
+  /// The kernel for the queue's context and device, compiled the first time. Call without the GIL.
+  kernel on(const sycl::queue& queue) const {
+    const auto context = queue.get_context();
+    const auto device = queue.get_device();
+    {
+      const std::lock_guard lock(cache_->mutex);
+      for (const auto& k : cache_->kernels) {
+        if (k.context == context && k.device == device) return k.handle;
+      }
+    }
+    auto made = from_->build(queue).get(name_);
+    const std::lock_guard lock(cache_->mutex);
+    cache_->kernels.push_back({context, device, made});
+    return made;
+  }
+
+ private:
+  struct entry {
+    sycl::context context;
+    sycl::device device;
+    kernel handle;
+  };
+  struct cache {
+    std::mutex mutex;
+    std::vector<entry> kernels;
+  };
+
+  std::shared_ptr<const raw_module> from_;
+  std::string name_;
+  std::shared_ptr<cache> cache_;
+};
+
+/// `k[global, local]`: a kernel with its range, waiting for arguments.
+struct bound_launch {
+  raw_kernel k;
+  launch_range range;
+};
+
+std::vector<std::string> to_options(nb::handle obj) {
+  std::vector<std::string> options;
+  if (nb::isinstance<nb::str>(obj) || !nb::try_cast(obj, options)) {
+    throw nb::type_error("options: expected a sequence of str, such as (\"-DN=8\",)");
+  }
+  return options;
 }
+
+std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
+  std::vector<std::size_t> sizes;
+  const auto add = [&](nb::handle item) {
+    if (!PyIndex_Check(item.ptr()) || PyBool_Check(item.ptr())) {
+      throw nb::type_error((std::string(where) +
+                            " range: expected an int or a tuple of ints, got " + python_type(item))
+                               .c_str());
+    }
+    const auto n = PyNumber_AsSsize_t(item.ptr(), PyExc_ValueError);
+    if (n == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (n < 0) {
+      throw nb::value_error(
+          (std::string(where) + " range: " + std::to_string(n) + " is negative").c_str());
+    }
+    sizes.push_back(static_cast<std::size_t>(n));
+  };
+  if (nb::isinstance<nb::tuple>(obj) || nb::isinstance<nb::list>(obj)) {
+    for (const nb::handle item : obj) add(item);
+  } else {
+    add(obj);
+  }
+  return sizes;
+}
+
+/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]: a tuple
+/// is global and local range; a list, or a pair with None, is a global range alone.
+launch_range to_range(nb::handle key) {
+  if (!nb::isinstance<nb::tuple>(key)) return launch_range(to_sizes(key, "global"));
+  const auto pair = nb::borrow<nb::tuple>(key);
+  if (pair.size() == 1) return launch_range(to_sizes(pair[0], "global"));
+  if (pair.size() != 2) {
+    throw nb::type_error(
+        "a launch takes [global] or [global, local]; write a global range of several dimensions "
+        "without a local one as [[8, 8, 8]] or [(8, 8, 8), None]");
+  }
+  const auto global = to_sizes(pair[0], "global");
+  if (pair[1].is_none()) return launch_range(global);
+  return launch_range(global, to_sizes(pair[1], "local"));
+}
+
+/// Bytes without a type of their own, seen as what the kernel declares.
+array retyped(const array& bytes, const dtype& type) {
+  const auto& v = bytes.elements();
+  layout where;
+  any_view typed;
+  const auto count = static_cast<std::int64_t>(v.nbytes() / type.itemsize());
+  auto code = layout::c_order(extents{count}, type.itemsize(), where);
+  if (code == fault::none) {
+    code = any_view::make(v.data(), type, std::move(where), v.kind(), v.read_only(), typed);
+  }
+  if (code != fault::none) throw interop_error(code, std::string(message(code)));
+  return bytes.with_view(std::move(typed));
+}
+
+/// One Python argument on its way to the kernel.
+struct argument {
+  std::optional<array> memory;
+  /// Bytes that take whatever type the parameter has.
+  bool untyped = false;
+};
+
+argument to_memory(nb::handle obj) {
+  if (const auto* a = array_of(obj)) return {*a, false};
+  if (const auto* m = memory_of(obj)) return {*m, true};
+  // Numbers are asked first: a foreign protocol is a look-up of attributes that fails slowly.
+  if (PyLong_Check(obj.ptr()) || PyFloat_Check(obj.ptr())) return {};
+  auto imported = import_array(obj);
+  if (!imported) return {};
+  const bool bytes = imported->elements().dtype() == dtype::of<std::uint8_t>() &&
+                     imported->elements().layout().is_c_contiguous();
+  return {std::move(imported), bytes};
+}
+
+/// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
+/// of its arguments, and those on its own queue if that one does not keep an order.
+std::vector<sycl::event> order_of(const sycl::queue& queue, const std::deque<argument>& arguments) {
+  std::vector<sycl::event> before;
+  std::vector<sycl::queue> seen;
+  const auto add = [&](sycl::queue other) {
+    if (std::ranges::count(seen, other) != 0) return;
+    seen.push_back(other);
+    if (!is_idle(other)) before.push_back(other.ext_oneapi_submit_barrier());
+  };
+  if (!queue.is_in_order()) add(queue);
+  for (const auto& a : arguments) {
+    if (a.memory && a.memory->queue() != queue) add(a.memory->queue());
+  }
+  return before;
+}
+
+std::vector<sycl::event> to_events(nb::handle obj) {
+  std::vector<sycl::event> events;
+  if (nb::isinstance<sycl::event>(obj)) {
+    events.push_back(nb::cast<sycl::event>(obj));
+    return events;
+  }
+  if (PySequence_Check(obj.ptr())) {
+    for (const nb::handle item : obj) {
+      if (!nb::isinstance<sycl::event>(item)) {
+        throw nb::type_error(("depends_on: expected usmx.Event, got " + python_type(item)).c_str());
+      }
+      events.push_back(nb::cast<sycl::event>(item));
+    }
+    return events;
+  }
+  throw nb::type_error(
+      ("depends_on: expected an Event or a sequence of them, got " + python_type(obj)).c_str());
+}
+
+sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
+                   nb::handle depends_on) {
+  const auto& name = bound.k.name();
+  std::deque<argument> memory;
+  for (const nb::handle obj : args) memory.push_back(to_memory(obj));
+
+  sycl::queue queue = [&] {
+    if (!queue_or_none.is_none()) return to_queue(queue_or_none);
+    for (const auto& a : memory) {
+      if (a.memory) return a.memory->queue();
+    }
+    return default_queue();
+  }();
+  const bool ordered_by_hand = !depends_on.is_none();
+  std::vector<sycl::event> before;
+  if (ordered_by_hand) before = to_events(depends_on);
+
+  const auto k = [&] {
+    try {
+      const nb::gil_scoped_release release;
+      return bound.k.on(queue);
+    } catch (const std::out_of_range& e) {
+      // Thrown with the GIL held again: the guard above has ended.
+      throw nb::key_error(e.what());
+    }
+  }();
+
+  if (args.size() != k.argument_count()) {
+    throw nb::type_error(("kernel '" + name + "' takes " + std::to_string(k.argument_count()) +
+                          " arguments, got " + std::to_string(args.size()))
+                             .c_str());
+  }
+  std::vector<kernel_argument> arguments;
+  arguments.reserve(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
+    const auto where = [&] {
+      return "argument " + std::to_string(i) + " of kernel '" + name + "'" +
+             (p ? " (" + p->text + ")" : "");
+    };
+    auto& a = memory[i];
+    if (!a.memory) {
+      if (p && p->pointer) {
+        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
+                              ", expected USM: a usmx array or memory, or any object with "
+                              "__sycl_usm_array_interface__; usmx.asarray() copies others into USM")
+                                 .c_str());
+      }
+      arguments.push_back(to_scalar(args[i], p, where()));
+      continue;
+    }
+    if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
+      a.memory = retyped(*a.memory, *p->type);
+    }
+    const auto& where_elements = a.memory->elements().layout();
+    if (!where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
+      throw nb::value_error(
+          (where() + ": is strided, and a pointer knows no strides; pass x.copy(), or the array it "
+                     "was taken from together with its strides as scalars")
+              .c_str());
+    }
+    arguments.emplace_back(*a.memory);
+  }
+  try {
+    const nb::gil_scoped_release release;
+    if (!ordered_by_hand) before = order_of(queue, memory);
+    return k.launch(queue, bound.range, arguments, before);
+  } catch (const interop_error& e) {
+    if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
+      throw nb::type_error(e.what());
+    }
+    throw;
+  }
+}
+
+nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
+  auto queue = to_queue(queue_or_none);
+  const auto built = [&] {
+    const nb::gil_scoped_release release;
+    return m.build(queue);
+  }();
+  nb::list names;
+  for (const auto& name : built.names()) names.append(name);
+  return nb::tuple(names);
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& m) {
+  nb::class_<bound_launch>(m, "_Launch", "A kernel with its range, waiting for arguments.")
+      .def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+           nb::arg("depends_on") = nb::none(),
+           R"(Submits the kernel and returns its Event without waiting.
+
+Parameters
+----------
+*args
+    One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
+    ``__sycl_usm_array_interface__``, contiguous, of the declared element type. Scalars take Python
+    and NumPy numbers, checked against the range of the declared type.
+queue : Queue, optional
+    Where to run; any form that names a queue. By default the queue of the first array, without one
+    the default queue.
+depends_on : Event or sequence of Event, optional
+    What must have finished before. By default everything pending on the queues of the arguments;
+    with an explicit value, ``()`` too, the order is the caller's.
+
+Raises
+------
+TypeError
+    Wrong number of arguments, a scalar for a pointer or the reverse, another element type.
+ValueError
+    A scalar out of range, strided or read-only memory, memory of another context, a local range
+    that does not fit.
+KeyError
+    The source has no kernel of that name.
+BuildError
+    The source does not compile.)");
+
+  nb::class_<raw_kernel>(m, "RawKernel", R"(A kernel written in SYCL C++, compiled at run time.
+
+Without SYCL headers in the source, it sees the prelude of usmx, which needs no C++ compiler on the
+machine: ``USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }``. It is compiled at its first
+launch for a device, once in the process for equal source and options.
+
+Parameters
+----------
+source : str
+    The C++ text. It may contain several kernels.
+name : str
+    Which of them.
+options : sequence of str, optional
+    For the compiler, such as ``("-DN=8",)``.
+
+Examples
+--------
+>>> k = usmx.RawKernel("USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }", "f")
+>>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
+)")
+      .def(
+          "__init__",
+          [](raw_kernel* self, std::string source, std::string name, nb::handle options) {
+            new (self)
+                raw_kernel(std::make_shared<raw_module>(std::move(source), to_options(options)),
+                           std::move(name));
+          },
+          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple())
+      .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
+      .def_prop_ro(
+          "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
+      .def_prop_ro(
+          "options", [](const raw_kernel& k) { return nb::tuple(nb::cast(k.from().options())); },
+          "Options for the compiler.")
+      .def(
+          "compile",
+          [](const raw_kernel& k, nb::handle queue) {
+            const auto where = to_queue(queue);
+            try {
+              const nb::gil_scoped_release release;
+              k.on(where);
+            } catch (const std::out_of_range& e) {
+              throw nb::key_error(e.what());
+            }
+          },
+          nb::arg("queue") = nb::none(),
+          "Compiles now instead of at the first launch, for the device of `queue`.")
+      .def(
+          "__getitem__",
+          [](const raw_kernel& k, nb::handle range) { return bound_launch{k, to_range(range)}; },
+          nb::arg("range"),
+          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.")
+      .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
+
+  nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
+
+Parameters
+----------
+source : str
+    The C++ text; see RawKernel.
+options : sequence of str, optional
+    For the compiler.)")
+      .def(
+          "__init__",
+          [](raw_module* self, std::string source, nb::handle options) {
+            new (self) raw_module(std::move(source), to_options(options));
+          },
+          nb::arg("source"), nb::arg("options") = nb::tuple())
+      .def(
+          "get_function",
+          [](const raw_module& self, std::string name) {
+            return raw_kernel(std::make_shared<raw_module>(self), std::move(name));
+          },
+          nb::arg("name"), "The kernel of that name as a RawKernel; looked up at its first launch.")
+      .def("names", &names_of, nb::arg("queue") = nb::none(),
+           "Compiles for the device of `queue` and returns the names of all kernels.")
+      .def_prop_ro("source", &raw_module::source, "The C++ text.")
+      .def_prop_ro(
+          "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },
+          "Options for the compiler.");
+
+  m.def(
+      "_program_counts",
+      [] {
+        const auto counts = program::counts();
+        return nb::make_tuple(counts.compiled, counts.found);
+      },
+      "How many programs were compiled in this process, and how many were found in the cache.");
+}
+
+}  // namespace usmx::python

@@ -11,6 +11,8 @@ from ._usmx import (
     InteropError,
     Platform,
     Queue,
+    RawKernel,
+    RawModule,
     __version__,
     devices,
 )
@@ -25,6 +27,8 @@ __all__ = [
     "InteropError",
     "Platform",
     "Queue",
+    "RawKernel",
+    "RawModule",
     "__version__",
     "devices",
 ]
