@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib.metadata
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import final
+
+from . import _usmx
 
 __all__ = ["Counts", "counting", "enable", "enabled", "environment"]
 
@@ -65,19 +65,14 @@ def _read() -> tuple[dict[str, int], list[int]]:
     return dict(zip(_names(), values, strict=True)), list(calls)
 
 
-def _sycl_folder() -> Path:
-    """The folder of the libsycl that this process uses."""
-    from . import _usmx  # noqa: F401  (loads libsycl)
-
+def _framework() -> str:
+    """The tracing framework that belongs to the libsycl of this process."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
             path = line.split(maxsplit=5)[-1].strip()
             if "/libsycl.so" in path:
-                return Path(path).parent
-    for file in importlib.metadata.files("intel-sycl-rt") or ():
-        if re.fullmatch(r"libsycl\.so[.0-9]*", file.name):
-            return Path(str(file.locate())).resolve().parent
-    raise RuntimeError("no libsycl is loaded in this process and no intel-sycl-rt is installed")
+                return os.path.join(os.path.dirname(path), "libxptifw.so")
+    raise RuntimeError("libsycl is not loaded in this process")
 
 
 def environment() -> dict[str, str]:
@@ -106,7 +101,7 @@ def environment() -> dict[str, str]:
     dispatcher = os.environ.get("XPTI_FRAMEWORK_DISPATCHER")
     return {
         "XPTI_TRACE_ENABLE": "1",
-        "XPTI_FRAMEWORK_DISPATCHER": dispatcher or str(_sycl_folder() / "libxptifw.so"),
+        "XPTI_FRAMEWORK_DISPATCHER": dispatcher or _framework(),
         "XPTI_SUBSCRIBERS": ",".join(subscribers),
         "UR_ENABLE_LAYERS": ";".join(layers),
     }
@@ -132,21 +127,13 @@ def enable() -> None:
     if enabled():
         return
     os.environ.update(environment())
-    if _start_runtime() and not enabled():
+    _usmx.devices()
+    if not enabled():
         raise RuntimeError(
             "the SYCL runtime of this process was used before usmx.counters.enable(), and it "
             "decides at its first use whether its calls can be counted: call enable() first, or "
             "start Python with the variables of usmx.counters.environment()"
         )
-
-
-def _start_runtime() -> bool:
-    from . import _usmx
-
-    if not hasattr(_usmx, "devices"):
-        return False
-    _usmx.devices()
-    return True
 
 
 @final
@@ -279,7 +266,7 @@ def counting() -> Iterator[Counts]:
     >>> c
     Counts(shared_allocations=1, shared_bytes=1048576)
     """
-    if not (enabled() or str(_LIBRARY) in os.environ.get("XPTI_SUBSCRIBERS", "")):
+    if not enabled():
         raise RuntimeError("nothing is counted yet: call usmx.counters.enable() first")
     counts = Counts()
     try:

@@ -167,6 +167,12 @@ def test_enabling_twice_changes_nothing():
     succeeds(COUNTED + "uc.enable()\nassert dm.MemoryUSMHost(1) and uc.enabled()")
 
 
+def test_counting_after_the_first_use_of_sycl_is_an_error():
+    result = run("import dpctl; dpctl.get_devices(); import usmx.counters as c; c.enable()")
+    assert result.returncode == 1
+    assert "RuntimeError: the SYCL runtime of this process was used before" in result.stderr
+
+
 def test_counting_without_enabling_is_an_error():
     result = run("import usmx.counters as c\nwith c.counting(): pass")
     assert "RuntimeError: nothing is counted yet: call usmx.counters.enable()" in result.stderr
