@@ -147,7 +147,7 @@ Integer truncate(double x) noexcept {
     return static_cast<std::uint32_t>(truncate<std::int64_t>(x));
   } else {
     // Smaller ones pass through 32 bits.
-    const std::int32_t whole = x > -2147483649.0 && x < 2147483648.0
+    const std::int32_t whole = x >= -2147483648.0 && x < 2147483648.0
                                    ? static_cast<std::int32_t>(x)
                                    : std::numeric_limits<std::int32_t>::min();
     return static_cast<Integer>(whole);
@@ -328,19 +328,11 @@ void cast_elements(const loop_nest& nest, std::byte* to, const dtype& to_type,
   });
 }
 
-/// Integers of one size differ only in how they are read.
-bool same_bytes(const dtype& a, const dtype& b) noexcept {
-  const auto is_integer = [](const dtype& t) {
-    return t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
-  };
-  return a == b || (is_integer(a) && is_integer(b) && a.itemsize() == b.itemsize());
-}
-
 void convert_apart(const any_view& dst, const any_view& src) {
   const loop_nest nest = detail::make_nest(dst, src);
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
-  if (same_bytes(dst.dtype(), src.dtype())) {
+  if (detail::same_bytes(dst.dtype(), src.dtype())) {
     move_elements(nest, to, from, dst.dtype().itemsize());
   } else {
     cast_elements(nest, to, dst.dtype(), from, src.dtype());

@@ -54,6 +54,13 @@ bool loop_nest::is_one_run(std::size_t itemsize) const noexcept {
   return rank == 0 || (rank == 1 && to[0] == item && from[0] == item);
 }
 
+bool same_bytes(const dtype& a, const dtype& b) noexcept {
+  const auto is_integer = [](const dtype& t) {
+    return t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
+  };
+  return a == b || (is_integer(a) && is_integer(b) && a.itemsize() == b.itemsize());
+}
+
 loop_nest make_nest(const any_view& dst, const any_view& src) noexcept {
   const extents& shape = dst.layout().shape();
   const auto to_item = static_cast<std::int64_t>(dst.dtype().itemsize());

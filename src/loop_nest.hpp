@@ -57,6 +57,9 @@ struct loop_nest {
   bool is_one_run(std::size_t itemsize) const noexcept;
 };
 
+/// True if a cast between the two changes no byte: equal dtypes, integers of one size.
+bool same_bytes(const dtype& a, const dtype& b) noexcept;
+
 /// The loops that copy `src` to `dst`; the shapes must be equal and not empty.
 loop_nest make_nest(const any_view& dst, const any_view& src) noexcept;
 

@@ -1,0 +1,126 @@
+// Copies elements between two strided arrays on the device, with a cast where their types differ:
+// what the host must not do with device memory.
+//
+// Compiled for each pair of types with -DTO=, -DFROM= (a scalar type; the parts of a complex one),
+// -DTO_PARTS=, -DFROM_PARTS= (2 for complex), -DINDEX= (unsigned, counts the elements) and -DRANK=.
+// Distances are in units of TO and FROM. The outermost dimension comes first.
+// SPDX-License-Identifier: Apache-2.0
+
+template <class A, class B>
+inline constexpr bool same = false;
+template <class A>
+inline constexpr bool same<A, A> = true;
+template <class T>
+inline constexpr bool is_floating = same<T, half> || same<T, float> || same<T, double>;
+
+// As on the host: towards zero, and the lowest number for what does not fit.
+template <class Integer, class Floating>
+Integer truncate(Floating x) {
+  if constexpr (same<Integer, uint64_t>) {
+    constexpr Floating two_63 = Floating(9223372036854775808.0f);
+    if (x >= two_63) {
+      return x < 2 * two_63 ? uint64_t(int64_t(x - two_63)) ^ (uint64_t(1) << 63) : uint64_t(0);
+    }
+    return uint64_t(truncate<int64_t>(x));
+  } else if constexpr (same<Integer, int64_t>) {
+    constexpr Floating two_63 = Floating(9223372036854775808.0f);
+    return x >= -two_63 && x < two_63 ? int64_t(x) : int64_t(uint64_t(1) << 63);
+  } else if constexpr (same<Integer, uint32_t>) {
+    return uint32_t(truncate<int64_t>(x));
+  } else {
+    constexpr Floating two_31 = Floating(2147483648.0f);
+    return Integer(x >= -two_31 && x < two_31 ? int32_t(x) : int32_t(uint32_t(1) << 31));
+  }
+}
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (same<To, From>) {
+    return x;
+  } else if constexpr (same<To, bool>) {
+    return x != From(0);
+  } else if constexpr (same<From, half> && !is_floating<To>) {
+    return truncate<To>(float(x));
+  } else if constexpr (is_floating<From> && !is_floating<To>) {
+    return truncate<To>(x);
+  } else {
+    return To(x);
+  }
+}
+
+inline FROM load(const FROM* from) {
+  if constexpr (same<FROM, bool>) {
+    return *reinterpret_cast<const uint8_t*>(from) != 0;  // a foreign true need not be 1
+  } else {
+    return *from;
+  }
+}
+
+inline void copy_element(TO* to, const FROM* from) {
+#if TO_PARTS == 2
+  to[0] = convert<TO>(load(from));
+#if FROM_PARTS == 2
+  to[1] = convert<TO>(from[1]);
+#else
+  to[1] = TO(0);
+#endif
+#elif FROM_PARTS == 2
+  if constexpr (same<TO, bool>) {
+    *to = from[0] != FROM(0) || from[1] != FROM(0);
+  } else {
+    *to = convert<TO>(from[0]);
+  }
+#else
+  *to = convert<TO>(load(from));
+#endif
+}
+
+// RANK dimensions, at most four; the lengths and steps of the missing outer ones are not read.
+USMX_KERNEL(1)
+strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, uint64_t n3,
+             int64_t to0, int64_t to1, int64_t to2, int64_t to3, int64_t from0, int64_t from1,
+             int64_t from2, int64_t from3) {
+  INDEX rest = INDEX(usmx::global_id());
+  if (rest >= INDEX(size)) return;
+  int64_t d = 0;
+  int64_t s = 0;
+  if constexpr (RANK > 1) {
+    const INDEX k = rest % INDEX(n3);
+    rest /= INDEX(n3);
+    d += int64_t(k) * to3;
+    s += int64_t(k) * from3;
+  }
+  if constexpr (RANK > 2) {
+    const INDEX k = rest % INDEX(n2);
+    rest /= INDEX(n2);
+    d += int64_t(k) * to2;
+    s += int64_t(k) * from2;
+  }
+  if constexpr (RANK > 3) {
+    const INDEX k = rest % INDEX(n1);
+    rest /= INDEX(n1);
+    d += int64_t(k) * to1;
+    s += int64_t(k) * from1;
+  }
+  d += int64_t(rest) * to0;
+  s += int64_t(rest) * from0;
+  copy_element(to + d, from + s);
+}
+
+// Any rank: `loops` holds length, step of `to` and step of `from` of each dimension, the innermost
+// first.
+USMX_KERNEL(1)
+strided_copy_any(TO* to, const FROM* from, uint64_t size, const int64_t* loops, int32_t rank) {
+  INDEX rest = INDEX(usmx::global_id());
+  if (rest >= INDEX(size)) return;
+  int64_t d = 0;
+  int64_t s = 0;
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    const int64_t* loop = loops + 3 * axis;
+    const INDEX k = rest % INDEX(loop[0]);
+    rest /= INDEX(loop[0]);
+    d += int64_t(k) * loop[1];
+    s += int64_t(k) * loop[2];
+  }
+  copy_element(to + d, from + s);
+}

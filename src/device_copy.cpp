@@ -1,0 +1,194 @@
+// Chooses and launches the device's copy: the fewest dimensions, the widest word that fits.
+// SPDX-License-Identifier: Apache-2.0
+#include "device_copy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include <sycl/event.hpp>
+
+#include "usmx/kernel.hpp"
+
+namespace usmx::detail {
+namespace {
+
+/// An element type as the kernel's macros name it.
+struct device_type {
+  const char* name;
+  std::int64_t bytes;
+  int parts = 1;
+};
+
+device_type device_type_of(const dtype& type) noexcept {
+  const std::size_t size = type.itemsize();
+  switch (type.kind()) {
+    case type_class::boolean:
+      return {"bool", 1};
+    case type_class::integer:
+      return size == 1   ? device_type{"int8_t", 1}
+             : size == 2 ? device_type{"int16_t", 2}
+             : size == 4 ? device_type{"int32_t", 4}
+                         : device_type{"int64_t", 8};
+    case type_class::unsigned_integer:
+      return size == 1   ? device_type{"uint8_t", 1}
+             : size == 2 ? device_type{"uint16_t", 2}
+             : size == 4 ? device_type{"uint32_t", 4}
+                         : device_type{"uint64_t", 8};
+    case type_class::floating:
+      return size == 2   ? device_type{"half", 2}
+             : size == 4 ? device_type{"float", 4}
+                         : device_type{"double", 8};
+    case type_class::complex:
+      return size == 8 ? device_type{"float", 4, 2} : device_type{"double", 8, 2};
+    case type_class::record:
+      break;
+  }
+  return {"uint8_t", 1};
+}
+
+/// For a copy without a cast: the widest word of which elements, addresses and steps are multiples.
+device_type word_of(std::size_t itemsize, const void* to, const void* from,
+                    const loop_nest& nest) noexcept {
+  std::uint64_t mix =
+      itemsize | reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  for (int k = 0; k < nest.rank; ++k) {
+    const auto axis = static_cast<std::size_t>(k);
+    mix |= static_cast<std::uint64_t>(nest.to[axis]) | static_cast<std::uint64_t>(nest.from[axis]);
+  }
+  switch (std::min(std::countr_zero(mix | 8), 3)) {
+    case 0:
+      return {"uint8_t", 1};
+    case 1:
+      return {"uint16_t", 2};
+    case 2:
+      return {"uint32_t", 4};
+    default:
+      return {"uint64_t", 8};
+  }
+}
+
+void require(const sycl::device& device, const device_type& type) {
+  const bool is_double = std::string_view(type.name) == "double";
+  const bool is_half = std::string_view(type.name) == "half";
+  if ((is_double && !device.has(sycl::aspect::fp64)) ||
+      (is_half && !device.has(sycl::aspect::fp16))) {
+    throw build_error(std::string("the device does not compute with ") + type.name, "");
+  }
+}
+
+launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t size) {
+  // A work-group of a CPU is a loop, and a long one is fast; elsewhere it fills one core.
+  const std::size_t most = queue.get_device().is_cpu() ? 4096 : 256;
+  const std::size_t local =
+      std::min({most, k.max_work_group_size(), std::bit_ceil<std::size_t>(size)});
+  const std::size_t global = (size + local - 1) / local * local;
+  return launch_range(std::span(&global, 1), std::span(&local, 1));
+}
+
+}  // namespace
+
+std::int64_t count_runs(const loop_nest& nest, std::size_t itemsize) noexcept {
+  if (nest.rank == 0) return 1;
+  const auto inner = static_cast<std::size_t>(nest.rank - 1);
+  const auto item = static_cast<std::int64_t>(itemsize);
+  const bool gapless = nest.to[inner] == item && nest.from[inner] == item;
+  return nest.count(gapless ? nest.rank - 1 : nest.rank);
+}
+
+void copy_runs(sycl::queue& queue, const any_view& dst, const any_view& src,
+               const loop_nest& nest) {
+  const std::size_t itemsize = dst.dtype().itemsize();
+  const std::int64_t runs = count_runs(nest, itemsize);
+  const int depth = nest.rank > 0 && runs != nest.count(nest.rank) ? nest.rank - 1 : nest.rank;
+  const std::size_t bytes =
+      depth == nest.rank
+          ? itemsize
+          : itemsize * static_cast<std::size_t>(nest.shape[static_cast<std::size_t>(depth)]);
+  auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
+  const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
+
+  std::vector<sycl::event> copies;
+  copies.reserve(static_cast<std::size_t>(std::min<std::int64_t>(runs, 1024)));
+  nest.each(depth, [&](std::int64_t d, std::int64_t s) {
+    copies.push_back(queue.memcpy(to + d, from + s, bytes));
+    if (copies.size() == 1024) {
+      sycl::event::wait_and_throw(copies);
+      copies.clear();
+    }
+  });
+  sycl::event::wait_and_throw(copies);
+}
+
+void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src,
+                    const loop_nest& nest) {
+  auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
+  const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
+
+  loop_nest loops = nest;
+  device_type to_type = device_type_of(dst.dtype());
+  device_type from_type = device_type_of(src.dtype());
+  if (same_bytes(dst.dtype(), src.dtype())) {
+    // Bits, not numbers: no cast can touch them, and no device lacks the type.
+    to_type = from_type = word_of(dst.dtype().itemsize(), to, from, nest);
+    const auto words = static_cast<std::int64_t>(dst.dtype().itemsize()) / to_type.bytes;
+    if (words > 1) {
+      const auto k = static_cast<std::size_t>(loops.rank++);
+      loops.shape[k] = words;
+      loops.to[k] = loops.from[k] = to_type.bytes;
+    }
+  } else {
+    require(queue.get_device(), to_type);
+    require(queue.get_device(), from_type);
+  }
+  const auto rank = static_cast<std::size_t>(loops.rank);
+  const auto size = static_cast<std::uint64_t>(loops.count(loops.rank));
+  const bool is_small = size < (std::uint64_t{1} << 31);
+  constexpr std::size_t fixed_rank = 4;
+
+  const auto macro = [](const char* name, const std::string& value) {
+    return "-D" + std::string(name) + "=" + value;
+  };
+  const program built = program::build(queue, std::string(kernel_source("strided_copy.cpp")),
+                                       {macro("TO", to_type.name), macro("FROM", from_type.name),
+                                        macro("TO_PARTS", std::to_string(to_type.parts)),
+                                        macro("FROM_PARTS", std::to_string(from_type.parts)),
+                                        macro("INDEX", is_small ? "uint32_t" : "uint64_t"),
+                                        macro("RANK", std::to_string(std::min(rank, fixed_rank)))});
+
+  if (rank <= fixed_rank) {
+    // Missing outer dimensions stand at the end of the outer side: dimension 0 takes what remains.
+    std::array<std::uint64_t, fixed_rank> n{1, 1, 1, 1};
+    std::array<std::int64_t, fixed_rank> d{};
+    std::array<std::int64_t, fixed_rank> s{};
+    for (std::size_t k = 0; k < rank; ++k) {
+      const std::size_t at = k == 0 ? 0 : fixed_rank - rank + k;
+      n[at] = static_cast<std::uint64_t>(loops.shape[k]);
+      d[at] = loops.to[k] / to_type.bytes;
+      s[at] = loops.from[k] / from_type.bytes;
+    }
+    const kernel run = built.get("strided_copy");
+    run.launch(queue, range_for(run, queue, size),
+               {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1], n[2],
+                n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]})
+        .wait_and_throw();
+    return;
+  }
+  std::vector<std::int64_t> table;
+  for (std::size_t k = rank; k-- > 0;) {
+    table.insert(table.end(),
+                 {loops.shape[k], loops.to[k] / to_type.bytes, loops.from[k] / from_type.bytes});
+  }
+  const std::int64_t length[] = {static_cast<std::int64_t>(table.size())};
+  const array on_device = array::empty(queue, length, dtype::of<std::int64_t>(), usm_kind::device);
+  queue.memcpy(on_device.data(), table.data(), table.size() * sizeof(std::int64_t))
+      .wait_and_throw();
+  const kernel run = built.get("strided_copy_any");
+  run.launch(queue, range_for(run, queue, size),
+             {static_cast<const void*>(to), static_cast<const void*>(from), size,
+              static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)})
+      .wait_and_throw();
+}
+
+}  // namespace usmx::detail
