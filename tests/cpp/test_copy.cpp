@@ -1,0 +1,526 @@
+// Copies between any two layouts, dtypes and kinds agree with the plainest loop that can be
+// written. SPDX-License-Identifier: Apache-2.0
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <sycl/properties/queue_properties.hpp>
+
+#include "check.hpp"
+#include "usmx/copy.hpp"
+#include "usmx/kernel.hpp"
+#include "usmx/runtime.hpp"
+
+namespace {
+
+using namespace usmx;
+
+const usm_kind kinds[] = {usm_kind::device, usm_kind::shared, usm_kind::host};
+
+template <class... T>
+struct types {};
+using all_types = types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                        std::uint16_t, std::uint32_t, std::uint64_t, sycl::half, float, double,
+                        std::complex<float>, std::complex<double>>;
+
+template <class F, class... T>
+void for_each_type(types<T...>, F&& f) {
+  (f(T{}), ...);
+}
+
+template <class T>
+inline constexpr bool is_complex = detail::is_complex<T>::value;
+
+/// The naive cast, right for values that fit.
+template <class To, class From>
+To cast(From x) {
+  if constexpr (is_complex<From> && is_complex<To>) {
+    using P = typename To::value_type;
+    return {static_cast<P>(x.real()), static_cast<P>(x.imag())};
+  } else if constexpr (is_complex<From>) {
+    if constexpr (std::is_same_v<To, bool>) return x != From{};
+    return cast<To>(x.real());
+  } else if constexpr (is_complex<To>) {
+    return To(static_cast<typename To::value_type>(x), 0);
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<double>(x) != 0;
+  } else if constexpr (std::is_same_v<To, sycl::half>) {
+    return static_cast<sycl::half>(static_cast<float>(x));
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class T>
+T sample(std::int64_t k) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return k % 3 != 0;
+  } else if constexpr (is_complex<T>) {
+    using P = typename T::value_type;
+    return {static_cast<P>(k % 90), static_cast<P>(k % 7)};
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(k % 90);
+  } else {
+    return static_cast<T>(static_cast<float>(k % 90) + 0.25F);
+  }
+}
+
+layout packed(const extents& shape, std::size_t itemsize) {
+  layout out;
+  CHECK(layout::c_order(shape, itemsize, out) == fault::none);
+  return out;
+}
+
+/// A strided view somewhere inside of a flat array: lengths, steps (sign included), permutation.
+struct picture {
+  extents shape;
+  extents strides;
+  std::int64_t first = 0;
+  std::int64_t elements = 0;  // that the flat array must have
+};
+
+picture random_picture(std::mt19937& random, const extents& shape) {
+  std::vector<std::size_t> order(shape.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::shuffle(order.begin(), order.end(), random);
+  picture out{shape, extents(shape.size()), 0, 1};
+  std::int64_t room = 1;
+  for (const std::size_t k : order) {
+    const std::int64_t step = random() % 3 == 0 ? 2 : 1;
+    const bool reversed = random() % 3 == 0;
+    out.strides[k] = room * step * (reversed ? -1 : 1);
+    if (reversed) out.first += room * step * (shape[k] - 1);
+    room *= step * shape[k];
+  }
+  out.elements = room;
+  return out;
+}
+
+std::int64_t position(const picture& p, std::int64_t linear) {
+  std::int64_t at = p.first;
+  for (std::size_t k = p.shape.size(); k-- > 0;) {
+    at += linear % p.shape[k] * p.strides[k];
+    linear /= p.shape[k];
+  }
+  return at;
+}
+
+any_view seen(void* data, dtype type, const picture& p, usm_kind kind) {
+  layout where;
+  CHECK(layout::strided(p.shape, p.strides, type.itemsize(), where) == fault::none);
+  any_view out;
+  auto* const first =
+      static_cast<std::byte*>(data) + p.first * static_cast<std::int64_t>(type.itemsize());
+  CHECK(any_view::make(first, std::move(type), std::move(where), kind, false, out) == fault::none);
+  return out;
+}
+
+/// A flat array of one kind together with what the host knows to be in it.
+template <class T>
+struct mirrored {
+  mirrored(const sycl::queue& queue, usm_kind kind, std::int64_t n, std::int64_t seed)
+      : known(static_cast<std::size_t>(n)), flat(make(queue, kind, n)) {
+    for (std::int64_t k = 0; k < n; ++k) known[static_cast<std::size_t>(k)] = sample<T>(k + seed);
+    sycl::queue(queue).memcpy(flat.data(), known.data(), known.size() * sizeof(T)).wait();
+  }
+  static array make(const sycl::queue& queue, usm_kind kind, std::int64_t n) {
+    const std::int64_t shape[] = {n};
+    return array::empty(queue, shape, dtype::of<T>(), kind);
+  }
+  array with(const picture& p) const {
+    return flat.with_view(seen(flat.data(), dtype::of<T>(), p, flat.kind()));
+  }
+  void check_against_device() const {
+    mirror now(known.size());
+    sycl::queue(flat.queue()).memcpy(now.data(), flat.data(), known.size() * sizeof(T)).wait();
+    for (std::size_t k = 0; k < known.size(); ++k) CHECK(now[k] == known[k]);
+  }
+  // vector<bool> has no data().
+  struct mirror {
+    explicit mirror(std::size_t n) : items(new T[n]), count(n) {}
+    T* data() { return items.get(); }
+    const T* data() const { return items.get(); }
+    T& operator[](std::size_t k) { return items[k]; }
+    const T& operator[](std::size_t k) const { return items[k]; }
+    std::size_t size() const { return count; }
+    std::unique_ptr<T[]> items;
+    std::size_t count;
+  };
+  mirror known;
+  array flat;
+};
+
+template <class To, class From>
+void copy_and_compare(std::mt19937& random, const extents& shape, usm_kind to_kind,
+                      usm_kind from_kind) {
+  const sycl::queue& queue = default_queue();
+  const picture to = random_picture(random, shape);
+  const picture from = random_picture(random, shape);
+  mirrored<To> dst(queue, to_kind, to.elements, 1);
+  const mirrored<From> src(queue, from_kind, from.elements, 5);
+  copy(dst.with(to), src.with(from));
+  std::int64_t n = 1;
+  for (const std::int64_t length : shape) n *= length;
+  for (std::int64_t k = 0; k < n; ++k) {
+    dst.known[static_cast<std::size_t>(position(to, k))] =
+        cast<To>(src.known[static_cast<std::size_t>(position(from, k))]);
+  }
+  // Gaps included: a copy must not touch them.
+  dst.check_against_device();
+}
+
+template <class T>
+std::vector<T> host_values(const array& a) {
+  std::vector<T> out(static_cast<std::size_t>(a.elements().size()));
+  any_view view;
+  CHECK(any_view::make(out.data(), dtype::of<T>(), packed(a.elements().layout().shape(), sizeof(T)),
+                       usm_kind::unknown, false, view) == fault::none);
+  copy_to_host(view, a);
+  return out;
+}
+
+template <class T>
+any_view host_view(std::vector<T>& values, const extents& shape) {
+  any_view view;
+  CHECK(any_view::make(values.data(), dtype::of<T>(), packed(shape, sizeof(T)), usm_kind::unknown,
+                       false, view) == fault::none);
+  return view;
+}
+
+template <class T>
+array make(usm_kind kind, const extents& shape, std::vector<T> values) {
+  array out = array::empty(default_queue(), shape.span(), dtype::of<T>(), kind);
+  copy_from_host(out, host_view(values, shape));
+  return out;
+}
+
+}  // namespace
+
+TEST(Copy, EveryPairOfTypesOnTheHost) {
+  std::mt19937 random(1);
+  for_each_type(all_types{}, [&](auto to) {
+    for_each_type(all_types{}, [&](auto from) {
+      copy_and_compare<decltype(to), decltype(from)>(random, {3, 5, 4}, usm_kind::shared,
+                                                     usm_kind::host);
+    });
+  });
+}
+
+// More than a few runs, so that each pair takes a kernel; 14 x 14 compilations would take too long
+// here, so every type meets its neighbours and the widest ones.
+TEST(Copy, TypesMeetOnTheDevice) {
+  std::mt19937 random(2);
+  for_each_type(all_types{}, [&](auto type) {
+    copy_and_compare<double, decltype(type)>(random, {9, 5, 4}, usm_kind::device, usm_kind::device);
+    copy_and_compare<decltype(type), std::complex<float>>(random, {9, 5, 4}, usm_kind::device,
+                                                          usm_kind::device);
+    copy_and_compare<decltype(type), decltype(type)>(random, {9, 5, 4}, usm_kind::device,
+                                                     usm_kind::shared);
+  });
+}
+
+TEST(Copy, EveryPairOfKindsAnyLayoutAnyRank) {
+  std::mt19937 random(3);
+  for (const usm_kind to : kinds) {
+    for (const usm_kind from : kinds) {
+      copy_and_compare<float, float>(random, {}, to, from);
+      copy_and_compare<float, std::int16_t>(random, {}, to, from);
+      for (int rank = 1; rank <= 6; ++rank) {
+        extents shape(static_cast<std::size_t>(rank));
+        for (std::size_t k = 0; k < shape.size(); ++k)
+          shape[k] = 1 + static_cast<std::int64_t>(random() % 4);
+        copy_and_compare<float, float>(random, shape, to, from);
+        copy_and_compare<double, float>(random, shape, to, from);
+      }
+      copy_and_compare<float, float>(random, {300, 70}, to, from);
+      copy_and_compare<double, float>(random, {700, 3}, to, from);
+    }
+  }
+}
+
+TEST(Copy, HostMemoryOnOneSide) {
+  std::mt19937 random(4);
+  for (const usm_kind kind : kinds) {
+    for (const extents& shape :
+         {extents{}, extents{7}, extents{40, 30}, extents{3, 50, 2}, extents{2, 3, 4, 3, 2}}) {
+      const picture on_device = random_picture(random, shape);
+      const picture on_host = random_picture(random, shape);
+      mirrored<float> a(default_queue(), kind, on_device.elements, 3);
+      std::vector<double> plain(static_cast<std::size_t>(on_host.elements), -1);
+      std::vector<double> expected = plain;
+      const std::int64_t n = a.with(on_device).elements().size();
+
+      copy_to_host(seen(plain.data(), dtype::of<double>(), on_host, usm_kind::unknown),
+                   a.with(on_device));
+      for (std::int64_t k = 0; k < n; ++k) {
+        expected[static_cast<std::size_t>(position(on_host, k))] =
+            a.known[static_cast<std::size_t>(position(on_device, k))];
+      }
+      CHECK(plain == expected);
+
+      for (double& x : plain) x += 100;
+      copy_from_host(a.with(on_device),
+                     seen(plain.data(), dtype::of<double>(), on_host, usm_kind::unknown));
+      for (std::int64_t k = 0; k < n; ++k) {
+        a.known[static_cast<std::size_t>(position(on_device, k))] =
+            static_cast<float>(plain[static_cast<std::size_t>(position(on_host, k))]);
+      }
+      a.check_against_device();
+    }
+  }
+}
+
+// The way by staging would hide a kernel that does not compile: its results are right, too.
+TEST(Copy, StridedDeviceMemoryIsMovedByAKernel) {
+  std::mt19937 random(7);
+  const auto before = program::counts();
+  copy_and_compare<sycl::half, std::int8_t>(random, {30, 20, 3}, usm_kind::device,
+                                            usm_kind::device);
+  copy_and_compare<std::complex<double>, bool>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
+                                               usm_kind::device);
+  copy_and_compare<bool, std::complex<double>>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
+                                               usm_kind::device);
+  const auto after = program::counts();
+  CHECK_EQUAL(after.compiled + after.found, before.compiled + before.found + 3);
+}
+
+TEST(Copy, BroadcastSource) {
+  for (const usm_kind kind : kinds) {
+    const array row = make<std::int32_t>(kind, {3}, {1, 2, 3});
+    layout repeated;
+    CHECK(row.elements().layout().broadcast({40, 3}, repeated));
+    const array dst = make<std::int64_t>(kind, {40, 3}, std::vector<std::int64_t>(120));
+    copy(dst, row.with_view(row.elements().with_layout(repeated, 0)));
+    const auto got = host_values<std::int64_t>(dst);
+    for (std::size_t k = 0; k < got.size(); ++k)
+      CHECK_EQUAL(got[k], static_cast<std::int64_t>(k % 3 + 1));
+  }
+}
+
+TEST(Copy, OverlapIsCopiedAsByWayOfATemporary) {
+  for (const usm_kind kind : kinds) {
+    std::vector<std::int32_t> values(1000);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<std::int32_t>(k);
+    const array a = make(kind, {1000}, values);
+    std::int64_t shift = 0;
+    const layout& all = a.elements().layout();
+    const layout back = all.sliced(0, 999, 1000, -1, shift);
+    copy(a, a.with_view(a.elements().with_layout(back, shift)));
+    auto got = host_values<std::int32_t>(a);
+    for (std::size_t k = 0; k < got.size(); ++k)
+      CHECK_EQUAL(got[k], static_cast<std::int32_t>(999 - k));
+
+    const layout head = all.sliced(0, 0, 999, 1, shift);
+    const array to = a.with_view(a.elements().with_layout(head, shift));
+    const layout tail = all.sliced(0, 1, 999, 1, shift);
+    copy(to, a.with_view(a.elements().with_layout(tail, shift)));
+    got = host_values<std::int32_t>(a);
+    for (std::size_t k = 0; k < 999; ++k) CHECK_EQUAL(got[k], static_cast<std::int32_t>(998 - k));
+  }
+}
+
+TEST(Copy, RecordsOfAnySize) {
+  dtype record;
+  for (const std::size_t size : {3U, 6U, 12U, 20U}) {
+    CHECK(dtype::parse("|V" + std::to_string(size), record) == fault::none);
+    for (const usm_kind kind : kinds) {
+      const std::int64_t n = 200;
+      std::vector<unsigned char> bytes(size * n);
+      for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<unsigned char>(k * 7);
+      const std::int64_t shape[] = {n};
+      const array a = array::empty(default_queue(), shape, record, kind);
+      any_view plain;
+      CHECK(any_view::make(bytes.data(), record, packed({n}, size), usm_kind::unknown, false,
+                           plain) == fault::none);
+      copy_from_host(a, plain);
+      std::int64_t shift = 0;
+      const layout every_other = a.elements().layout().sliced(0, n - 1, n / 2, -2, shift);
+      const std::int64_t half[] = {n / 2};
+      const array b = array::empty(default_queue(), half, record, kind);
+      copy(b, a.with_view(a.elements().with_layout(every_other, shift)));
+      std::vector<unsigned char> got(size * n / 2);
+      any_view out;
+      CHECK(any_view::make(got.data(), record, packed({n / 2}, size), usm_kind::unknown, false,
+                           out) == fault::none);
+      copy_to_host(out, b);
+      for (std::size_t k = 0; k < n / 2; ++k) {
+        CHECK(std::memcmp(&got[k * size], &bytes[(static_cast<std::size_t>(n) - 1 - 2 * k) * size],
+                          size) == 0);
+      }
+    }
+  }
+}
+
+TEST(Copy, NumbersThatDoNotFitAreTheSameOnHostAndDevice) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> values = {
+      0.5,           -0.5, -1.0, 127.9, 128.0,   300.0,  -129.0, 40000.0,      2147483648.0,
+      -2147483649.0, 3e9,  5e9,  1e19,  -1e19,   1e300,  inf,    -inf,         65504.0,
+      65520.0,       1e-8, 6e-8, 1.5e9, 1.0 / 3, 2049.0, 2051.0, std::nan(""), 1e-45};
+  const extents strided{static_cast<std::int64_t>(values.size()) * 2};
+  for_each_type(all_types{}, [&](auto type) {
+    using T = decltype(type);
+    std::vector<double> spread(values.size() * 2);
+    for (std::size_t k = 0; k < values.size(); ++k) spread[2 * k] = values[k];
+    std::vector<std::vector<unsigned char>> bytes;
+    for (const usm_kind kind : {usm_kind::shared, usm_kind::device}) {
+      const array source = make(kind, strided, spread);
+      std::int64_t shift = 0;
+      const layout odd = source.elements().layout().sliced(
+          0, 0, static_cast<std::int64_t>(values.size()), 2, shift);
+      const std::int64_t shape[] = {static_cast<std::int64_t>(values.size())};
+      const array target = array::empty(default_queue(), shape, dtype::of<T>(), kind);
+      copy(target, source.with_view(source.elements().with_layout(odd, shift)));
+      std::vector<unsigned char> raw(values.size() * sizeof(T));
+      sycl::queue(default_queue()).memcpy(raw.data(), target.data(), raw.size()).wait();
+      // A NaN has many spellings.
+      if constexpr (std::is_same_v<T, sycl::half> || std::is_same_v<T, float> || is_complex<T>) {
+        std::memset(&raw[(values.size() - 2) * sizeof(T)], 0, sizeof(T));
+      }
+      bytes.push_back(raw);
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (std::memcmp(&bytes[0][k * sizeof(T)], &bytes[1][k * sizeof(T)], sizeof(T)) != 0) {
+        check::fail(__FILE__, __LINE__,
+                    dtype::of<T>().name() + " from " + std::to_string(values[k]));
+      }
+    }
+  });
+}
+
+TEST(Copy, HalfRoundsToNearestEvenOnce) {
+  // The second would become 1.001 by way of float: both roundings would go up.
+  std::vector<double> values = {
+      1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-30, 1 + 3 * 0x1p-11, 0x1p-25, 0x1.8p-24, -0.0, 65519.99};
+  const array source = make(usm_kind::shared, {7}, values);
+  const array half = copied(source, default_queue(), dtype::of<sycl::half>(), usm_kind::shared);
+  const auto* bits = static_cast<const std::uint16_t*>(half.data());
+  const std::uint16_t expected[] = {0x3c00, 0x3c01, 0x3c02, 0x0000, 0x0002, 0x8000, 0x7bff};
+  for (std::size_t k = 0; k < 7; ++k) CHECK_EQUAL(bits[k], expected[k]);
+}
+
+TEST(Copy, EveryHalfSurvivesTheWayThroughDouble) {
+  const std::int64_t shape[] = {65536};
+  const array all = array::empty(default_queue(), shape, dtype::of<sycl::half>(), usm_kind::shared);
+  auto* bits = static_cast<std::uint16_t*>(all.data());
+  for (std::size_t k = 0; k < 65536; ++k) bits[k] = static_cast<std::uint16_t>(k);
+  const array wide = copied(all, default_queue(), dtype::of<double>(), usm_kind::shared);
+  const array again = copied(wide, default_queue(), dtype::of<sycl::half>(), usm_kind::shared);
+  const auto* got = static_cast<const std::uint16_t*>(again.data());
+  const auto* as_double = static_cast<const double*>(wide.data());
+  for (std::size_t k = 0; k < 65536; ++k) {
+    const bool is_nan = (k & 0x7c00) == 0x7c00 && (k & 0x3ff) != 0;
+    if (is_nan) {
+      CHECK(as_double[k] != as_double[k]);
+    } else {
+      CHECK_EQUAL(got[k], k);
+      CHECK(as_double[k] ==
+            static_cast<double>(std::bit_cast<sycl::half>(static_cast<std::uint16_t>(k))));
+    }
+  }
+}
+
+TEST(Copy, AnotherContextIsReachedThroughTheHost) {
+  const sycl::device device = default_queue().get_device();
+  const sycl::queue other(sycl::context(device), device, sycl::property::queue::in_order());
+  for (const usm_kind from : kinds) {
+    for (const usm_kind to : kinds) {
+      std::vector<float> values(6000);
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k);
+      const array a = make(from, {60, 100}, values);
+      const int swapped[] = {1, 0};
+      const array turned =
+          a.with_view(a.elements().with_layout(a.elements().layout().permuted(swapped), 0));
+      const array b = copied(turned, other, dtype::of<double>(), to);
+      CHECK(b.queue() == other);
+      const auto got = host_values<double>(b);
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        CHECK_EQUAL(got[k], static_cast<double>(values[k % 60 * 100 + k / 60]));
+      }
+    }
+  }
+}
+
+TEST(Copy, EmptyArraysAreFineAndShapesMustMatch) {
+  for (const usm_kind kind : kinds) {
+    const array none = make<float>(kind, {0, 3}, {});
+    copy(none, make<double>(kind, {0, 3}, {}));
+    CHECK_THROWS(std::invalid_argument, copy(none, make<float>(kind, {3, 0}, {})));
+    const array a = make<float>(kind, {2}, {1, 2});
+    CHECK_THROWS(std::invalid_argument, copy(a, make<float>(kind, {1}, {1})));
+    const array locked = a.with_view(a.elements().as_read_only());
+    try {
+      copy(locked, a);
+      CHECK(false);
+    } catch (const interop_error& e) {
+      CHECK(e.code() == fault::read_only);
+    }
+    CHECK(host_values<float>(a) == std::vector<float>({1, 2}));
+  }
+}
+
+TEST(Copy, RecordsBecomeNothingElse) {
+  dtype record;
+  CHECK(dtype::parse("|V4", record) == fault::none);
+  const std::int64_t shape[] = {2};
+  const array a = array::empty(default_queue(), shape, record, usm_kind::device);
+  const array b = array::empty(default_queue(), shape, dtype::of<float>(), usm_kind::device);
+  CHECK_THROWS(interop_error, copy(a, b));
+  CHECK_THROWS(interop_error, copy(b, a));
+}
+
+TEST(Fill, EveryElementSizeAndNoGap) {
+  std::mt19937 random(5);
+  for (const usm_kind kind : kinds) {
+    for_each_type(all_types{}, [&](auto type) {
+      using T = decltype(type);
+      for (const extents& shape : {extents{}, extents{1000}, extents{40, 30}, extents{2, 2, 3}}) {
+        const picture p = random_picture(random, shape);
+        mirrored<T> a(default_queue(), kind, p.elements, 2);
+        const T value = sample<T>(83);
+        fill(a.with(p), &value);
+        const std::int64_t n = a.with(p).elements().size();
+        for (std::int64_t k = 0; k < n; ++k)
+          a.known[static_cast<std::size_t>(position(p, k))] = value;
+        a.check_against_device();
+        fill(a.flat, &value);
+        for (std::size_t k = 0; k < a.known.size(); ++k) a.known[k] = value;
+        a.check_against_device();
+      }
+    });
+  }
+}
+
+TEST(Copy, WaitsForWorkOnTheQueueOfTheArray) {
+  const std::int64_t n = 1 << 22;
+  for (const usm_kind kind : kinds) {
+    const std::int64_t shape[] = {n};
+    const array a = array::empty(default_queue(), shape, dtype::of<std::int32_t>(), kind);
+    sycl::queue queue = a.queue();
+    for (int round = 1; round <= 8; ++round) {
+      queue.fill(a.data(), round, static_cast<std::size_t>(n));
+      const auto got = host_values<std::int32_t>(a);
+      CHECK_EQUAL(got.front(), round);
+      CHECK_EQUAL(got.back(), round);
+    }
+  }
+}
+
+TEST(Copy, ManyThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      std::mt19937 random(100 + t);
+      for (int round = 0; round < 20; ++round) {
+        const usm_kind to = kinds[random() % 3];
+        const usm_kind from = kinds[random() % 3];
+        copy_and_compare<float, float>(random, {20, 9, 3}, to, from);
+        copy_and_compare<double, std::int16_t>(random, {9, 5, 4}, to, from);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
