@@ -30,7 +30,7 @@ demo: $(STAMPS)/usmx $(STAMPS)/demo ## build, then compute on real data that sev
 test: test-cpp test-python ## all tests
 
 test-cpp: $(STAMPS)/usmx ## the C++ tests
-	cmake --build $(BUILD)
+	cmake --build $(BUILD) --target tests/all
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some

@@ -9,4 +9,5 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/usmxConfigVersion.c
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/usmxConfigVersion.cmake cmake/SyclRuntime.cmake
+              cmake/UsmxExtension.cmake
         DESTINATION ${USMX_LIBDIR}/cmake/usmx)

@@ -17,12 +17,13 @@ namespace usmx::python {
 namespace nb = nanobind;
 
 // One per file; module.cpp calls them in this order.
-void bind_errors(nb::module_& m);     // bind_errors.cpp: exceptions and their translation
-void bind_runtime(nb::module_& m);    // bind_runtime.cpp: Platform, Device, Context, Queue, Event
-void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
-void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
-void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
-void bind_kernel(nb::module_& m);     // bind_kernel.cpp: run-time compiled kernels
+void bind_errors(nb::module_& m);      // bind_errors.cpp: exceptions and their translation
+void bind_runtime(nb::module_& m);     // bind_runtime.cpp: Platform, Device, Context, Queue, Event
+void bind_memory(nb::module_& m);      // bind_memory.cpp: MemoryUSM*
+void bind_array(nb::module_& m);       // bind_array.cpp: ndarray and the creation functions
+void bind_protocols(nb::module_& m);   // protocols.cpp: the table of protocols, asarray's way in
+void bind_kernel(nb::module_& m);      // bind_kernel.cpp: run-time compiled kernels
+void bind_python_api(nb::module_& m);  // python_api.cpp: what other extensions may call
 
 // --- syclobj.cpp: the many ways to say "this queue", "this context" ---------------------------
 
@@ -57,15 +58,17 @@ std::optional<array> import_array(nb::handle obj);
 /// A fresh dictionary of `__sycl_usm_array_interface__`.
 nb::dict export_suai(const array& a);
 
-// --- buffer_import.cpp ------------------------------------------------------------------------------
+// --- buffer_import.cpp
+// ------------------------------------------------------------------------------
 
 /// Host memory borrowed through the buffer protocol (bytes, bytearray, memoryview, array.array,
 /// NumPy's arrays, ...) for as long as this lives. Needs the GIL to be made and destroyed.
 class host_buffer {
  public:
-  /// Empty if `obj` has no buffer. With `writable`, BufferError or ValueError if it cannot be written
-  /// in place. Elements that element strides cannot reach, misaligned or byte-swapped ones arrive as
-  /// a copy in C order and native byte order. TypeError for elements that no dtype describes.
+  /// Empty if `obj` has no buffer. With `writable`, BufferError or ValueError if it cannot be
+  /// written in place. Elements that element strides cannot reach, misaligned or byte-swapped ones
+  /// arrive as a copy in C order and native byte order. TypeError for elements that no dtype
+  /// describes.
   static std::optional<host_buffer> borrow(nb::handle obj, bool writable = false);
 
   host_buffer(host_buffer&& o) noexcept
@@ -87,7 +90,8 @@ class host_buffer {
   any_view elements_;
 };
 
-// --- python_owner.cpp -----------------------------------------------------------------------------
+// --- python_owner.cpp
+// -----------------------------------------------------------------------------
 
 /// Keeps a Python object alive as long as the memory it lent us; gives it back with the GIL held,
 /// from whatever thread the last array dies on, and does nothing once the interpreter is gone.

@@ -12,4 +12,5 @@ NB_MODULE(_usmx, m) {
   bind_array(m);
   bind_protocols(m);
   bind_kernel(m);
+  bind_python_api(m);
 }

@@ -1,0 +1,20 @@
+# usmx_add_extension(<name> <source>...): a nanobind module that links usmx and finds it at run time.
+#
+# The module may be installed beside the package `usmx` (site-packages/<name>.so) or one folder deeper
+# (site-packages/<package>/<name>.so): both ways to usmx/lib and to the environment's lib are recorded.
+# Anywhere else, `import usmx` before the module is loaded does the same.
+function(usmx_add_extension name)
+  if(NOT TARGET Python::Module)
+    find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  endif()
+  if(NOT COMMAND nanobind_add_module)
+    execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+                    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT)
+    find_package(nanobind CONFIG REQUIRED)
+  endif()
+  nanobind_add_module(${name} NB_STATIC ${ARGN})
+  target_link_libraries(${name} PRIVATE usmx::usmx)
+  set_property(TARGET ${name} APPEND PROPERTY INSTALL_RPATH
+    "$ORIGIN/usmx/lib" "$ORIGIN/../usmx/lib"   # libusmx
+    "$ORIGIN/../.." "$ORIGIN/../../..")        # libsycl: <environment>/lib
+endfunction()
