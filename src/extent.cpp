@@ -1,8 +1,6 @@
 // SYCL cannot say where an allocation begins and ends, but the drivers below it can: this asks
 // them, through the libraries that the runtime has loaded already and without linking to any.
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-
 #include <optional>
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -11,20 +9,13 @@
 #include <sycl/backend.hpp>
 
 #include "cache.hpp"
+#include "drivers.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
 namespace {
 
 using extent = std::optional<allocation_extent>;
-
-/// A function of a library that is loaded already; null otherwise.
-template <class Function>
-Function loaded_function(const char* library, const char* name) noexcept {
-  // RTLD_NOLOAD: a driver that SYCL does not use has nothing to say about SYCL's memory.
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-  return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
-}
 
 // --- OpenCL
 // ---------------------------------------------------------------------------------------
@@ -35,10 +26,11 @@ struct opencl_query {
 };
 
 opencl_query make_opencl_query(const sycl::context& context) {
-  static const auto address = loaded_function<decltype(&clGetExtensionFunctionAddressForPlatform)>(
-      "libOpenCL.so.1", "clGetExtensionFunctionAddressForPlatform");
-  static const auto release =
-      loaded_function<decltype(&clReleaseContext)>("libOpenCL.so.1", "clReleaseContext");
+  static const auto address =
+      detail::loaded_function<decltype(&clGetExtensionFunctionAddressForPlatform)>(
+          detail::opencl_library, "clGetExtensionFunctionAddressForPlatform");
+  static const auto release = detail::loaded_function<decltype(&clReleaseContext)>(
+      detail::opencl_library, "clReleaseContext");
   if (!address || !release) return {};
   const auto platform = sycl::get_native<sycl::backend::opencl>(context.get_platform());
   opencl_query query;
@@ -83,8 +75,8 @@ extent opencl_extent(const void* p, const sycl::context& context) {
 using ze_get_address_range = int (*)(ze_context_handle_t, const void*, void**, std::size_t*);
 
 extent level_zero_extent(const void* p, const sycl::context& context) {
-  static const auto ask =
-      loaded_function<ze_get_address_range>("libze_loader.so.1", "zeMemGetAddressRange");
+  static const auto ask = detail::loaded_function<ze_get_address_range>(detail::level_zero_library,
+                                                                        "zeMemGetAddressRange");
   if (!ask) return {};
   void* base = nullptr;
   std::size_t bytes = 0;
@@ -98,13 +90,15 @@ extent level_zero_extent(const void* p, const sycl::context& context) {
 
 // The driver API's functions in use, declared by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
 struct cuda_driver {
-  int (*retain_primary)(CUcontext*, CUdevice) =
-      loaded_function<decltype(retain_primary)>("libcuda.so.1", "cuDevicePrimaryCtxRetain");
-  int (*push)(CUcontext) = loaded_function<decltype(push)>("libcuda.so.1", "cuCtxPushCurrent_v2");
-  int (*pop)(CUcontext*) = loaded_function<decltype(pop)>("libcuda.so.1", "cuCtxPopCurrent_v2");
+  int (*retain_primary)(CUcontext*, CUdevice) = detail::loaded_function<decltype(retain_primary)>(
+      detail::cuda_library, "cuDevicePrimaryCtxRetain");
+  int (*push)(CUcontext) = detail::loaded_function<decltype(push)>(detail::cuda_library,
+                                                                   "cuCtxPushCurrent_v2");
+  int (*pop)(CUcontext*) = detail::loaded_function<decltype(pop)>(detail::cuda_library,
+                                                                  "cuCtxPopCurrent_v2");
   int (*range)(CUdeviceptr*, std::size_t*,
-               CUdeviceptr) = loaded_function<decltype(range)>("libcuda.so.1",
-                                                               "cuMemGetAddressRange_v2");
+               CUdeviceptr) = detail::loaded_function<decltype(range)>(detail::cuda_library,
+                                                                       "cuMemGetAddressRange_v2");
   bool complete() const noexcept { return retain_primary && push && pop && range; }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,5 +83,13 @@ std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
 
 /// True if no command of the queue is waiting or running. Never throws: unknown counts as busy.
 bool is_idle(const sycl::queue& queue) noexcept;
+
+/// The driver's own handle as an integer: cl_*, ze_*_handle_t (for queues an immediate command list
+/// where SYCL uses one), CUdevice or CUstream. Borrowed: valid as long as the SYCL object lives;
+/// who keeps it longer retains it with the driver. Throws sycl::exception where there is none.
+std::uintptr_t native_handle(const sycl::platform& platform);
+std::uintptr_t native_handle(const sycl::device& device);
+std::uintptr_t native_handle(const sycl::context& context);
+std::uintptr_t native_handle(const sycl::queue& queue);
 
 }  // namespace usmx

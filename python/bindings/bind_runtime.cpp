@@ -1,51 +1,44 @@
-// Platform, Device, Context, Queue and Event for Python, which has none of its own.
+// The part of SYCL's runtime that Python has none of its own for: what there is, and the queue that
+// everybody shares.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <nanobind/stl/vector.h>
 #include <sycl/event.hpp>
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include "bindings.hpp"
+#include "runtime_bindings.hpp"
 
 namespace usmx::python {
-namespace {
-
-template <class T>
-bool equals(const T& a, nb::handle b) {
-  return nb::isinstance<T>(b) && a == nb::cast<const T&>(b);
-}
-
-}  // namespace
 
 void bind_runtime(nb::module_& m) {
-  nb::class_<sycl::platform>(m, "Platform");
-  nb::class_<sycl::device>(m, "Device")
-      .def(
-          "__init__",
-          [](sycl::device* self, nb::handle source) {
-            new (self) sycl::device(to_device(source, "device"));
-          },
-          nb::arg("source").none() = nb::none())
-      .def("__eq__", &equals<sycl::device>)
-      .def("__hash__", [](const sycl::device& d) { return std::hash<sycl::device>()(d); })
-      .def_prop_ro("filter_string", &filter_string);
-  nb::class_<sycl::context>(m, "Context");
-  nb::class_<sycl::queue>(m, "Queue")
-      .def(
-          "__init__",
-          [](sycl::queue* self, nb::handle source) {
-            new (self) sycl::queue(to_queue(source, "queue"));
-          },
-          nb::arg("source").none() = nb::none())
-      .def("__eq__", &equals<sycl::queue>)
-      .def("__hash__", [](const sycl::queue& q) { return std::hash<sycl::queue>()(q); })
-      .def_prop_ro("device", [](const sycl::queue& q) { return q.get_device(); })
-      .def_prop_ro("context", [](const sycl::queue& q) { return q.get_context(); })
-      .def(
-          "wait", [](sycl::queue& q) { q.wait_and_throw(); },
-          nb::call_guard<nb::gil_scoped_release>());
-  nb::class_<sycl::event>(m, "Event");
-  m.def("devices", &devices);
+  bind_platform_and_device(m);
+  bind_event(m);
+  bind_context_and_queue(m);
+  m.def("devices", &devices, nb::sig("def devices() -> list[Device]"),
+        "Every device there is, best first: GPUs, accelerators, CPUs. Empty without a driver.");
+  m.def(
+      "platforms",
+      [] {
+        std::vector<sycl::platform> found;
+        for (const auto& device : devices())
+          if (const auto p = device.get_platform(); std::ranges::find(found, p) == found.end())
+            found.push_back(p);
+        return found;
+      },
+      nb::sig("def platforms() -> list[Platform]"),
+      "Every platform that has a device, in the order of devices(). Empty without a driver.");
+  m.def(
+      "default_queue",
+      [](nb::handle device) {
+        return device.is_none() ? default_queue() : default_queue(to_device(device));
+      },
+      nb::arg("device").none() = nb::none(),
+      nb::sig("def default_queue(device: object = None) -> Queue"),
+      "The shared in-order queue of a device in its default context, made once.\n\n"
+      "Parameters\n----------\n"
+      "device : Device, str or None\n    None is the default device.\n\n"
+      "Raises\n------\n"
+      "DeviceError\n    If there is no such device: with those there are, or what to install.");
 }
 
 }  // namespace usmx::python

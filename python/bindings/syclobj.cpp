@@ -35,7 +35,8 @@ std::string described(nb::handle obj) {
 }
 
 /// dpctl's devices have no capsule; what they share with ours is the name.
-bool is_device_like(nb::handle obj) { return nb::hasattr(obj, "filter_string"); }
+/// Asked of the class, because the attribute of dpctl's sub-devices raises.
+bool is_device_like(nb::handle obj) { return nb::hasattr(obj.type(), "filter_string"); }
 
 template <class T>
 T copy_of(void* p) {

@@ -14,7 +14,9 @@ from ._usmx import (
     RawKernel,
     RawModule,
     __version__,
+    default_queue,
     devices,
+    platforms,
 )
 
 __all__ = [
@@ -30,5 +32,7 @@ __all__ = [
     "RawKernel",
     "RawModule",
     "__version__",
+    "default_queue",
     "devices",
+    "platforms",
 ]

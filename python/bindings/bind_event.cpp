@@ -1,0 +1,114 @@
+// Events for Python: waiting, asking, and the times that a profiling queue took.
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <sycl/event.hpp>
+
+#include "runtime_bindings.hpp"
+
+namespace usmx::python {
+namespace {
+
+using status_value = sycl::info::event_command_status;
+
+const char* status_of(const sycl::event& event) {
+  switch (event.get_info<sycl::info::event::command_execution_status>()) {
+    case status_value::submitted:
+      return "submitted";
+    case status_value::running:
+      return "running";
+    case status_value::complete:
+      return "complete";
+    default:
+      return "unknown";
+  }
+}
+
+template <class Query>
+std::uint64_t time_of(const sycl::event& event) {
+  try {
+    const nb::gil_scoped_release released;  // start and end wait for the command
+    return event.get_profiling_info<Query>();
+  } catch (const sycl::exception& e) {
+    // SYCL's own words for this are thirty and name no remedy.
+    if (e.code() != sycl::errc::invalid) throw;
+    throw std::runtime_error(
+        "the event has no profiling times: they need a queue made with Queue(..., "
+        "enable_profiling=True)");
+  }
+}
+
+sycl::event to_event(nb::handle obj) {
+  if (nb::isinstance<sycl::event>(obj)) return nb::cast<const sycl::event&>(obj);
+  nb::object capsule = nb::borrow(obj);
+  if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
+      nb::hasattr(obj, "_get_capsule"))
+    capsule = obj.attr("_get_capsule")();
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    throw nb::type_error(
+        "source: expected an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
+  const char* name = PyCapsule_GetName(capsule.ptr());
+  if (!name || std::string_view(name) != "SyclEventRef")
+    throw std::invalid_argument(std::string("source: the capsule is named \"") +
+                                (name ? name : "") + "\"; expected a fresh \"SyclEventRef\"");
+  return *static_cast<const sycl::event*>(PyCapsule_GetPointer(capsule.ptr(), name));
+}
+
+}  // namespace
+
+void bind_event(nb::module_& m) {
+  using sycl::event;
+  nb::class_<event> type(m, "Event", nb::is_weak_referenceable(),
+                         "What a submitted command will have done.\n\n"
+                         "Parameters\n----------\n"
+                         "source : Event of usmx or dpctl, \"SyclEventRef\" capsule, or None\n"
+                         "    None makes an event that is complete.");
+  type.def(
+          "__init__",
+          [](event* self, nb::handle source) {
+            if (source.is_none())
+              new (self) event();
+            else
+              new (self) event(to_event(source));
+          },
+          nb::arg("source").none() = nb::none(),
+          nb::sig("def __init__(self, source: object = None) -> None"))
+      .def(
+          "wait", [](event& e) { e.wait_and_throw(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Wait until the command has finished. Raises its asynchronous errors.")
+      .def_static(
+          "wait_for",
+          [](nb::handle source) {
+            const auto events = nb::isinstance<event>(source)
+                                    ? std::vector<event>{nb::cast<const event&>(source)}
+                                    : nb::cast<std::vector<event>>(source);
+            const nb::gil_scoped_release released;
+            event::wait_and_throw(events);
+          },
+          nb::arg("events"), "Wait for an event, or for all of a sequence.",
+          nb::sig("def wait_for(events: Event | Sequence[Event]) -> None"))
+      .def_prop_ro("status", &status_of, "\"submitted\", \"running\" or \"complete\".")
+      .def_prop_ro("execution_status", &status_of, "dpctl's name of status.")
+      .def_prop_ro(
+          "profiling_info_submit", &time_of<sycl::info::event_profiling::command_submit>,
+          "When the command was submitted, in ns. RuntimeError if its queue does not profile.")
+      .def_prop_ro(
+          "profiling_info_start", &time_of<sycl::info::event_profiling::command_start>,
+          "When the command began, in ns. Waits for it. RuntimeError if its queue does not "
+          "profile.")
+      .def_prop_ro(
+          "profiling_info_end", &time_of<sycl::info::event_profiling::command_end>,
+          "When the command ended, in ns. Waits for it. RuntimeError if its queue does not "
+          "profile.")
+      .def_prop_ro("backend", [](const event& e) { return backend_name(e.get_backend()); })
+      .def(
+          "_get_capsule", [](const event& e) { return make_capsule(e, "SyclEventRef"); },
+          nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclEventRef\" capsule.")
+      .def("__repr__",
+           [](const event& e) { return std::string("<usmx.Event ") + status_of(e) + ">"; });
+  bind_identity(type);
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,50 @@
+// What the files that bind Platform, Device, Context, Queue and Event share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "bindings.hpp"
+
+namespace usmx::python {
+
+void bind_platform_and_device(nb::module_& m);            // bind_device.cpp
+void bind_device_info(nb::class_<sycl::device>& device);  // bind_device_info.cpp
+void bind_context_and_queue(nb::module_& m);              // bind_queue.cpp
+void bind_event(nb::module_& m);                          // bind_event.cpp
+
+/// "opencl:cpu:0 (name)", "a sub-device of opencl:cpu:0 (name)": for reprs and error messages.
+std::string described(const sycl::device& device);
+
+/// SYCL objects are references: equal and of equal hash when they mean the same object below.
+template <class T>
+void bind_identity(nb::class_<T>& type) {
+  type.def(
+          "__eq__",
+          [](const T& self, nb::handle other) {
+            return nb::isinstance<T>(other) && self == nb::cast<const T&>(other);
+          },
+          nb::is_operator(), nb::arg("other").none(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const T& self) { return std::hash<T>()(self); });
+}
+
+/// A fresh capsule with a copy. Whoever takes the content over renames it to "used_<name>"; if
+/// nobody does, the capsule deletes the copy.
+template <class T>
+nb::object make_capsule(const T& object, const char* name) {
+  auto* copy = new T(object);
+  PyObject* capsule = PyCapsule_New(copy, name, [](PyObject* self) {
+    const char* now = PyCapsule_GetName(self);
+    if (now && now[0] == 'S') delete static_cast<T*>(PyCapsule_GetPointer(self, now));
+  });
+  if (!capsule) {
+    delete copy;
+    throw nb::python_error();
+  }
+  return nb::steal(capsule);
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,21 @@
+// Reaching the drivers below SYCL without linking to any of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+
+namespace usmx::detail {
+
+/// A function of a library that is loaded already; null otherwise.
+template <class Function>
+Function loaded_function(const char* library, const char* name) noexcept {
+  // RTLD_NOLOAD: a driver that SYCL does not use has nothing to say about SYCL's objects.
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
+}
+
+inline constexpr const char* opencl_library = "libOpenCL.so.1";
+inline constexpr const char* level_zero_library = "libze_loader.so.1";
+inline constexpr const char* cuda_library = "libcuda.so.1";
+
+}  // namespace usmx::detail
