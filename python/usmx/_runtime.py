@@ -21,6 +21,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 INSTALL_RUNTIME = "pip install 'intel-sycl-rt>=2026.0,<2027'"
 INSTALL_CPU_DRIVER = "pip install 'intel-opencl-rt>=2026.0,<2027'"
 
@@ -81,8 +85,13 @@ def show_cpu_driver() -> None:
             os.environ[DRIVERS_VARIABLE] = driver
 
 
-def load_module() -> None:
+def load_module() -> ModuleType:
     """Load the compiled module, and the SYCL runtime with it.
+
+    Returns
+    -------
+    module
+        ``usmx._usmx``.
 
     Raises
     ------
@@ -95,6 +104,7 @@ def load_module() -> None:
         if not _load_missing_library(error):
             raise
         from . import _usmx
+    return _usmx
 
 
 def _load_missing_library(error: ImportError) -> bool:
