@@ -25,6 +25,7 @@ struct kernel::state {
   sycl::device device;
   std::size_t argument_count;
   std::size_t max_work_group_size;
+  int rank;
   std::optional<std::vector<kernel_parameter>> parameters;
 };
 
@@ -275,17 +276,20 @@ kernel program::state::make(const std::string& name) const {
   const std::size_t count = handle.get_info<sycl::info::kernel::num_args>();
   const auto group = handle.get_info<sycl::info::kernel_device_specific::work_group_size>(device);
   std::optional<std::vector<kernel_parameter>> parameters;
+  int rank = 0;
   for (const auto& s : signatures) {
     // Two functions of one name (an #if, an overload) leave no way to tell which was compiled.
     if (s.name != name) continue;
     if (parameters) {
       parameters.reset();
+      rank = 0;
       break;
     }
     if (s.parameters.size() == count) parameters = s.parameters;
+    rank = s.rank;
   }
   return kernel(std::shared_ptr<const kernel::state>(new kernel::state{
-      name, std::move(handle), context, device, count, group, std::move(parameters)}));
+      name, std::move(handle), context, device, count, group, rank, std::move(parameters)}));
 }
 
 kernel program::get(std::string_view name) const {
@@ -317,6 +321,7 @@ const std::optional<std::vector<kernel_parameter>>& kernel::parameters() const n
   return state_->parameters;
 }
 std::size_t kernel::argument_count() const noexcept { return state_->argument_count; }
+int kernel::rank() const noexcept { return state_->rank; }
 std::size_t kernel::max_work_group_size() const noexcept { return state_->max_work_group_size; }
 
 void kernel::check(const sycl::queue& queue, const launch_range& range,
@@ -331,6 +336,11 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
     throw std::invalid_argument("kernel '" + s.name + "' takes " +
                                 std::to_string(s.argument_count) + " arguments, got " +
                                 std::to_string(arguments.size()));
+  }
+  if (s.rank != 0 && s.rank != range.rank()) {
+    throw std::invalid_argument("range: " + describe(range.global()) + " has another number of " +
+                                "dimensions than the " + std::to_string(s.rank) + " of kernel '" +
+                                s.name + "'");
   }
   const auto local = range.local();
   const auto group =

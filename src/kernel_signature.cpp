@@ -287,6 +287,17 @@ std::vector<kernel_parameter> read_parameters(std::string_view list, const alias
   return parameters;
 }
 
+/// The number of dimensions that stands before a kernel's name, in either form; 0 if there is none.
+int read_rank(std::string_view declaration) {
+  for (const std::string_view form : {"USMX_KERNEL(", "nd_range_kernel<"}) {
+    const auto found = declaration.rfind(form);
+    if (found == std::string_view::npos) continue;
+    const auto number = trim(declaration.substr(found + form.size()));
+    if (!number.empty() && number[0] >= '1' && number[0] <= '3') return number[0] - '0';
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<signature> read_signatures(std::string_view source,
@@ -295,6 +306,7 @@ std::vector<signature> read_signatures(std::string_view source,
   const std::string_view view = text;
   const auto aliases = aliases_of(view, options);
   std::vector<signature> found;
+  std::size_t begin = 0;  // of the declaration at hand
   for (std::size_t i = 0; i < view.size();) {
     if (view[i] == '#') {  // a directive may contain anything
       auto end = i;
@@ -327,10 +339,11 @@ std::vector<signature> read_signatures(std::string_view source,
     while (name > 0 && is_word(view[name - 1])) --name;
     if (name < last) {
       found.push_back({std::string(view.substr(name, last - name)),
+                       read_rank(view.substr(begin, name - begin)),
                        read_parameters(view.substr(i + 1, after - i - 2), aliases)});
     }
     const auto end = closing(view, body, '{', '}');
-    i = end == std::string_view::npos ? view.size() : end;
+    i = begin = end == std::string_view::npos ? view.size() : end;
   }
   return found;
 }

@@ -121,13 +121,15 @@ class kernel {
   /// parameter list that a macro makes. Then only the number of arguments is checked.
   const std::optional<std::vector<kernel_parameter>>& parameters() const noexcept;
   std::size_t argument_count() const noexcept;
+  /// Dimensions of its range as declared, 0 if the declaration could not be read.
+  int rank() const noexcept;
   /// The most work-items that a work-group of this kernel may have.
   std::size_t max_work_group_size() const noexcept;
 
   /// Submits the kernel after `depends`. The memory of arrays is marked as used on `queue`.
-  /// Throws std::invalid_argument (another context or device, count of arguments, work-group too
-  /// large) and interop_error (kind_mismatch: scalar for pointer or the reverse; dtype_mismatch;
-  /// read_only: a read-only array for a pointer that is not to const).
+  /// Throws std::invalid_argument (another context or device, count of arguments, rank of the
+  /// range, work-group too large) and interop_error (kind_mismatch: scalar for pointer or the
+  /// reverse; dtype_mismatch; read_only: a read-only array for a pointer that is not to const).
   sycl::event launch(sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
                      std::span<const sycl::event> depends = {}) const;
@@ -183,6 +185,8 @@ namespace detail {
 /// What the text of a program says about its functions; see src/kernel_signature.cpp.
 struct signature {
   std::string name;
+  /// Dimensions that a kernel is declared over; 0 for other functions.
+  int rank = 0;
   std::vector<kernel_parameter> parameters;
 };
 /// Every function with a body at namespace level, in order. `options` contribute their -D macros.

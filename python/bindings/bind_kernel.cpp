@@ -37,8 +37,14 @@ class raw_module {
 class raw_kernel {
  public:
   raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
-      : from_(std::move(from)), name_(std::move(name)), cache_(std::make_shared<cache>()) {}
+      : from_(std::move(from)), name_(std::move(name)), cache_(std::make_shared<cache>()) {
+    for (const auto& s : detail::read_signatures(from_->source())) {
+      if (s.name == name_) rank_ = s.rank;
+    }
+  }
 
+  /// Dimensions that the source declares, 0 if it cannot be told.
+  int rank() const noexcept { return rank_; }
   const raw_module& from() const noexcept { return *from_; }
   const std::string& name() const noexcept { return name_; }
 
@@ -71,6 +77,7 @@ class raw_kernel {
 
   std::shared_ptr<const raw_module> from_;
   std::string name_;
+  int rank_ = 0;
   std::shared_ptr<cache> cache_;
 };
 
@@ -112,20 +119,27 @@ std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
   return sizes;
 }
 
-/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]: a tuple
-/// is global and local range; a list, or a pair with None, is a global range alone.
-launch_range to_range(nb::handle key) {
+/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank
+/// of the kernel does: over one dimension two ints are global and local range, over two they are
+/// the global range alone.
+launch_range to_range(nb::handle key, int rank) {
   if (!nb::isinstance<nb::tuple>(key)) return launch_range(to_sizes(key, "global"));
-  const auto pair = nb::borrow<nb::tuple>(key);
-  if (pair.size() == 1) return launch_range(to_sizes(pair[0], "global"));
-  if (pair.size() != 2) {
+  const auto parts = nb::borrow<nb::tuple>(key);
+  const bool numbers =
+      std::all_of(parts.begin(), parts.end(), [](nb::handle n) { return PyIndex_Check(n.ptr()); });
+  if (numbers && rank > 1) return launch_range(to_sizes(key, "global"));
+  if (parts.size() == 1) return launch_range(to_sizes(parts[0], "global"));
+  if (parts.size() != 2) {
     throw nb::type_error(
-        "a launch takes [global] or [global, local]; write a global range of several dimensions "
-        "without a local one as [[8, 8, 8]] or [(8, 8, 8), None]");
+        ("a launch takes [global] or [global, local], each an int or a tuple of one to three ints; "
+         "got " +
+         std::to_string(parts.size()) + " values for a kernel over " +
+         (rank == 0 ? "an unknown number of" : std::to_string(rank)) + " dimensions")
+            .c_str());
   }
-  const auto global = to_sizes(pair[0], "global");
-  if (pair[1].is_none()) return launch_range(global);
-  return launch_range(global, to_sizes(pair[1], "local"));
+  const auto global = to_sizes(parts[0], "global");
+  if (parts[1].is_none()) return launch_range(global);
+  return launch_range(global, to_sizes(parts[1], "local"));
 }
 
 /// Bytes without a type of their own, seen as what the kernel declares.
@@ -286,6 +300,20 @@ nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
 }  // namespace
 
 void bind_kernel(nb::module_& m) {
+  // Registered after BuildError's own translator and so asked before it: adds the whole log.
+  nb::register_exception_translator(
+      [](const std::exception_ptr& p, void* type) {
+        try {
+          std::rethrow_exception(p);
+        } catch (const build_error& e) {
+          const nb::handle build_error_type(static_cast<PyObject*>(type));
+          nb::object raised = build_error_type(e.what());
+          raised.attr("log") = e.log();
+          PyErr_SetObject(build_error_type.ptr(), raised.ptr());
+        }
+      },
+      nb::object(m.attr("BuildError")).release().ptr());
+
   nb::class_<bound_launch>(m, "_Launch", "A kernel with its range, waiting for arguments.")
       .def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),
@@ -365,7 +393,9 @@ Examples
           "Compiles now instead of at the first launch, for the device of `queue`.")
       .def(
           "__getitem__",
-          [](const raw_kernel& k, nb::handle range) { return bound_launch{k, to_range(range)}; },
+          [](const raw_kernel& k, nb::handle range) {
+            return bound_launch{k, to_range(range, k.rank())};
+          },
           nb::arg("range"),
           "Binds a range: [global] or [global, local], each an int or a tuple of up to three.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });

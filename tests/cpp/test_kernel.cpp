@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "usmx/runtime.hpp"
 
 namespace {
 
@@ -404,9 +405,13 @@ TEST(Launch, RefusesRangesThatDoNotFit) {
   CHECK_THROWS(std::invalid_argument, launch_range(ten, three));
   CHECK_THROWS(std::invalid_argument, launch_range(ten, none));
   CHECK_THROWS(std::invalid_argument, launch_range(ten, std::span(four).first(2)));
+  CHECK_EQUAL(program::build(queue(), axpy).get("axpy").rank(), 1);
   const auto k = program::build(queue(), axpy).get("fill_with");
   auto q = queue();
   auto p = filled(1, 0);
+  CHECK(contains(
+      message_of<std::invalid_argument>([&] { k.launch(q, sycl::range<2>(1, 1), {p, 1}); }),
+      "dimensions"));
   const auto too_many = k.max_work_group_size() * 2;
   CHECK(contains(message_of<std::invalid_argument>(
                      [&] { k.launch(q, sycl::nd_range<1>(too_many, too_many), {p, 1}); }),
