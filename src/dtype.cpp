@@ -13,6 +13,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "no SYCL device is big-endian");
 
 constexpr std::uint64_t largest_record = 2147483647;
+// Whoever walks a record recurses this deep at most.
+constexpr std::uint8_t max_levels = 32;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -44,16 +46,6 @@ bool is_size_of(char letter, std::uint64_t n) {
       return n >= 1 && n <= largest_record;
   }
 }
-
-// Levels of records below and including these fields, never more than one past `max_nesting`.
-int nesting(const dtype::fields& members) {
-  int below = 0;
-  for (const field& f : members) {
-    if (f.type.members()) below = std::max(below, nesting(*f.type.members()));
-  }
-  return below + 1;
-}
-constexpr int max_nesting = 32;
 
 bool has_twice_the_same_name(const dtype::fields& members) {
   std::vector<std::string_view> names;
@@ -114,9 +106,12 @@ fault dtype::make_record(fields members, std::size_t itemsize, dtype& out) {
   std::size_t bytes = 0;
   if (const fault f = packed_size(members, bytes); f != fault::none) return f;
   if (has_twice_the_same_name(members)) return fault::typedescr_malformed;
-  if (nesting(members) > max_nesting) return fault::typedescr_malformed;
+  std::uint8_t levels = 0;
+  for (const field& f : members) levels = std::max(levels, f.type.levels_);
+  if (levels == max_levels) return fault::typedescr_malformed;
   if (bytes != itemsize || bytes == 0) return fault::typedescr_size;
   dtype made(type_class::record, static_cast<std::uint32_t>(bytes));
+  made.levels_ = static_cast<std::uint8_t>(levels + 1);
   made.members_ = std::make_shared<const fields>(std::move(members));
   out = std::move(made);
   return fault::none;

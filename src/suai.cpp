@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/suai.hpp"
 
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,12 @@ fault read_type(const fields& f, dtype& out) {
 fault read_layout(const fields& f, std::size_t itemsize, layout& out) {
   return f.strides ? layout::strided(f.shape, *f.strides, itemsize, out)
                    : layout::c_order(f.shape, itemsize, out);
+}
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
 }
 
 std::string tuple(std::span<const std::int64_t> values) {
@@ -102,28 +109,31 @@ std::string detail(const fields& f, fault code) {
   dtype type;
   const bool known = dtype::parse(f.typestr, type) == fault::none;
   const std::string itemsize = std::to_string(type.itemsize());
+  const std::string shape = tuple(f.shape.span());
+  const std::string each = known ? joined({" at ", itemsize, " bytes an element"}) : "";
   switch (code) {
     case fault::rank_too_high:
-      return ", not " + std::to_string(f.shape.size());
+      return joined({", not ", std::to_string(f.shape.size())});
     case fault::shape_overflow:
     case fault::offset_overflow:
-      return known ? ", at " + itemsize + " bytes an element" : "";
+      return each.empty() ? each : joined({",", each});
     case fault::strides_overflow:
-      return ", with shape " + tuple(f.shape.span()) +
-             (known ? " at " + itemsize + " bytes an element" : "");
+      return joined({", with shape ", shape, each});
     case fault::strides_rank:
-      return " " + tuple(f.shape.span());
+      return joined({" ", shape});
     case fault::typestr_byte_order:
       return ": swap the bytes first";
     case fault::typedescr_size:
-      return ", " + itemsize;
+      return joined({", ", itemsize});
     case fault::data_misaligned:
-      return " " + quoted(f.typestr) + ", to a multiple of " + std::to_string(type.alignment());
+      return joined(
+          {" ", quoted(f.typestr), ", to a multiple of ", std::to_string(type.alignment())});
     case fault::data_null:
-      return " in shape " + tuple(f.shape.span());
+      return joined({" in shape ", shape});
     case fault::address_overflow:
     case fault::out_of_allocation:
-      return ": shape " + arrangement(f) + (known ? " of " + quoted(f.typestr) : "");
+      return joined(
+          {": shape ", arrangement(f), known ? " of " : "", known ? quoted(f.typestr) : ""});
     default:
       return "";
   }
@@ -158,8 +168,7 @@ fault check(const fields& f, any_view& out) {
 std::string describe(const fields& f, fault code) {
   if (code == fault::none) return "";
   const std::string_view field = field_of(code);
-  return std::string(field) + ": " + held(f, field) + " " + std::string(message(code)) +
-         detail(f, code);
+  return joined({field, ": ", held(f, field), " ", message(code), detail(f, code)});
 }
 
 fields describe_view(const any_view& v) {

@@ -77,6 +77,19 @@ any_view any_view::with_layout(usmx::layout where, std::int64_t shift) const {
   return result;
 }
 
+any_view any_view::sliced(int axis, std::int64_t start, std::int64_t count,
+                          std::int64_t step) const {
+  std::int64_t shift = 0;
+  usmx::layout where = layout_.sliced(axis, start, count, step, shift);
+  return with_layout(std::move(where), shift);
+}
+
+any_view any_view::indexed(int axis, std::int64_t index) const {
+  std::int64_t shift = 0;
+  usmx::layout where = layout_.indexed(axis, index, shift);
+  return with_layout(std::move(where), shift);
+}
+
 any_view any_view::as_read_only() const {
   any_view result = *this;
   result.read_only_ = true;

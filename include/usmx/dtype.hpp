@@ -75,6 +75,7 @@ class dtype {
   constexpr dtype(type_class c, std::uint32_t size) noexcept : class_(c), itemsize_(size) {}
 
   type_class class_ = type_class::unsigned_integer;
+  std::uint8_t levels_ = 0;  // of described records, this one included
   std::uint32_t itemsize_ = 1;
   std::shared_ptr<const fields> members_;
 };

@@ -34,7 +34,8 @@ class extents {
   extents(const extents& o) : extents(o.span()) {}
   extents(extents&& o) noexcept
       : size_(std::exchange(o.size_, 0)), inline_(o.inline_), heap_(std::move(o.heap_)) {}
-  extents& operator=(extents o) noexcept {
+  extents& operator=(const extents& o) { return *this = extents(o); }
+  extents& operator=(extents&& o) noexcept {
     std::swap(size_, o.size_);
     std::swap(inline_, o.inline_);
     std::swap(heap_, o.heap_);
@@ -75,6 +76,12 @@ class layout {
  public:
   /// The layout of a scalar: rank 0, one element.
   layout() noexcept = default;
+  layout(const layout&) = default;
+  layout(layout&&) noexcept = default;
+  /// All or nothing, should memory run out.
+  layout& operator=(const layout& o) { return *this = layout(o); }
+  layout& operator=(layout&&) noexcept = default;
+  ~layout() = default;
 
   /// C order for elements of `itemsize` bytes. Faults: rank_too_high, shape_negative,
   /// shape_overflow (lengths of zero do not count, as in NumPy). `out` is written only on success,

@@ -25,7 +25,7 @@ constexpr bool host_accessible(usm_kind k) noexcept {
 /// Strides are in elements; `data` is the element with all indices zero.
 template <class T, int Rank>
 struct view {
-  static_assert(Rank >= 0 && Rank <= max_rank);
+  static_assert(Rank >= 0 && Rank <= max_rank, "a rank between 0 and 64");
   using value_type = T;
   static constexpr int rank = Rank;
 
@@ -57,6 +57,12 @@ class any_view {
  public:
   /// No elements: shape (0,), bytes, null.
   any_view() noexcept;
+  any_view(const any_view&) = default;
+  any_view(any_view&&) noexcept = default;
+  /// All or nothing, should memory run out.
+  any_view& operator=(const any_view& o) { return *this = any_view(o); }
+  any_view& operator=(any_view&&) noexcept = default;
+  ~any_view() = default;
 
   /// Checks that every element lies inside the address space (above address zero, below its last
   /// byte), that `data` may be null only if there is no element, and that it is aligned for its
@@ -86,6 +92,9 @@ class any_view {
   /// The same elements seen through another layout, `shift` elements further on. The caller took
   /// `where` from this view's own layout, so it cannot leave it.
   any_view with_layout(usmx::layout where, std::int64_t shift) const;
+  /// One axis cut or dropped, as usmx::layout does it; throws as it does.
+  any_view sliced(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
+  any_view indexed(int axis, std::int64_t index) const;
   any_view as_read_only() const;
   any_view with_kind(usm_kind kind) const;
 
