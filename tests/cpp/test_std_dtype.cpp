@@ -72,7 +72,7 @@ std::unordered_map<std::string, fault> table() {
     for (const char* name : {"i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}) {
       known(name, false);
     }
-    for (int n = 2; n < 100; ++n) known("V" + std::to_string(n), false);
+    for (int n = 2; n < 100; ++n) known(std::string("V").append(std::to_string(n)), false);
   }
   return t;
 }
