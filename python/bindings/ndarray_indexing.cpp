@@ -1,0 +1,198 @@
+// Basic indexing as NumPy does it, always a view: integers, slices, an ellipsis, None, names of
+// fields. SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "ndarray.hpp"
+#include "protocols.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::python {
+namespace {
+
+[[noreturn]] void refuse_key(nb::handle key) {
+  const std::string type = Py_TYPE(key.ptr())->tp_name;
+  PyErr_Format(PyExc_TypeError,
+               "an array is indexed by integers, slices, ... and None, not by %s; for other "
+               "indices copy it with "
+               "to_numpy(), or use a kernel",
+               type.c_str());
+  nb::raise_python_error();
+}
+
+/// `source_axis` is what the user calls the axis: integers before it have taken others away.
+void apply_integer(any_view& v, nb::handle key, int axis, int source_axis) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  const std::int64_t length = v.layout().shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t index = given < 0 ? given + length : given;
+  if (index < 0 || index >= length) {
+    throw nb::index_error(("index " + std::to_string(given) + " is out of bounds for axis " +
+                           std::to_string(source_axis) + " with size " + std::to_string(length))
+                              .c_str());
+  }
+  std::int64_t shift = 0;
+  layout where = v.layout().indexed(axis, index, shift);
+  v = v.with_layout(std::move(where), shift);
+}
+
+void apply_slice(any_view& v, nb::handle key, int axis) {
+  Py_ssize_t start = 0;
+  Py_ssize_t stop = 0;
+  Py_ssize_t step = 1;
+  if (PySlice_Unpack(key.ptr(), &start, &stop, &step) != 0) nb::raise_python_error();
+  const Py_ssize_t length =
+      static_cast<Py_ssize_t>(v.layout().shape()[static_cast<std::size_t>(axis)]);
+  const Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
+  std::int64_t shift = 0;
+  layout where = v.layout().sliced(axis, start, count, step, shift);
+  v = v.with_layout(std::move(where), shift);
+}
+
+bool is_integer(nb::handle key) noexcept {
+  return PyIndex_Check(key.ptr()) && !PyBool_Check(key.ptr());
+}
+
+/// `a["x"]`: one field of each record, where its distance is a multiple of its size.
+any_view field_of_records(const any_view& v, nb::handle key) {
+  const std::string wanted = nb::str(key).c_str();
+  const dtype::fields* members = v.dtype().members();
+  if (members == nullptr) {
+    throw nb::index_error(
+        ("'" + wanted + "': only records have fields, this is " + v.dtype().name()).c_str());
+  }
+  std::size_t at = 0;
+  for (const field& f : *members) {
+    std::size_t count = 1;
+    for (const std::int64_t n : f.shape) count *= static_cast<std::size_t>(n);
+    const std::size_t itemsize = f.type.itemsize();
+    if (f.name != wanted) {
+      at += itemsize * count;
+      continue;
+    }
+    if (v.dtype().itemsize() % itemsize != 0) {
+      throw nb::value_error(("'" + wanted + "': records of " +
+                             std::to_string(v.dtype().itemsize()) +
+                             " bytes cannot be seen in steps of " + std::to_string(itemsize) +
+                             "; copy the array with to_numpy()")
+                                .c_str());
+    }
+    const auto ratio = static_cast<std::int64_t>(v.dtype().itemsize() / itemsize);
+    const std::size_t outer = v.layout().shape().size();
+    extents shape(outer + f.shape.size());
+    extents strides(outer + f.shape.size());
+    std::int64_t step = 1;
+    for (std::size_t k = f.shape.size(); k-- > 0; step *= f.shape[k]) {
+      shape[outer + k] = f.shape[k];
+      strides[outer + k] = step;
+    }
+    for (std::size_t k = 0; k < outer; ++k) {
+      shape[k] = v.layout().shape()[k];
+      strides[k] = v.layout().strides()[k] * ratio;
+    }
+    layout where;
+    check(layout::strided(std::move(shape), std::move(strides), itemsize, where));
+    any_view out;
+    check(any_view::make(static_cast<std::byte*>(v.data()) + at, f.type, std::move(where), v.kind(),
+                         v.read_only(), out),
+          "the field '" + wanted + "'");
+    return out;
+  }
+  throw nb::index_error(
+      ("'" + wanted + "' is no field of " + nb::repr(nb::cast(v.dtype())).c_str()).c_str());
+}
+
+}  // namespace
+
+any_view indexed(const any_view& v, nb::handle key) {
+  if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
+  PyObject* const* items = nullptr;
+  PyObject* const single[] = {key.ptr()};
+  Py_ssize_t n = 1;
+  if (PyTuple_Check(key.ptr())) {
+    items = PySequence_Fast_ITEMS(key.ptr());
+    n = PyTuple_GET_SIZE(key.ptr());
+  } else {
+    items = single;
+  }
+
+  int consumed = 0;
+  bool has_ellipsis = false;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    if (items[k] == Py_Ellipsis) {
+      if (has_ellipsis) throw nb::index_error("an index can only have a single ellipsis ('...')");
+      has_ellipsis = true;
+    } else if (items[k] != Py_None) {
+      if (!PySlice_Check(items[k]) && !is_integer(items[k])) refuse_key(items[k]);
+      ++consumed;
+    }
+  }
+  if (consumed > v.rank()) {
+    throw nb::index_error(("too many indices: the array is " + std::to_string(v.rank()) +
+                           "-dimensional, but " + std::to_string(consumed) + " were indexed")
+                              .c_str());
+  }
+
+  any_view out = v;
+  int axis = 0;
+  int source_axis = 0;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    const nb::handle item = items[k];
+    if (item.ptr() == Py_Ellipsis) {
+      axis += v.rank() - consumed;
+      source_axis += v.rank() - consumed;
+    } else if (item.is_none()) {
+      out = out.with_layout(out.layout().with_axis(axis), 0);
+      ++axis;
+    } else if (PySlice_Check(item.ptr())) {
+      apply_slice(out, item, axis++);
+      ++source_axis;
+    } else {
+      apply_integer(out, item, axis, source_axis++);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// `source` repeated to the shape of `target`; leading dimensions of length one may be too many.
+any_view broadcast_to(const any_view& source, const extents& shape) {
+  any_view v = source;
+  while (v.rank() > static_cast<int>(shape.size()) && v.layout().shape()[0] == 1) {
+    std::int64_t shift = 0;
+    layout where = v.layout().indexed(0, 0, shift);
+    v = v.with_layout(std::move(where), shift);
+  }
+  layout where;
+  if (!v.layout().broadcast(shape, where)) {
+    throw nb::value_error(("could not broadcast from shape " + text_of(source.layout().shape()) +
+                           " into shape " + text_of(shape))
+                              .c_str());
+  }
+  return v.with_layout(std::move(where), 0);
+}
+
+}  // namespace
+
+void assign(const array& target, nb::handle value) {
+  const any_view& to = target.elements();
+  const extents& shape = to.layout().shape();
+  if (to.read_only()) throw nb::value_error("assignment destination is read-only");
+  if (is_python_number(value)) {
+    const auto element = std::make_unique<std::byte[]>(to.dtype().itemsize());
+    to_element(value, to.dtype(), element.get());
+    const nb::gil_scoped_release released;
+    return fill(target, element.get());
+  }
+  if (const std::optional<array> source = import_array(value)) {
+    const any_view repeated = broadcast_to(source->elements(), shape);
+    const nb::gil_scoped_release released;
+    return copy(target, source->with_view(repeated));
+  }
+  const host_elements source = host_elements::of(value, &to.dtype());
+  const any_view repeated = broadcast_to(source.view(), shape);
+  const nb::gil_scoped_release released;
+  copy_from_host(target, repeated);
+}
+
+}  // namespace usmx::python
