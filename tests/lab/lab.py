@@ -1,0 +1,120 @@
+"""Finds what tests/lab built, and starts programs under it."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import usmx
+
+HERE = Path(__file__).resolve().parent
+
+
+@cache
+def built(name: str) -> Path:
+    """The newest build of a file of tests/lab; USMX_LAB names the folder if there are several."""
+    folders = [
+        *([Path(os.environ["USMX_LAB"])] if "USMX_LAB" in os.environ else []),
+        Path(usmx.__file__).absolute().parents[2] / "tests" / "lab",  # imported from a build tree
+        *sorted(
+            HERE.parents[1].glob("build/*/tests/lab"),
+            key=lambda folder: folder.stat().st_mtime,
+            reverse=True,
+        ),
+    ]
+    for folder in folders:
+        if (folder / name).exists():
+            return folder / name
+    raise FileNotFoundError(
+        f"{name} is not built: configure with -DUSMX_BUILD_TESTS=ON, or set USMX_LAB "
+        f"(looked in {', '.join(map(str, folders))})"
+    )
+
+
+def simulated(*options: str, faults: str = "") -> dict[str, str]:
+    """Environment variables that put a process on the simulated discrete device.
+
+    Options and faults are described in docs/testing.md: ``simulated("report", faults="memcpy:3")``.
+    """
+    return {
+        "OPENCL_LAYERS": str(built("libsimulated_device.so")),
+        "USMX_SIMULATED_DEVICE": ",".join(options),
+        "USMX_FAULTS": faults,
+    }
+
+
+def planted(
+    defect: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the program that has this one defect."""
+    program = built("planted_defects")
+    from usmx import _runtime
+
+    library = _runtime.find_library("libsycl.so.9")
+    assert library is not None
+    return subprocess.run(
+        [program, defect],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={
+            **os.environ,
+            "LD_LIBRARY_PATH": str(Path(library).parent),
+            **(environment or {}),
+        },
+    )
+
+
+class SimulatedDevice:
+    """The simulated device of this process: to make calls fail, and to see what is alive."""
+
+    def __init__(self) -> None:
+        if os.environ.get("OPENCL_LAYERS") != str(built("libsimulated_device.so")):
+            raise RuntimeError("this process was not started with lab.simulated()")
+        self._c = ctypes.CDLL(str(built("libsimulated_device.so")))
+        self._c.simulated_device_kind.restype = ctypes.c_char_p
+        self._c.simulated_device_live_bytes.restype = ctypes.c_size_t
+        for name in ("calls", "live", "in_flight", "defects"):
+            getattr(self._c, f"simulated_device_{name}").restype = ctypes.c_long
+
+    @property
+    def kinds(self) -> list[str]:
+        """What can be made to fail."""
+        kinds = []
+        while kind := self._c.simulated_device_kind(len(kinds)):
+            kinds.append(kind.decode())
+        return kinds
+
+    def fail(self, kind: str, nth: int, *, onwards: bool = False) -> None:
+        """Let the nth call from now fail, with ``onwards`` all after it too; 0 for none."""
+        if not self._c.simulated_device_fail(kind.encode(), ctypes.c_long(nth), onwards):
+            raise ValueError(f"kind: {kind!r} is none of {self.kinds}")
+
+    def calls(self, kind: str) -> int:
+        """Calls since the last `fail` of this kind."""
+        return int(self._c.simulated_device_calls(kind.encode()))
+
+    @property
+    def live(self) -> int:
+        """Allocations that are not freed."""
+        return int(self._c.simulated_device_live())
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of the allocations that are not freed."""
+        return int(self._c.simulated_device_live_bytes())
+
+    @property
+    def in_flight(self) -> int:
+        """Commands that are submitted and not finished."""
+        return int(self._c.simulated_device_in_flight())
+
+    @property
+    def defects(self) -> int:
+        """Defects that were reported on stderr."""
+        return int(self._c.simulated_device_defects())
