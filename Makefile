@@ -13,7 +13,8 @@ STAMPS := $(VENV)/.stamps
 SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md \
              -type f -not -name '*.pyc' 2>/dev/null)
 # One build folder serves the package, the wheel and the C++ tests, so each file is compiled once.
-PIP_BUILD := --no-build-isolation -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON
+PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
+               -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON
 
 # Tools of this environment before those of the system; nothing of ours reaches into others.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -34,7 +35,7 @@ test-cpp: $(STAMPS)/usmx ## the C++ tests
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(STAMPS)/lint ## formatting, types, layers
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
@@ -48,10 +49,9 @@ format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	ruff check --fix .
 	ruff format .
 
-wheel: $(STAMPS)/build ## a wheel in dist/, proved by the demo in an empty environment
-	rm -rf dist
-	$(BIN)/python -m pip wheel --no-deps $(PIP_BUILD) -w dist .
-	tools/try_wheel dist/usmx-*.whl
+wheel: $(STAMPS)/usmx ## a wheel in dist/, proved by the demo in an empty environment
+	mkdir -p dist && cp build/wheel/*.whl dist/
+	tools/try_wheel build/wheel/*.whl
 
 clean: ## remove what was built, keep .venv
 	rm -rf build dist $(STAMPS)/usmx
@@ -69,8 +69,12 @@ $(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pypro
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 
+# What everybody tests is the wheel, installed as users install it.
 $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
-	$(BIN)/python -m pip install --quiet $(PIP_BUILD) .
+	rm -rf build/wheel
+	$(PIP_WHEEL) -w build/wheel .
+	$(BIN)/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
+	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
 .PHONY: help demo test test-cpp test-python lint format wheel clean

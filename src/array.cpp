@@ -1,6 +1,6 @@
 // Makes arrays, and with that the promise of the noun: whoever holds one need not ask again whether
-// its elements are USM of its context and lie inside one allocation. SPDX-License-Identifier:
-// Apache-2.0
+// its elements are USM of its context and lie inside one allocation.
+// SPDX-License-Identifier: Apache-2.0
 #include "usmx/array.hpp"
 
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // Caches for SYCL objects: one that only grows and is read without a lock, one that forgets.
 //
 // Whoever makes a static one must leak it (`*new cache`): at exit nobody knows whether libsycl's
-// own statics are gone already, and destroying a queue after them crashes. SPDX-License-Identifier:
-// Apache-2.0
+// own statics are gone already, and destroying a queue after them crashes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Moves and converts elements in host memory: any layout to any layout, any dtype to any dtype. A
 // cast goes through a block of the widest type of its class, so that the number of loops grows with
-// the number of dtypes and not with its square. SPDX-License-Identifier: Apache-2.0
+// the number of dtypes and not with its square.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
 #include <complex>

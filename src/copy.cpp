@@ -1,5 +1,6 @@
 // Decides who moves the elements: the host where it may, the device where it must, both by way of
-// packed memory where neither reaches the other side. SPDX-License-Identifier: Apache-2.0
+// packed memory where neither reaches the other side.
+// SPDX-License-Identifier: Apache-2.0
 #include "usmx/copy.hpp"
 
 #include <algorithm>

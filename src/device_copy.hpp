@@ -1,5 +1,6 @@
 // The part of a copy that only a device may do: both sides stay where they are, the host looks at
-// none. SPDX-License-Identifier: Apache-2.0
+// none.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

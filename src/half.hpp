@@ -1,5 +1,6 @@
 // Half precision on a host that may have no instruction for it: exact on the way in, rounded to
-// nearest even once on the way out. SPDX-License-Identifier: Apache-2.0
+// nearest even once on the way out.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <bit>

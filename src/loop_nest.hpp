@@ -1,6 +1,6 @@
 // What remains of two layouts once everything that does not matter for a copy is taken away: the
-// loops that a host copy runs and a device kernel gets as arguments. SPDX-License-Identifier:
-// Apache-2.0
+// loops that a host copy runs and a device kernel gets as arguments.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>

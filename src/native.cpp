@@ -1,5 +1,6 @@
 // The handles that OpenCL, Level Zero, CUDA and HIP know SYCL's objects by, for libraries that
-// speak to the driver directly. SPDX-License-Identifier: Apache-2.0
+// speak to the driver directly.
+// SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cstdint>
 #include <type_traits>

@@ -1,6 +1,7 @@
 // When bytes may go: the last release hands them to their resource at once if no queue uses them,
 // and otherwise puts them aside behind a marker, so that nobody waits and nothing is freed in
-// flight. SPDX-License-Identifier: Apache-2.0
+// flight.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
 #include <utility>

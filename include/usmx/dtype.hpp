@@ -1,5 +1,6 @@
 // An element type as the array protocols spell it ("<f4", "|b1", "|V12" + typedescr), without
-// NumPy. SPDX-License-Identifier: Apache-2.0
+// NumPy.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <complex>

@@ -1,6 +1,7 @@
 // Where the elements of an n-dimensional array lie, counted in elements, never in bytes: the unit
 // of the protocol, of DLPack and of kernels. Overflow is checked here once, so that nobody else has
-// to. SPDX-License-Identifier: Apache-2.0
+// to.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>

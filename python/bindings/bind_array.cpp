@@ -1,6 +1,6 @@
 // `usmx.ndarray`: the array of the library as Python sees it. What it does stands in the files
-// named ndarray_*.cpp; this one makes the object and says where it is. SPDX-License-Identifier:
-// Apache-2.0
+// named ndarray_*.cpp; this one makes the object and says where it is.
+// SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
 #include <optional>
@@ -146,8 +146,7 @@ void bind_flags(nb::module_& m) {
   c.def_prop_ro(
       "fnc", [is_c, is_f](const array_flags& f) { return is_f(f) && !is_c(f); },
       "Fortran order only.");
-  c.def_prop_ro(
-      "aligned", [](const array_flags&) { return true; }, "True: others are not made.");
+  c.def_prop_ro("aligned", [](const array_flags&) { return true; }, "True: others are not made.");
   c.def_prop_rw("writeable", is_writeable, set_writeable,
                 "False for read-only memory; can be set to False.");
   c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
@@ -178,8 +177,7 @@ void bind_properties(nb::class_<ndarray>& c) {
   c.def_prop_ro(
       "offset", [](nb::handle self) { return offset_of(value_of(self)); },
       "Elements from the beginning of `usm_data` to the first element.");
-  c.def_prop_ro(
-      "ndim", [view](nb::handle self) { return view(self).rank(); }, "Number of axes.");
+  c.def_prop_ro("ndim", [view](nb::handle self) { return view(self).rank(); }, "Number of axes.");
   c.def_prop_ro(
       "size", [view](nb::handle self) { return view(self).size(); }, "Number of elements.");
   c.def_prop_ro(

@@ -1,6 +1,6 @@
 // Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
-// into those that the kernel declares, or says which one is wrong. SPDX-License-Identifier:
-// Apache-2.0
+// into those that the kernel declares, or says which one is wrong.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <deque>

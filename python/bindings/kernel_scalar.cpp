@@ -1,5 +1,6 @@
 // Numbers are converted by value and checked against the declared type, so that 300 never arrives
-// as 44 and 2.5 never as 2. SPDX-License-Identifier: Apache-2.0
+// as 44 and 2.5 never as 2.
+// SPDX-License-Identifier: Apache-2.0
 #include "kernel_scalar.hpp"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // What the files behind `usmx.memory` share: the object that Python holds, and the check that it
-// was not freed. SPDX-License-Identifier: Apache-2.0
+// was not freed.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>

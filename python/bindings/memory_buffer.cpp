@@ -1,5 +1,6 @@
 // PEP 3118: NumPy, memoryview, file.readinto and everything else that knows buffers sees the bytes
-// of shared and host memory in place. SPDX-License-Identifier: Apache-2.0
+// of shared and host memory in place.
+// SPDX-License-Identifier: Apache-2.0
 #include <exception>
 
 #include "memory.hpp"

@@ -1,5 +1,6 @@
 // What the files behind `usmx.ndarray` share: the object that Python holds, and the reading of the
-// arguments that many of its functions take. SPDX-License-Identifier: Apache-2.0
+// arguments that many of its functions take.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>

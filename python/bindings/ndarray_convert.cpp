@@ -1,5 +1,6 @@
 // Arrays as something else: another dtype, another kind or place, NumPy's arrays, Python's numbers,
-// bytes. SPDX-License-Identifier: Apache-2.0
+// bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "memory.hpp"

@@ -1,6 +1,7 @@
 // The spellings of element types, with NumPy and without it: usmx.float32 exists without an import
 // of NumPy, and `a.dtype` is NumPy's own where it is installed, because that is what other code
-// compares to. SPDX-License-Identifier: Apache-2.0
+// compares to.
+// SPDX-License-Identifier: Apache-2.0
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
 

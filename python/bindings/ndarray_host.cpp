@@ -1,6 +1,6 @@
 // Elements from the host, on their way into USM: buffers as they are, numbers and nested lists
-// without NumPy, everything else through NumPy where it is installed. SPDX-License-Identifier:
-// Apache-2.0
+// without NumPy, everything else through NumPy where it is installed.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <complex>
 #include <cstring>

@@ -1,5 +1,6 @@
 // Basic indexing as NumPy does it, always a view: integers, slices, an ellipsis, None, names of
-// fields. SPDX-License-Identifier: Apache-2.0
+// fields.
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 
 #include "ndarray.hpp"

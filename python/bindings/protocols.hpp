@@ -1,5 +1,6 @@
 // What the protocol files share and nobody else needs: reading foreign Python values with errors
-// that name the place, and one function for each protocol. SPDX-License-Identifier: Apache-2.0
+// that name the place, and one function for each protocol.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // From any object with `__sycl_usm_array_interface__` to a checked array: the producer is asked
-// once, each key is read once, and nothing of it is trusted. SPDX-License-Identifier: Apache-2.0
+// once, each key is read once, and nothing of it is trusted.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "protocols.hpp"

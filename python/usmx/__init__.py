@@ -1,4 +1,5 @@
 """usmx: zero-copy exchange of SYCL Unified Shared Memory between C++ and Python."""
+# SPDX-License-Identifier: Apache-2.0
 
 from . import _runtime  # noqa: F401 - first: it shows drivers before the runtime looks for them
 from ._usmx import (
@@ -47,6 +48,7 @@ from ._usmx import (
     zeros,
     zeros_like,
 )
+from .paths import get_cmake_dir, get_include
 
 __all__ = [
     "AllocationError",
@@ -78,6 +80,8 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "get_cmake_dir",
+    "get_include",
     "int8",
     "int16",
     "int32",

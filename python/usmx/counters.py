@@ -13,6 +13,7 @@ up: usmx, dpctl, dpnp, a native extension. They hold on every backend.
 Counting costs about a microsecond for each runtime call, from `enable()` to the end of the process.
 What the host copies by itself (NumPy, ``memcpy``) never reaches the runtime and is not seen.
 """
+# SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 

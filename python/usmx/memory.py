@@ -3,6 +3,7 @@
 Everything that ``dpctl.memory`` has is here under the same name; in addition memory can be sliced,
 freed early, used in a ``with`` statement, made read-only and referenced weakly.
 """
+# SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 

@@ -5,20 +5,19 @@ of the headers. It needs no device and does not load the SYCL runtime itself.
 """
 # SPDX-License-Identifier: Apache-2.0
 
-import argparse
-from pathlib import Path
+import os
 
 __all__ = ["get_cmake_dir", "get_include"]
 
 
 def _installed(*parts: str) -> str:
-    path = Path(__file__).resolve().parent.joinpath(*parts)
-    if not path.is_dir():
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), *parts)
+    if not os.path.isdir(path):
         raise RuntimeError(
             f"{path} does not exist: this usmx runs from a build folder, which has no installed "
             "headers; install it (pip install .) to build extensions against it"
         )
-    return str(path)
+    return path
 
 
 def get_include() -> str:
@@ -54,7 +53,9 @@ def get_cmake_dir() -> str:
 
 
 def main() -> None:
-    """Print the folders that were asked for, one per line."""
+    """Print the folders that were asked for, one per line: headers first."""
+    import argparse
+
     parser = argparse.ArgumentParser(prog="python -m usmx.paths", description=main.__doc__)
     parser.add_argument("--include", action="store_true", help="folder of the C++ headers")
     parser.add_argument("--cmake-dir", action="store_true", help="folder of usmxConfig.cmake")

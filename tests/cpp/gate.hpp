@@ -1,5 +1,6 @@
 // Holds a queue back until the test lets it go: what "work is still running" means in a test that
-// measures no time. SPDX-License-Identifier: Apache-2.0
+// measures no time.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300

@@ -1,5 +1,6 @@
 // An array exists only if its whole extent is USM of its context, and whoever lent the memory gets
-// it back exactly once. SPDX-License-Identifier: Apache-2.0
+// it back exactly once.
+// SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <limits>
 #include <memory>

@@ -1,5 +1,6 @@
 // Copies between any two layouts, dtypes and kinds agree with the plainest loop that can be
-// written. SPDX-License-Identifier: Apache-2.0
+// written.
+// SPDX-License-Identifier: Apache-2.0
 #include <complex>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,6 @@
 // Kernels from text: what compiles, what is found again, what a launch refuses, and what it
-// computes. SPDX-License-Identifier: Apache-2.0
+// computes.
+// SPDX-License-Identifier: Apache-2.0
 #include "usmx/kernel.hpp"
 #include "usmx/runtime.hpp"
 

@@ -1,5 +1,6 @@
 // One defect at a time, on purpose: a checker that lets its program pass is no checker. The tests
-// run this with the name of a defect and demand the report. SPDX-License-Identifier: Apache-2.0
+// run this with the name of a defect and demand the report.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
 #include <map>

@@ -1,5 +1,6 @@
 // How an argument of a Python function becomes an array: the part of usmx/nanobind.hpp that is no
-// caster. SPDX-License-Identifier: Apache-2.0
+// caster.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstring>
@@ -129,5 +130,5 @@ inline bool load_on_host(const array& from, bool may_throw) {
                 may_throw);
 }
 
-}  // namespace gnu::visibility("hidden")]]
+}  // namespace gnu::visibility("hidden")
 }  // namespace usmx

@@ -1,5 +1,6 @@
 // Which commands are on their way, so that memory is not pulled from under them and not left open
-// to the host after them. SPDX-License-Identifier: Apache-2.0
+// to the host after them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <CL/cl_icd.h>

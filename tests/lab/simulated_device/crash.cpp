@@ -1,5 +1,6 @@
 // A fault on one of the layer's pages is a defect with a name; this says the name before the
-// process ends the way it would have ended anyway. SPDX-License-Identifier: Apache-2.0
+// process ends the way it would have ended anyway.
+// SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
 #include <array>

@@ -1,5 +1,6 @@
 // How the layer is told what to do, and how it says what it found: environment in, stderr out,
-// because the program under test knows nothing of it. SPDX-License-Identifier: Apache-2.0
+// because the program under test knows nothing of it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <CL/cl.h>

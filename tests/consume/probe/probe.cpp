@@ -1,0 +1,111 @@
+// Asks the casters everything that tests/consume/test_extension.py wants to know.
+// SPDX-License-Identifier: Apache-2.0
+#include <usmx/nanobind.hpp>
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+T sum(usmx::host_view<const T, 1> x) {
+  T total{};
+  for (std::int64_t i = 0; i < x.size(); ++i) total = static_cast<T>(total + x(i));
+  return total;
+}
+
+template <class T>
+void define_sum(nb::module_& m) {
+  m.def("sum", &sum<T>, "x"_a);
+}
+
+std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+}  // namespace
+
+NB_MODULE(usmx_probe, m) {
+  define_sum<std::int8_t>(m);
+  define_sum<std::uint8_t>(m);
+  define_sum<std::int16_t>(m);
+  define_sum<std::uint16_t>(m);
+  define_sum<std::int32_t>(m);
+  define_sum<std::uint32_t>(m);
+  define_sum<std::int64_t>(m);
+  define_sum<std::uint64_t>(m);
+  define_sum<float>(m);
+  define_sum<double>(m);
+  define_sum<std::complex<float>>(m);
+  define_sum<std::complex<double>>(m);
+  m.def("count_true", [](usmx::host_view<const bool, 1> x) {
+    int n = 0;
+    for (std::int64_t i = 0; i < x.size(); ++i) n += x(i) ? 1 : 0;
+    return n;
+  });
+  m.def("rank", [](usmx::view<const float, 0>) { return 0; });
+  m.def("rank", [](usmx::view<const float, 1>) { return 1; });
+  m.def("rank", [](usmx::view<const float, 3>) { return 3; });
+
+  // Where the elements are, by each kind of parameter.
+  m.def("address_of_view", [](usmx::view<const float, 1> x) { return address(x.data); });
+  m.def("address_of_array", [](const usmx::array& x) { return address(x.data()); });
+  m.def("address_of_typed",
+        [](usmx::typed_array<const float, 1> x) { return address(x.view.data); });
+  m.def("write_view", [](usmx::view<float, 1>) {});
+  m.def("write_typed", [](usmx::typed_array<float, 1>) {});
+
+  // Round trips and containers.
+  m.def("same", [](usmx::array x) { return x; });
+  m.def("same_queue", [](const sycl::queue& q) { return q; }, "queue"_a.none());
+  m.def(
+      "optional_sum",
+      [](std::optional<usmx::host_view<const float, 1>> x) { return x ? sum<float>(*x) : -1.0F; },
+      "x"_a.none());
+  m.def("optional_same", [](std::optional<usmx::array> x) { return x; }, "x"_a.none());
+  m.def("sum_all", [](const std::vector<usmx::host_view<const float, 1>>& xs) {
+    float total = 0;
+    for (const auto& x : xs) total += sum<float>(x);
+    return total;
+  });
+  m.def("both", [](usmx::array x) { return std::make_pair(x, x); });
+  m.def("swap", [](std::tuple<usmx::array, usmx::array> xs) {
+    return std::make_tuple(std::get<1>(xs), std::get<0>(xs));
+  });
+  m.def("cast", [](nb::object x) { return address(nb::cast<usmx::array>(x).data()); });
+
+  // What C++ throws, as Python sees it.
+  m.def("throw_interop", [] {
+    usmx::python::api();
+    throw usmx::interop_error(usmx::fault::read_only, "data: thrown on purpose");
+  });
+  m.def(
+      "allocate",
+      [](const sycl::queue& q, std::int64_t bytes) {
+        return usmx::array::empty(q, std::array{bytes}, usmx::dtype::of<std::uint8_t>(),
+                                  usmx::usm_kind::shared);
+      },
+      "queue"_a.none(), "bytes"_a);
+
+  // An array that nobody on the Python side holds, kept here across calls.
+  static std::optional<usmx::array> kept;
+  m.def("keep", [](usmx::array x) { kept = std::move(x); });
+  m.def("kept", [] { return kept; });
+  m.def("drop", [] { kept.reset(); });
+  m.attr("_cleanup") = nb::capsule(&kept, [](void*) noexcept { kept.reset(); });
+
+  // The price of an argument is the difference to the first of these.
+  m.def("take_handle", [](nb::handle) {});
+  m.def("take_array", [](const usmx::array&) {});
+  m.def("take_view", [](usmx::view<const float, 1>) {});
+  m.def("take_host_view", [](usmx::host_view<const float, 1>) {});
+}

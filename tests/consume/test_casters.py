@@ -1,0 +1,289 @@
+"""What the casters of ``usmx/nanobind.hpp`` promise, asked through a probe extension.
+
+The probe is built twice: as a neighbour that shares nanobind's state with usmx, and apart from it, as
+one that was built with another version of nanobind would be.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+import gc
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import dpctl
+import dpctl.memory
+import dpnp
+import numpy as np
+import pytest
+from environments import run
+
+import usmx
+
+NUMBERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+NUMBERS += ["float32", "float64", "complex64", "complex128"]
+
+
+@pytest.fixture(scope="session", params=["neighbour", "apart"])
+def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    build = tmp_path_factory.mktemp("probe")
+    project = Path(__file__).parent / "probe"
+    domain = "-DPROBE_DOMAIN=" + ("usmx_probe" if request.param == "apart" else "")
+    config = ("-Dusmx_DIR=" + usmx.get_cmake_dir(), "-DPython_EXECUTABLE=" + sys.executable)
+    run("cmake", "-G", "Ninja", "-S", project, "-B", build, *config, domain)
+    run("cmake", "--build", build)
+    (file,) = build.glob("usmx_probe.*.so")
+    spec = importlib.util.spec_from_file_location("usmx_probe", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Foreign:
+    """Somebody's array: counts how often it is asked for its description."""
+
+    def __init__(self, memory: Any, **changes: Any) -> None:
+        self.memory = memory
+        self.asked = 0
+        given = dict(memory.__sycl_usm_array_interface__)
+        given["data"] = (given["data"][0], False)
+        self.suai = given | {"strides": None, "offset": 0} | changes
+
+    @property
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]:
+        self.asked += 1
+        return self.suai
+
+
+def floats(count: int = 4, **changes: Any) -> Foreign:
+    memory = dpctl.memory.MemoryUSMShared(4 * count)
+    np.frombuffer(memory, np.float32)[:] = np.arange(count)
+    return Foreign(memory, **({"shape": (count,), "typestr": "<f4"} | changes))
+
+
+def shared(values: Any, dtype: str = "float32") -> usmx.ndarray:
+    return usmx.asarray(np.asarray(values, dtype), usm_type="shared")
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("library", [shared, dpnp.array], ids=["usmx", "dpnp"])
+def test_each_dtype_finds_its_overload(
+    probe: ModuleType, dtype: str, library: Callable[..., Any]
+) -> None:
+    if library is dpnp.array:
+        values = dpnp.array([1, 2, 3], dtype=dtype, usm_type="shared")
+    else:
+        values = shared([1, 2, 3], dtype)
+    total = probe.sum(values)
+    assert total == 6
+    assert isinstance(total, complex) == dtype.startswith("complex")
+    assert isinstance(total, float) == dtype.startswith("float")
+
+
+def test_bool_is_a_dtype_of_its_own(probe: ModuleType) -> None:
+    assert probe.count_true(shared([True, False, True], "bool")) == 2
+    with pytest.raises(TypeError):
+        probe.sum(shared([True], "bool"))
+    with pytest.raises(TypeError):
+        probe.count_true(shared([1], "uint8"))
+
+
+def test_the_rank_picks_the_overload(probe: ModuleType) -> None:
+    x = shared(np.zeros((2, 3, 4)))
+    assert probe.rank(x) == 3
+    assert probe.rank(x[0, 0]) == 1
+    with pytest.raises(TypeError, match="ndim=3"):
+        probe.rank(x[0])
+
+
+def test_every_parameter_sees_the_producers_own_bytes(probe: ModuleType) -> None:
+    for x in (shared([1, 2]), dpnp.array([1, 2], dtype="float32"), floats()):
+        address = x.__sycl_usm_array_interface__["data"][0]
+        assert probe.address_of_view(x) == address
+        assert probe.address_of_array(x) == address
+        assert probe.address_of_typed(x) == address
+        assert probe.cast(x) == address
+
+
+def test_strides_and_offsets_arrive(probe: ModuleType) -> None:
+    assert probe.sum(floats(6, shape=(3,), strides=(-2,), offset=5)) == 5 + 3 + 1
+    assert probe.sum(dpnp.arange(10, dtype="float64", usm_type="host")[7:1:-3]) == 7 + 4
+
+
+def test_memory_objects_are_arrays_of_bytes(probe: ModuleType) -> None:
+    for memory in (dpctl.memory.MemoryUSMShared(4), usmx.memory.MemoryUSMShared(4)):
+        memory.copy_from_host(b"\x01\x02\x03\x04")
+        assert probe.sum(memory) == 10
+
+
+@pytest.mark.parametrize("wrong", [1, 1.5, "text", None, [1.0], object(), np.zeros(3, np.float32)])
+def test_objects_without_usm_are_a_type_error(probe: ModuleType, wrong: object) -> None:
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.sum(wrong)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"shape": (5,)}, "data"),
+        ({"shape": (-1,)}, "shape"),
+        ({"shape": (2**62,)}, "shape"),
+        ({"typestr": "<f3"}, "typestr"),
+        ({"typestr": ">f4"}, "typestr"),
+        ({"strides": (1, 1)}, "strides"),
+        ({"offset": 1}, "data"),
+        ({"version": 2}, "version"),
+        ({"data": (1, False)}, "data"),
+    ],
+)
+@pytest.mark.parametrize("function", ["sum", "address_of_array", "address_of_view"])
+def test_malformed_memory_is_a_value_error_that_names_the_field(
+    probe: ModuleType, function: str, changes: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ValueError, match=field) as caught:
+        getattr(probe, function)(floats(4, **changes))
+    assert type(caught.value) is usmx.InteropError
+
+
+def test_what_a_producer_raises_passes_through(probe: ModuleType) -> None:
+    class Broken:
+        @property
+        def __sycl_usm_array_interface__(self) -> dict[str, Any]:
+            raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        probe.sum(Broken())
+
+
+def test_read_only_memory_is_read_and_not_written(probe: ModuleType) -> None:
+    x = floats()
+    x.suai["data"] = (x.suai["data"][0], True)
+    assert probe.sum(x) == 6
+    for function in (probe.write_view, probe.write_typed):
+        with pytest.raises(ValueError, match="read-only"):
+            function(x)
+
+
+def test_device_memory_reaches_kernels_but_no_host_loop(probe: ModuleType) -> None:
+    x = dpnp.ones(3, dtype="float32", usm_type="device")
+    assert probe.address_of_view(x) != 0
+    with pytest.raises(ValueError, match="'device', which the host cannot touch"):
+        probe.sum(x)
+    assert probe.sum(dpnp.ones(0, dtype="float32", usm_type="device")) == 0
+
+
+def test_an_overloaded_function_asks_the_producer_once(probe: ModuleType) -> None:
+    x = floats()
+    x.suai["typestr"] = "<i4"  # the fifth overload
+    probe.sum(x)
+    assert x.asked == 1
+
+
+def test_an_array_comes_back_as_ours_on_the_same_bytes(probe: ModuleType) -> None:
+    for x in (shared([1, 2, 3]), floats(), dpnp.ones(3, dtype="float32")):
+        y = probe.same(x)
+        assert type(y) is usmx.ndarray
+        here, there = (a.__sycl_usm_array_interface__["data"][0] for a in (y, x))
+        assert here == there
+
+
+def test_pairs_tuples_and_optionals_carry_arrays(probe: ModuleType) -> None:
+    x, y = shared([1]), shared([2])
+    assert [type(a) for a in probe.both(x)] == [usmx.ndarray] * 2
+    swapped = probe.swap((x, y))
+    assert [float(a.to_numpy()[0]) for a in swapped] == [2, 1]
+    assert probe.optional_sum(None) == -1
+    assert probe.optional_sum(floats()) == 6
+    assert probe.optional_same(None) is None
+    with pytest.raises(ValueError, match="shape"):
+        probe.optional_sum(floats(4, shape=(-1,)))
+
+
+def test_a_list_of_views_stays_alive_until_the_call_ends(probe: ModuleType) -> None:
+    third = dpnp.ones(2, dtype="float32", usm_type="host")
+    assert probe.sum_all([floats(), shared([1, 2]), third]) == 6 + 3 + 2
+    # Inside a container the reason cannot travel, but nothing else may go wrong.
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.sum_all([floats(4, shape=(-1,))])
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.swap((floats(4, typestr="x"), shared([1])))
+
+
+def test_a_queue_is_whatever_names_one(probe: ModuleType) -> None:
+    queue = usmx.Queue("cpu")
+    assert probe.same_queue(queue) == queue
+    assert probe.same_queue(None) == usmx.default_queue()
+    ours = probe.same_queue(dpctl.SyclQueue("cpu"))
+    assert type(ours) is usmx.Queue
+    with pytest.raises(ValueError, match="nonsense"):
+        probe.same_queue("nonsense")
+    with pytest.raises(TypeError, match="queue"):
+        probe.same_queue(5)
+
+
+def test_exceptions_of_the_library_keep_their_class(probe: ModuleType) -> None:
+    with pytest.raises(usmx.InteropError, match="thrown on purpose"):
+        probe.throw_interop()
+    with pytest.raises(usmx.AllocationError, match=r"\d"):
+        probe.allocate(None, 2**60)
+
+
+def test_an_array_that_cpp_keeps_holds_its_producer(probe: ModuleType) -> None:
+    x = floats()
+    before = sys.getrefcount(x)
+    probe.keep(x)
+    assert sys.getrefcount(x) == before + 1
+    probe.drop()
+    assert sys.getrefcount(x) == before
+
+
+@pytest.mark.parametrize("make", [lambda: shared([1, 2]), floats], ids=["own", "foreign"])
+def test_ten_thousand_calls_change_no_reference_count(
+    probe: ModuleType, make: Callable[[], Any]
+) -> None:
+    x = make()
+    gc.collect()
+    before = sys.getrefcount(x)
+    for _ in range(10_000):
+        probe.sum(x)
+        probe.same(x)
+        probe.optional_sum(x)
+    assert sys.getrefcount(x) == before
+
+
+def test_ten_thousand_refusals_change_no_reference_count(probe: ModuleType) -> None:
+    x = floats(4, shape=(5,))
+    before = sys.getrefcount(x), sys.getrefcount(x.memory), len(gc.get_objects())
+    for _ in range(10_000):
+        with pytest.raises(ValueError, match="data"):
+            probe.sum(x)
+    gc.collect()
+    after = sys.getrefcount(x), sys.getrefcount(x.memory), len(gc.get_objects())
+    assert after[:2] == before[:2]
+    assert after[2] < before[2] + 1000
+
+
+def test_eight_threads_may_call_at_once(probe: ModuleType) -> None:
+    x, y = shared([1, 2, 3]), floats()
+    wrong = []
+
+    def work() -> None:
+        for _ in range(500):
+            if probe.sum(x) != 6 or probe.sum(y) != 6 or type(probe.same(y)) is not usmx.ndarray:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_signatures_say_dtype_and_rank(probe: ModuleType) -> None:
+    assert "dict(dtype='float32', ndim=1, writable=True)" in probe.write_view.__doc__
+    assert "-> usmx.ndarray" in probe.same.__doc__

@@ -1,0 +1,124 @@
+"""The wheel: what it holds, what it says of itself, and that it works where nothing else is."""
+# SPDX-License-Identifier: Apache-2.0
+
+import email
+import json
+import re
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from environments import ROOT, run
+
+
+def names_in(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def test_the_wheel_holds_what_extensions_need_and_nothing_else(wheel: Path) -> None:
+    names = names_in(wheel)
+    headers = {f"usmx/include/usmx/{h.name}" for h in (ROOT / "include/usmx").glob("*.hpp")}
+    assert headers <= set(names)
+    for needed in (
+        "usmx/lib/libusmx.so.0",
+        "usmx/lib/cmake/usmx/usmxConfig.cmake",
+        "usmx/lib/cmake/usmx/UsmxExtension.cmake",
+        "usmx/py.typed",
+    ):
+        assert needed in names
+    allowed = re.compile(r"usmx/|usmx-[0-9.]+\.dist-info/")
+    assert [n for n in names if not allowed.match(n)] == []
+    assert [n for n in names if "test" in n or n.endswith((".cpp", ".pyc"))] == []
+
+
+def test_the_library_is_there_once(wheel: Path) -> None:
+    assert [n for n in names_in(wheel) if "/libusmx.so" in n] == ["usmx/lib/libusmx.so.0"]
+
+
+def test_the_metadata_asks_for_the_runtime_and_for_no_array_library(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    wanted = {re.split(r"[<>=;\s]", r)[0] for r in metadata.get_all("Requires-Dist", [])}
+    assert wanted == {"intel-sycl-rt", "intel-opencl-rt"}
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "Apache-2.0"
+
+
+@pytest.mark.parametrize("suffix", ["usmx/lib/libusmx.so.0", "usmx/_usmx.*.so"])
+def test_no_run_time_path_leads_to_the_machine_that_built_it(
+    wheel: Path, tmp_path: Path, suffix: str
+) -> None:
+    (name,) = (n for n in names_in(wheel) if re.fullmatch(suffix, n))
+    with zipfile.ZipFile(wheel) as archive:
+        library = archive.extract(name, tmp_path)
+    dynamic = run("readelf", "-d", library)
+    (paths,) = re.findall(r"R(?:UN)?PATH.*\[(.*)\]", dynamic)
+    assert all(path.startswith("$ORIGIN") for path in paths.split(":"))
+
+
+def test_it_works_in_an_empty_environment(empty_environment: Path) -> None:
+    run(
+        empty_environment,
+        "-c",
+        "import importlib.util as u, usmx, usmx.memory\n"
+        "assert not any(u.find_spec(m) for m in ('numpy', 'dpctl', 'dpnp'))\n"
+        "m = usmx.memory.MemoryUSMShared(1000)\n"
+        "m.copy_from_host(bytes(range(200)) * 5)\n"
+        "assert bytes(m) == bytes(range(200)) * 5\n"
+        "x = usmx.zeros((3, 4), dtype='int16')\n"
+        "assert usmx.asarray(x).shape == (3, 4)\n",
+    )
+
+
+def test_the_command_lists_the_cpu_right_after_installation(empty_environment: Path) -> None:
+    command = empty_environment.parent / "usmx"
+    assert "cpu" in run(command, "devices").lower()
+    found = json.loads(run(command, "devices", "--json"))
+    assert len(found) >= 1
+
+
+def test_an_installation_into_a_folder_works_too(wheel: Path, empty_environment: Path) -> None:
+    # As `pip install --target`: usmx lies where no run-time path leads to the runtime.
+    elsewhere = empty_environment.parents[1] / "elsewhere"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(elsewhere)
+    found = run(
+        empty_environment,
+        "-c",
+        f"import sys; sys.path.insert(0, {str(elsewhere)!r})\n"
+        "import usmx; print(usmx.__file__, len(usmx.devices()))",
+    )
+    assert found.split()[0].startswith(str(elsewhere))
+    assert int(found.split()[1]) >= 1
+
+
+def test_the_source_distribution_can_build_a_wheel(tmp_path: Path) -> None:
+    run(
+        "python",
+        "-c",
+        f"import scikit_build_core.build as b; b.build_sdist({str(tmp_path)!r})",
+        cwd=ROOT,
+    )
+    (sdist,) = tmp_path.glob("usmx-*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = (p for p in tmp_path.iterdir() if p.is_dir())
+    tracked = subprocess.run(
+        ["git", "ls-files", "include", "src", "kernels", "cmake", "python", "CMakeLists.txt"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert len(tracked) > 50
+    assert [f for f in tracked if not (source / f).exists()] == []
+    # Everything but the compiler: the build files are complete and know where each source is.
+    build = tmp_path / "build"
+    configure = ("cmake", "-G", "Ninja", "-S", source, "-B", build, "-DSKBUILD=ON")
+    python = run("python", "-c", "import sys; print(sys.executable)").strip()
+    run(*configure, "-DPython_EXECUTABLE=" + python)
+    assert "_usmx" in run("ninja", "-C", build, "-n")

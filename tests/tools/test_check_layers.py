@@ -1,0 +1,87 @@
+"""The layer check finds each break that it is there for, and nothing in the sources as they are."""
+# SPDX-License-Identifier: Apache-2.0
+
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import check_layers  # noqa: E402
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def findings(path: str, text: str) -> str:
+    return "\n".join(what for _, what in check_layers.check_file(PurePosixPath(path), text))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("include/usmx/layout.hpp", '#include "usmx/view.hpp"', "stands below it"),
+        ("include/usmx/layout.hpp", '#include "usmx/layout.hpp"', "stands below it"),
+        ("include/usmx/memory.hpp", "#include <usmx/array.hpp>", "stands below it"),
+        ("include/usmx/suai.hpp", "#include <sycl/queue.hpp>", "needs no SYCL"),
+        ("include/usmx/array.hpp", "#include <sycl/sycl.hpp>", "includes all of SYCL"),
+        ("include/usmx/array.hpp", " #  include <nanobind/nanobind.h>", "only the kit"),
+        ("include/usmx/array.hpp", "#include <Python.h>", "only the kit"),
+        ("include/usmx/brand_new.hpp", "", "stands in no layer"),
+        ("include/usmx/array.hpp", '#include "usmx/brand_new.hpp"', "stands in no layer"),
+        ("src/array.cpp", "#include <nanobind/nanobind.h>", "only the kit"),
+        ("src/array.cpp", '#include "usmx/nanobind.hpp"', "for extensions"),
+        ("src/layout.cpp", "#include <sycl/queue.hpp>", "needs no SYCL"),
+        ("src/layout.cpp", '#include "usmx/array.hpp"', "needs no SYCL"),
+        ("python/bindings/module.cpp", '#include "usmx/nanobind.hpp"', "for extensions"),
+        ("include/usmx/array.hpp", "\n" * 250, "250 are the limit"),
+        ("src/array.cpp", "\n" * 500, "500 are the limit"),
+        ("python/usmx/cli.py", 'HERE = "/home/somebody/usmx"', "path of one machine"),
+    ],
+)
+def test_a_broken_rule_is_found(path: str, text: str, expected: str) -> None:
+    assert expected in findings(path, SPDX + text)
+    assert len(findings(path, SPDX + text).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("include/usmx/array.hpp", '#include "usmx/memory.hpp"\n#include <sycl/queue.hpp>\n'),
+        ("include/usmx/nanobind.hpp", "#include <nanobind/nanobind.h>\n"),
+        ("src/kernel.cpp", '#include "usmx/runtime.hpp"\n#include <sycl/event.hpp>\n'),
+        ("python/bindings/module.cpp", "#include <nanobind/nanobind.h>\n"),
+        ("src/array.cpp", '#include "loop_nest.hpp"\nconst char* url = "https://a.b/home/x";\n'),
+        ("src/array.cpp", "\n" * 499),
+    ],
+)
+def test_what_is_allowed_is_left_alone(path: str, text: str) -> None:
+    assert findings(path, SPDX + text) == ""
+
+
+def test_a_file_without_a_licence_line_is_found() -> None:
+    assert "SPDX" in findings("src/array.cpp", "int x;\n")
+
+
+def write(root: Path, name: str, text: str) -> str:
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text(SPDX + text)
+    return name
+
+
+def test_usm_is_given_back_in_one_place(tmp_path: Path) -> None:
+    one = write(tmp_path, "src/memory.cpp", "// sycl::free(p) is called here:\nsycl::free(p, c);\n")
+    assert check_layers.check_tree(tmp_path, [one]) == []
+    two = write(tmp_path, "src/array.cpp", "sycl::free (p, c);\n")
+    (message,) = check_layers.check_tree(tmp_path, [one, two])
+    assert "src/array.cpp:2" in message
+    assert "src/memory.cpp:3" in message
+    (message,) = check_layers.check_tree(tmp_path, [])
+    assert "nowhere" in message
+
+
+def test_every_public_header_stands_in_a_layer() -> None:
+    headers = (ROOT / "include/usmx").rglob("*.hpp")
+    names = {str(h.relative_to(ROOT / "include/usmx").with_suffix("")) for h in headers}
+    assert names == set(check_layers.ORDER)
