@@ -96,8 +96,11 @@ const std::vector<root>& roots() {
   }
 }
 
+/// In quotes, and fit for a message that ends at the first zero byte.
 std::string quoted(std::string_view text) {
-  return std::string(1, '\'').append(text).append(1, '\'');
+  std::string out(1, '\'');
+  for (const char c : text) out += c == '\0' ? std::string_view("\\0") : std::string_view(&c, 1);
+  return out.append(1, '\'');
 }
 
 template <class Rows>

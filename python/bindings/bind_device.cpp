@@ -79,7 +79,7 @@ std::vector<sycl::device> sub_devices(const sycl::device& device, nb::handle how
     return divide(device, "into parts of " + std::to_string(units) + " compute units",
                   [&] { return device.create_sub_devices<partition::partition_equally>(units); });
   }
-  if (!nb::isinstance<nb::sequence>(how)) unit_count(how);  // says what is expected
+  if (!PyList_Check(how.ptr()) && !PyTuple_Check(how.ptr())) unit_count(how);  // tells what to pass
   std::vector<std::size_t> counts;
   std::string listed;
   for (nb::handle item : nb::iter(how)) {

@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Callable, Mapping
 
 import pytest
-
 import usmx
 
 

@@ -1,0 +1,270 @@
+"""Queues, contexts and devices that cross between libraries are the same objects on both sides."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import threading
+
+import dpctl
+import dpctl.memory
+import psutil
+import pytest
+import usmx
+
+CL_CONTEXT_REFERENCE_COUNT = 0x1080
+CL_CONTEXT_DEVICES = 0x1081
+CL_QUEUE_CONTEXT = 0x1090
+CL_QUEUE_REFERENCE_COUNT = 0x1092
+CL_DEVICE_NAME = 0x102B
+
+
+class Lender:
+    """What any library may write: an object that hands out somebody's capsule."""
+
+    def __init__(self, lent: object) -> None:
+        self.lent = lent
+        self.asked = 0
+
+    def _get_capsule(self) -> object:
+        self.asked += 1
+        return self.lent._get_capsule()
+
+
+def capsule_name(capsule: object) -> str:
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype = ctypes.c_char_p
+    get_name.argtypes = [ctypes.py_object]
+    return get_name(capsule).decode()
+
+
+def named_capsule(name: bytes) -> object:
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(1, name, None)
+
+
+def test_dpctl_sees_the_same_device_and_default_context():
+    assert [d.filter_string for d in dpctl.get_devices()] == [
+        d.filter_string for d in usmx.devices()
+    ]
+    assert usmx.Device(dpctl.SyclDevice("cpu")) == usmx.Device("cpu")
+    assert usmx.Context(dpctl.SyclContext("cpu")) == usmx.Context("cpu")
+    assert usmx.Context(dpctl.SyclQueue("cpu")) == usmx.Context("cpu")
+    assert dpctl.SyclContext(usmx.Context("cpu")._get_capsule()) == dpctl.SyclContext("cpu")
+
+
+def test_memory_of_one_is_recognised_in_the_default_context_of_the_other(kind):
+    allocate = {
+        "device": dpctl.memory.MemoryUSMDevice,
+        "shared": dpctl.memory.MemoryUSMShared,
+        "host": dpctl.memory.MemoryUSMHost,
+    }[kind]
+    theirs = allocate(64, queue=dpctl.SyclQueue(usmx.Queue("cpu")._get_capsule()))
+    assert theirs.get_usm_type(syclobj=dpctl.SyclContext("cpu")) == kind
+
+
+def test_a_queue_survives_the_way_there_and_back():
+    theirs = dpctl.SyclQueue("cpu", property="enable_profiling")
+    ours = usmx.Queue(theirs)
+    assert ours.has_enable_profiling
+    assert ours == usmx.Queue(theirs._get_capsule())
+    assert dpctl.SyclQueue(ours._get_capsule()) == theirs
+    mine = usmx.Queue("cpu", in_order=False)
+    assert usmx.Queue(dpctl.SyclQueue(mine._get_capsule())) == mine
+
+
+def test_a_context_survives_the_way_there_and_back():
+    theirs = dpctl.SyclContext(dpctl.SyclDevice("cpu").create_sub_devices(partition=[1]))
+    ours = usmx.Context(theirs)
+    assert dpctl.SyclContext(ours._get_capsule()) == theirs
+    assert ours != usmx.Context("cpu")
+    assert usmx.Queue(theirs) == usmx.Queue(ours)
+    assert usmx.Queue(theirs).context == ours
+
+
+def test_sub_devices_of_dpctl_are_taken():
+    theirs = dpctl.SyclDevice("cpu").create_sub_devices(partition=[1])[0]
+    ours = usmx.Device(theirs)
+    assert ours.parent_device == usmx.Device("cpu")
+    assert ours.max_compute_units == 1
+    assert usmx.Queue(theirs).device == ours
+
+
+def test_an_event_survives_the_way_there_and_back(queue):
+    theirs = dpctl.SyclQueue("cpu", property="enable_profiling").submit_barrier()
+    ours = usmx.Event(theirs)
+    ours.wait()
+    assert ours.profiling_info_end == theirs.profiling_info_end
+    assert usmx.Event(theirs._get_capsule()) == ours
+    dpctl.SyclEvent(queue.submit_barrier()._get_capsule()).wait()
+    for junk in (3, queue, queue._get_capsule(), "cpu"):
+        with pytest.raises((TypeError, ValueError), match="SyclEventRef"):
+            usmx.Event(junk)
+
+
+def test_any_object_with_get_capsule_is_asked_once():
+    for lent in (dpctl.SyclQueue("cpu"), usmx.Queue("cpu")):
+        lender = Lender(lent)
+        assert usmx.Queue(lender) == usmx.Queue(lent)
+        assert lender.asked == 1
+    lender = Lender(usmx.Context("cpu"))
+    assert usmx.Context(lender) == usmx.Context("cpu")
+    assert lender.asked == 1
+
+
+def test_each_capsule_is_fresh_and_reading_does_not_use_it_up():
+    queue = usmx.Queue("cpu")
+    first, second = queue._get_capsule(), queue._get_capsule()
+    assert first is not second
+    assert capsule_name(first) == "SyclQueueRef"
+    assert capsule_name(queue.context._get_capsule()) == "SyclContextRef"
+    assert capsule_name(queue.submit_barrier()._get_capsule()) == "SyclEventRef"
+    for _ in range(3):
+        assert usmx.Queue(first) == queue
+    assert dpctl.SyclQueue(first) == dpctl.SyclQueue(second)
+    assert capsule_name(first) == "used_SyclQueueRef"
+
+
+def test_a_capsule_outlives_what_it_was_made_of():
+    queue = usmx.Queue("cpu", in_order=False)
+    capsule = queue._get_capsule()
+    del queue
+    gc.collect()
+    assert not usmx.Queue(capsule).is_in_order
+
+
+@pytest.mark.parametrize("make", [usmx.Queue, usmx.Context, usmx.Device])
+def test_each_fault_of_a_capsule_has_its_own_diagnosis(make):
+    used = usmx.Queue("cpu")._get_capsule()
+    dpctl.SyclQueue(used)
+    for capsule, diagnosis in [
+        (used, "was used already.*fresh one with _get_capsule"),
+        (named_capsule(b"dltensor"), 'named "dltensor"'),
+        (named_capsule(b"SyclDeviceRef"), 'named "SyclDeviceRef"'),
+        (named_capsule(b"used_SyclContextRef"), "was used already"),
+        (usmx.Event()._get_capsule(), "of an event"),
+    ]:
+        with pytest.raises(ValueError, match=diagnosis) as raised:
+            make(capsule)
+        assert '"SyclQueueRef"' in str(raised.value)
+
+
+def test_an_error_of_get_capsule_passes_through():
+    class Broken:
+        def _get_capsule(self) -> object:
+            raise ZeroDivisionError("mine")
+
+    class Empty:
+        def _get_capsule(self) -> object:
+            return "cpu"
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        usmx.Queue(Broken())
+    with pytest.raises(TypeError, match=r"_get_capsule.*expected a capsule"):
+        usmx.Queue(Empty())
+
+
+def test_capsules_leak_neither_references_nor_memory():
+    theirs, ours = dpctl.SyclQueue("cpu"), usmx.Queue("cpu")
+    context = ours.context
+
+    def exchange(times: int) -> None:
+        for _ in range(times):
+            usmx.Queue(theirs)
+            usmx.Queue(ours._get_capsule())
+            ours._get_capsule()
+            context._get_capsule()
+            usmx.Context(theirs)
+
+    def driver_references() -> tuple[int, int]:
+        return (
+            opencl_info("clGetContextInfo", context.native, CL_CONTEXT_REFERENCE_COUNT),
+            opencl_info("clGetCommandQueueInfo", ours.native, CL_QUEUE_REFERENCE_COUNT),
+        )
+
+    exchange(1000)
+    references = [sys.getrefcount(o) for o in (theirs, ours, context, usmx.Queue)]
+    native = driver_references()
+    process = psutil.Process()
+    before = process.memory_info().rss
+    exchange(100_000)
+    assert [sys.getrefcount(o) for o in (theirs, ours, context, usmx.Queue)] == references
+    assert driver_references() == native
+    # A leaked queue would be 100 bytes at the very least: ten megabytes here.
+    assert process.memory_info().rss - before < 4 << 20
+
+
+def test_refused_objects_leak_nothing():
+    used = usmx.Queue("cpu")._get_capsule()
+    dpctl.SyclQueue(used)
+
+    def refuse(times: int) -> None:
+        for _ in range(times):
+            for junk in (used, 3, b"x", "cpu:opencl"):
+                with pytest.raises((TypeError, ValueError)):
+                    usmx.Queue(junk)
+
+    refuse(500)
+    references = sys.getrefcount(used)
+    before = psutil.Process().memory_info().rss
+    refuse(5000)
+    assert sys.getrefcount(used) == references
+    assert psutil.Process().memory_info().rss - before < 2 << 20
+
+
+def test_threads_exchange_capsules():
+    theirs, ours = dpctl.SyclQueue("cpu"), usmx.Queue("cpu")
+    expected = usmx.Queue(theirs)
+    wrong: list[object] = []
+
+    def work() -> None:
+        for _ in range(2000):
+            if usmx.Queue(theirs) != expected or usmx.Queue(ours._get_capsule()) != ours:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def opencl_info(query: str, handle: int, what: int) -> int:
+    """An integer that OpenCL knows about one of its objects, asked of the loader in use."""
+    library = ctypes.CDLL("libOpenCL.so.1", mode=ctypes.DEFAULT_MODE | 4)  # RTLD_NOLOAD
+    value = ctypes.c_uint64(0)
+    size = 4 if what in (CL_CONTEXT_REFERENCE_COUNT, CL_QUEUE_REFERENCE_COUNT) else 8
+    error = getattr(library, query)(
+        ctypes.c_void_p(handle), what, ctypes.c_size_t(size), ctypes.byref(value), None
+    )
+    assert error == 0
+    return value.value
+
+
+def test_native_handles_are_opencls_own_and_borrowed():
+    queue = usmx.Queue("cpu", in_order=True)
+    assert queue.backend == queue.context.backend == queue.device.backend == "opencl"
+    assert opencl_info("clGetCommandQueueInfo", queue.native, CL_QUEUE_CONTEXT) == (
+        queue.context.native
+    )
+    assert opencl_info("clGetContextInfo", queue.context.native, CL_CONTEXT_DEVICES) == (
+        queue.device.native
+    )
+    before = opencl_info("clGetCommandQueueInfo", queue.native, CL_QUEUE_REFERENCE_COUNT)
+    assert len({queue.native for _ in range(100)}) == 1
+    assert opencl_info("clGetCommandQueueInfo", queue.native, CL_QUEUE_REFERENCE_COUNT) == before
+    assert usmx.Platform is type(queue.device.platform)
+    assert queue.device.platform.native > 0
+
+
+def test_pyopencl_works_on_native_handles():
+    cl = pytest.importorskip("pyopencl", reason="optional; the handles are checked above too")
+    queue = usmx.Queue("cpu", in_order=True)
+    context = cl.Context.from_int_ptr(queue.context.native)
+    assert context.devices[0].name == queue.device.name
+    cl.CommandQueue.from_int_ptr(queue.native).finish()
