@@ -3,12 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "usmx/runtime.hpp"
@@ -57,13 +61,73 @@ struct root {
   std::string filter;
 };
 
+/// In quotes, and fit for a message that ends at the first zero byte.
+std::string quoted(std::string_view text) {
+  std::string out(1, '\'');
+  for (const char c : text) out += c == '\0' ? std::string_view("\\0") : std::string_view(&c, 1);
+  return out.append(1, '\'');
+}
+
+template <class Rows>
+std::string names_of(const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  return text;
+}
+
+/// What the environment does to the runtime's search, for errors that would puzzle without.
+std::string selector_hint() {
+  const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
+  if (!selector) return {};
+  return " ONEAPI_DEVICE_SELECTOR=" + quoted(selector) +
+         " is set and may hide the devices there are: unset it to see them.";
+}
+
+std::string drivers_hint() {
+  const char* drivers = std::getenv("OCL_ICD_FILENAMES");
+  if (!drivers) return {};
+  std::string text;
+  const std::string_view list = drivers;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(':', at), list.size());
+    const std::string_view file = list.substr(at, end - at);
+    at = end + 1;
+    if (!file.starts_with('/')) continue;
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored))
+      text += " The driver " + quoted(file) +
+              " is there, but the runtime looks for drivers only once: import usmx before another "
+              "library asks for devices.";
+    else
+      text += " OCL_ICD_FILENAMES names " + quoted(file) +
+              ", which does not exist: correct it or unset it.";
+  }
+  return text;
+}
+
+std::string no_device_text() {
+  return "no SYCL device: no driver answered." + selector_hint() + drivers_hint() +
+         " Install a CPU driver with `pip install intel-opencl-rt` (x86-64 Linux) or the driver of "
+         "your GPU; `usmx doctor` shows what was found.";
+}
+
+std::vector<sycl::device> runtime_devices() {
+  try {
+    return sycl::device::get_devices();
+  } catch (const sycl::exception& e) {
+    // A selector that it cannot read, a driver that fails to start.
+    throw device_error("the SYCL runtime could not list its devices: " + std::string(e.what()) +
+                       selector_hint());
+  }
+}
+
 std::vector<root> find_roots() {
   struct candidate {
     sycl::device device;
     int rank;
   };
   std::vector<candidate> found;
-  for (auto& device : sycl::device::get_devices()) {
+  for (auto& device : runtime_devices()) {
     const auto* row = row_of(device.get_info<sycl::info::device::device_type>());
     found.push_back({std::move(device), row ? row->rank : 4});
   }
@@ -80,56 +144,20 @@ std::vector<root> find_roots() {
   return roots;
 }
 
-/// The runtime looks for drivers once in a process, so this does too; as long as there is none it
+/// Asked of the runtime once: it looks for drivers only once itself. As long as there is none this
 /// asks again, which costs nothing then. Leaked: see src/cache.hpp.
 const std::vector<root>& roots() {
-  static const std::vector<root>& none = *new std::vector<root>;
-  try {
-    static const std::vector<root>& all = *new std::vector<root>([] {
-      auto found = find_roots();
-      if (found.empty()) throw device_error("none");
-      return found;
-    }());
-    return all;
-  } catch (const device_error&) {
-    return none;
-  }
-}
-
-/// In quotes, and fit for a message that ends at the first zero byte.
-std::string quoted(std::string_view text) {
-  std::string out(1, '\'');
-  for (const char c : text) out += c == '\0' ? std::string_view("\\0") : std::string_view(&c, 1);
-  return out.append(1, '\'');
-}
-
-template <class Rows>
-std::string names_of(const Rows& rows) {
-  std::string text;
-  for (const auto& row : rows) text += (text.empty() ? "" : ", ") + std::string(row.name);
-  return text;
-}
-
-std::string no_device_text() {
-  std::string text = "no SYCL device: no driver answered.";
-  if (const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR"))
-    text += " ONEAPI_DEVICE_SELECTOR=" + quoted(selector) +
-            " is set and may hide the devices there are: unset it to see them.";
-  if (const char* drivers = std::getenv("OCL_ICD_FILENAMES")) {
-    const std::string_view list = drivers;
-    for (std::size_t at = 0; at <= list.size();) {
-      const auto end = std::min(list.find(':', at), list.size());
-      const std::string_view file = list.substr(at, end - at);
-      std::error_code ignored;
-      if (file.starts_with('/') && !std::filesystem::exists(file, ignored))
-        text += " OCL_ICD_FILENAMES names " + quoted(file) +
-                ", which does not exist: correct it or unset it.";
-      at = end + 1;
-    }
-  }
-  return text +
-         " Install a CPU driver with `pip install intel-opencl-rt` (x86-64 Linux) or the driver of "
-         "your GPU; `usmx doctor` shows what was found.";
+  static std::atomic<const std::vector<root>*> known{nullptr};
+  static const auto& none = *new std::vector<root>;
+  static auto& one_at_a_time = *new std::mutex;
+  if (const auto* found = known.load(std::memory_order_acquire)) return *found;
+  const std::lock_guard lock(one_at_a_time);
+  if (const auto* found = known.load(std::memory_order_acquire)) return *found;
+  auto found = find_roots();
+  if (found.empty()) return none;
+  const auto* kept = new std::vector<root>(std::move(found));
+  known.store(kept, std::memory_order_release);
+  return *kept;
 }
 
 std::string list_of_devices() {

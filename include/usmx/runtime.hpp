@@ -20,7 +20,8 @@
 namespace usmx {
 
 /// Every root device of every platform, best first: GPUs, then accelerators, then CPUs; in the
-/// order of their platforms within that. Empty without a driver; never throws for that reason.
+/// order of their platforms within that. Empty without a driver; device_error only if the runtime
+/// itself fails, as it does on a malformed ONEAPI_DEVICE_SELECTOR.
 std::vector<sycl::device> devices();
 
 /// The device that a filter string names: "backend:type:index" with any part left out ("opencl",

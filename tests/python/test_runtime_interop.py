@@ -11,6 +11,7 @@ import threading
 import dpctl
 import dpctl.memory
 import psutil
+import pyopencl
 import pytest
 import usmx
 
@@ -263,8 +264,7 @@ def test_native_handles_are_opencls_own_and_borrowed():
 
 
 def test_pyopencl_works_on_native_handles():
-    cl = pytest.importorskip("pyopencl", reason="optional; the handles are checked above too")
     queue = usmx.Queue("cpu", in_order=True)
-    context = cl.Context.from_int_ptr(queue.context.native)
+    context = pyopencl.Context.from_int_ptr(queue.context.native)
     assert context.devices[0].name == queue.device.name
-    cl.CommandQueue.from_int_ptr(queue.native).finish()
+    pyopencl.CommandQueue.from_int_ptr(queue.native).finish()
