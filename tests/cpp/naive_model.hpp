@@ -47,18 +47,32 @@ inline std::vector<numbers> indices(const numbers& shape) {
 }
 
 /// What does not fit is nowhere: the lowest number, which no layout reaches.
-inline std::int64_t position(const numbers& index, const numbers& strides) {
-  wide at = 0;
-  for (std::size_t k = 0; k < index.size(); ++k) at += wide{index[k]} * strides[k];
+inline std::int64_t narrow(wide at) {
   const bool fits = at <= largest && at >= -largest;
   return fits ? static_cast<std::int64_t>(at) : std::numeric_limits<std::int64_t>::min();
 }
 
-/// The position of every element in C order.
+inline std::int64_t position(const numbers& index, const numbers& strides) {
+  wide at = 0;
+  for (std::size_t k = 0; k < index.size(); ++k) at += wide{index[k]} * strides[k];
+  return narrow(at);
+}
+
+/// The position of every element in C order: each axis repeats what stands for one of its elements.
 inline numbers positions(const numbers& shape, const numbers& strides) {
-  numbers at;
-  for (const numbers& index : indices(shape)) at.push_back(position(index, strides));
-  return at;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return {};
+  std::vector<wide> at{0};
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    std::vector<wide> longer;
+    longer.reserve(at.size() * static_cast<std::size_t>(shape[k]));
+    for (const wide p : at) {
+      for (std::int64_t i = 0; i < shape[k]; ++i) longer.push_back(p + wide{i} * strides[k]);
+    }
+    at = std::move(longer);
+  }
+  numbers narrowed(at.size());
+  std::transform(at.begin(), at.end(), narrowed.begin(), narrow);
+  return narrowed;
 }
 inline numbers positions(const usmx::layout& l) {
   return positions(list(l.shape()), list(l.strides()));

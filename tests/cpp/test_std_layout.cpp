@@ -46,12 +46,12 @@ void for_each_list(std::size_t length, const numbers& values,
 void for_each_layout(const std::function<void(const layout&)>& visit) {
   for (std::size_t rank = 0; rank <= 3; ++rank) {
     for_each_list(rank, {0, 1, 2, 3}, [&](const numbers& shape) {
-      const numbers all{-6, -2, -1, 0, 1, 2, 3, 4, 6, 9}, some{-6, -1, 0, 1, 2, 3, 6};
+      const numbers all{-6, -2, -1, 0, 1, 2, 3, 4, 6, 9}, some{-6, -1, 0, 1, 3};
       for_each_list(rank, rank < 3 ? all : some,
                     [&](const numbers& strides) { visit(made(shape, strides)); });
     });
   }
-  for_each_list(4, {1, 2, 3}, [&](const numbers& shape) {
+  for_each_list(4, {1, 2}, [&](const numbers& shape) {
     for_each_list(4, {-2, 1, 6}, [&](const numbers& strides) { visit(made(shape, strides)); });
   });
 }
@@ -72,7 +72,7 @@ TEST(Layout, RangeSizeAndContiguityAgreeWithEnumeration) {
     CHECK_EQUAL(l.is_c_contiguous(), naive::is_c_contiguous(shape_of(l), strides));
     CHECK_EQUAL(l.is_f_contiguous(), naive::is_f_contiguous(shape_of(l), strides));
   });
-  CHECK(seen > 25000);
+  CHECK(seen > 8000);
 }
 
 TEST(Layout, KeepsTheStridesItWasGiven) {
@@ -153,7 +153,7 @@ TEST(Layout, SlicingSelectsTheElementsThatEnumerationSelects) {
       }
     }
   });
-  CHECK(seen > 200000);
+  CHECK(seen > 80000);
 }
 
 TEST(Layout, ASliceOfOneElementHasTheStrideOfNumPy) {
@@ -161,6 +161,15 @@ TEST(Layout, ASliceOfOneElementHasTheStrideOfNumPy) {
   const layout s = made({2, 4}, {4, 1}).sliced(1, 1, 1, 3, shift);
   CHECK(s.strides() == extents({4, 3}));
   CHECK_EQUAL(shift, 1);
+}
+
+TEST(Layout, AStrideThatASliceNoLongerUsesStaysHarmless) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  std::int64_t shift = 0;
+  // Its product with the step does not fit: it stays what it was.
+  CHECK(made({4}, {far}).sliced(0, 0, 1, far << 22, shift).strides() == extents({far}));
+  // The product fits in elements, but not in bytes: C order's.
+  CHECK(made({4}, {far}).sliced(0, 0, 1, far >> 20, shift).strides() == extents({1}));
 }
 
 TEST(Layout, IndexingDropsOneAxis) {
@@ -256,8 +265,8 @@ TEST(Layout, ReshapesWithoutACopyExactlyWhenSomeStridesExist) {
       }
     }
   });
-  CHECK(possible > 20000);
-  CHECK(impossible > 20000);
+  CHECK(possible > 2000);
+  CHECK(impossible > 2000);
 }
 
 TEST(Layout, ReshapingGivesTheStridesOfNumPy) {
@@ -331,6 +340,7 @@ TEST(Layout, BrokenPreconditionsThrow) {
   CHECK_THROWS(std::out_of_range, l.indexed(0, 2, shift));
   CHECK_THROWS(std::out_of_range, l.indexed(1, -1, shift));
   CHECK_THROWS(std::out_of_range, l.sliced(1, 3, 1, 1, shift));
+  CHECK_THROWS(std::out_of_range, l.sliced(1, 3, 2, -1, shift));
   CHECK_THROWS(std::out_of_range, l.sliced(1, -1, 1, 1, shift));
   CHECK_THROWS(std::out_of_range, l.sliced(1, 0, 4, 1, shift));
   CHECK_THROWS(std::out_of_range, l.sliced(1, 1, 3, 1, shift));

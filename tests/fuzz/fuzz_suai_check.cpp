@@ -13,7 +13,7 @@ using usmx::suai::fields;
 
 namespace {
 
-constexpr std::int64_t enumerable = 200;
+constexpr std::int64_t enumerable = 128;
 
 usmx::extents numbers(input& in, std::size_t rank) {
   usmx::extents e(rank);
