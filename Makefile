@@ -16,6 +16,11 @@ SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyprojec
 PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
                -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON
 
+CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(shell command -v $c)) clang++)
+FUZZ_SECONDS ?= 20
+# Where kernels are compiled, libsycl-jit frees with another allocator's function than it allocates.
+ASAN_OPTIONS := alloc_dealloc_mismatch=0:detect_stack_use_after_return=1
+
 # Tools of this environment before those of the system; nothing of ours reaches into others.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -35,7 +40,23 @@ test-cpp: $(STAMPS)/usmx ## the C++ tests
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some
+	cmake --build $(BUILD) --target tests/lab/all
 	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --preset asan -DUSMX_BUILD_PYTHON=OFF
+	cmake --build --preset asan
+	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  ctest --preset asan --no-tests=error
+
+fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
+	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)
+	cmake --build build/fuzz
+	for fuzzer in build/fuzz/fuzz_*; do \
+	  test -x $$fuzzer -a -f $$fuzzer || continue; \
+	  echo "$$fuzzer"; $$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz/ -verbosity=0 || exit 1; \
+	done
 
 lint: $(STAMPS)/lint ## formatting, types, layers
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
@@ -43,6 +64,9 @@ lint: $(STAMPS)/lint ## formatting, types, layers
 	ruff format --check .
 	mypy
 	$(BIN)/python tools/check_layers.py
+
+stubs: $(STAMPS)/usmx ## the type stub of the compiled module, after its bindings changed
+	$(BIN)/python tools/make_stubs.py python/usmx/_usmx.pyi
 
 format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i
@@ -77,4 +101,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-asan fuzz stubs lint format wheel clean

@@ -1,5 +1,6 @@
-// What a run-time compiled kernel sees without including anything: no SYCL header and no C++ standard
-// header, so that it compiles in a tenth of the time and on machines without a C++ compiler.
+// What a run-time compiled kernel sees without including anything: no SYCL header and no C++
+// standard header, so that it compiles in a tenth of the time and on machines without a C++
+// compiler.
 //
 // Everything stands in namespace usmx; kernels are declared with USMX_KERNEL(rank):
 //
@@ -14,8 +15,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "prelude/types.hpp"
+#include "prelude/atomic.hpp"
 #include "prelude/item.hpp"
 #include "prelude/local.hpp"
-#include "prelude/atomic.hpp"
 #include "prelude/math.hpp"
+#include "prelude/types.hpp"

@@ -56,7 +56,7 @@ def own_header(included: str) -> str | None:
 
 
 def check_header(name: str, text: str) -> Iterator[Finding]:
-    """A public header: only what stands above it, SYCL only from its layer on, never all of SYCL."""
+    """A public header: only what stands above it, and SYCL only from its layer on."""
     if name not in ORDER:
         yield 1, f"usmx/{name}.hpp stands in no layer: add it to LAYERS in tools/check_layers.py"
         return

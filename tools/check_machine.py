@@ -15,9 +15,7 @@ def missing():
     """Pairs of (what is missing, the Debian package that has it)."""
     found = []
     if sys.version_info < (3, 11):
-        found.append(
-            ("Python 3.11 or newer (this is %d.%d)" % sys.version_info[:2], "python3")  # noqa: UP031
-        )
+        found.append(("Python 3.11 or newer (this is %d.%d)" % sys.version_info[:2], "python3"))
     if not shutil.which(os.environ.get("CXX", "g++")):
         found.append(("a C++ compiler", "g++"))
     if not importlib.util.find_spec("ensurepip") or not importlib.util.find_spec("venv"):

@@ -6,11 +6,11 @@
 
 namespace usmx {
 
-#define USMX_MATH_1(name)                                          \
-  inline float name(float x) { return __spirv_ocl_##name(x); }     \
+#define USMX_MATH_1(name)                                      \
+  inline float name(float x) { return __spirv_ocl_##name(x); } \
   inline double name(double x) { return __spirv_ocl_##name(x); }
-#define USMX_MATH_2(name)                                                                \
-  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }               \
+#define USMX_MATH_2(name)                                                  \
+  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); } \
   inline double name(double x, double y) { return __spirv_ocl_##name(x, y); }
 
 USMX_MATH_1(sin)

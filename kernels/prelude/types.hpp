@@ -1,4 +1,5 @@
-// The fixed-width types, and the attributes by which the compiler knows device functions and kernels.
+// The fixed-width types, and the attributes by which the compiler knows device functions and
+// kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +18,8 @@ using half = _Float16;
 /// A function that lives outside of this source: one of the device's own.
 #define USMX_DEVICE __attribute__((sycl_device))
 
-/// Begins a kernel over a range of `rank` dimensions: USMX_KERNEL(2) blur(const float* in, float* out) {...}
-#define USMX_KERNEL(rank)                                                                            \
-  extern "C" __attribute__((sycl_device))                                                            \
+/// Begins a kernel over a range of `rank` dimensions: USMX_KERNEL(2) blur(const float* in, float*
+/// out) {...}
+#define USMX_KERNEL(rank)                 \
+  extern "C" __attribute__((sycl_device)) \
   [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void

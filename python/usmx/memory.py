@@ -1,4 +1,4 @@
-"""Runs of bytes in Unified Shared Memory: what programs written for ``dpctl.memory`` import instead.
+"""Runs of bytes in Unified Shared Memory: what programs for ``dpctl.memory`` import instead.
 
 Everything that ``dpctl.memory`` has is here under the same name; in addition memory can be sliced,
 freed early, used in a ``with`` statement, made read-only and referenced weakly.
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def _rebuild(cls: type[_Memory], data: bytes, device: str, readonly: bool) -> _Memory:
+def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: bool) -> _Memory:
     """Make the memory that was pickled, on the same device if there is one of that name.
 
     Parameters
@@ -68,4 +68,5 @@ def _rebuild(cls: type[_Memory], data: bytes, device: str, readonly: bool) -> _M
             stacklevel=2,
         )
     memory.copy_from_host(data)
-    return memory.as_readonly() if readonly else memory
+    rebuilt: _Memory = memory.as_readonly() if readonly else memory  # type: ignore[assignment]
+    return rebuilt

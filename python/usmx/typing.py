@@ -11,7 +11,7 @@ class SupportsUSM(Protocol):
     """Whatever describes its USM by ``__sycl_usm_array_interface__``: arrays of any library."""
 
     @property
-    def __sycl_usm_array_interface__(self) -> Mapping[str, Any]: ...  # noqa: D105
+    def __sycl_usm_array_interface__(self) -> Mapping[str, Any]: ...
 
 
 class SupportsCapsule(Protocol):

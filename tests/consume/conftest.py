@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from environments import ROOT, run
 
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that ``make`` built, or a new one."""

@@ -1,7 +1,7 @@
 """What the casters of ``usmx/nanobind.hpp`` promise, asked through a probe extension.
 
-The probe is built twice: as a neighbour that shares nanobind's state with usmx, and apart from it, as
-one that was built with another version of nanobind would be.
+The probe is built twice: as a neighbour that shares nanobind's state with usmx, and apart from
+it, as one that was built with another version of nanobind would be.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -22,6 +22,7 @@ import pytest
 from environments import run
 
 import usmx
+import usmx.memory
 
 NUMBERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 NUMBERS += ["float32", "float64", "complex64", "complex128"]
@@ -37,7 +38,8 @@ def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     run("cmake", "--build", build)
     (file,) = build.glob("usmx_probe.*.so")
     spec = importlib.util.spec_from_file_location("usmx_probe", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

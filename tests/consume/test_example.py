@@ -20,7 +20,7 @@ from checks import raises
 def shared(values, dtype):
     return usmx.asarray(np.asarray(values, dtype), usm_type="shared")
 """
-RAISES = '''
+RAISES = """
 import contextlib
 @contextlib.contextmanager
 def raises(kind, part):
@@ -30,12 +30,12 @@ def raises(kind, part):
         assert part in str(error), str(error)
     else:
         raise AssertionError(f"no {kind.__name__}")
-'''
+"""
 
 
 @pytest.fixture(scope="session")
 def example(developer_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment in which the example is installed, built outside the checkout."""
+    """The Python of an environment that has the example, built outside the checkout."""
     source = tmp_path_factory.mktemp("example") / "extension"
     shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("build", "__pycache__"))
     pip = (sys.executable, "-m", "pip", "--python", developer_environment)
@@ -81,7 +81,8 @@ def test_objects_of_dpctl_are_as_good(check: Callable[[str], str]) -> None:
         np.frombuffer(memory, np.float32)[:] = range(6)
         y = e.scale(Matrix(memory), 2)
         assert y.to_numpy().tolist() == [[0, 4, 8], [2, 6, 10]]
-        assert e.take_picture(2, 2, queue=dpctl.SyclQueue("cpu")).to_numpy().tolist() == [[0, 1], [2, 3]]
+        picture = e.take_picture(2, 2, queue=dpctl.SyclQueue("cpu"))
+        assert picture.to_numpy().tolist() == [[0, 1], [2, 3]]
     """)
 
 

@@ -15,7 +15,7 @@ import usmx
 
 # The least that a case needs: SYCL's headers cost seconds.
 HEADERS = {
-    "NB_MODULE": "#include <usmx/copy.hpp>\n#include <usmx/nanobind.hpp>\nnamespace nb = nanobind;\n",
+    "NB_MODULE": "#include <usmx/copy.hpp>\n#include <usmx/nanobind.hpp>\n",
     "usmx::array|usmx::memory_resource|usmx::usm_resource": "#include <usmx/copy.hpp>\n",
     "": "#include <string>\n#include <usmx/view.hpp>\n",
 }
@@ -79,13 +79,13 @@ CASES = {
         "usmx::array",
     ),
     "the array of a Python object is not replaced behind its back": (
-        "NB_MODULE(m, m) { m.def(\"f\", [](const usmx::array&) {}); }",
-        "NB_MODULE(m, m) { m.def(\"f\", [](usmx::array& a) { a = {}; }); }",
+        'NB_MODULE(m, m) { m.def("f", [](const usmx::array&) {}); }',
+        'NB_MODULE(m, m) { m.def("f", [](usmx::array& a) { a = {}; }); }',
         "error",
     ),
     "a function does not return a view, which owns nothing": (
-        "NB_MODULE(m, m) { m.def(\"f\", [](usmx::array a) { return a; }); }",
-        "NB_MODULE(m, m) { m.def(\"f\", [](usmx::view<float, 1> v) { return v; }); }",
+        'NB_MODULE(m, m) { m.def("f", [](usmx::array a) { return a; }); }',
+        'NB_MODULE(m, m) { m.def("f", [](usmx::view<float, 1> v) { return v; }); }',
         "from_cpp",
     ),
 }

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import lab
 import scenarios
+
 import usmx
 import usmx.memory
 

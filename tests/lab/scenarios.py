@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
 import usmx.memory as um
 
 ALL: dict[str, Callable[[], None]] = {}

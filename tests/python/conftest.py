@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 
 import pytest
+
 import usmx
 
 

@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 import pytest
+
 import usmx.counters
 
 

@@ -9,6 +9,7 @@ import threading
 import weakref
 
 import pytest
+
 import usmx
 
 

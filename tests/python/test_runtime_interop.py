@@ -13,6 +13,7 @@ import dpctl.memory
 import psutil
 import pyopencl
 import pytest
+
 import usmx
 
 CL_CONTEXT_REFERENCE_COUNT = 0x1080

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # First, so that the libraries which the module needs are there wherever the module is installed.
-import usmx as _usmx  # noqa: F401, I001
+import usmx as _usmx  # noqa: F401
 
 from ._core import (
     add_one,

@@ -1,0 +1,2100 @@
+"""The compiled half of the package. Written by `make stubs`; do not edit."""
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa
+
+from typing import TypeAlias
+
+import usmx
+
+
+class InteropError(ValueError):
+    """
+    Memory described by somebody else cannot be used as described: the message names the
+    field, what it held and what was expected.
+    """
+
+class AllocationError(MemoryError):
+    """
+    USM could not be allocated: the message says bytes, kind, device and free memory.
+    """
+
+class BuildError(RuntimeError):
+    """
+    Kernel source could not be built: the message carries the compiler's log.
+    """
+
+class DeviceError(RuntimeError):
+    """
+    No SYCL device, platform or driver fits: the message says what there is and what to install.
+    """
+
+class Platform:
+    """
+    A driver and the devices that it serves. Equal if SYCL knows them as one.
+    """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vendor(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def backend(self) -> str:
+        """"opencl", "level_zero", "cuda", "hip", ..."""
+
+    @property
+    def devices(self) -> list[Device]:
+        """Its root devices."""
+
+    @property
+    def default_context(self) -> Context:
+        """The context that libraries share by default."""
+
+    @property
+    def native(self) -> int:
+        """cl_platform_id or ze_driver_handle_t as an integer, borrowed."""
+
+    def __repr__(self) -> str: ...
+
+class Device:
+    """
+    A device, found by name or taken from another library.
+
+    Parameters
+    ----------
+    source : str, Device, Queue, object with filter_string or _get_capsule(), or None
+        A filter string ``backend:type:index`` with any part left out (``"cpu"``,
+        ``"level_zero:gpu:1"``, ``"0"``), alternatives separated by commas; or an object that
+        names a device. None is the default device of the runtime.
+
+    Raises
+    ------
+    ValueError
+        If the filter string is malformed: which part, and what is expected.
+    DeviceError
+        If there is no such device: with those there are, or what to install.
+    """
+
+    def __init__(self, source: object = None) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def filter_string(self) -> str | None:
+        """
+        The full filter string, "opencl:cpu:0"; None for a sub-device, which has none.
+        """
+
+    @property
+    def backend(self) -> str:
+        """"opencl", "level_zero", "cuda", "hip", ..."""
+
+    @property
+    def device_type(self) -> str:
+        """"cpu", "gpu", "accelerator" or "custom"."""
+
+    @property
+    def is_cpu(self) -> bool: ...
+
+    @property
+    def is_gpu(self) -> bool: ...
+
+    @property
+    def is_accelerator(self) -> bool: ...
+
+    @property
+    def platform(self) -> Platform: ...
+
+    @property
+    def sycl_platform(self) -> Platform:
+        """dpctl's name of platform."""
+
+    @property
+    def parent_device(self) -> Device | None:
+        """The device that this sub-device is a part of; None for a root device."""
+
+    @property
+    def usm_kinds(self) -> tuple[str, ...]:
+        """Kinds of USM that it can allocate: of "device", "shared" and "host"."""
+
+    @property
+    def native(self) -> int:
+        """
+        cl_device_id, ze_device_handle_t or CUdevice as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver.
+        """
+
+    def create_sub_devices(self, partition: int | Sequence[int] | str) -> list[Device]:
+        """
+        Divide the device.
+
+        Parameters
+        ----------
+        partition : int, sequence of int, or str
+            Compute units of each of as many parts as fit; or of each part in turn; or what the
+            parts shall share: "numa", "L4_cache" ... "L1_cache", "next_partitionable".
+
+        Returns
+        -------
+        list of Device
+
+        Raises
+        ------
+        ValueError
+            If the device cannot be divided so.
+
+        Notes
+        -----
+        On the CPU driver a copy between memory of two sub-devices that share a context can hang
+        now and then (a defect of the runtime: it frees inside a callback). Give each sub-device
+        its own context, as Queue(sub_device) does, and copy through host memory.
+        """
+
+    def can_access_peer(self, peer: Device, value: str = 'access_supported') -> bool:
+        """
+        Whether kernels of this device can use device memory of the peer (or atomics on it).
+        """
+
+    def enable_peer_access(self, peer: Device) -> None: ...
+
+    def disable_peer_access(self, peer: Device) -> None: ...
+
+    def __reduce__(self) -> object: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """Name given by the vendor."""
+
+    @property
+    def vendor(self) -> str:
+        """Name of the vendor."""
+
+    @property
+    def vendor_id(self) -> int:
+        """Number of the vendor, of PCI for GPUs."""
+
+    @property
+    def driver_version(self) -> str:
+        """Version of the driver."""
+
+    @property
+    def version(self) -> str:
+        """Version of the backend's interface."""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether commands can be submitted."""
+
+    @property
+    def max_compute_units(self) -> int:
+        """Parallel compute units."""
+
+    @property
+    def max_clock_frequency(self) -> int:
+        """Highest clock, in MHz."""
+
+    @property
+    def address_bits(self) -> int:
+        """Bits of an address: 32 or 64."""
+
+    @property
+    def max_work_item_dims(self) -> int:
+        """Dimensions that work-item ids can have."""
+
+    @property
+    def max_work_item_sizes(self) -> tuple[int, int, int]:
+        """Most work-items of a work-group in each of three dimensions."""
+
+    @property
+    def max_work_group_size(self) -> int:
+        """Most work-items of a work-group."""
+
+    @property
+    def max_num_sub_groups(self) -> int:
+        """Most sub-groups of a work-group."""
+
+    @property
+    def sub_group_sizes(self) -> tuple[int, ...]:
+        """Work-items that a sub-group can have."""
+
+    @property
+    def max_parameter_size(self) -> int:
+        """Bytes that all arguments of a kernel can have."""
+
+    @property
+    def global_mem_size(self) -> int:
+        """Global memory, in bytes."""
+
+    @property
+    def free_memory(self) -> int | None:
+        """
+        Global memory that is free now, in bytes; None if the driver does not tell (Level Zero needs ZES_ENABLE_SYSMAN=1). For a CPU what the system gives without swapping.
+        """
+
+    @property
+    def max_mem_alloc_size(self) -> int:
+        """Largest allocation, in bytes."""
+
+    @property
+    def global_mem_cache_type(self) -> str:
+        """"none", "read_only" or "read_write"."""
+
+    @property
+    def global_mem_cache_size(self) -> int:
+        """Cache, in bytes."""
+
+    @property
+    def global_mem_cache_line_size(self) -> int:
+        """Cache line, in bytes."""
+
+    @property
+    def local_mem_type(self) -> str:
+        """"none", "local" (of its own) or "global"."""
+
+    @property
+    def local_mem_size(self) -> int:
+        """Local memory of a work-group, in bytes."""
+
+    @property
+    def mem_base_addr_align(self) -> int:
+        """Least alignment of sub-buffers, in bits."""
+
+    @property
+    def error_correction_support(self) -> bool:
+        """Whether all memory corrects errors."""
+
+    @property
+    def memory_clock_rate(self) -> int | None:
+        """Clock of the memory, in MHz; None if unknown."""
+
+    @property
+    def memory_bus_width(self) -> int | None:
+        """Width of the memory bus, in bits; None if unknown."""
+
+    @property
+    def max_mem_bandwidth(self) -> int | None:
+        """Highest memory bandwidth, in bytes a second; None if unknown."""
+
+    @property
+    def preferred_vector_width_char(self) -> int:
+        """Elements of a vector that suits the device."""
+
+    @property
+    def preferred_vector_width_short(self) -> int:
+        """Elements of a vector that suits the device."""
+
+    @property
+    def preferred_vector_width_int(self) -> int:
+        """Elements of a vector that suits the device."""
+
+    @property
+    def preferred_vector_width_long(self) -> int:
+        """Elements of a vector that suits the device."""
+
+    @property
+    def preferred_vector_width_float(self) -> int:
+        """Elements of a vector that suits the device."""
+
+    @property
+    def preferred_vector_width_double(self) -> int:
+        """Elements of a vector that suits the device; 0 without fp64."""
+
+    @property
+    def preferred_vector_width_half(self) -> int:
+        """Elements of a vector that suits the device; 0 without fp16."""
+
+    @property
+    def native_vector_width_char(self) -> int:
+        """Elements of a vector register."""
+
+    @property
+    def native_vector_width_short(self) -> int:
+        """Elements of a vector register."""
+
+    @property
+    def native_vector_width_int(self) -> int:
+        """Elements of a vector register."""
+
+    @property
+    def native_vector_width_long(self) -> int:
+        """Elements of a vector register."""
+
+    @property
+    def native_vector_width_float(self) -> int:
+        """Elements of a vector register."""
+
+    @property
+    def native_vector_width_double(self) -> int:
+        """Elements of a vector register; 0 without fp64."""
+
+    @property
+    def native_vector_width_half(self) -> int:
+        """Elements of a vector register; 0 without fp16."""
+
+    @property
+    def half_fp_config(self) -> tuple[str, ...]:
+        """What float16 arithmetic does."""
+
+    @property
+    def single_fp_config(self) -> tuple[str, ...]:
+        """What float32 arithmetic does."""
+
+    @property
+    def double_fp_config(self) -> tuple[str, ...]:
+        """What float64 arithmetic does."""
+
+    @property
+    def atomic_memory_order_capabilities(self) -> tuple[str, ...]:
+        """Memory orders of atomic operations."""
+
+    @property
+    def atomic_memory_scope_capabilities(self) -> tuple[str, ...]:
+        """Memory scopes of atomic operations."""
+
+    @property
+    def atomic_fence_order_capabilities(self) -> tuple[str, ...]:
+        """Memory orders of fences."""
+
+    @property
+    def atomic_fence_scope_capabilities(self) -> tuple[str, ...]:
+        """Memory scopes of fences."""
+
+    @property
+    def profiling_timer_resolution(self) -> int:
+        """Resolution of profiling times, in ns."""
+
+    @property
+    def partition_max_sub_devices(self) -> int:
+        """Most sub-devices that it can be divided into."""
+
+    @property
+    def partition_properties(self) -> tuple[str, ...]:
+        """
+        Ways to divide it: "equally", "by_counts", "by_affinity_domain", "by_cslice".
+        """
+
+    @property
+    def partition_affinity_domains(self) -> tuple[str, ...]:
+        """
+        What create_sub_devices takes: "numa", "L1_cache", ..., "next_partitionable".
+        """
+
+    @property
+    def partition_type(self) -> str:
+        """How this sub-device was made; "no_partition" for a root device."""
+
+    @property
+    def max_read_image_args(self) -> int:
+        """Images a kernel can read."""
+
+    @property
+    def max_write_image_args(self) -> int:
+        """Images a kernel can write."""
+
+    @property
+    def image_2d_max_width(self) -> int:
+        """In pixels."""
+
+    @property
+    def image_2d_max_height(self) -> int:
+        """In pixels."""
+
+    @property
+    def image_3d_max_width(self) -> int:
+        """In pixels."""
+
+    @property
+    def image_3d_max_height(self) -> int:
+        """In pixels."""
+
+    @property
+    def image_3d_max_depth(self) -> int:
+        """In pixels."""
+
+    @property
+    def image_max_buffer_size(self) -> int:
+        """In pixels."""
+
+    @property
+    def max_samplers(self) -> int:
+        """Samplers a kernel can use."""
+
+    @property
+    def device_id(self) -> int | None:
+        """Number of the device in PCI; None if it has none."""
+
+    @property
+    def uuid(self) -> str | None:
+        """Unique id, 32 hexadecimal digits; None if unknown."""
+
+    @property
+    def pci_address(self) -> str | None:
+        """"bus:device:function"; None if it has none."""
+
+    @property
+    def gpu_eu_count(self) -> int | None:
+        """Execution units of an Intel GPU; None for others."""
+
+    @property
+    def gpu_eu_simd_width(self) -> int | None:
+        """SIMD width of an Intel GPU's execution unit; None for others."""
+
+    @property
+    def gpu_slices(self) -> int | None:
+        """Slices of an Intel GPU; None for others."""
+
+    @property
+    def gpu_subslices_per_slice(self) -> int | None:
+        """Sub-slices in a slice of an Intel GPU; None for others."""
+
+    @property
+    def gpu_eu_count_per_subslice(self) -> int | None:
+        """Execution units in a sub-slice of an Intel GPU; None for others."""
+
+    @property
+    def gpu_hw_threads_per_eu(self) -> int | None:
+        """Hardware threads of an Intel GPU's execution unit; None for others."""
+
+    @property
+    def has_aspect_cpu(self) -> bool: ...
+
+    @property
+    def has_aspect_gpu(self) -> bool: ...
+
+    @property
+    def has_aspect_accelerator(self) -> bool: ...
+
+    @property
+    def has_aspect_custom(self) -> bool: ...
+
+    @property
+    def has_aspect_fp16(self) -> bool: ...
+
+    @property
+    def has_aspect_fp64(self) -> bool: ...
+
+    @property
+    def has_aspect_image(self) -> bool: ...
+
+    @property
+    def has_aspect_online_compiler(self) -> bool: ...
+
+    @property
+    def has_aspect_online_linker(self) -> bool: ...
+
+    @property
+    def has_aspect_queue_profiling(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_device_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_host_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_shared_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_system_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_pci_address(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_eu_count(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_eu_simd_width(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_slices(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_subslices_per_slice(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_eu_count_per_subslice(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_max_mem_bandwidth(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_atomic_host_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_usm_atomic_shared_allocations(self) -> bool: ...
+
+    @property
+    def has_aspect_atomic64(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_device_info_uuid(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_srgb(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_native_assert(self) -> bool: ...
+
+    @property
+    def has_aspect_host_debuggable(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_gpu_hw_threads_per_eu(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_cuda_async_barrier(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_free_memory(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_device_id(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_memory_clock_rate(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_memory_bus_width(self) -> bool: ...
+
+    @property
+    def has_aspect_emulated(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_legacy_image(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_shared_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_1d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_2d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_external_memory_import(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_external_semaphore_import(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_mipmap(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_mipmap_anisotropy(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_mipmap_level_reference(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_esimd(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_fragment(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_chunk(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_tangle(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_matrix(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_is_composite(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_is_component(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_graph(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_limited_graph(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_private_alloca(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_cubemap(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_cubemap_seamless_filtering(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_sampled_image_fetch_1d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_sampled_image_fetch_1d(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_sampled_image_fetch_2d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_sampled_image_fetch_2d(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_sampled_image_fetch_3d(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_queue_profiling_tag(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_virtual_mem(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_cuda_cluster_group(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_image_array(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_unique_addressing_per_dim(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_sample_1d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_sample_2d_usm(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_atomic16(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_virtual_functions(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_spill_memory_size(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_bindless_images_gather(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_current_clock_throttle_reasons(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_fan_speed(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_power_limits(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_async_memory_alloc(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_device_info_luid(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_device_info_node_mask(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_exportable_device_mem(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_clock_sub_group(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_clock_work_group(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_clock_device(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_is_integrated_gpu(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_ipc_memory(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_device_wait(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_xe_stack_count(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_xe_regions_per_stack(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_xe_clusters_per_region(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_xe_cores_per_cluster(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_eus_per_xe_core(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_intel_max_lanes_per_hw_thread(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_ipc_physical_memory(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_register_host_memory(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_per_event_profiling(self) -> bool: ...
+
+    @property
+    def has_aspect_ext_oneapi_ipc_event(self) -> bool: ...
+
+    @property
+    def aspects(self) -> frozenset[str]:
+        """Names of all aspects that the device has."""
+
+    def has_aspect(self, name: str) -> bool:
+        """
+        Whether the device has an aspect, "fp64" or "usm_shared_allocations".
+
+        Raises
+        ------
+        ValueError
+            If there is no aspect of that name: with those there are.
+        """
+
+    def properties(self) -> dict[str, object]:
+        """All properties by name, None where the driver does not know."""
+
+class Event:
+    """
+    What a submitted command will have done.
+
+    Parameters
+    ----------
+    source : Event of usmx or dpctl, "SyclEventRef" capsule, or None
+        None makes an event that is complete.
+    """
+
+    def __init__(self, source: object = None) -> None: ...
+
+    def wait(self) -> None:
+        """Wait until the command has finished. Raises its asynchronous errors."""
+
+    @staticmethod
+    def wait_for(events: Event | Sequence[Event]) -> None:
+        """Wait for an event, or for all of a sequence."""
+
+    @property
+    def status(self) -> str:
+        """"submitted", "running" or "complete"."""
+
+    @property
+    def execution_status(self) -> str:
+        """dpctl's name of status."""
+
+    @property
+    def profiling_info_submit(self) -> int:
+        """
+        When the command was submitted, in ns. RuntimeError if its queue does not profile.
+        """
+
+    @property
+    def profiling_info_start(self) -> int:
+        """
+        When the command began, in ns. Waits for it. RuntimeError if its queue does not profile.
+        """
+
+    @property
+    def profiling_info_end(self) -> int:
+        """
+        When the command ended, in ns. Waits for it. RuntimeError if its queue does not profile.
+        """
+
+    @property
+    def backend(self) -> str: ...
+
+    def _get_capsule(self) -> object:
+        """A fresh "SyclEventRef" capsule."""
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+class Context:
+    """
+    What memory belongs to: one or more devices of a platform.
+
+    Parameters
+    ----------
+    source : Device, str, list of these, Context, Queue, capsule, or None
+        One device (also as a filter string) gives the default context, the one that other
+        libraries use too; None that of the default device. A list of devices gives a new one.
+        Anything else names a context that exists: an object with ``_get_capsule()`` such as
+        ``dpctl.SyclContext``, or a fresh "SyclContextRef" or "SyclQueueRef" capsule.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it names no context: what it was, and what to pass.
+    DeviceError
+        If there is no such device.
+    """
+
+    def __init__(self, source: object = None) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def devices(self) -> list[Device]: ...
+
+    @property
+    def device_count(self) -> int: ...
+
+    @property
+    def platform(self) -> Platform: ...
+
+    @property
+    def backend(self) -> str: ...
+
+    @property
+    def native(self) -> int:
+        """
+        cl_context or ze_context_handle_t as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver. RuntimeError for CUDA and HIP, where SYCL works in the devices' primary contexts.
+        """
+
+    def _get_capsule(self) -> object:
+        """A fresh "SyclContextRef" capsule."""
+
+    def __repr__(self) -> str: ...
+
+class Queue:
+    """
+    Where commands are submitted to.
+
+    Without options this is the shared queue of the device: in order, made once, the same object
+    for every library that asks usmx. With an option it is a new one.
+
+    Parameters
+    ----------
+    source : str, Device, Context, Queue, capsule, or None
+        A device or filter string; a context (its first device, or the second argument); a queue
+        that exists: any object with ``_get_capsule()`` such as ``dpctl.SyclQueue``, or a fresh
+        "SyclQueueRef" capsule. None is the default device. A pair is (context, device).
+    device : Device or str, optional
+        Then ``source`` is its context.
+    in_order : bool, optional
+        A new queue whose commands run in order (the default) or may overtake each other.
+    enable_profiling : bool, optional
+        A new queue whose events know when their commands ran.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the arguments name no queue: what they were, what to pass.
+    DeviceError
+        If there is no such device.
+    """
+
+    def __init__(self, source: object = None, device: object = None, *, in_order: bool | None = None, enable_profiling: bool = False) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def sycl_device(self) -> Device:
+        """dpctl's name of device."""
+
+    @property
+    def sycl_context(self) -> Context:
+        """dpctl's name of context."""
+
+    @property
+    def backend(self) -> str: ...
+
+    @property
+    def is_in_order(self) -> bool: ...
+
+    @property
+    def has_enable_profiling(self) -> bool: ...
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no command is waiting or running."""
+
+    @property
+    def native(self) -> int:
+        """
+        cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or CUstream as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver.
+        """
+
+    def wait(self) -> None:
+        """
+        Wait until all commands have finished. Raises their asynchronous errors.
+        """
+
+    def submit_barrier(self, depends_on: Sequence[Event] = ()) -> Event:
+        """
+        An event that is complete when all commands submitted so far are, or the given events; later commands wait for it.
+        """
+
+    def _get_capsule(self) -> object:
+        """A fresh "SyclQueueRef" capsule."""
+
+    def __repr__(self) -> str: ...
+
+def devices() -> list[Device]:
+    """
+    Every device there is, best first: GPUs, accelerators, CPUs. Empty without a driver.
+    """
+
+def platforms() -> list[Platform]:
+    """
+    Every platform that has a device, in the order of devices(). Empty without a driver.
+    """
+
+def default_queue(device: object = None) -> Queue:
+    """
+    The shared in-order queue of a device in its default context, made once.
+
+    Parameters
+    ----------
+    device : Device, str or None
+        None is the default device.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device: with those there are, or what to install.
+    """
+
+def _drain() -> None:
+    """
+    Wait for all memory that was freed while commands were running on it, and free it.
+    """
+
+def _collect() -> int:
+    """
+    Free the memory that no command uses any more; return how many allocations still wait.
+    """
+
+class NotUSMError(TypeError, ValueError):
+    """
+    An object that describes no USM: the wrong type, and a wrong value
+    for programs that expect the ValueError of dpctl.memory.
+    """
+
+class _Memory:
+    """A run of bytes in USM; base of the three classes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __getitem__(self, key: object) -> object: ...
+
+    def __reduce__(self) -> object: ...
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *args) -> None: ...
+
+    def free(self) -> None:
+        """
+        Give the bytes back now; commands that still run on them are waited for behind the scenes.
+        After it every use of this object and of its slices raises ValueError. Whoever took the
+        address through `__sycl_usm_array_interface__` must be done with it.
+
+        Raises
+        ------
+        BufferError
+            A memoryview, a NumPy array or another buffer still shows the bytes.
+        """
+
+    @property
+    def freed(self) -> bool:
+        """True after `free()`."""
+
+    @property
+    def readonly(self) -> bool:
+        """True if the bytes must not be written through this object."""
+
+    def as_readonly(self) -> object:
+        """The same bytes as an object that cannot write them."""
+
+    @property
+    def reference_obj(self) -> object:
+        """The object that owns the bytes if this one does not, otherwise None."""
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that work on these bytes goes to."""
+
+    @property
+    def sycl_queue(self) -> Queue:
+        """The queue that work on these bytes goes to."""
+
+    @property
+    def _queue(self) -> Queue:
+        """The queue that work on these bytes goes to."""
+
+    @property
+    def device(self) -> Device:
+        """The device the bytes were allocated for."""
+
+    @property
+    def sycl_device(self) -> Device:
+        """The device the bytes were allocated for."""
+
+    @property
+    def context(self) -> Context:
+        """The context the bytes belong to."""
+
+    @property
+    def sycl_context(self) -> Context:
+        """The context the bytes belong to."""
+
+    @property
+    def _context(self) -> Context:
+        """The context the bytes belong to."""
+
+    @property
+    def _pointer(self) -> int:
+        """The address of the first byte."""
+
+    @property
+    def usm_type(self) -> str:
+        """"device", "shared" or "host"."""
+
+    def get_usm_type(self, syclobj: object | None = None) -> str:
+        """
+        "device", "shared", "host", or "unknown" where the context of `syclobj` does not know
+        the memory. On the class it takes an address: ``MemoryUSMShared.get_usm_type(address, syclobj)``.
+        """
+
+    def get_usm_type_enum(self, syclobj: object | None = None) -> int:
+        """The same as a number: unknown 0, device 1, shared 2, host 3."""
+
+    @property
+    def __sycl_usm_array_interface__(self) -> dict: ...
+
+    @property
+    def __array_interface__(self) -> object: ...
+
+    def copy_to_host(self, obj: object | None = None) -> object:
+        """
+        Copy the bytes into a writable buffer and return it.
+
+        Parameters
+        ----------
+        obj : buffer, optional
+            At least `nbytes` bytes, of any type and shape; elements that are not contiguous are
+            filled in C order. Default: a new NumPy array of uint8, shape (nbytes,).
+
+        Raises
+        ------
+        ValueError
+            The buffer is too small.
+        BufferError
+            The buffer is read-only.
+        """
+
+    def copy_from_host(self, obj: object) -> None:
+        """
+        Copy a buffer of the host, of any type and shape, to the beginning of this memory.
+
+        Raises
+        ------
+        ValueError
+            The buffer has more bytes than the memory, or the memory is read-only.
+        TypeError
+            `obj` has no buffer.
+        """
+
+    def copy_from_device(self, obj: object) -> None:
+        """
+        Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the
+        beginning of this memory.
+
+        Raises
+        ------
+        ValueError
+            It has more bytes than the memory, or the memory is read-only.
+        NotUSMError
+            `obj` does not speak the protocol.
+        """
+
+    def memset(self, val: object = 0) -> None:
+        """Set every byte to `val`, an integer 0 to 255."""
+
+    def tobytes(self) -> bytes:
+        """A copy of the bytes as a `bytes` object."""
+
+    def __bytes__(self) -> bytes: ...
+
+def get_usm_type(ptr: object, syclobj: object | None = None) -> str:
+    """
+    The kind of USM at an address, or of a memory object.
+
+    Returns
+    -------
+    str
+        "device", "shared", "host" or "unknown".
+    """
+
+class MemoryUSMShared(_Memory):
+    """USM that moves between host and device."""
+
+    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+
+class MemoryUSMHost(_Memory):
+    """USM that lives on the host; devices reach into it."""
+
+    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+
+class MemoryUSMDevice(_Memory):
+    """USM that lives on the device, out of the host's reach."""
+
+    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+
+    def __array__(self, *args, **kwargs) -> object: ...
+
+def as_usm_memory(obj: object | None) -> object:
+    """
+    The memory behind an object with `__sycl_usm_array_interface__`, without a copy: the bytes
+    from its lowest to its highest element.
+
+    Raises
+    ------
+    NotUSMError
+        `obj` does not speak the protocol.
+    InteropError
+        What it describes is not valid.
+    """
+
+class dtype:
+    """
+    An element type: what `float32` is. Equal to every other spelling of itself.
+
+    Parameters
+    ----------
+    obj : str, type, numpy.dtype, dtype or list of tuple
+        A name ('float32'), a type string ('<f4'), a Python or NumPy type, or the fields
+        of a record: ``[('x', '<f4'), ('n', '<i4')]``.
+
+    Raises
+    ------
+    TypeError
+        `obj` names no element type.
+    InteropError
+        A type string that cannot be used: a byte order or a size.
+    """
+
+    def __init__(self, obj: object) -> None: ...
+
+    @property
+    def name(self) -> str:
+        """NumPy's name: 'float32'."""
+
+    @property
+    def str(self) -> str:
+        """The type string of the array protocols: '<f4'."""
+
+    @property
+    def kind(self) -> str:
+        """One letter of 'biufcV'."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+
+    @property
+    def alignment(self) -> int:
+        """Bytes of which the address of an element is a multiple."""
+
+    @property
+    def descr(self) -> object:
+        """The fields as a list of tuples."""
+
+    @property
+    def names(self) -> object:
+        """Names of the fields of a record, otherwise None."""
+
+    @property
+    def __numpy_dtype__(self) -> object: ...
+
+    @property
+    def dtype(self) -> object:
+        """The same as a numpy.dtype; imports NumPy."""
+
+    @property
+    def type(self) -> object:
+        """NumPy's type of a single element; imports NumPy."""
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+    def __ne__(self, arg: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+bool_: dtype = ...
+
+int8: dtype = ...
+
+int16: dtype = ...
+
+int32: dtype = ...
+
+int64: dtype = ...
+
+uint8: dtype = ...
+
+uint16: dtype = ...
+
+uint32: dtype = ...
+
+uint64: dtype = ...
+
+float16: dtype = ...
+
+float32: dtype = ...
+
+float64: dtype = ...
+
+complex64: dtype = ...
+
+complex128: dtype = ...
+
+class _Flags:
+    """Layout and access of an array."""
+
+    @property
+    def c_contiguous(self) -> bool:
+        """True if the elements stand gapless in C order."""
+
+    @property
+    def f_contiguous(self) -> bool:
+        """True if the elements stand gapless in Fortran order."""
+
+    @property
+    def contiguous(self) -> bool:
+        """As `c_contiguous`."""
+
+    @property
+    def forc(self) -> bool:
+        """True if either order fits."""
+
+    @property
+    def fnc(self) -> bool:
+        """Fortran order only."""
+
+    @property
+    def aligned(self) -> bool:
+        """True: others are not made."""
+
+    @property
+    def writeable(self) -> bool:
+        """False for read-only memory; can be set to False."""
+
+    @writeable.setter
+    def writeable(self, arg: bool, /) -> None: ...
+
+    @property
+    def writable(self) -> bool:
+        """As `writeable`."""
+
+    @writable.setter
+    def writable(self, arg: bool, /) -> None: ...
+
+    def __getitem__(self, arg: str, /) -> object: ...
+
+    def __repr__(self) -> str: ...
+
+class ndarray:
+    """
+    An n-dimensional array in USM: elements, the queue on which they are computed, and the memory
+    they keep alive. Slices, transposed and reshaped arrays are views of the same memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    dtype : optional
+        The element type; float64 by default.
+    buffer : {'device', 'shared', 'host'} or memory
+        The kind of memory to allocate, or memory to lie in: a ``usmx.memory`` object or any with
+        `__sycl_usm_array_interface__`. Contents of new memory are undefined.
+    strides : tuple of int, optional
+        Steps along each axis in elements; may be zero or negative.
+    offset : int
+        Elements from the beginning of the buffer to the first element.
+    order : {'C', 'F'}
+        The order of the elements where no strides are given.
+    queue : optional
+        The queue on which the array is computed; by default that of the memory.
+
+    Raises
+    ------
+    InteropError
+        The elements do not lie inside the buffer, or shape or strides overflow.
+    AllocationError
+        There is not enough memory.
+    """
+
+    def __lt__(self, value, /):
+        """Return self<value."""
+
+    def __le__(self, value, /):
+        """Return self<=value."""
+
+    def __eq__(self, value, /):
+        """Return self==value."""
+
+    def __ne__(self, value, /):
+        """Return self!=value."""
+
+    def __gt__(self, value, /):
+        """Return self>value."""
+
+    def __ge__(self, value, /):
+        """Return self>=value."""
+
+    def __iter__(self, /):
+        """Implement iter(self)."""
+
+    def __init__(self, shape: object, dtype: object | None = None, buffer: object = 'device', strides: object | None = None, offset: object = 0, order: object = 'C', queue: object | None = None) -> None: ...
+
+    def __len__(self, /):
+        """Return len(self)."""
+
+    def __getitem__(self, key, /):
+        """Return self[key]."""
+
+    __hash__: None = None
+
+    def _getitem(self, arg: object, /) -> object: ...
+
+    def __setitem__(self, key: object | None, value: object | None) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+    def __str__(self) -> str: ...
+
+    @property
+    def shape(self) -> tuple:
+        """Lengths."""
+
+    @property
+    def strides(self) -> tuple:
+        """
+        Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).
+        """
+
+    @property
+    def offset(self) -> int:
+        """Elements from the beginning of `usm_data` to the first element."""
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, without gaps between them."""
+
+    @property
+    def dtype(self) -> object:
+        """
+        The element type: a numpy.dtype where NumPy is installed, otherwise a dtype.
+        """
+
+    @property
+    def usm_type(self) -> str:
+        """
+        'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.
+        """
+
+    @property
+    def flags(self) -> _Flags:
+        """Layout and access."""
+
+    @property
+    def queue(self) -> Queue:
+        """The queue on which it is computed."""
+
+    @property
+    def sycl_queue(self) -> Queue:
+        """The queue on which it is computed."""
+
+    @property
+    def device(self) -> Device:
+        """The device of its queue."""
+
+    @property
+    def sycl_device(self) -> Device:
+        """The device of its queue."""
+
+    @property
+    def context(self) -> Context:
+        """The context that its memory belongs to."""
+
+    @property
+    def sycl_context(self) -> Context:
+        """The context that its memory belongs to."""
+
+    @property
+    def usm_data(self) -> object:
+        """The memory behind the array, all of it, without a copy."""
+
+    @property
+    def base(self) -> object:
+        """The memory behind the array, all of it, without a copy."""
+
+    @property
+    def pointer(self) -> int:
+        """The address of the first element."""
+
+    @property
+    def _pointer(self) -> int:
+        """The address of the first element."""
+
+    @property
+    def __sycl_usm_array_interface__(self) -> dict: ...
+
+    def reshape(self, *shape, order: object = 'C', copy: object | None = None) -> object:
+        """
+        The elements in another shape; a view wherever the layout allows it.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            One length may be -1: it takes what the others leave.
+        order : {'C', 'F', 'A'}
+            The order in which elements are read and placed.
+        copy : bool, optional
+            True copies always, False never, None if needed.
+
+        Raises
+        ------
+        ValueError
+            The sizes differ, or a copy is needed and forbidden.
+        """
+
+    def transpose(self, *axes) -> object:
+        """A view with the axes in another order; without arguments in reverse."""
+
+    def permute(self, *axes) -> object:
+        """A view whose axis i is axis ``axes[i]`` of this."""
+
+    def swapaxes(self, axis1: object, axis2: object) -> object:
+        """A view with two axes exchanged."""
+
+    @property
+    def T(self) -> object:
+        """A view with the axes in reverse."""
+
+    @property
+    def mT(self) -> object:
+        """A view with the last two axes exchanged."""
+
+    def squeeze(self, axis: object | None = None) -> object:
+        """A view without dimensions of length one."""
+
+    def ravel(self, order: object = 'C') -> object:
+        """The elements in one dimension; a view if they are gapless."""
+
+    def flatten(self, order: object = 'C') -> object:
+        """A copy of the elements in one dimension."""
+
+    def to_numpy(self) -> object:
+        """
+        A copy of the elements as a NumPy array, in C order.
+
+        Raises
+        ------
+        ImportError
+            NumPy is not installed.
+        """
+
+    def to_host(self) -> object:
+        """
+        The elements in host USM, which NumPy sees in place; the array itself if they are there.
+        """
+
+    def to_device(self, device_or_queue: object) -> object:
+        """
+        The elements on another device or queue; copied unless device and context stay the same.
+
+        Parameters
+        ----------
+        device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule
+            Where to.
+        """
+
+    def astype(self, dtype: object, order: object = 'K', *, copy: bool = True) -> object:
+        """
+        A copy with another element type, cast as NumPy's 'unsafe' casting does.
+
+        Parameters
+        ----------
+        dtype
+            The element type.
+        order : {'K', 'C', 'F', 'A'}
+            The order of the elements in memory.
+        copy : bool
+            False gives the array itself if the type is the same.
+        """
+
+    def copy(self, order: object = 'C', *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+        """A copy, of the same kind on the same queue unless others are given."""
+
+    def __copy__(self) -> object: ...
+
+    def __deepcopy__(self, memo: object) -> object: ...
+
+    def item(self, *index) -> object:
+        """One element as a Python number: the only one, or the one at `index`."""
+
+    def tolist(self) -> object:
+        """The elements as nested lists of numbers."""
+
+    def tobytes(self) -> object:
+        """The bytes of the elements in C order."""
+
+    def __bool__(self) -> bool: ...
+
+    def __int__(self) -> object: ...
+
+    def __float__(self) -> object: ...
+
+    def __complex__(self) -> object: ...
+
+    def __index__(self) -> object: ...
+
+    def __array__(self, dtype: object | None = None, copy: object | None = None) -> object: ...
+
+    @property
+    def __array_interface__(self) -> object: ...
+
+    @property
+    def __usm_ndarray__(self) -> object: ...
+
+    def __reduce__(self) -> object: ...
+
+def broadcast_to(x: object, shape: object) -> object:
+    """
+    A read-only view in which dimensions of length one are repeated by a stride of zero.
+    """
+
+def _rebuild_array(arg0: object, arg1: object, arg2: object, arg3: object, arg4: str, arg5: bool, /) -> object: ...
+
+def asarray(obj: object | None, *, dtype: object | None = None, usm_type: object | None = None, device: object | None = None, queue: object | None = None, copy: object | None = None) -> object:
+    """
+    Anything as an array: without a copy what is USM already, whoever allocated it.
+
+    Parameters
+    ----------
+    obj : object
+        An ndarray, an object with `__sycl_usm_array_interface__`, a buffer, a NumPy
+        array, a number, or nested sequences of numbers. What is not USM is copied into it.
+    dtype : optional
+        The element type; None keeps it.
+    copy : bool, optional
+        True copies always, False never, None if needed.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        A copy is needed and ``copy=False``; sequences that are ragged.
+    InteropError
+        What `obj` says about its memory is not valid.
+    TypeError
+        `obj` holds no elements that a dtype describes.
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def from_numpy(obj: object, *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    A copy of a NumPy array, or of any other buffer, in USM.
+
+    Parameters
+    ----------
+    obj : numpy.ndarray or buffer
+        Elements in host memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def empty(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    Memory for an array; the elements have whatever values were there.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    dtype : optional
+        The element type; None is float64 (float32 where there is no other).
+    order : {'C', 'F'}
+        The order of the elements in memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def zeros(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    dtype : optional
+        The element type; None is float64 (float32 where there is no other).
+    order : {'C', 'F'}
+        The order of the elements in memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def ones(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    An array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    dtype : optional
+        The element type; None is float64 (float32 where there is no other).
+    order : {'C', 'F'}
+        The order of the elements in memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def empty_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    Memory for an array shaped like another. What is not said is as with `x`.
+
+    Parameters
+    ----------
+    x : ndarray or object
+        Of any library; an array of the host gives shape and dtype.
+    dtype : optional
+        The element type.
+    order : {'K', 'C', 'F', 'A'}
+        The order of the elements in memory; 'K' is that of `x`.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def zeros_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    Zeros in the shape of another array. What is not said is as with `x`.
+
+    Parameters
+    ----------
+    x : ndarray or object
+        Of any library; an array of the host gives shape and dtype.
+    dtype : optional
+        The element type.
+    order : {'K', 'C', 'F', 'A'}
+        The order of the elements in memory; 'K' is that of `x`.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def ones_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    Ones in the shape of another array. What is not said is as with `x`.
+
+    Parameters
+    ----------
+    x : ndarray or object
+        Of any library; an array of the host gives shape and dtype.
+    dtype : optional
+        The element type.
+    order : {'K', 'C', 'F', 'A'}
+        The order of the elements in memory; 'K' is that of `x`.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def full(shape: object, fill_value: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    An array of one value, or of an array that is broadcast.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    fill_value : number or array
+        What the elements are set to.
+    dtype : optional
+        The element type; None is that of the value.
+    order : {'C', 'F'}
+        The order of the elements in memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    OverflowError
+        The value does not fit into `dtype`.
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def full_like(x: object, fill_value: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    One value in the shape of another array.
+
+    Parameters
+    ----------
+    x : ndarray or object
+        Of any library.
+    fill_value : number or array
+        What the elements are set to.
+    dtype : optional
+        The element type; None is that of `x`.
+    order : {'K', 'C', 'F', 'A'}
+        The order of the elements in memory.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+def arange(start: object, stop: object | None = None, step: object = 1, dtype: object | None = None, *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    """
+    Numbers from `start` up to but without `stop`, as range() counts.
+
+    Parameters
+    ----------
+    start, stop, step : number
+        A single number is `stop`.
+    dtype : optional
+        None is int64 for integers, otherwise float64.
+    usm_type : {'device', 'shared', 'host'}, optional
+        The kind of memory.
+    device : str, Device or Queue, optional
+        Where the array lives; its cached queue is taken.
+    queue : Queue, str, dpctl.SyclQueue or capsule, optional
+        The queue on which the array is computed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        A step of zero, or numbers that are not finite.
+    AllocationError
+        There is not enough memory.
+    DeviceError
+        No device fits, or it lacks this kind of memory.
+    """
+
+usm_ndarray: TypeAlias = ndarray
+
+class _Launch:
+    """A kernel with its range, waiting for arguments."""
+
+    def __call__(self, *args, queue: object | None = None, depends_on: object | None = None) -> Event:
+        """
+        Submits the kernel and returns its Event without waiting.
+
+        Parameters
+        ----------
+        *args
+            One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
+            ``__sycl_usm_array_interface__``, contiguous, of the declared element type. Scalars take Python
+            and NumPy numbers, checked against the range of the declared type.
+        queue : Queue, optional
+            Where to run; any form that names a queue. By default the queue of the first array, without one
+            the default queue.
+        depends_on : Event or sequence of Event, optional
+            What must have finished before. By default everything pending on the queues of the arguments;
+            with an explicit value, ``()`` too, the order is the caller's.
+
+        Raises
+        ------
+        TypeError
+            Wrong number of arguments, a scalar for a pointer or the reverse, another element type.
+        ValueError
+            A scalar out of range, strided or read-only memory, memory of another context, a local range
+            that does not fit.
+        KeyError
+            The source has no kernel of that name.
+        BuildError
+            The source does not compile.
+        """
+
+class RawKernel:
+    """
+    A kernel written in SYCL C++, compiled at run time.
+
+    Without SYCL headers in the source, it sees the prelude of usmx, which needs no C++ compiler on the
+    machine: ``USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }``. It is compiled at its first
+    launch for a device, once in the process for equal source and options.
+
+    Parameters
+    ----------
+    source : str
+        The C++ text. It may contain several kernels.
+    name : str
+        Which of them.
+    options : sequence of str, optional
+        For the compiler, such as ``("-DN=8",)``.
+
+    Examples
+    --------
+    >>> k = RawKernel("USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }", "f")
+    >>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
+    """
+
+    def __init__(self, source: str, name: str, options: object = ()) -> None: ...
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel in its source."""
+
+    @property
+    def source(self) -> str:
+        """The C++ text."""
+
+    @property
+    def options(self) -> tuple:
+        """Options for the compiler."""
+
+    def compile(self, queue: object | None = None) -> None:
+        """
+        Compiles now instead of at the first launch, for the device of `queue`.
+        """
+
+    def __getitem__(self, range: object) -> _Launch:
+        """
+        Binds a range: [global] or [global, local], each an int or a tuple of up to three.
+        """
+
+    def __repr__(self) -> str: ...
+
+class RawModule:
+    """
+    C++ source with several kernels, compiled at run time.
+
+    Parameters
+    ----------
+    source : str
+        The C++ text; see RawKernel.
+    options : sequence of str, optional
+        For the compiler.
+    """
+
+    def __init__(self, source: str, options: object = ()) -> None: ...
+
+    def get_function(self, name: str) -> RawKernel:
+        """The kernel of that name as a RawKernel; looked up at its first launch."""
+
+    def names(self, queue: object | None = None) -> tuple:
+        """
+        Compiles for the device of `queue` and returns the names of all kernels.
+        """
+
+    @property
+    def source(self) -> str:
+        """The C++ text."""
+
+    @property
+    def options(self) -> tuple:
+        """Options for the compiler."""
+
+def _program_counts() -> tuple:
+    """
+    How many programs were compiled in this process, and how many were found in the cache.
+    """
+
+_api: object
+
+__version__: str
