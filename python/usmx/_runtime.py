@@ -77,12 +77,20 @@ def find_library(name: str) -> str | None:
     return None
 
 
-def show_cpu_driver() -> None:
-    """Point the OpenCL loader at the CPU driver of the wheel, unless the user chose drivers."""
-    if DRIVERS_VARIABLE not in os.environ:
-        driver = find_library(CPU_DRIVER)
-        if driver:
-            os.environ[DRIVERS_VARIABLE] = driver
+def show_cpu_driver() -> str | None:
+    """Point the OpenCL loader at the CPU driver of the wheel, unless the user chose drivers.
+
+    Returns
+    -------
+    str or None
+        Path of the driver that it was pointed at, ``None`` if nothing was changed.
+    """
+    if DRIVERS_VARIABLE in os.environ:
+        return None
+    driver = find_library(CPU_DRIVER)
+    if driver:
+        os.environ[DRIVERS_VARIABLE] = driver
+    return driver
 
 
 def load_module() -> ModuleType:
@@ -133,5 +141,5 @@ def _load_missing_library(error: ImportError) -> bool:
     return True
 
 
-show_cpu_driver()
+shown_driver = show_cpu_driver()
 load_module()

@@ -1,0 +1,9 @@
+"""``python -m usmx`` is the command ``usmx``."""
+
+# SPDX-License-Identifier: Apache-2.0
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""The command ``usmx``: what devices there are, and what is wrong when there are none.
+
+usmx devices [--json]     every device, its properties and aspects
+usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
+usmx --version
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import usmx
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .doctor import Finding
+
+__all__ = ["main"]
+
+_SIGNS = {
+    "ok": ("✓", "green"),
+    "note": ("·", "cyan"),
+    "warning": ("!", "yellow"),
+    "error": ("✗", "red"),
+}
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # Paths and commands are to be copied: never break or decorate them. A pipe has no width.
+    width = None if sys.stdout.isatty() else 160
+    return Console(highlight=False, markup=False, soft_wrap=True, width=width)
+
+
+def _size(count: int | None) -> str:
+    if count is None:
+        return "?"
+    value = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def device_report(device: usmx.Device) -> dict[str, Any]:
+    """Everything known about a device, fit for JSON.
+
+    Parameters
+    ----------
+    device : Device
+
+    Returns
+    -------
+    dict
+        ``filter_string``, ``default``, ``platform``, ``backend``, ``device_type``, ``usm_kinds``,
+        ``aspects`` and ``properties``.
+    """
+    return {
+        "filter_string": device.filter_string,
+        "default": device == usmx.Device(),
+        "platform": device.platform.name,
+        "backend": device.backend,
+        "device_type": device.device_type,
+        "usm_kinds": list(device.usm_kinds),
+        "aspects": sorted(device.aspects),
+        "properties": device.properties(),
+    }
+
+
+def _devices(as_json: bool) -> int:
+    found = usmx.devices()
+    if as_json:
+        print(json.dumps([device_report(device) for device in found], indent=2))
+        return 0 if found else 1
+    if not found:
+        try:
+            usmx.Device()
+        except usmx.DeviceError as error:
+            print(error, file=sys.stderr)
+        return 1
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("filter", no_wrap=True)
+    table.add_column("name", overflow="fold")
+    for heading in ("units", "memory", "free"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("USM", "floats"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("driver", overflow="fold")
+    for device in found:
+        mark = " *" if device == usmx.Device() else ""
+        floats = [name for name in ("fp16", "fp64") if device.has_aspect(name)]
+        table.add_row(
+            f"{device.filter_string}{mark}",
+            device.name,
+            str(device.max_compute_units),
+            _size(device.global_mem_size),
+            _size(device.free_memory),
+            " ".join(device.usm_kinds) or "none",
+            " ".join(["fp32", *floats]),
+            device.driver_version,
+        )
+    console = _console()
+    console.print(table)
+    console.print("* default device. `usmx devices --json` tells everything about each.")
+    return 0
+
+
+def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    from rich.text import Text
+
+    topic = ""
+    for finding in findings:
+        if finding.topic != topic:
+            topic = finding.topic
+            console.print(Text(f"\n{topic}", style="bold"))
+        sign, colour = _SIGNS[finding.level]
+        console.print(Text.assemble("  ", (sign, colour), f" {finding.text}"))
+        if finding.fix:
+            console.print(Text.assemble(("      fix: ", "bold"), finding.fix))
+
+
+def _doctor(as_json: bool) -> int:
+    from .doctor import diagnose
+
+    findings = diagnose()
+    errors = [finding for finding in findings if finding.level == "error"]
+    warnings = [finding for finding in findings if finding.level == "warning"]
+    if as_json:
+        report = {
+            "healthy": not errors,
+            "findings": [finding.as_dict() for finding in findings],
+            "devices": [device_report(device) for device in _devices_or_none()],
+        }
+        print(json.dumps(report, indent=2))
+    else:
+        console = _console()
+        _print_findings(console, findings)
+        verdict = f"{len(errors)} broken" if errors else "Everything that usmx needs works"
+        console.print(f"\n{verdict}; {len(warnings)} warning{'' if len(warnings) == 1 else 's'}.")
+    return 1 if errors else 0
+
+
+def _devices_or_none() -> list[usmx.Device]:
+    try:
+        return usmx.devices()
+    except RuntimeError:
+        return []  # the findings say why
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if there is no device or something is broken; 2 for wrong arguments
+        (raised as SystemExit).
+    """
+    parser = argparse.ArgumentParser(
+        prog="usmx", description="SYCL devices and USM, as Python sees them."
+    )
+    parser.add_argument("--version", action="version", version=f"usmx {usmx.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, text in (
+        ("devices", "list the devices"),
+        ("doctor", "find out what is wrong, and how to fix it"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--json", action="store_true", help="for programs")
+    chosen = parser.parse_args(arguments)
+    try:
+        return {"devices": _devices, "doctor": _doctor}[chosen.command](chosen.json)
+    except usmx.DeviceError as error:
+        print(error, file=sys.stderr)
+        return 1

@@ -1,0 +1,177 @@
+"""The command `usmx` lists devices, and its doctor names the fix of what is broken."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import usmx
+from usmx import doctor
+
+HEALTHY = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None}
+
+
+def run(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ}
+    for name, value in {**HEALTHY, **environment}.items():
+        if value is None:
+            variables.pop(name, None)
+        else:
+            variables[name] = value
+    return subprocess.run(
+        [sys.executable, "-m", "usmx", *arguments],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_version():
+    result = run("--version")
+    assert (result.returncode, result.stdout) == (0, f"usmx {usmx.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("cure",), ("devices", "--xml")])
+def test_wrong_arguments_exit_with_2_and_the_usage(arguments):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert "usage: usmx" in result.stderr
+
+
+def test_devices_are_a_table():
+    result = run("devices")
+    assert result.returncode == 0
+    (row,) = [line for line in result.stdout.splitlines() if "opencl:cpu:0" in line]
+    cpu = usmx.Device("cpu")
+    assert cpu.name in row
+    assert cpu.driver_version in row
+    assert "device shared host" in row
+    assert "GiB" in row
+
+
+def test_devices_as_json_tell_everything():
+    report = json.loads(run("devices", "--json").stdout)
+    assert [device["filter_string"] for device in report] == [
+        device.filter_string for device in usmx.devices()
+    ]
+    assert sum(device["default"] for device in report) == 1
+    cpu = usmx.Device("cpu")
+    (told,) = [device for device in report if device["filter_string"] == cpu.filter_string]
+    assert set(told["aspects"]) == cpu.aspects
+    assert told["usm_kinds"] == list(cpu.usm_kinds)
+    assert told["properties"]["max_compute_units"] == cpu.max_compute_units
+    assert set(told["properties"]) == set(cpu.properties())
+
+
+def test_no_device_is_an_error_that_names_the_wheel():
+    result = run("devices", OCL_ICD_FILENAMES="")
+    assert result.returncode == 1
+    assert "pip install intel-opencl-rt" in result.stderr
+    as_json = run("devices", "--json", OCL_ICD_FILENAMES="")
+    assert (as_json.returncode, json.loads(as_json.stdout)) == (1, [])
+
+
+def findings(result: subprocess.CompletedProcess[str], level: str) -> list[dict[str, str]]:
+    return [f for f in json.loads(result.stdout)["findings"] if f["level"] == level]
+
+
+def test_the_doctor_finds_a_working_installation_healthy():
+    result = run("doctor", "--json")
+    assert findings(result, "error") == []
+    assert result.returncode == 0
+    report = json.loads(result.stdout)
+    assert report["healthy"] is True
+    assert [device["filter_string"] for device in report["devices"]] == [
+        device.filter_string for device in usmx.devices()
+    ]
+    good = " | ".join(f["text"] for f in findings(result, "ok"))
+    for kind in ("device", "shared", "host"):
+        assert f"{kind} USM: allocate, fill, copy" in good
+    assert "run-time compiled kernel" in good
+    assert f"usmx {usmx.__version__}" in good
+    assert "intel-sycl-rt" in good
+    assert "libsycl.so" in good
+    assert "libintelocl.so" in good
+    assert "level_zero" in good
+
+
+@pytest.mark.parametrize(
+    ("environment", "complaint", "fix"),
+    [
+        (
+            {"OCL_ICD_FILENAMES": "/nonexistent/driver.so"},
+            "/nonexistent/driver.so in OCL_ICD_FILENAMES does not exist",
+            "unset OCL_ICD_FILENAMES",
+        ),
+        ({"OCL_ICD_FILENAMES": ""}, "no SYCL device", "unset OCL_ICD_FILENAMES"),
+        (
+            {"ONEAPI_DEVICE_SELECTOR": "cuda:*"},
+            "ONEAPI_DEVICE_SELECTOR='cuda:*' is set",
+            "unset ONEAPI_DEVICE_SELECTOR",
+        ),
+        (
+            {"ONEAPI_DEVICE_SELECTOR": "a:b:c:d"},
+            "could not list its devices",
+            "unset ONEAPI_DEVICE_SELECTOR",
+        ),
+    ],
+)
+def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint, fix):
+    result = run("doctor", "--json", **environment)
+    assert result.returncode == 1
+    report = json.loads(result.stdout)
+    assert report["healthy"] is False
+    assert report["devices"] == []
+    assert any(complaint in f["text"] and fix in f["fix"] for f in findings(result, "error"))
+    printed = run("doctor", **environment)
+    assert printed.returncode == 1
+    assert complaint in printed.stdout
+    assert f"fix: {fix}" in printed.stdout
+
+
+def test_a_missing_driver_wheel_is_named(monkeypatch):
+    monkeypatch.setattr("usmx._runtime.shown_driver", None)
+    monkeypatch.setattr("usmx._runtime.find_library", lambda name: None)
+    monkeypatch.delenv("OCL_ICD_FILENAMES")
+    monkeypatch.setattr(usmx, "devices", list)
+    (missing,) = [f for f in doctor.diagnose() if "no libintelocl.so" in f.text]
+    assert missing.fix == "pip install 'intel-opencl-rt>=2026.0,<2027'"
+
+
+def test_a_self_test_that_fails_or_crashes_is_an_error(monkeypatch):
+    monkeypatch.setattr(doctor, "_test_apart", lambda name: {"shared": "the copy differs"})
+    errors = [f for f in doctor.diagnose() if f.level == "error"]
+    assert len(errors) == len(usmx.devices())
+    assert "shared USM: allocate, fill, copy: the copy differs" in errors[0].text
+    assert errors[0].fix
+
+
+def test_a_self_test_runs_apart_and_reports_how_it_ended(monkeypatch):
+    assert set(doctor._test_apart("opencl:cpu:0").values()) == {""}
+    (fault,) = doctor._test_apart("cpu:99").values()
+    assert "ended with code 1" in fault
+    assert "no device fits the filter 'cpu:99'" in fault
+
+
+def test_two_major_versions_of_the_runtime_are_an_error(monkeypatch):
+    both = ["/a/libsycl.so.8", "/b/libsycl.so.9"]
+    monkeypatch.setattr(doctor, "_loaded_libraries", lambda stem: both)
+    errors = [f for f in doctor._runtime_library() if f.level == "error"]
+    assert len(errors) == 1
+    assert "2 major versions" in errors[0].text
+
+
+def test_an_adapter_that_cannot_be_loaded_says_why(tmp_path):
+    broken = tmp_path / "libur_adapter_cuda.so.0"
+    broken.write_bytes(b"not a library")
+    assert str(broken) in doctor._can_load(str(broken))
+    result = run("doctor", "--json", LD_LIBRARY_PATH=str(tmp_path))
+    notes = [f["text"] for f in findings(result, "note")]
+    assert any(n.startswith("cuda (for NVIDIA GPUs): not usable") for n in notes)
+    assert f"LD_LIBRARY_PATH={tmp_path}" in notes
