@@ -21,6 +21,7 @@ std::string described(const sycl::device& device);
 /// SYCL objects are references: equal and of equal hash when they mean the same object below.
 template <class T>
 void bind_identity(nb::class_<T>& type) {
+  type.attr("__module__") = "usmx";  // where users find it, not where it is compiled
   type.def(
           "__eq__",
           [](const T& self, nb::handle other) {
