@@ -91,6 +91,33 @@ std::string first_error(const std::string& log) {
   return log.substr(start, log.find('\n', start) - start);
 }
 
+/// Takes the -D and -U options out and gives them back as directives. They belong to the user's
+/// text: on the command line they would rewrite the prelude as well, and break it with a mere
+/// -DT=float.
+std::string take_macros(std::vector<std::string>& options) {
+  std::string directives;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::string text = options[i];
+    if (text != "-D" && text != "-U" && text.rfind("-D", 0) != 0 && text.rfind("-U", 0) != 0) {
+      others.push_back(std::move(text));
+      continue;
+    }
+    if (text.size() == 2 && i + 1 < options.size()) text += options[++i];
+    const bool define = text[1] == 'D';
+    text.erase(0, 2);
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) {
+      text[equals] = ' ';
+    } else if (define) {
+      text += " 1";
+    }
+    directives += (define ? "#define " : "#undef ") + text + "\n";
+  }
+  options = std::move(others);
+  return directives;
+}
+
 bundle compile(const sycl::context& context, const sycl::device& device, const std::string& source,
                std::vector<std::string> options) {
   experimental::include_files headers;
@@ -98,8 +125,11 @@ bundle compile(const sycl::context& context, const sycl::device& device, const s
     for (const auto name : detail::kernel_source_names()) {
       headers.add("usmx/" + std::string(name), std::string(detail::kernel_source(name)));
     }
+    headers.add("usmx/options.hpp", take_macros(options));
     // Included by the command line, not by the text: so the user's lines keep their numbers.
-    options.insert(options.begin(), {"-Xclang", "-include", "-Xclang", "usmx/prelude.hpp"});
+    for (const char* header : {"usmx/options.hpp", "usmx/prelude.hpp"}) {
+      options.insert(options.begin(), {"-Xclang", "-include", "-Xclang", header});
+    }
   }
   std::string log;
   try {

@@ -23,6 +23,41 @@ namespace {
       (where + ": " + nb::repr(number).c_str() + " does not fit into " + type.name()).c_str());
 }
 
+/// The letter of a NumPy scalar's format ('f', 'q', '?'), 0 for everything else; `bits` are its
+/// bytes.
+char format_of(nb::handle number, std::uint64_t& bits, std::size_t& size) {
+  Py_buffer view;
+  if (!PyObject_CheckBuffer(number.ptr())) return 0;
+  if (PyObject_GetBuffer(number.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) != 0) {
+    PyErr_Clear();
+    return 0;
+  }
+  char format = view.ndim == 0 && view.format && view.format[1] == 0 ? view.format[0] : '\0';
+  size = static_cast<std::size_t>(view.itemsize);
+  if (size > sizeof bits) format = 0;
+  if (format != 0) std::memcpy(&bits, view.buf, size);
+  PyBuffer_Release(&view);
+  return format;
+}
+
+/// A NumPy scalar in its own type.
+kernel_argument as_it_is(nb::handle number, const std::string& where) {
+  std::uint64_t bits = 0;
+  std::size_t size = 0;
+  const char format = format_of(number, bits, size);
+  const auto is = [&](const char* formats) { return format != 0 && std::strchr(formats, format); };
+  const char letter = is("?") ? 'b' : is("bhilq") ? 'i' : is("BHILQ") ? 'u' : is("efd") ? 'f' : 0;
+  dtype type;
+  if (letter == 0 ||
+      dtype::parse(std::string(size == 1 ? "|" : "<") + letter + std::to_string(size), type) !=
+          fault::none) {
+    wrong_type(where, number,
+               "a real NumPy scalar of at most eight bytes: the source does not show the type of "
+               "this parameter, so the number must bring its own");
+  }
+  return {type, &bits};
+}
+
 template <class Number>
 kernel_argument checked_integer(nb::handle number, const std::string& where) {
   const auto type = dtype::of<Number>();
@@ -51,6 +86,13 @@ kernel_argument checked_integer(nb::handle number, const std::string& where) {
 template <class Number>
 kernel_argument checked_floating(nb::handle number, const dtype& type, double largest,
                                  const std::string& where) {
+  // A complex NumPy scalar and an array of one element would convert too, with a warning at most.
+  std::uint64_t bits = 0;
+  std::size_t size = 0;
+  if (!PyFloat_Check(number.ptr()) && PyObject_CheckBuffer(number.ptr()) &&
+      format_of(number, bits, size) == 0) {
+    wrong_type(where, number, "a real number for " + type.name());
+  }
   const double value = PyFloat_AsDouble(number.ptr());
   if (value == -1.0 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
@@ -75,34 +117,10 @@ kernel_argument checked_boolean(nb::handle number, const std::string& where) {
     out_of_range(where, number, dtype::of<bool>());
   }
   // NumPy's bool is no index; it is known by its buffer of one '?'.
-  if (PyObject_CheckBuffer(number.ptr())) return to_scalar(number, nullptr, where);
-  wrong_type(where, number, "a bool");
-}
-
-/// A NumPy scalar as it is: its buffer has no dimension, and the type is in its format.
-kernel_argument as_it_is(nb::handle number, const std::string& where) {
-  Py_buffer view;
-  if (!PyObject_CheckBuffer(number.ptr()) ||
-      PyObject_GetBuffer(number.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) != 0) {
-    PyErr_Clear();
-    wrong_type(where, number,
-               "a NumPy scalar: the source does not show the type of this parameter, so the number "
-               "must bring its own");
-  }
-  const char format = view.ndim == 0 && view.format && view.format[1] == 0 ? view.format[0] : '\0';
-  const auto size = static_cast<std::size_t>(view.itemsize);
   std::uint64_t bits = 0;
-  if (size <= sizeof bits) std::memcpy(&bits, view.buf, size);
-  PyBuffer_Release(&view);
-  const auto is = [&](const char* formats) { return format != 0 && std::strchr(formats, format); };
-  const char letter = is("?") ? 'b' : is("bhilq") ? 'i' : is("BHILQ") ? 'u' : is("efd") ? 'f' : 0;
-  dtype type;
-  if (letter == 0 ||
-      dtype::parse(std::string(size == 1 ? "|" : "<") + letter + std::to_string(size), type) !=
-          fault::none) {
-    wrong_type(where, number, "a real NumPy scalar of at most eight bytes");
-  }
-  return {type, &bits};
+  std::size_t size = 0;
+  if (format_of(number, bits, size) != '?') wrong_type(where, number, "a bool");
+  return bits != 0;
 }
 
 }  // namespace

@@ -119,6 +119,23 @@ TEST(Program, OptionsMakeAnotherProgram) {
   }
 }
 
+TEST(Program, MacrosOfTheUserDoNotReachThePrelude) {
+  const auto source = unique(R"(
+#if defined(GONE) || ON != 1
+#error options are not as given
+#endif
+USMX_KERNEL(1) f(T* p) { p[0] = SUM(T(2), usmx::max(x, 4)); }
+)");
+  const auto k = program::build(queue(), source,
+                                {"-DT=int", "-Dx=3", "-DSUM(a, b)=a + b", "-DON", "-D", "GONE=1",
+                                 "-UGONE", "-O2"})
+                     .get("f");
+  auto p = filled(1, 0);
+  auto q = queue();
+  k.launch(q, 1, {p}).wait();
+  CHECK_EQUAL(*at<int>(p), 6);
+}
+
 TEST(Program, AnotherContextMakesAnotherProgram) {
   const auto source = unique(axpy);
   const sycl::context other(queue().get_device());

@@ -1,0 +1,126 @@
+# What the prelude gives to kernels, against NumPy: mathematics and atomic operations, each for
+# every type it takes.
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+import usmx
+
+
+def array(values, dtype):
+    return usmx.asarray(np.asarray(values, dtype=dtype), usm_type="shared")
+
+
+def kernel(body, **kwargs):
+    return usmx.RawKernel(body, "f", **kwargs)
+
+
+UNARY = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+    "acosh": lambda x: np.arccosh(x + 1), "atanh": np.arctanh, "exp": np.exp, "exp2": np.exp2,
+    "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+    "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
+    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc),
+    "tgamma": np.vectorize(math.gamma), "lgamma": np.vectorize(math.lgamma), "fabs": np.fabs,
+    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint,
+    "round": lambda x: np.floor(x + 0.5),
+}  # fmt: skip
+BINARY = {
+    "pow": np.power, "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot,
+    "copysign": np.copysign, "fmin": np.fmin, "fmax": np.fmax, "nextafter": np.nextafter,
+    "fdim": lambda x, y: np.maximum(x - y, 0), "min": np.minimum, "max": np.maximum,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_mathematical_functions_agree_with_numpy(dtype):
+    unary = ", ".join(f"usmx::{n}(x{' + 1' if n == 'acosh' else ''})" for n in UNARY)
+    binary = ", ".join(f"usmx::{n}(x, y)" for n in BINARY)
+    k = kernel(
+        f"""
+    USMX_KERNEL(1) f(const T* xs, const T* ys, T* out) {{
+      auto i = usmx::global_id(), n = usmx::global_range();
+      T x = xs[i], y = ys[i];
+      T results[] = {{{unary}, {binary}, usmx::fma(x, y, T(1)), usmx::clamp(x, T(0.25), T(0.5)),
+                      usmx::abs(-x)}};
+      int k = 0;
+      for (T r : results) out[k++ * n + i] = r;
+    }}""",
+        options=[f"-DT={'float' if dtype == 'f4' else 'double'}"],
+    )
+    random = np.random.default_rng(1)
+    x, y = (random.uniform(0.01, 0.99, 200).astype(dtype) for _ in range(2))
+    wanted = {n: f(x) for n, f in UNARY.items()} | {n: f(x, y) for n, f in BINARY.items()}
+    wanted |= {"fma": x * y + 1, "clamp": np.clip(x, 0.25, 0.5), "abs": x}
+    out = usmx.empty((len(wanted), len(x)), dtype=dtype, usm_type="shared")
+    k[len(x)](array(x), array(y), out).wait()
+    for got, (name, want) in zip(out.to_numpy(), wanted.items(), strict=True):
+        tolerance = 2e-6 if dtype == "f4" else 1e-14
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_infinities_and_nans_are_recognised(dtype):
+    k = kernel(
+        """
+    USMX_KERNEL(1) f(const T* x, int* out) {
+      auto i = usmx::global_id();
+      out[i] = usmx::isnan(x[i]) * 4 + usmx::isinf(x[i]) * 2 + usmx::isfinite(x[i]);
+    }""",
+        options=[f"-DT={'float' if dtype == 'f4' else 'double'}"],
+    )
+    out = usmx.zeros(4, dtype="i4", usm_type="shared")
+    k[4](array([np.nan, np.inf, -np.inf, 1.5], dtype), out).wait()
+    assert out.to_numpy().tolist() == [4, 2, 2, 1]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64", "float32", "float64"])
+def test_atomic_operations_lose_nothing(dtype):
+    c_type = {"float32": "float", "float64": "double"}.get(dtype, dtype + "_t")
+    k = kernel(
+        """
+    USMX_KERNEL(1) f(T* out) {
+      usmx::local<T[1]> sum;
+      if (usmx::local_id() == 0) sum[0] = 0;
+      usmx::group_barrier();
+      usmx::atomic_add(&sum[0], T(1));
+      usmx::group_barrier();
+      auto i = usmx::global_id();
+      if (usmx::local_id() == 0) usmx::atomic_add(out, sum[0]);
+      usmx::atomic_sub(out + 1, T(1));
+      usmx::atomic_min(out + 2, T(i));
+      usmx::atomic_max(out + 3, T(i));
+      usmx::atomic_ref<T>(out[4]).fetch_add(T(2));
+      if (i == 0) usmx::atomic_store(out + 5, usmx::atomic_load(out + 7));
+      if (i == 0) out[6] = usmx::atomic_exchange(out + 8, T(3));
+    }""",
+        options=[f"-DT={c_type}"],
+    )
+    n = 4096
+    out = array([0, n, 9999, 0, 0, 0, 0, 77, 88], dtype)
+    k[n, 64](out).wait()
+    assert out.to_numpy().tolist() == [n, 0, 0, n - 1, 2 * n, 77, 88, 77, 3]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_atomic_operations_of_integers(dtype):
+    k = kernel(
+        """
+    USMX_KERNEL(1) f(T* out) {
+      auto i = usmx::global_id();
+      usmx::atomic_or(out, T(1) << (i % 31));
+      usmx::atomic_and(out + 1, ~(T(1) << (i % 31)));
+      usmx::atomic_xor(out + 2, T(1) << (i % 31));
+      T seen = usmx::atomic_load(out + 3);
+      for (T before = seen + 1; before != seen;) {
+        before = seen;
+        seen = usmx::atomic_compare_exchange(out + 3, before, before + 1);
+      }
+    }""",
+        options=[f"-DT={dtype}_t"],
+    )
+    out = array([0, 2**31 - 1, 0, 0], dtype)
+    k[31 * 8](out).wait()
+    assert out.to_numpy().tolist() == [2**31 - 1, 0, 0, 31 * 8]
