@@ -8,7 +8,7 @@ import pytest
 import usmx
 
 
-def array(values, dtype):
+def array(values, dtype=None):
     return usmx.asarray(np.asarray(values, dtype=dtype), usm_type="shared")
 
 

@@ -1,0 +1,119 @@
+# The main job runs as a user runs it, and what its table claims was counted: nothing copied and
+# nothing allocated while the libraries take turns, and a control that proves the counters alive.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+DEMO = Path(__file__).parents[2] / "examples" / "terrain" / "terrain.py"
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, str(DEMO), "-o", "out.png", "--json", "table.json", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("terrain")
+    result = run(folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder, result.stdout, json.loads((folder / "table.json").read_text())
+
+
+def hops_of(table, *libraries):
+    return [hop for hop in table["hops"] if hop["library"] in libraries]
+
+
+def test_several_libraries_compute_on_the_same_bytes_without_a_copy(journey):
+    _, _, table = journey
+    computing = [h for h in table["hops"][2:] if not h["control"]]
+    assert {"usmx", "dpctl", "Numba", "NumPy", "matplotlib"} <= {h["library"] for h in computing}
+    assert len({h["pointer"] for h in table["hops"] if not h["control"]}) == 1
+    for hop in computing:
+        assert (hop["copies"], hop["bytes_copied"], hop["allocations"]) == (0, 0, 0), hop
+
+
+def test_kernels_of_usmx_and_dpctl_ran_where_they_were_counted(journey):
+    _, _, table = journey
+    assert [h["kernels"] for h in hops_of(table, "usmx")][1:] == [1]
+    assert [h["kernels"] for h in hops_of(table, "dpctl")] == [1]
+
+
+def test_control_moves_the_counters(journey):
+    _, _, table = journey
+    (control,) = hops_of(table, "control")
+    assert control["copies"] == 1
+    assert control["allocations"] == 1
+    assert control["bytes_copied"] == 344 * 403 * 2
+    assert control["pointer"] != table["hops"][0]["pointer"]
+
+
+def test_reading_makes_one_allocation_and_no_copy(journey):
+    _, _, table = journey
+    (reading,) = hops_of(table, "Python")
+    assert reading["allocations"] == 1
+    assert reading["bytes_copied"] == 0
+
+
+def test_kernel_agrees_with_numpy(journey):
+    _, _, table = journey
+    assert set(table["errors"]) == {"slope", "shade", "sky"}
+    assert table["errors"]["slope"] < 1e-3
+    assert max(table["errors"]["shade"], table["errors"]["sky"]) < 1e-5
+
+
+def test_table_is_printed(journey):
+    _, printed, table = journey
+    assert f"{table['hops'][0]['pointer']:#x}" in printed
+    for word in ("Numba", "dpctl", "control", "copies", "allocations"):
+        assert word in printed
+
+
+def test_picture_is_a_picture_of_the_terrain(journey):
+    folder, _, _ = journey
+    picture = matplotlib.image.imread(folder / "out.png")
+    assert picture.shape[0] > 800
+    assert picture.shape[1] > 800
+    assert picture.std() > 0.1
+    map_part = picture[300:700, 200:800, :3]
+    assert len(np.unique((map_part * 255).astype(int).reshape(-1, 3), axis=0)) > 2000
+    # Its lower right quarter is the green valley, the lower left the mountains.
+    red, green, _ = picture[750:900, 700:750, :3].mean(axis=(0, 1))
+    assert green > red
+    red, green, _ = picture[850:1000, 100:500, :3].mean(axis=(0, 1))
+    assert red > green
+
+
+def test_files_of_the_user_are_read_whatever_their_type(tmp_path):
+    y, x = np.mgrid[:70, :90]
+    hills = 50 * np.sin(x / 9.0) * np.cos(y / 7.0) + y
+    for dtype in ("f4", "f8", "i4"):
+        np.save(tmp_path / "hills.npy", hills.astype(dtype))
+        result = run(tmp_path, "hills.npy", "--cell", 25)
+        assert result.returncode == 0, result.stdout + result.stderr
+    np.savez(tmp_path / "hills.npz", elevation=hills.astype("i2"))
+    result = run(tmp_path, "hills.npz")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    "grid", [np.zeros(5, "i2"), np.zeros((4, 4), ">i2"), np.zeros((4, 4), "c8")]
+)
+def test_file_that_is_no_grid_is_refused_with_the_reason(tmp_path, grid):
+    np.save(tmp_path / "grid.npy", grid)
+    result = run(tmp_path, "grid.npy")
+    assert result.returncode == 1
+    assert "expected a grid of two dimensions" in result.stderr
+    assert grid.dtype.str in result.stderr
