@@ -74,8 +74,9 @@ format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	ruff format .
 
 wheel: $(STAMPS)/usmx ## a wheel in dist/, proved by the demo in an empty environment
-	mkdir -p dist && cp build/wheel/*.whl dist/
-	tools/try_wheel build/wheel/*.whl
+	rm -rf dist && mkdir dist && cp build/wheel/*.whl dist/
+	$(BIN)/python tools/tag_wheel.py dist/*.whl
+	tools/try_wheel dist/*.whl
 
 clean: ## remove what was built, keep .venv
 	rm -rf build dist $(STAMPS)/usmx

@@ -2,7 +2,7 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
-usmx --version
+usmx --version            also --include and --cmake-dir, for builds of extensions
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -158,6 +158,20 @@ def _devices_or_none() -> list[usmx.Device]:
         return []  # the findings say why
 
 
+class _PrintPath(argparse.Action):
+    """Like --version: prints and exits; unlike it, the answer is looked up only when asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        try:
+            print(usmx.get_include() if self.dest == "include" else usmx.get_cmake_dir())
+        except RuntimeError as error:
+            parser.error(str(error))
+        parser.exit()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -176,6 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="usmx", description="SYCL devices and USM, as Python sees them."
     )
     parser.add_argument("--version", action="version", version=f"usmx {usmx.__version__}")
+    parser.add_argument("--include", action=_PrintPath, help="print the folder of the C++ headers")
+    parser.add_argument("--cmake-dir", action=_PrintPath, help="print what usmx_DIR has to be")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (
         ("devices", "list the devices"),

@@ -1,7 +1,6 @@
 """Where the C++ half of the package lies, for build systems of extensions.
 
-``python -m usmx.paths --cmake-dir`` prints what ``usmx_DIR`` needs to be, ``--include`` the folder
-of the headers. It needs no device and does not load the SYCL runtime itself.
+On a command line, ``usmx --cmake-dir`` and ``usmx --include`` print them.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -50,23 +49,3 @@ def get_cmake_dir() -> str:
         If usmx is not installed but runs from its build folder.
     """
     return _installed("lib", "cmake", "usmx")
-
-
-def main() -> None:
-    """Print the folders that were asked for, one per line: headers first."""
-    import argparse
-
-    parser = argparse.ArgumentParser(prog="python -m usmx.paths", description=main.__doc__)
-    parser.add_argument("--include", action="store_true", help="folder of the C++ headers")
-    parser.add_argument("--cmake-dir", action="store_true", help="folder of usmxConfig.cmake")
-    asked = parser.parse_args()
-    if not (asked.include or asked.cmake_dir):
-        parser.error("nothing asked for")
-    if asked.include:
-        print(get_include())
-    if asked.cmake_dir:
-        print(get_cmake_dir())
-
-
-if __name__ == "__main__":
-    main()

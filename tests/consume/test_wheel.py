@@ -1,10 +1,15 @@
 """The wheel: what it holds, what it says of itself, and that it works where nothing else is."""
 # SPDX-License-Identifier: Apache-2.0
 
+import base64
+import csv
 import email
+import hashlib
 import json
 import re
+import shutil
 import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -43,9 +48,31 @@ def test_the_metadata_asks_for_the_runtime_and_for_no_array_library(wheel: Path)
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
     wanted = {re.split(r"[<>=;\s]", r)[0] for r in metadata.get_all("Requires-Dist", [])}
-    assert wanted == {"intel-sycl-rt", "intel-opencl-rt"}
+    assert wanted == {"intel-sycl-rt", "intel-opencl-rt", "rich"}
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
+
+
+def test_the_tag_of_a_published_wheel_is_true_and_its_record_complete(
+    wheel: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copy(wheel, tmp_path)
+    name = run(sys.executable, ROOT / "tools" / "tag_wheel.py", copy).strip()
+    assert re.fullmatch(r"usmx-[0-9.]+-(cp\d+)-\1-manylinux_2_\d\d_x86_64\.whl", name)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    with zipfile.ZipFile(tmp_path / name) as archive:
+        (description,) = (n for n in archive.namelist() if n.endswith("/WHEEL"))
+        tag = name.removesuffix(".whl").split("-", 2)[2]
+        assert f"Tag: {tag}\n" in archive.read(description).decode()
+        record = description.replace("WHEEL", "RECORD")
+        rows = list(csv.reader(archive.read(record).decode().splitlines()))
+        assert sorted(row[0] for row in rows) == sorted(archive.namelist())
+        for file, digest, size in rows:
+            if file != record:
+                content = archive.read(file)
+                found = base64.urlsafe_b64encode(hashlib.sha256(content).digest())
+                assert digest == "sha256=" + found.decode().rstrip("=")
+                assert int(size) == len(content)
 
 
 @pytest.mark.parametrize("suffix", ["usmx/lib/libusmx.so.0", "usmx/_usmx.*.so"])
@@ -121,4 +148,7 @@ def test_the_source_distribution_can_build_a_wheel(tmp_path: Path) -> None:
     configure = ("cmake", "-G", "Ninja", "-S", source, "-B", build, "-DSKBUILD=ON")
     python = run("python", "-c", "import sys; print(sys.executable)").strip()
     run(*configure, "-DPython_EXECUTABLE=" + python)
-    assert "_usmx" in run("ninja", "-C", build, "-n")
+    inputs = [Path(i) for i in run("ninja", "-C", build, "-t", "inputs", "all").split()]
+    sources = [i for i in inputs if i.is_relative_to(source) and not i.is_relative_to(build)]
+    assert len([i for i in sources if i.suffix == ".cpp"]) > 40
+    assert [i for i in sources if not i.exists()] == []

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 import usmx
 from usmx import doctor
 

@@ -13,8 +13,9 @@
 #include "usmx/python_api.hpp"
 
 namespace usmx {
+namespace python {
 // Each extension has its own copy of everything here.
-namespace python [[gnu::visibility("hidden")]] {
+#pragma GCC visibility push(hidden)
 
 namespace nb = nanobind;
 
@@ -130,5 +131,6 @@ inline bool load_on_host(const array& from, bool may_throw) {
                 may_throw);
 }
 
-}  // namespace gnu::visibility("hidden")
+#pragma GCC visibility pop
+}  // namespace python
 }  // namespace usmx
