@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
 from usmx import counters
 
 

@@ -8,6 +8,7 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
+
 import usmx
 import usmx.memory
 from usmx import _usmx
