@@ -126,11 +126,13 @@ struct array_flags {
 };
 
 void set_writeable(const array_flags& flags, bool writeable) {
-  array& a = nb::inst_ptr<ndarray>(flags.of)->value;
+  ndarray& holder = *nb::inst_ptr<ndarray>(flags.of);
+  array& a = holder.value;
   if (writeable == !a.elements().read_only()) return;
   if (writeable)
     throw nb::value_error("writeable: memory that is read-only cannot be made writeable here");
   a = a.with_view(a.elements().as_read_only());
+  holder.dpnp_view.reset();
 }
 
 void bind_flags(nb::module_& m) {
@@ -194,20 +196,22 @@ void bind_properties(nb::class_<ndarray>& c) {
       "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.");
   c.def_prop_ro(
       "flags", [](nb::object self) { return array_flags{std::move(self)}; }, "Layout and access.");
-  for (const char* name : {"queue", "sycl_queue"}) {
+  c.def_prop_ro(
+      "queue", [](nb::handle self) { return value_of(self).queue(); },
+      "The queue on which it is computed.");
+  c.def_prop_ro(
+      "device", [](nb::handle self) { return value_of(self).queue().get_device(); },
+      "The device of its queue.");
+  c.def_prop_ro(
+      "context", [](nb::handle self) { return value_of(self).queue().get_context(); },
+      "The context that its memory belongs to.");
+  c.def_prop_ro("sycl_queue", dpctl_queue,
+                "The queue as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded, "
+                "else `queue`.");
+  for (const char* name : {"sycl_device", "sycl_context"}) {
     c.def_prop_ro(
-        name, [](nb::handle self) { return value_of(self).queue(); },
-        "The queue on which it is computed.");
-  }
-  for (const char* name : {"device", "sycl_device"}) {
-    c.def_prop_ro(
-        name, [](nb::handle self) { return value_of(self).queue().get_device(); },
-        "The device of its queue.");
-  }
-  for (const char* name : {"context", "sycl_context"}) {
-    c.def_prop_ro(
-        name, [](nb::handle self) { return value_of(self).queue().get_context(); },
-        "The context that its memory belongs to.");
+        name, [name](nb::handle self) { return nb::object(dpctl_queue(self).attr(name)); },
+        "The device or context of `sycl_queue`.");
   }
   for (const char* name : {"usm_data", "base"}) {
     c.def_prop_ro(
@@ -232,7 +236,7 @@ void bind_properties(nb::class_<ndarray>& c) {
 
 nb::object wrap_array(array elements) {
   nb::object out = nb::inst_alloc(ndarray_class);
-  new (nb::inst_ptr<ndarray>(out)) ndarray{std::move(elements)};
+  new (nb::inst_ptr<ndarray>(out)) ndarray{std::move(elements), {}};
   nb::inst_mark_ready(out);
   return out;
 }
@@ -287,9 +291,12 @@ void bind_array(nb::module_& m) {
       nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = "device",
       nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
       nb::arg("queue") = nb::none());
-  c.def("_getitem", [](nb::handle self, nb::handle key) {
-    return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
-  });
+  c.def(
+      "_getitem",
+      [](nb::handle self, nb::handle key) {
+        return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
+      },
+      nb::arg("key").none());
   c.def(
       "__setitem__",
       [](nb::handle self, nb::handle key, nb::handle value) {

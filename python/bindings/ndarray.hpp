@@ -13,6 +13,8 @@ namespace usmx::python {
 /// A type of its own, so that extensions may convert usmx::array as they like.
 struct ndarray {
   array value;
+  /// What dpnp was given of it, see as_dpnp.
+  nb::object dpnp_view = {};
 };
 
 /// The array inside `self`, which must be an ndarray.
@@ -113,6 +115,9 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
 /// The array on another queue: the same memory if it is within reach, otherwise a copy.
 array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
              bool always_copy, char order);
+/// The queue of an array as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded,
+/// otherwise our own.
+nb::object dpctl_queue(nb::handle self);
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m);
 
 }  // namespace usmx::python

@@ -108,18 +108,20 @@ nb::object to_bytes(const array& a) {
   nb::object out =
       nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(v.nbytes())));
   if (!out.is_valid()) nb::raise_python_error();
-  // A record may stand anywhere; what Python allocates is aligned for everything else... but for
-  // the header.
-  const auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(v.nbytes(), 16));
+  char* const text = PyBytes_AS_STRING(out.ptr());
+  // Python promises no alignment for the text of a bytes object; it is nearly always there.
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(text) % v.dtype().alignment() == 0;
+  const std::unique_ptr<std::byte[]> aside(is_aligned ? nullptr : new std::byte[v.nbytes() + 16]);
   layout where;
   check(layout::c_order(v.layout().shape(), v.dtype().itemsize(), where));
   any_view target;
-  check(any_view::make(bytes.get(), v.dtype(), std::move(where), usm_kind::unknown, false, target));
+  void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
+  check(any_view::make(landing, v.dtype(), std::move(where), usm_kind::unknown, false, target));
   {
     const nb::gil_scoped_release released;
     copy_to_host(target, a);
   }
-  std::memcpy(PyBytes_AS_STRING(out.ptr()), bytes.get(), v.nbytes());
+  if (!is_aligned) std::memcpy(text, aside.get(), v.nbytes());
   return out;
 }
 
@@ -169,7 +171,7 @@ nb::object reduce(nb::handle self) {
                         ? nb::object(nb::str(v.dtype().typestr().c_str()))
                         : nb::object(write_typedescr(*v.dtype().members()));
   return nb::make_tuple(
-      nb::module_::import_("usmx._usmx").attr("_rebuild_array"),
+      nb::module_::import_("usmx._array").attr("rebuild"),
       nb::make_tuple(to_bytes(a), self.attr("shape"), type,
                      name(a.kind() == usm_kind::unknown ? usm_kind::device : a.kind()),
                      filter_string(a.queue().get_device()).c_str(), v.read_only()));
@@ -211,29 +213,56 @@ nb::object rebuild(nb::handle bytes, nb::handle shape, nb::handle type, nb::hand
   return read_only ? wrap_view(out, out.elements().as_read_only()) : wrap_array(std::move(out));
 }
 
-/// dpnp's way in. Its reader of the dictionary refuses negative strides, its constructor takes
-/// them.
-nb::object as_dpnp(nb::handle self) {
-  nb::object module = nb::steal(PyImport_GetModule(nb::str("dpnp.tensor").ptr()));
-  if (!module.is_valid()) module = nb::steal(PyImport_GetModule(nb::str("dpctl.tensor").ptr()));
-  PyErr_Clear();
-  if (!module.is_valid() || !nb::hasattr(module, "usm_ndarray")) {
-    throw nb::attribute_error("__usm_ndarray__: dpnp is not loaded");
+/// The class of dpnp's arrays if some part of dpnp is loaded.
+nb::object dpnp_class() {
+  for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
+    const nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+    if (module.is_valid() && nb::hasattr(module, "usm_ndarray")) return module.attr("usm_ndarray");
   }
-  const array& a = value_of(self);
+  return {};
+}
+
+/// dpnp's way in. Its reader of the dictionary refuses negative strides, its constructor takes
+/// them. The result is kept: dpnp.asarray copies unless `sycl_queue` of this object and of that one
+/// are the same Python object, and each memory of dpctl makes its own.
+nb::object as_dpnp(nb::handle self) {
+  const nb::object type = dpnp_class();
+  if (!type.is_valid()) throw nb::attribute_error("__usm_ndarray__: dpnp is not loaded");
+  ndarray& holder = *nb::inst_ptr<ndarray>(self);
+  if (holder.value.elements().dtype().is_record()) {
+    throw nb::attribute_error("__usm_ndarray__: dpnp has no records");
+  }
+  const array& a = holder.value;
   const any_view& v = a.elements();
-  const nb::object buffer =
+  if (holder.dpnp_view.is_valid()) {
+    // Every access hands the memory over once more.
+    wait_for_work(a);
+    a.used_on(a.queue());
+    return holder.dpnp_view;
+  }
+  const nb::object memory =
       nb::module_::import_("dpctl.memory").attr("as_usm_memory")(wrap_memory(byte_span(a)));
   const auto distance = static_cast<std::byte*>(v.data()) - v.first_byte();
-  nb::object out = module.attr("usm_ndarray")(
-      self.attr("shape"), nb::arg("dtype") = dtype_object(v.dtype()), nb::arg("buffer") = buffer,
-      nb::arg("strides") = self.attr("strides"),
-      nb::arg("offset") = distance / static_cast<std::ptrdiff_t>(v.dtype().itemsize()));
+  nb::object out =
+      type(self.attr("shape"), nb::arg("dtype") = dtype_object(v.dtype()),
+           nb::arg("buffer") = memory, nb::arg("strides") = self.attr("strides"),
+           nb::arg("offset") = distance / static_cast<std::ptrdiff_t>(v.dtype().itemsize()));
   if (v.read_only()) out.attr("flags").attr("writable") = false;
+  holder.dpnp_view = out;
   return out;
 }
 
 }  // namespace
+
+nb::object dpctl_queue(nb::handle self) {
+  const any_view& v = value_of(self).elements();
+  if (v.size() > 0 && !v.dtype().is_record() && dpnp_class().is_valid())
+    return as_dpnp(self).attr("sycl_queue");
+  nb::object queue = nb::cast(value_of(self).queue());
+  const nb::object dpctl = nb::steal(PyImport_GetModule(nb::str("dpctl").ptr()));
+  if (!dpctl.is_valid() || !nb::hasattr(dpctl, "SyclQueue")) return queue;
+  return dpctl.attr("SyclQueue")(queue.attr("_get_capsule")());
+}
 
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   const auto none = nb::none();

@@ -215,7 +215,8 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
 array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
              bool always_copy, char order) {
   const any_view& v = a.elements();
-  const bool same_kind = a.kind() == kind || v.size() == 0;
+  // Without an element there may be no kind.
+  const bool same_kind = a.kind() == kind || a.kind() == usm_kind::unknown;
   if (!always_copy && same_kind && v.dtype() == type && within_reach(a, queue)) {
     const nb::gil_scoped_release released;
     return a.on(queue);
@@ -250,8 +251,8 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
       to_kind(usm_type, a.kind() == usm_kind::unknown ? usm_kind::device : a.kind());
   const sycl::queue place = place_for(a, device, queue);
   if (is_false(copy_if)) {
-    const char* reason = !(t == a.elements().dtype())                   ? "of another dtype"
-                         : kind != a.kind() && a.elements().size() != 0 ? "of another usm_type"
+    const char* reason = !(t == a.elements().dtype())                        ? "of another dtype"
+                         : kind != a.kind() && a.kind() != usm_kind::unknown ? "of another usm_type"
                          : !within_reach(a, place) ? "in another context or on another device"
                                                    : nullptr;
     if (reason != nullptr) {

@@ -142,8 +142,8 @@ bool equals(const dtype& self, nb::handle other) {
 }  // namespace
 
 nb::object numpy() {
-  PyObject* const loaded = PyImport_GetModule(nb::str("numpy").ptr());
-  if (loaded != nullptr) return nb::steal(loaded);
+  nb::object loaded = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  if (loaded.is_valid()) return loaded.is_none() ? nb::object() : loaded;  // None: shut out
   PyErr_Clear();
   PyObject* const imported = PyImport_ImportModule("numpy");
   if (imported != nullptr) return nb::steal(imported);
@@ -181,8 +181,9 @@ nb::object dtype_object(const dtype& type) {
   if (type.is_record()) return to_numpy_dtype(type);
   // Few and immortal in NumPy, too.
   static std::array<PyObject*, exported> made{};
+  const std::string typestr = type.typestr();
   for (std::size_t k = 0; k < exported; ++k) {
-    if (spellings[k].typestr != type.typestr()) continue;
+    if (spellings[k].typestr != typestr) continue;
     if (made[k] == nullptr) made[k] = to_numpy_dtype(type).release().ptr();
     return nb::borrow(made[k]);
   }

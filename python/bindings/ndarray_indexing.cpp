@@ -128,7 +128,7 @@ any_view indexed(const any_view& v, nb::handle key) {
     }
   }
   if (consumed > v.rank()) {
-    throw nb::index_error(("too many indices: the array is " + std::to_string(v.rank()) +
+    throw nb::index_error(("too many indices for array: array is " + std::to_string(v.rank()) +
                            "-dimensional, but " + std::to_string(consumed) + " were indexed")
                               .c_str());
   }

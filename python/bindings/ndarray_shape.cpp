@@ -121,6 +121,15 @@ nb::object squeeze(nb::handle self, nb::handle axis) {
   return wrap_view(value_of(self), std::move(v));
 }
 
+/// NumPy promises contiguous elements here, also where reshape would give a strided view.
+nb::object ravel(nb::handle self, nb::handle order_name) {
+  const layout& l = value_of(self).elements().layout();
+  char order = to_order(order_name, "CFA");
+  if (order == 'A') order = l.is_f_contiguous() && !l.is_c_contiguous() ? 'F' : 'C';
+  const bool is_gapless = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
+  return reshape(self, nb::int_(-1), order, nb::bool_(!is_gapless));
+}
+
 nb::object flatten(nb::handle self, nb::handle order) {
   return reshape(self, nb::int_(-1), to_order(order), nb::bool_(true));
 }
@@ -190,12 +199,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
   c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.");
   c.def("squeeze", squeeze, nb::arg("axis") = nb::none(),
         "A view without dimensions of length one.");
-  c.def(
-      "ravel",
-      [](nb::handle self, nb::handle order) {
-        return reshape(self, nb::int_(-1), to_order(order), nb::none());
-      },
-      nb::arg("order") = "C", "The elements in one dimension; a view if they are gapless.");
+  c.def("ravel", ravel, nb::arg("order") = "C",
+        "The elements gapless in one dimension; a view if they stand that way.");
   c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.");
   m.def(
       "broadcast_to",
