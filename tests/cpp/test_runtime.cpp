@@ -211,6 +211,27 @@ TEST(Extent, ContextsComeAndGoWithoutConfusingTheCache) {
   }
 }
 
+TEST(Extent, ThreadsShareTheCaches) {
+  const auto device = usmx::select_device("cpu");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&device] {
+      for (int round = 0; round < 50; ++round) {
+        const sycl::context own(device);
+        for (const auto& context : {own, usmx::default_context(usmx::select_device("cpu:0"))}) {
+          auto queue = usmx::queue_for(context, device);
+          CHECK(queue.get_context() == context);
+          auto* p = sycl::malloc_shared<std::byte>(256, queue);
+          const auto extent = usmx::extent_of(p + 255, context);
+          CHECK(extent && extent->base == p && extent->bytes == 256);
+          CHECK(usmx::kind_of(p, context) == usmx::usm_kind::shared);
+          sycl::free(p, queue);
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+}
+
 TEST(Native, HandlesAreBorrowed) {
   const auto device = usmx::select_device("opencl");
   const sycl::context context(device);
