@@ -66,7 +66,7 @@ lint: $(STAMPS)/lint ## formatting, types, layers
 	$(BIN)/python tools/check_layers.py
 
 stubs: $(STAMPS)/usmx ## the type stub of the compiled module, after its bindings changed
-	$(BIN)/python tools/make_stubs.py python/usmx/_usmx.pyi
+	$(BIN)/python tools/make_stubs.py --write
 
 format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i

@@ -1,9 +1,11 @@
 """Writes the type stub of the compiled module, for ``make stubs`` and the test that compares it.
 
-``python tools/make_stubs.py [file]``: prints the stub, or writes it to the file.
+``python tools/make_stubs.py`` prints it, ``--write`` replaces the committed one, and ``--check`` shows
+how the committed one differs, with exit code 1 if it does.
 """
 # SPDX-License-Identifier: Apache-2.0
 
+import difflib
 import re
 import sys
 from pathlib import Path
@@ -51,8 +53,25 @@ def stub() -> str:
     return HEADER + text.rstrip() + "\n"
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(stub(), encoding="utf-8")
+def main(option: str = "") -> int:
+    """Print, write or compare."""
+    committed = Path(__file__).resolve().parents[1] / "python" / "usmx" / "_usmx.pyi"
+    text = stub()
+    if option == "--write":
+        committed.write_text(text, encoding="utf-8")
+    elif option == "--check":
+        old = committed.read_text(encoding="utf-8").splitlines()
+        new = text.splitlines()
+        difference = list(difflib.unified_diff(old, new, "committed", "generated", lineterm=""))
+        print(*difference, sep="\n")
+        return 1 if difference else 0
+    elif option == "":
+        print(text, end="")
     else:
-        print(stub(), end="")
+        print(__doc__, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))

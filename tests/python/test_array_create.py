@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import usmx
 
 CREATORS: list[Callable[..., Any]] = [
@@ -297,7 +298,7 @@ def test_to_device_and_to_host_move_explicitly(kind: str) -> None:
 
 
 def test_allocations_that_cannot_be_are_errors(kind: str) -> None:
-    with pytest.raises(MemoryError, match="device|host|shared"):
+    with pytest.raises(MemoryError, match=r"device|host|shared"):
         usmx.empty(2**55, "u1", usm_type=kind)
     for shape in ((2**32, 2**32), 2**62, -1, (3, -1), 2**70):
         with pytest.raises(ValueError, match="shape"):

@@ -1,4 +1,4 @@
-"""The host sees host-accessible arrays in place, and of device arrays what it asks for by copying."""
+"""The host sees host-accessible arrays in place, and device arrays by copies it asks for."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import usmx
 
 RECORD = np.dtype(

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import usmx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import usmx
 
 KINDS = ("device", "shared", "host")
 DTYPES = [
@@ -238,9 +239,7 @@ def test_chains_of_views_reach_the_same_elements(
             try:
                 numpys = np.asarray(numpys[argument]) if argument else numpys
             except IndexError as error:
-                with pytest.raises(
-                    IndexError, match=str(error)[:20]
-                ):
+                with pytest.raises(IndexError, match=str(error)[:20]):
                     ours[argument]
                 continue
             if np.ndim(numpys) == 0 and not np.shares_memory(numpys, base):
