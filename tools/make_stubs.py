@@ -1,7 +1,7 @@
 """Writes the type stub of the compiled module, for ``make stubs`` and the test that compares it.
 
-``python tools/make_stubs.py`` prints it, ``--write`` replaces the committed one, and ``--check`` shows
-how the committed one differs, with exit code 1 if it does.
+``python tools/make_stubs.py`` prints it, ``--write`` replaces the committed one, and
+``--check`` shows how the committed one differs, with exit code 1 if it does.
 """
 # SPDX-License-Identifier: Apache-2.0
 
