@@ -14,12 +14,25 @@
 
 namespace usmx {
 
-void owner::used_on(const sycl::queue& queue) {
+namespace {
+
+/// Far more queues than anybody computes on at once. Only a program that makes queues without end
+/// passes it, and then those that are idle are forgotten.
+constexpr std::size_t most_queues = 64;
+
+}  // namespace
+
+void owner::note(const sycl::queue& queue, bool own) {
   const std::scoped_lock lock(mutex_);
-  if (std::ranges::find(uses_, queue) != uses_.end()) return;
-  // Memory that wanders through many queues must not keep all of them for ever.
-  if (uses_.size() >= 8) std::erase_if(uses_, [](const sycl::queue& q) { return is_idle(q); });
-  uses_.push_back(queue);
+  const auto known = std::ranges::find(uses_, queue, &use::queue);
+  if (known != uses_.end()) {
+    known->own |= own;
+    return;
+  }
+  if (uses_.size() >= most_queues) {
+    std::erase_if(uses_, [](const use& u) { return is_idle(u.queue); });
+  }
+  uses_.push_back({queue, own});
   used_.store(true, std::memory_order_release);
 }
 
@@ -28,8 +41,8 @@ void owner::wait() {
   std::vector<sycl::queue> busy;
   {
     const std::scoped_lock lock(mutex_);
-    for (const sycl::queue& q : uses_) {
-      if (!is_idle(q)) busy.push_back(q);
+    for (const use& u : uses_) {
+      if (!is_idle(u.queue)) busy.push_back(u.queue);
     }
   }
   for (sycl::queue& q : busy) q.wait_and_throw();
@@ -38,10 +51,16 @@ void owner::wait() {
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::scoped_lock lock(mutex_);
-  return !std::ranges::all_of(uses_, [](const sycl::queue& q) { return is_idle(q); });
+  return std::ranges::any_of(uses_, [](const use& u) { return !is_idle(u.queue); });
 }
 
-std::vector<sycl::queue> owner::take_uses() noexcept {
+bool owner::has_own_work() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return false;
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(uses_, [](const use& u) { return u.own && !is_idle(u.queue); });
+}
+
+std::vector<owner::use> owner::take_uses() noexcept {
   if (!used_.load(std::memory_order_acquire)) return {};
   const std::scoped_lock lock(mutex_);
   used_.store(false, std::memory_order_relaxed);
@@ -82,9 +101,8 @@ class retire_list {
 
   /// The end of the last reference.
   void retire(owner* o) noexcept {
-    std::vector<sycl::queue> queues = o->take_uses();
-    for (sycl::queue& q : queues) {
-      if (!is_idle(q)) mark(o->pending_, q);
+    for (owner::use& u : o->take_uses()) {
+      if (!is_idle(u.queue)) mark(o->pending_, u.queue);
     }
     if (o->pending_.empty()) return finish(o);
     const std::scoped_lock lock(mutex_);

@@ -90,28 +90,38 @@ class owner {
   std::byte* base() const noexcept { return base_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Call before commands on these bytes are submitted to `queue`, or their address leaves with it.
-  void used_on(const sycl::queue& queue);
+  /// Call before commands on these bytes are submitted to `queue`.
+  void used_on(const sycl::queue& queue) { note(queue, true); }
+  /// Call before their address leaves together with `queue`: others may submit commands there.
+  void exposed_on(const sycl::queue& queue) { note(queue, false); }
   /// Waits until no queue that was named has work left; rethrows its asynchronous errors.
   void wait();
   /// True if a queue that was named has work left, so that `wait` would wait.
   bool busy() noexcept;
+  /// The same for queues named by `used_on` alone: what others submitted is theirs to order.
+  bool has_own_work() noexcept;
 
   /// Frees the bytes. Called once, when nothing uses them any more; may run on any thread that
   /// allocates or frees, never on one of SYCL's.
   virtual void release() noexcept = 0;
-  /// The queues that may still use the bytes; emptied by the call.
-  std::vector<sycl::queue> take_uses() noexcept;
 
  private:
   friend class detail::owner_chain;
   friend class detail::retire_list;
 
+  struct use {
+    sycl::queue queue;
+    bool own;  // commands of ours, not only an address that left
+  };
+
+  void note(const sycl::queue& queue, bool own);
+  std::vector<use> take_uses() noexcept;
+
   std::byte* base_;
   std::size_t bytes_;
   std::atomic<bool> used_{false};
   std::mutex mutex_;
-  std::vector<sycl::queue> uses_;
+  std::vector<use> uses_;
   owner* next_ = nullptr;             // in the list of what was put aside
   std::vector<sycl::event> pending_;  // the markers it waits for there
 };

@@ -73,7 +73,7 @@ array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_l
   const auto count = static_cast<std::size_t>(bytes);
   shared_owner owner;
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     owner = allocate(default_resource(queue, kind), count,
                      alignment == 0 ? default_alignment : static_cast<std::size_t>(alignment));
   }
@@ -110,7 +110,7 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
   array made = byte_span(*from);
   if (queue.is_none()) return made;
   const sycl::queue other = to_queue(queue);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   return made.on(other);
 }
 
@@ -283,7 +283,7 @@ void bind_memory(nb::module_& m) {
   c.def_prop_ro("size", size, "Bytes.");
   c.def("__len__", size);
   c.def("__repr__", describe);
-  c.def("__getitem__", slice, nb::arg("key"));
+  c.def("__getitem__", slice, nb::arg("key").none());
   c.def("__reduce__", reduce);
   c.def("__enter__", [](nb::object self) {
     static_cast<void>(live(*nb::inst_ptr<memory>(self)));
@@ -330,7 +330,7 @@ void bind_memory(nb::module_& m) {
       [](const memory& self) {
         const array& bytes = live(self);
         // The address may reach commands that nobody tells us about: compute follows the queue.
-        bytes.used_on(bytes.queue());
+        if (const shared_owner& keep = bytes.keep_alive()) keep->exposed_on(bytes.queue());
         return reinterpret_cast<std::uintptr_t>(bytes.data());
       },
       "The address of the first byte.");
@@ -349,7 +349,7 @@ void bind_memory(nb::module_& m) {
       [](nb::handle self, nb::handle syclobj) { return kind_number(kind_at(self, syclobj)); },
       nb::arg("syclobj") = nb::none(),
       "The same as a number: unknown 0, device 1, shared 2, host 3.");
-  m.def("get_usm_type", usm_type, nb::arg("ptr"), nb::arg("syclobj") = nb::none(),
+  m.def("get_usm_type", usm_type, nb::arg("ptr").none(), nb::arg("syclobj") = nb::none(),
         "The kind of USM at an address, or of a memory object.\n\n"
         "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".");
   c.def_prop_ro(suai::attribute, [](const memory& self) { return export_suai(live(self)); });

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 
 namespace usmx::python {
 

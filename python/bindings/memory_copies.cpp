@@ -86,7 +86,7 @@ void to_host(const array& from, void* data) {
   const any_view to =
       byte_run(static_cast<std::byte*>(data), static_cast<std::size_t>(from.elements().size()),
                usm_kind::unknown, false);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   usmx::copy_to_host(to, from);
 }
 
@@ -110,7 +110,7 @@ nb::object copy_to_host(const memory& m, nb::object obj) {
   const any_view grid = to.elements();
   fault code = fault::none;
   const array source = shaped_as(from, grid.layout(), dtype(), code);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   usmx::copy_to_host(grid, source);
   return obj;
 }
@@ -125,7 +125,7 @@ void copy_from_host(const memory& m, nb::handle obj) {
       from.contiguous() ? byte_run(from.data(), size, usm_kind::unknown, true) : from.elements();
   fault code = fault::none;
   const array destination = shaped_as(to, source.layout(), dtype(), code);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   const auto* const begin = destination.elements().first_byte();
   const auto* const end = destination.elements().last_byte();
   if (source.first_byte() < end && begin < source.last_byte()) {
@@ -162,7 +162,7 @@ void memset(const memory& m, nb::handle value) {
             .c_str());
   }
   const auto byte = static_cast<unsigned char>(number);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   if (to.elements().size() != 0) fill(to, &byte);
 }
 
@@ -191,7 +191,7 @@ void copy_elements(const array& to, const array& from) {
       destination = shaped_as(to, source.elements().layout(), dtype(), code);
     }
   }
-  const nb::gil_scoped_release released;
+  const gil_released released;
   copy(destination, source);
 }
 
@@ -205,18 +205,19 @@ void bind_copies(nb::class_<memory>& c) {
         "Raises\n------\n"
         "ValueError\n    The buffer is too small.\n"
         "BufferError\n    The buffer is read-only.");
-  c.def("copy_from_host", copy_from_host, nb::arg("obj"),
+  c.def("copy_from_host", copy_from_host, nb::arg("obj").none(),
         "Copy a buffer of the host, of any type and shape, to the beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    The buffer has more bytes than the memory, or the memory is read-only.\n"
         "TypeError\n    `obj` has no buffer.");
-  c.def("copy_from_device", copy_from_device, nb::arg("obj"),
+  c.def("copy_from_device", copy_from_device, nb::arg("obj").none(),
         "Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the\n"
         "beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    It has more bytes than the memory, or the memory is read-only.\n"
         "NotUSMError\n    `obj` does not speak the protocol.");
-  c.def("memset", memset, nb::arg("val") = 0, "Set every byte to `val`, an integer 0 to 255.");
+  c.def("memset", memset, nb::arg("val").none() = 0,
+        "Set every byte to `val`, an integer 0 to 255.");
   c.def("tobytes", tobytes, "A copy of the bytes as a `bytes` object.");
   c.def("__bytes__", tobytes);
 }

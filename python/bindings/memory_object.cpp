@@ -51,7 +51,7 @@ void memory::give_up() noexcept {
   array last = std::exchange(bytes, array());
   // A free may wait for the driver. An object of Python's must be given back right here, though.
   if (last.keep_alive().use_count() == 1 && !lent_by_python(last)) {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     last = array();
   }
 }
@@ -121,7 +121,7 @@ std::optional<array> to_array(nb::handle obj) {
 
 void wait_for_work(const array& a) {
   if (!a.keep_alive() || !a.keep_alive()->busy()) return;
-  const nb::gil_scoped_release released;
+  const gil_released released;
   a.wait();
 }
 

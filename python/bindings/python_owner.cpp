@@ -62,7 +62,7 @@ class python_owner final : public owner {
 
 void at_exit() {
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     drain();
   }
   release_waiting_objects();
@@ -104,7 +104,7 @@ void bind_python_owner(nb::module_& m) {
       "_collect",
       [] {
         release_waiting_objects();
-        const nb::gil_scoped_release released;
+        const gil_released released;
         return collect();
       },
       "Free the memory that no command uses any more; return how many allocations still wait.");

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "gil.hpp"
 #include "protocols.hpp"
 
 namespace usmx::python {
@@ -79,12 +80,15 @@ nb::object write_data(const std::byte* p, bool read_only) {
 }  // namespace
 
 nb::dict export_suai(const array& a) {
-  // The protocol has no event: whoever reads the dictionary may use the memory at once.
-  {
-    const nb::gil_scoped_release unlocked;
-    a.wait();
+  // The protocol has no event: whoever reads the dictionary may use the memory at once. What other
+  // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
+  if (const shared_owner& keep = a.keep_alive()) {
+    if (keep->has_own_work()) {
+      const gil_released unlocked;
+      keep->wait();
+    }
+    keep->exposed_on(a.queue());
   }
-  a.used_on(a.queue());
 
   const prepared& p = common();
   const any_view& v = a.elements();

@@ -1015,7 +1015,7 @@ class _Memory:
 
     def __repr__(self) -> str: ...
 
-    def __getitem__(self, key: object) -> object: ...
+    def __getitem__(self, key: object | None) -> object: ...
 
     def __reduce__(self) -> object: ...
 
@@ -1123,7 +1123,7 @@ class _Memory:
             The buffer is read-only.
         """
 
-    def copy_from_host(self, obj: object) -> None:
+    def copy_from_host(self, obj: object | None) -> None:
         """
         Copy a buffer of the host, of any type and shape, to the beginning of this memory.
 
@@ -1135,7 +1135,7 @@ class _Memory:
             `obj` has no buffer.
         """
 
-    def copy_from_device(self, obj: object) -> None:
+    def copy_from_device(self, obj: object | None) -> None:
         """
         Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the
         beginning of this memory.
@@ -1148,7 +1148,7 @@ class _Memory:
             `obj` does not speak the protocol.
         """
 
-    def memset(self, val: object = 0) -> None:
+    def memset(self, val: object | None = 0) -> None:
         """Set every byte to `val`, an integer 0 to 255."""
 
     def tobytes(self) -> bytes:
@@ -1156,7 +1156,7 @@ class _Memory:
 
     def __bytes__(self) -> bytes: ...
 
-def get_usm_type(ptr: object, syclobj: object | None = None) -> str:
+def get_usm_type(ptr: object | None, syclobj: object | None = None) -> str:
     """
     The kind of USM at an address, or of a memory object.
 

@@ -27,6 +27,7 @@ class gate {
     const auto context = sycl::get_native<sycl::backend::opencl>(queue.get_context());
     cl_int error = CL_SUCCESS;
     event_ = create(context, &error);
+    load<cl_int(CL_API_CALL*)(cl_context)>("clReleaseContext")(context);  // get_native kept it
     if (error != CL_SUCCESS) throw std::runtime_error("clCreateUserEvent failed");
     queue.ext_oneapi_submit_barrier({sycl::make_event<sycl::backend::opencl>(
         std::vector<cl_event>{event_}, queue.get_context())});

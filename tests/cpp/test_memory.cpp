@@ -203,11 +203,39 @@ TEST(Owner, WaitReturnsWhenTheQueueIsDone) {
   CHECK(!o->busy());
 }
 
+TEST(Owner, TellsItsOwnWorkFromThatOfOthers) {
+  sycl::queue q = new_queue();
+  check::gate gate(q);
+  const shared_owner o = allocate(counted(), 4);
+  o->exposed_on(q);
+  CHECK(o->busy());
+  CHECK(!o->has_own_work());
+  o->used_on(q);
+  CHECK(o->has_own_work());
+  o->exposed_on(q);
+  CHECK(o->has_own_work());
+  gate.open();
+  o->wait();
+  CHECK(!o->has_own_work());
+}
+
+TEST(Owner, KeepsBytesWhileOthersMayUseThem) {
+  const auto resource = counted();
+  sycl::queue q = new_queue();
+  check::gate gate(q);
+  allocate(resource, 4)->exposed_on(q);
+  CHECK_EQUAL(collect(), 1u);
+  CHECK_EQUAL(resource->live, 1);
+  gate.open();
+  drain();
+  CHECK_EQUAL(resource->live, 0);
+}
+
 TEST(Owner, WorksWithMoreQueuesThanItKeeps) {
   const auto resource = counted();
   {
     const shared_owner o = allocate(resource, 4);
-    for (int k = 0; k < 40; ++k) o->used_on(new_queue());
+    for (int k = 0; k < 200; ++k) o->used_on(new_queue());
   }
   CHECK_EQUAL(resource->live, 0);
 }
