@@ -205,14 +205,7 @@ void bind_properties(nb::class_<ndarray>& c) {
   c.def_prop_ro(
       "context", [](nb::handle self) { return value_of(self).queue().get_context(); },
       "The context that its memory belongs to.");
-  c.def_prop_ro("sycl_queue", dpctl_queue,
-                "The queue as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded, "
-                "else `queue`.");
-  for (const char* name : {"sycl_device", "sycl_context"}) {
-    c.def_prop_ro(
-        name, [name](nb::handle self) { return nb::object(dpctl_queue(self).attr(name)); },
-        "The device or context of `sycl_queue`.");
-  }
+  bind_dpctl_names(c, [](nb::handle self) { return value_of(self).queue(); }, queue_for_dpnp);
   for (const char* name : {"usm_data", "base"}) {
     c.def_prop_ro(
         name, [](nb::handle self) { return whole_memory(value_of(self)); },

@@ -316,15 +316,14 @@ void bind_memory(nb::module_& m) {
   const auto queue = [](const memory& self) { return live(self).queue(); };
   const auto device = [](const memory& self) { return live(self).queue().get_device(); };
   const auto context = [](const memory& self) { return live(self).queue().get_context(); };
-  for (const char* name : {"queue", "sycl_queue", "_queue"}) {
+  for (const char* name : {"queue", "_queue"}) {
     c.def_prop_ro(name, queue, "The queue that work on these bytes goes to.");
   }
-  for (const char* name : {"device", "sycl_device"}) {
-    c.def_prop_ro(name, device, "The device the bytes were allocated for.");
-  }
-  for (const char* name : {"context", "sycl_context", "_context"}) {
+  c.def_prop_ro("device", device, "The device the bytes were allocated for.");
+  for (const char* name : {"context", "_context"}) {
     c.def_prop_ro(name, context, "The context the bytes belong to.");
   }
+  bind_dpctl_names(c, [](nb::handle self) { return live(nb::cast<const memory&>(self)).queue(); });
   c.def_prop_ro(
       "_pointer",
       [](const memory& self) {

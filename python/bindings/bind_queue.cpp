@@ -108,7 +108,7 @@ void bind_context(nb::module_& m) {
       "Raises\n------\n"
       "TypeError, ValueError\n    If it names no context: what it was, and what to pass.\n"
       "DeviceError\n    If there is no such device.");
-  bind_identity(type);
+  bind_identity(type, "SyclContextRef");
   type.def(
           "__init__",
           [](context* self, nb::handle source) { new (self) context(to_context(source)); },
@@ -160,7 +160,7 @@ void bind_queue(nb::module_& m) {
       "Raises\n------\n"
       "TypeError, ValueError\n    If the arguments name no queue: what they were, what to pass.\n"
       "DeviceError\n    If there is no such device.");
-  bind_identity(type);
+  bind_identity(type, "SyclQueueRef");
   type.def(
           "__init__",
           [](queue* self, nb::handle source, nb::handle device, std::optional<bool> in_order,

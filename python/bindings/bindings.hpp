@@ -41,6 +41,15 @@ sycl_origin to_origin(nb::handle obj, const char* where = "syclobj");
 sycl::queue to_queue(nb::handle obj, const char* where = "queue");
 sycl::device to_device(nb::handle obj, const char* where = "device");
 
+// --- dpctl_names.cpp: what programs written for dpctl and dpnp ask an array for -----------------
+
+/// Binds `sycl_queue`, `sycl_device` and `sycl_context`, the names that belong to dpctl: they give
+/// dpctl's own objects where dpctl is loaded, which dpnp insists on, and ours where it is not.
+/// `queue_of` takes the Python object; so does `theirs`, which may know of a dpctl.SyclQueue
+/// already.
+void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
+                      nb::object (*theirs)(nb::handle) = nullptr);
+
 // --- bind_memory.cpp / bind_array.cpp ---------------------------------------------------------
 
 /// Memory in Python is an array of bytes with another face.

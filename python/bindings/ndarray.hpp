@@ -115,9 +115,8 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
 /// The array on another queue: the same memory if it is within reach, otherwise a copy.
 array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
              bool always_copy, char order);
-/// The queue of an array as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded,
-/// otherwise our own.
-nb::object dpctl_queue(nb::handle self);
+/// The queue object by which dpnp recognises the array's memory; not valid if there is none.
+nb::object queue_for_dpnp(nb::handle self);
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m);
 
 }  // namespace usmx::python

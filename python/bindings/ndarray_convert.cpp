@@ -254,14 +254,10 @@ nb::object as_dpnp(nb::handle self) {
 
 }  // namespace
 
-nb::object dpctl_queue(nb::handle self) {
+nb::object queue_for_dpnp(nb::handle self) {
   const any_view& v = value_of(self).elements();
-  if (v.size() > 0 && !v.dtype().is_record() && dpnp_class().is_valid())
-    return as_dpnp(self).attr("sycl_queue");
-  nb::object queue = nb::cast(value_of(self).queue());
-  const nb::object dpctl = nb::steal(PyImport_GetModule(nb::str("dpctl").ptr()));
-  if (!dpctl.is_valid() || !nb::hasattr(dpctl, "SyclQueue")) return queue;
-  return dpctl.attr("SyclQueue")(queue.attr("_get_capsule")());
+  if (v.size() == 0 || v.dtype().is_record() || !dpnp_class().is_valid()) return {};
+  return as_dpnp(self).attr("sycl_queue");
 }
 
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {

@@ -18,14 +18,27 @@ void bind_event(nb::module_& m);                          // bind_event.cpp
 /// "opencl:cpu:0 (name)", "a sub-device of opencl:cpu:0 (name)": for reprs and error messages.
 std::string described(const sycl::device& device);
 
-/// SYCL objects are references: equal and of equal hash when they mean the same object below.
+/// Whether another library's object hands out a capsule of that name with the same SYCL object.
 template <class T>
-void bind_identity(nb::class_<T>& type) {
+bool same_behind_capsule(const T& self, nb::handle other, const char* capsule_name) {
+  if (capsule_name == nullptr || PyType_Check(other.ptr())) return false;
+  const nb::object get = nb::getattr(other, "_get_capsule", nb::none());
+  if (get.is_none()) return false;
+  const nb::object capsule = get();
+  return PyCapsule_IsValid(capsule.ptr(), capsule_name) != 0 &&
+         self == *static_cast<const T*>(PyCapsule_GetPointer(capsule.ptr(), capsule_name));
+}
+
+/// SYCL objects are references: equal and of equal hash when they mean the same object below, also
+/// if one of them is dpctl's. `capsule_name` is that of the capsule which carries such an object.
+template <class T>
+void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
   type.attr("__module__") = "usmx";  // where users find it, not where it is compiled
   type.def(
           "__eq__",
-          [](const T& self, nb::handle other) {
-            return nb::isinstance<T>(other) && self == nb::cast<const T&>(other);
+          [capsule_name](const T& self, nb::handle other) {
+            if (nb::isinstance<T>(other)) return self == nb::cast<const T&>(other);
+            return same_behind_capsule(self, other, capsule_name);
           },
           nb::is_operator(), nb::arg("other").none(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))

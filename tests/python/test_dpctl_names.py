@@ -1,0 +1,76 @@
+"""What programs written for dpctl and dpnp read from our objects by dpctl's names."""
+
+import subprocess
+import sys
+
+import dpctl
+import dpnp
+import pytest
+import usmx
+import usmx.memory
+
+
+def make(kind):
+    return usmx.arange(12, dtype="float32", usm_type=kind)
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@pytest.mark.parametrize("key", [slice(None), slice(None, None, -1), slice(2, 11, 3)])
+def test_dpnp_asarray_takes_an_array_without_a_copy(kind, key):
+    array = make(kind)[key]
+    theirs = dpnp.asarray(array, copy=False).get_array()
+    assert theirs.usm_data._pointer + theirs._element_offset * 4 == array.pointer
+    assert theirs.usm_type == kind
+    assert dpnp.asnumpy(theirs).tolist() == array.to_numpy().tolist()
+
+
+def test_what_dpnp_took_keeps_the_memory_and_not_the_object():
+    import gc
+    import weakref
+
+    array = make("shared")
+    gone = weakref.ref(array)
+    gc.disable()  # reference counts alone must do
+    try:
+        theirs = dpnp.asarray(array)
+        del array
+        assert gone() is None
+    finally:
+        gc.enable()
+    assert dpnp.asnumpy(theirs).tolist() == list(range(12))
+
+
+def test_dpnp_sees_that_an_array_became_read_only():
+    array = make("shared")
+    assert array.__usm_ndarray__.flags.writable
+    array.flags.writeable = False
+    assert not array.__usm_ndarray__.flags.writable
+
+
+def test_records_have_a_queue_although_dpnp_has_no_records():
+    record = usmx.empty(3, dtype=[("x", "<f4"), ("y", "<i4")])
+    assert isinstance(record.sycl_queue, dpctl.SyclQueue)
+
+
+@pytest.mark.parametrize("make_object", [make, lambda k: usmx.memory.MemoryUSMShared(64)])
+def test_dpctl_names_give_dpctl_objects_that_mean_the_same(make_object):
+    ours = make_object("shared")
+    assert isinstance(ours.sycl_queue, dpctl.SyclQueue)
+    assert isinstance(ours.sycl_device, dpctl.SyclDevice)
+    assert isinstance(ours.sycl_context, dpctl.SyclContext)
+    assert ours.queue == ours.sycl_queue
+    assert hash(ours.queue) == hash(ours.sycl_queue)
+    assert ours.context == ours.sycl_context
+    assert ours.queue != dpctl.SyclQueue()
+    assert ours.queue != ours.sycl_context
+
+
+def test_without_dpctl_the_names_give_our_own():
+    program = (
+        "import sys, usmx, usmx.memory\n"
+        "for o in (usmx.zeros(3), usmx.memory.MemoryUSMHost(8)):\n"
+        "    assert o.sycl_queue == o.queue and type(o.sycl_queue) is usmx.Queue\n"
+        "    assert o.sycl_device == o.device and o.sycl_context == o.context\n"
+        "assert 'dpctl' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
