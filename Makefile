@@ -18,6 +18,8 @@ PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
 
 CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(shell command -v $c)) clang++)
 FUZZ_SECONDS ?= 20
+# Starts a command in one of the environments that docs/testing.md describes.
+LAB := $(BIN)/python tests/lab/lab.py
 # Where kernels are compiled, libsycl-jit frees with another allocator's function than it allocates.
 ASAN_OPTIONS := alloc_dealloc_mismatch=0:detect_stack_use_after_return=1
 
@@ -43,11 +45,25 @@ test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k 
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
-test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	cmake --preset asan -DUSMX_BUILD_PYTHON=OFF
+test-simdisc: $(STAMPS)/usmx $(STAMPS)/test ## all tests on a simulated discrete device
+	cmake --build $(BUILD) --target tests/all
+	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
+	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+	$(LAB) simulated python -m pytest -p on_simulated_device $(PYTEST_ARGS)
+
+test-asan: $(STAMPS)/build $(STAMPS)/test ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --preset asan
 	cmake --build --preset asan
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
 	  ctest --preset asan --no-tests=error
+	PYTHONPATH=build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers $(PYTEST_ARGS)
+
+test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
+	cmake --preset tsan
+	cmake --build --preset tsan
+	TSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
+	  ctest --preset tsan --no-tests=error
 
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)
@@ -102,4 +118,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-asan fuzz stubs lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-simdisc test-tsan test-asan fuzz stubs lint format wheel clean

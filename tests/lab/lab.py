@@ -1,27 +1,42 @@
-"""Finds what tests/lab built, and starts programs under it."""
+"""Finds what tests/lab built, and starts programs under it.
+
+python lab.py simulated COMMAND...      on the simulated device
+python lab.py sanitized COMMAND...      with the sanitizers' libraries under an ordinary Python
+python lab.py leak-checked COMMAND...   with the SYCL runtime's own check of its handles
+"""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
-import usmx
-
 HERE = Path(__file__).resolve().parent
+# Builds whose libraries an ordinary process cannot load.
+SANITIZED = ("asan", "tsan", "fuzz")
 
 
 @cache
 def built(name: str) -> Path:
     """The newest build of a file of tests/lab; USMX_LAB names the folder if there are several."""
+    # Not by importing it: a sanitized usmx can be imported only where this is about to lead.
+    package = importlib.util.find_spec("usmx")
+    origin = Path(package.origin).absolute() if package and package.origin else None
+    imported_from = [origin.parents[2] / "tests" / "lab"] if origin else []
     folders = [
         *([Path(os.environ["USMX_LAB"])] if "USMX_LAB" in os.environ else []),
-        Path(usmx.__file__).absolute().parents[2] / "tests" / "lab",  # imported from a build tree
+        *imported_from,
         *sorted(
-            HERE.parents[1].glob("build/*/tests/lab"),
+            (
+                folder
+                for folder in HERE.parents[1].glob("build/*/tests/lab")
+                if folder.parents[1].name not in SANITIZED
+            ),
             key=lambda folder: folder.stat().st_mtime,
             reverse=True,
         ),
@@ -68,6 +83,33 @@ def planted(
             **(environment or {}),
         },
     )
+
+
+def sanitized() -> dict[str, str]:
+    """Environment variables for a sanitized module in an interpreter that is not."""
+    libraries = [
+        subprocess.run(
+            ["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    return {
+        "LD_PRELOAD": ":".join(libraries),
+        # Python's own allocator would hide what is wrong with small blocks.
+        "PYTHONMALLOC": "malloc",
+        # The OpenCL compiler frees with delete what it got from malloc. What Python keeps until
+        # the process ends is no leak of ours; the C++ tests look for those.
+        "ASAN_OPTIONS": "alloc_dealloc_mismatch=0:detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
+
+
+def leak_checked() -> dict[str, str]:
+    """Environment variables with which the runtime names each handle that nobody gave back."""
+    return {
+        "UR_ENABLE_LAYERS": "UR_LAYER_LEAK_CHECKING",
+        "UR_LOG_VALIDATION": "level:error;output:stderr",
+    }
 
 
 class SimulatedDevice:
@@ -118,3 +160,21 @@ class SimulatedDevice:
     def defects(self) -> int:
         """Defects that were reported on stderr."""
         return int(self._c.simulated_device_defects())
+
+
+def main(arguments: list[str]) -> None:
+    options = os.environ.get("USMX_SIMULATED_DEVICE", "")
+    ways = {
+        "simulated": lambda: simulated("report", *filter(None, [options])),
+        "sanitized": sanitized,
+        "leak-checked": leak_checked,
+    }
+    if len(arguments) < 2 or arguments[0] not in ways:
+        sys.exit(__doc__)
+    variables = ways[arguments[0]]()
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH", "")]))
+    os.execvpe(arguments[1], arguments[1:], {**os.environ, **variables, "PYTHONPATH": path})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

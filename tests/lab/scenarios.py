@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+import usmx
 import usmx.memory as um
 
 ALL: dict[str, Callable[[], None]] = {}
@@ -96,6 +97,78 @@ def memory_of_dpctl_is_exchanged() -> None:
         ours.copy_from_host(data)
         same(ours.tobytes(), data)
         same(ours._pointer, theirs._pointer)
+
+
+@scenario
+def arrays_are_created() -> None:
+    for kind in ("device", "shared", "host"):
+        same(usmx.zeros((3, 4), "i4", usm_type=kind).to_numpy(), np.zeros((3, 4), "i4"))
+        same(usmx.full(5, 2.5, "f8", usm_type=kind).to_numpy(), np.full(5, 2.5))
+        same(usmx.arange(7, usm_type=kind).to_numpy(), np.arange(7))
+        numbers = np.arange(24, dtype="f4").reshape(4, 6)
+        same(usmx.from_numpy(numbers, usm_type=kind).to_numpy(), numbers)
+        same(usmx.asarray(numbers.T, usm_type=kind).to_numpy(), numbers.T)
+        same(usmx.empty((0, 3), usm_type=kind).to_numpy().shape, (0, 3))
+
+
+@scenario
+def arrays_are_copied() -> None:
+    numbers = np.arange(60, dtype="i4").reshape(6, 10)
+    for kind in ("device", "shared", "host"):
+        a = usmx.asarray(numbers, usm_type=kind)
+        same(a.copy().to_numpy(), numbers)
+        same(a[::-2, 1::3].copy().to_numpy(), numbers[::-2, 1::3])
+        same(a.T.astype("f8").to_numpy(), numbers.T.astype("f8"))
+        same(a.to_host().to_numpy(), numbers)
+        same(a.to_device(usmx.Queue(usmx.Device())).to_numpy(), numbers)
+        b = usmx.zeros((6, 10), "i4", usm_type=kind)
+        b[2:4] = a[2:4]
+        b[0, 0] = 9
+        expected = np.zeros((6, 10), "i4")
+        expected[2:4] = numbers[2:4]
+        expected[0, 0] = 9
+        same(b.to_numpy(), expected)
+        same("59" in repr(a), True)
+
+
+@scenario
+def arrays_are_exchanged() -> None:
+    numbers = np.arange(60, dtype="i4").reshape(6, 10)
+    for kind in ("device", "shared", "host"):
+        a = usmx.asarray(numbers, usm_type=kind)
+        b = usmx.asarray(Producer(a[::-1].__sycl_usm_array_interface__))
+        same(b.to_numpy(), numbers[::-1])
+        b[1:3] = 0
+        same(a.to_numpy()[3:5].any(), np.False_)
+
+
+@scenario
+def kernels_are_launched() -> None:
+    axpy = usmx.RawKernel(
+        """
+        USMX_KERNEL(1) axpy(float a, const float* x, float* y) {
+          auto i = usmx::global_id();
+          y[i] += a * x[i];
+        }
+        """,
+        "axpy",
+    )
+    for kind in ("device", "shared", "host"):
+        x = usmx.arange(100, dtype="f4", usm_type=kind)
+        y = usmx.ones(100, "f4", usm_type=kind)
+        axpy[100](2.0, x, y)
+        axpy[100](1.0, x, y).wait()
+        same(y.to_numpy(), 3 * np.arange(100, dtype="f4") + 1)
+
+
+@scenario
+def queues_are_made() -> None:
+    for in_order in (True, False):
+        q = usmx.Queue(usmx.Device(), in_order=in_order)
+        m = um.MemoryUSMDevice(64, queue=q)
+        m.memset(3)
+        q.wait()
+        same(m.tobytes(), b"\x03" * 64)
 
 
 def everything() -> None:

@@ -103,6 +103,13 @@ def test_a_leak_is_listed():
     assert re.search("LEAK: device memory .* of 256 bytes, allocation number 1", result.stderr)
 
 
+@pytest.mark.parametrize("defect", ["leak", "copy_in_a_foreign_context"])
+def test_a_defect_that_changes_nothing_else_can_change_the_exit_code(defect):
+    assert lab.planted(defect, lab.simulated()).returncode == 0
+    assert lab.planted(defect, lab.simulated("strict")).returncode == 99
+    assert lab.planted("none", lab.simulated("strict")).returncode == 0
+
+
 def test_a_defect_can_stop_the_program_for_its_stack():
     result = lab.planted("free_twice", lab.simulated("abort"))
     assert result.returncode == -signal.SIGABRT
@@ -214,10 +221,7 @@ def test_the_layer_must_be_there_to_be_asked():
 
 def test_a_handle_that_the_runtime_keeps_is_reported_by_its_leak_check():
     """The other half of leaks: queues, contexts and events, by the runtime's own check."""
-    checked = {
-        "UR_ENABLE_LAYERS": "UR_LAYER_LEAK_CHECKING",
-        "UR_LOG_VALIDATION": "level:error;output:stderr",
-    }
+    checked = lab.leak_checked()
     kept = lab.planted("leak_nothing_but_a_queue", checked)
     assert re.search(r"Retained 1 reference\(s\) to handle", kept.stderr), kept.stderr
     assert "Retained" not in lab.planted("none", checked).stderr

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CL/cl_ext.h>
 #include <CL/cl_layer.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -283,7 +284,8 @@ void* CL_API_CALL extension_function(cl_platform_id platform, const char* name) 
 
 /// Last of all, after the runtime has freed what it holds for the whole process.
 [[gnu::destructor]] void report() {
-  if (!below || !configuration().report) return;
+  const settings& wanted = configuration();
+  if (!below || !(wanted.report || wanted.strict)) return;
   std::fprintf(stderr, "simulated device: live=%ld bytes=%zu in_flight=%ld defects=%ld", live(),
                live_bytes(), in_flight(), defects());
   for (std::size_t i = 0; i < call_kinds; ++i) {
@@ -292,6 +294,8 @@ void* CL_API_CALL extension_function(cl_platform_id platform, const char* name) 
   }
   std::fputc('\n', stderr);
   list_live();
+  // Past everybody's clean-up already, so nothing is cut short.
+  if (wanted.strict && (live() != 0 || defects() != 0)) _exit(99);
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ settings read() {
       s.left_aligned = true;
     else if (word == "early-free")
       s.report_early_free = true;
+    else if (word == "strict")
+      s.strict = true;
     else if (word == "abort")
       s.abort_on_defect = true;
     else

@@ -14,7 +14,8 @@ struct settings {
   bool report = false;        ///< "report": one line of totals and each leak when the process ends
   bool left_aligned = false;  ///< "left": allocations begin at a page, to catch reads before them
   bool report_early_free = false;  ///< "early-free": a free while commands run is a defect
-  bool abort_on_defect = false;    ///< "abort": stop at the first defect, for a stack trace
+  bool strict = false;           ///< "strict": a process that had a defect or a leak exits with 99
+  bool abort_on_defect = false;  ///< "abort": stop at the first defect, for a stack trace
 };
 
 const settings& configuration() noexcept;
