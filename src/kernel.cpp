@@ -3,7 +3,9 @@
 #include "usmx/kernel.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -118,9 +120,27 @@ std::string take_macros(std::vector<std::string>& options) {
   return directives;
 }
 
+/// For CUDA the compiler needs the device library of a toolkit; the option that says where it lies,
+/// if there is one and the user did not say it.
+void add_cuda_path(const sycl::device& device, std::vector<std::string>& options) {
+  if (device.get_backend() != sycl::backend::ext_oneapi_cuda) return;
+  const auto given = [](const std::string& o) { return o.rfind("--cuda-path", 0) == 0; };
+  if (std::ranges::any_of(options, given)) return;
+  const char* const candidates[] = {std::getenv("CUDA_PATH"), std::getenv("CUDA_HOME"),
+                                    "/usr/local/cuda", "/opt/cuda"};
+  for (const char* folder : candidates) {
+    std::error_code ignored;
+    if (folder && std::filesystem::exists(std::filesystem::path(folder) / "nvvm", ignored)) {
+      options.push_back(std::string("--cuda-path=") + folder);
+      return;
+    }
+  }
+}
+
 bundle compile(const sycl::context& context, const sycl::device& device, const std::string& source,
                std::vector<std::string> options) {
   experimental::include_files headers;
+  add_cuda_path(device, options);
   if (!detail::includes_sycl(source)) {
     for (const auto name : detail::kernel_source_names()) {
       headers.add("usmx/" + std::string(name), std::string(detail::kernel_source(name)));

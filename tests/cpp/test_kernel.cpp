@@ -458,6 +458,15 @@ USMX_KERNEL(1) slow(int* p, int* result) {
   CHECK_EQUAL(*at<int>(result), want);
 }
 
+TEST(Launch, NamesItsQueueToTheMemoryItUses) {
+  // What keeps memory until the kernel has run; on a device whose free waits nothing else shows it.
+  const auto k = program::build(queue(), axpy).get("axpy");
+  auto q = queue();
+  auto x = filled(8, 1.0f), y = filled(8, 1.0f);
+  k.launch(q, 8, {1.0f, x, y}).wait();
+  for (const auto& a : {x, y}) CHECK(std::ranges::count(a.keep_alive()->take_uses(), q) == 1);
+}
+
 TEST(Launch, FromManyThreads) {
   const auto k = program::build(queue(), axpy).get("fill_with");
   std::atomic<int> right = 0;
