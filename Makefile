@@ -49,7 +49,7 @@ test-simdisc: $(STAMPS)/usmx $(STAMPS)/test ## all tests on a simulated discrete
 	cmake --build $(BUILD) --target tests/all
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
 	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
-	$(LAB) simulated python -m pytest -p on_simulated_device $(PYTEST_ARGS)
+	$(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
 
 test-asan: $(STAMPS)/build $(STAMPS)/test ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
@@ -57,7 +57,7 @@ test-asan: $(STAMPS)/build $(STAMPS)/test ## all tests under AddressSanitizer an
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
 	  ctest --preset asan --no-tests=error
-	PYTHONPATH=build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers $(PYTEST_ARGS)
+	PYTHONPATH=build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
 
 test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan

@@ -1,6 +1,7 @@
 // Letting go of the GIL in a way that daemon threads survive: when the interpreter ends, CPython
 // before 3.14 unwinds a thread that waits for the GIL, and C++ ends the process if that passes a
-// destructor. SPDX-License-Identifier: Apache-2.0
+// destructor.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 """What programs written for dpctl and dpnp read from our objects by dpctl's names."""
+# SPDX-License-Identifier: Apache-2.0
 
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import sys
 import dpctl
 import dpnp
 import pytest
+
 import usmx
 import usmx.memory
 
