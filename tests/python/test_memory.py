@@ -60,8 +60,10 @@ class TestQueues:
 
     def test_ours_and_dpctls_names_are_the_same(self) -> None:
         memory = um.MemoryUSMShared(8)
-        assert memory.queue == memory.sycl_queue == memory._queue
-        assert memory.context == memory.sycl_context == memory._context
+        assert memory.queue == memory._queue
+        assert memory.queue == memory.sycl_queue
+        assert memory.context == memory._context
+        assert memory.context == memory.sycl_context
         assert memory.device == memory.sycl_device
         assert memory.usm_type == "shared"
 
