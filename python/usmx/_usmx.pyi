@@ -1015,7 +1015,7 @@ class _Memory:
 
     def __repr__(self) -> str: ...
 
-    def __getitem__(self, key: object | None) -> object: ...
+    def __getitem__(self, key: object) -> object: ...
 
     def __reduce__(self) -> object: ...
 
@@ -1123,7 +1123,7 @@ class _Memory:
             The buffer is read-only.
         """
 
-    def copy_from_host(self, obj: object | None) -> None:
+    def copy_from_host(self, obj: object) -> None:
         """
         Copy a buffer of the host, of any type and shape, to the beginning of this memory.
 
@@ -1135,7 +1135,7 @@ class _Memory:
             `obj` has no buffer.
         """
 
-    def copy_from_device(self, obj: object | None) -> None:
+    def copy_from_device(self, obj: object) -> None:
         """
         Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the
         beginning of this memory.
@@ -1148,7 +1148,7 @@ class _Memory:
             `obj` does not speak the protocol.
         """
 
-    def memset(self, val: object | None = 0) -> None:
+    def memset(self, val: object = 0) -> None:
         """Set every byte to `val`, an integer 0 to 255."""
 
     def tobytes(self) -> bytes:
@@ -1156,7 +1156,7 @@ class _Memory:
 
     def __bytes__(self) -> bytes: ...
 
-def get_usm_type(ptr: object | None, syclobj: object | None = None) -> str:
+def get_usm_type(ptr: object, syclobj: object | None = None) -> str:
     """
     The kind of USM at an address, or of a memory object.
 
@@ -1402,7 +1402,7 @@ class ndarray:
 
     __hash__: None = None
 
-    def _getitem(self, arg: object, /) -> object: ...
+    def _getitem(self, key: object | None) -> object: ...
 
     def __setitem__(self, key: object | None, value: object | None) -> None: ...
 
@@ -1461,15 +1461,7 @@ class ndarray:
         """The queue on which it is computed."""
 
     @property
-    def sycl_queue(self) -> Queue:
-        """The queue on which it is computed."""
-
-    @property
     def device(self) -> Device:
-        """The device of its queue."""
-
-    @property
-    def sycl_device(self) -> Device:
         """The device of its queue."""
 
     @property
@@ -1477,8 +1469,18 @@ class ndarray:
         """The context that its memory belongs to."""
 
     @property
-    def sycl_context(self) -> Context:
-        """The context that its memory belongs to."""
+    def sycl_queue(self) -> object:
+        """
+        The queue as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded, else `queue`.
+        """
+
+    @property
+    def sycl_device(self) -> object:
+        """The device or context of `sycl_queue`."""
+
+    @property
+    def sycl_context(self) -> object:
+        """The device or context of `sycl_queue`."""
 
     @property
     def usm_data(self) -> object:
@@ -1539,7 +1541,7 @@ class ndarray:
         """A view without dimensions of length one."""
 
     def ravel(self, order: object = 'C') -> object:
-        """The elements in one dimension; a view if they are gapless."""
+        """The elements gapless in one dimension; a view if they stand that way."""
 
     def flatten(self, order: object = 'C') -> object:
         """A copy of the elements in one dimension."""
