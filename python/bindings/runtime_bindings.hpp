@@ -52,7 +52,8 @@ nb::object make_capsule(const T& object, const char* name) {
   auto* copy = new T(object);
   PyObject* capsule = PyCapsule_New(copy, name, [](PyObject* self) {
     const char* now = PyCapsule_GetName(self);
-    if (now && now[0] == 'S') delete static_cast<T*>(PyCapsule_GetPointer(self, now));
+    // Whoever takes the object copies it and renames the capsule; this one stays ours to delete.
+    delete static_cast<T*>(PyCapsule_GetPointer(self, now));
   });
   if (!capsule) {
     delete copy;
