@@ -105,5 +105,9 @@ class host_buffer {
 /// Keeps a Python object alive as long as the memory it lent us; gives it back with the GIL held,
 /// from whatever thread the last array dies on, and does nothing once the interpreter is gone.
 shared_owner own_python(nb::object object, void* base, std::size_t bytes);
+/// For `tp_traverse` of an object that holds `a`: shows the collector the Python object behind it,
+/// so that cycles through our memory are found. Only if nobody else holds the memory: the collector
+/// counts references, and several holders share one.
+int traverse_lender(const array& a, visitproc visit, void* arg) noexcept;
 
 }  // namespace usmx::python

@@ -45,9 +45,18 @@ void release_buffer(PyObject* self, Py_buffer*) noexcept {
   nb::inst_ptr<memory>(self)->count_export(-1);
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const memory& m = *nb::inst_ptr<memory>(self);
+  Py_VISIT(m.root().ptr());
+  return traverse_lender(m.bytes, visit, arg);
+}
+
 }  // namespace
 
 PyType_Slot memory_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
     {0, nullptr},

@@ -1,10 +1,15 @@
 // The module `usmx._usmx`: only the order in which its parts are bound.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "bindings.hpp"
 #include "usmx/version.hpp"
 
 NB_MODULE(_usmx, m) {
   using namespace usmx::python;
+  // A producer that can reach an array of its own memory may outlive the last collection, through
+  // other libraries' objects that the collector cannot see into. That is no news for users at exit.
+  nb::set_leak_warnings(std::getenv("USMX_LEAK_WARNINGS") != nullptr);
   m.attr("__version__") = usmx::version;
   bind_errors(m);
   bind_runtime(m);

@@ -186,7 +186,13 @@ std::string buffer_format(const dtype& type) {
   return out;
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? traverse_lender(value_of(self), visit, arg) : 0;
+}
+
 PyType_Slot ndarray_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
     {Py_mp_subscript, reinterpret_cast<void*>(get_item)},

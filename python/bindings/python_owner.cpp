@@ -78,6 +78,12 @@ shared_owner own_python(nb::object object, void* base, std::size_t bytes) {
   return own(std::move(made));
 }
 
+int traverse_lender(const array& a, visitproc visit, void* arg) noexcept {
+  if (a.keep_alive().use_count() != 1) return 0;
+  const auto* const lender = dynamic_cast<const python_owner*>(a.keep_alive().get());
+  return lender == nullptr ? 0 : visit(lender->object(), arg);
+}
+
 bool lent_by_python(const array& a) noexcept {
   return dynamic_cast<const python_owner*>(a.keep_alive().get()) != nullptr;
 }
