@@ -12,6 +12,7 @@ import dpctl.memory as dpctl_memory
 import dpnp
 import dpnp.tensor as dpt
 import numpy as np
+
 import usmx
 import usmx.memory
 

@@ -16,9 +16,10 @@ import exchange_partners as partners
 import numpy as np
 import psutil
 import pytest
+from exchange_partners import ATTRIBUTE, Block, Layout
+
 import usmx
 import usmx.memory
-from exchange_partners import ATTRIBUTE, Block, Layout
 
 WHOLE = Layout((partners.ELEMENTS,))
 
@@ -60,7 +61,7 @@ def test_refused_producer_is_let_go(name):
     producer = described()
     producer.description["offset"] = 10**6
     gone = weakref.ref(producer)
-    with pytest.raises(ValueError, match="data|USM allocation"):
+    with pytest.raises(ValueError, match=r"data|USM allocation"):
         TAKERS[name](producer)
     del producer
     gc.collect()

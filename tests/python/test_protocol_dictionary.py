@@ -9,9 +9,10 @@ import dpctl.memory
 import exchange_partners as partners
 import numpy as np
 import pytest
+from exchange_partners import ATTRIBUTE, KINDS, LAYOUTS, Block, Layout, described
+
 import usmx
 import usmx.memory
-from exchange_partners import ATTRIBUTE, KINDS, LAYOUTS, Block, Layout, described
 
 WHOLE = Layout((partners.ELEMENTS,))
 

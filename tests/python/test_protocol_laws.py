@@ -11,8 +11,6 @@ import dpnp.tensor as dpt
 import exchange_partners as partners
 import numpy as np
 import pytest
-import usmx
-import usmx.memory
 from exchange_partners import (
     ATTRIBUTE,
     CONSUMERS,
@@ -25,6 +23,9 @@ from exchange_partners import (
     block_of,
     described,
 )
+
+import usmx
+import usmx.memory
 
 WHOLE = Layout((partners.ELEMENTS,))
 
