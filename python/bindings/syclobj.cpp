@@ -28,6 +28,14 @@ std::string described(nb::handle obj) {
   return (is_class ? "the class " : "an object of type ") + full_name(is_class ? obj : obj.type());
 }
 
+/// A str may hold lone surrogates, which no filter has: UnicodeEncodeError, a ValueError.
+std::string text_of(nb::handle str) {
+  Py_ssize_t n = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(str.ptr(), &n);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<std::size_t>(n)};
+}
+
 [[noreturn]] void refuse_type(nb::handle obj, const char* where, const char* why,
                               const char* want) {
   const std::string text = std::string(where) + ": got " + described(obj) + why + "; " + want;
@@ -92,7 +100,7 @@ sycl::device foreign_device(nb::handle obj, const char* where, const char* want)
   }
   if (!nb::isinstance<nb::str>(filter))
     refuse_type(obj, where, ", whose filter_string is no str", want);
-  return select_device(nb::cast<std::string>(filter));
+  return select_device(text_of(filter));
 }
 
 constexpr const char* expected_queue =
@@ -120,7 +128,7 @@ sycl_origin to_origin(nb::handle obj, const char* where) {
       refuse_type(obj, where, ", which has no context: pass a queue made from it", expected);
   }
   if (nb::isinstance<nb::str>(obj)) {
-    const auto& queue = default_queue(select_device(nb::cast<std::string>(obj)));
+    const auto& queue = default_queue(select_device(text_of(obj)));
     return {queue.get_context(), queue};
   }
   if (PyCapsule_CheckExact(obj.ptr())) return from_capsule(obj, where);
@@ -137,7 +145,7 @@ sycl_origin to_origin(nb::handle obj, const char* where) {
 
 sycl::queue to_queue(nb::handle obj, const char* where) {
   if (obj.is_none()) return default_queue();
-  if (nb::isinstance<nb::str>(obj)) return default_queue(select_device(nb::cast<std::string>(obj)));
+  if (nb::isinstance<nb::str>(obj)) return default_queue(select_device(text_of(obj)));
   if (nb::inst_check(obj)) {
     if (nb::isinstance<sycl::queue>(obj)) return nb::cast<const sycl::queue&>(obj);
     if (nb::isinstance<sycl::device>(obj)) return default_queue(nb::cast<const sycl::device&>(obj));
@@ -155,7 +163,7 @@ sycl::queue to_queue(nb::handle obj, const char* where) {
 
 sycl::device to_device(nb::handle obj, const char* where) {
   if (obj.is_none()) return select_device("");
-  if (nb::isinstance<nb::str>(obj)) return select_device(nb::cast<std::string>(obj));
+  if (nb::isinstance<nb::str>(obj)) return select_device(text_of(obj));
   if (nb::isinstance<sycl::device>(obj)) return nb::cast<const sycl::device&>(obj);
   return to_queue(obj, where).get_device();
 }

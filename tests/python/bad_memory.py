@@ -262,7 +262,7 @@ for name, value in {
             r"(?i)filter|device|syclobj",
             syclobj=value,
         )
-row("syclobj-filter-lone-surrogate", ValueError, r"", syclobj="cpu\ud800")
+row("syclobj-filter-lone-surrogate", ValueError, r"surrogates not allowed", syclobj="cpu\ud800")
 
 
 def capsule(name, pointer=None):
@@ -357,7 +357,7 @@ row(
 row(
     "syclobj-get-capsule-is-no-method",
     TypeError,
-    r"",
+    r"not callable",
     syclobj=lambda g: types.SimpleNamespace(_get_capsule=1),
 )
 row(
