@@ -1015,7 +1015,7 @@ class _Memory:
 
     def __repr__(self) -> str: ...
 
-    def __getitem__(self, key: object) -> object: ...
+    def __getitem__(self, key: object | None) -> object: ...
 
     def __reduce__(self) -> object: ...
 
@@ -1055,10 +1055,6 @@ class _Memory:
         """The queue that work on these bytes goes to."""
 
     @property
-    def sycl_queue(self) -> Queue:
-        """The queue that work on these bytes goes to."""
-
-    @property
     def _queue(self) -> Queue:
         """The queue that work on these bytes goes to."""
 
@@ -1067,20 +1063,21 @@ class _Memory:
         """The device the bytes were allocated for."""
 
     @property
-    def sycl_device(self) -> Device:
-        """The device the bytes were allocated for."""
-
-    @property
     def context(self) -> Context:
-        """The context the bytes belong to."""
-
-    @property
-    def sycl_context(self) -> Context:
         """The context the bytes belong to."""
 
     @property
     def _context(self) -> Context:
         """The context the bytes belong to."""
+
+    @property
+    def sycl_queue(self) -> object: ...
+
+    @property
+    def sycl_device(self) -> object: ...
+
+    @property
+    def sycl_context(self) -> object: ...
 
     @property
     def _pointer(self) -> int:
@@ -1123,7 +1120,7 @@ class _Memory:
             The buffer is read-only.
         """
 
-    def copy_from_host(self, obj: object) -> None:
+    def copy_from_host(self, obj: object | None) -> None:
         """
         Copy a buffer of the host, of any type and shape, to the beginning of this memory.
 
@@ -1135,7 +1132,7 @@ class _Memory:
             `obj` has no buffer.
         """
 
-    def copy_from_device(self, obj: object) -> None:
+    def copy_from_device(self, obj: object | None) -> None:
         """
         Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the
         beginning of this memory.
@@ -1148,7 +1145,7 @@ class _Memory:
             `obj` does not speak the protocol.
         """
 
-    def memset(self, val: object = 0) -> None:
+    def memset(self, val: object | None = 0) -> None:
         """Set every byte to `val`, an integer 0 to 255."""
 
     def tobytes(self) -> bytes:
@@ -1156,7 +1153,7 @@ class _Memory:
 
     def __bytes__(self) -> bytes: ...
 
-def get_usm_type(ptr: object, syclobj: object | None = None) -> str:
+def get_usm_type(ptr: object | None, syclobj: object | None = None) -> str:
     """
     The kind of USM at an address, or of a memory object.
 
@@ -1469,18 +1466,13 @@ class ndarray:
         """The context that its memory belongs to."""
 
     @property
-    def sycl_queue(self) -> object:
-        """
-        The queue as libraries on dpctl expect it: a dpctl.SyclQueue if dpctl is loaded, else `queue`.
-        """
+    def sycl_queue(self) -> object: ...
 
     @property
-    def sycl_device(self) -> object:
-        """The device or context of `sycl_queue`."""
+    def sycl_device(self) -> object: ...
 
     @property
-    def sycl_context(self) -> object:
-        """The device or context of `sycl_queue`."""
+    def sycl_context(self) -> object: ...
 
     @property
     def usm_data(self) -> object:
