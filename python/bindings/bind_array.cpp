@@ -73,7 +73,7 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const array out = bytes.with_view(std::move(elements));
   if (queue.is_none()) return out;
   const sycl::queue place = to_queue(queue);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   return out.on(place);
 }
 

@@ -29,7 +29,7 @@ const char* status_of(const sycl::event& event) {
 template <class Query>
 std::uint64_t time_of(const sycl::event& event) {
   try {
-    const nb::gil_scoped_release released;  // start and end wait for the command
+    const gil_released released;  // start and end wait for the command
     return event.get_profiling_info<Query>();
   } catch (const sycl::exception& e) {
     // SYCL's own words for this are thirty and name no remedy.
@@ -76,7 +76,7 @@ void bind_event(nb::module_& m) {
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: object = None) -> None"))
       .def(
-          "wait", [](event& e) { e.wait_and_throw(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "wait", [](event& e) { e.wait_and_throw(); }, nb::call_guard<gil_released>(),
           "Wait until the command has finished. Raises its asynchronous errors.")
       .def_static(
           "wait_for",
@@ -84,7 +84,7 @@ void bind_event(nb::module_& m) {
             const auto events = nb::isinstance<event>(source)
                                     ? std::vector<event>{nb::cast<const event&>(source)}
                                     : nb::cast<std::vector<event>>(source);
-            const nb::gil_scoped_release released;
+            const gil_released released;
             event::wait_and_throw(events);
           },
           nb::arg("events"), "Wait for an event, or for all of a sequence.",

@@ -230,7 +230,7 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
 
   const auto k = [&] {
     try {
-      const nb::gil_scoped_release release;
+      const gil_released release;
       return bound.k.on(queue);
     } catch (const std::out_of_range& e) {
       // Thrown with the GIL held again: the guard above has ended.
@@ -275,7 +275,7 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
     arguments.emplace_back(*a.memory);
   }
   try {
-    const nb::gil_scoped_release release;
+    const gil_released release;
     if (!ordered_by_hand) before = order_of(queue, memory);
     return k.launch(queue, bound.range, arguments, before);
   } catch (const interop_error& e) {
@@ -289,7 +289,7 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
 nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
   auto queue = to_queue(queue_or_none);
   const auto built = [&] {
-    const nb::gil_scoped_release release;
+    const gil_released release;
     return m.build(queue);
   }();
   nb::list names;
@@ -383,7 +383,7 @@ Examples
           [](const raw_kernel& k, nb::handle queue) {
             const auto where = to_queue(queue);
             try {
-              const nb::gil_scoped_release release;
+              const gil_released release;
               k.on(where);
             } catch (const std::out_of_range& e) {
               throw nb::key_error(e.what());

@@ -193,12 +193,12 @@ void bind_queue(nb::module_& m) {
           "CUstream as an integer. Borrowed: valid as long as this object lives; who keeps it "
           "longer retains it with the driver.")
       .def(
-          "wait", [](queue& q) { q.wait_and_throw(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "wait", [](queue& q) { q.wait_and_throw(); }, nb::call_guard<gil_released>(),
           "Wait until all commands have finished. Raises their asynchronous errors.")
       .def(
           "submit_barrier",
           [](queue& q, const std::vector<sycl::event>& depends_on) {
-            const nb::gil_scoped_release released;
+            const gil_released released;
             return depends_on.empty() ? q.ext_oneapi_submit_barrier()
                                       : q.ext_oneapi_submit_barrier(depends_on);
           },

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "bindings.hpp"
-#include "gil.hpp"
 
 namespace usmx::python {
 
@@ -31,7 +30,6 @@ struct memory {
 
  private:
   memory& root_memory() noexcept { return is_view() ? *nb::inst_ptr<memory>(root_) : *this; }
-  void give_up() noexcept;
 
   // Guarded by the GIL. The views of a root form a list that starts at the root itself.
   nb::object root_;

@@ -22,7 +22,7 @@ memory::~memory() {
     previous_->next_ = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
   }
-  give_up();
+  give_back(bytes);
 }
 
 void memory::free() {
@@ -39,21 +39,12 @@ void memory::free() {
     }
   }
   freed_ = true;
-  give_up();
+  give_back(bytes);
 }
 
 void memory::count_export(int change) noexcept {
   exports_ += change;
   if (is_view()) root_memory().exports_ += change;
-}
-
-void memory::give_up() noexcept {
-  array last = std::exchange(bytes, array());
-  // A free may wait for the driver. An object of Python's must be given back right here, though.
-  if (last.keep_alive().use_count() == 1 && !lent_by_python(last)) {
-    const gil_released released;
-    last = array();
-  }
 }
 
 const array& live(const memory& m) {

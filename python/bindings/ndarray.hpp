@@ -15,6 +15,8 @@ struct ndarray {
   array value;
   /// What dpnp was given of it, see as_dpnp.
   nb::object dpnp_view = {};
+
+  ~ndarray() { give_back(value); }
 };
 
 /// The array inside `self`, which must be an ndarray.

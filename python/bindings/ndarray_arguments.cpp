@@ -107,7 +107,7 @@ layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
 }
 
 array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind) {
-  const nb::gil_scoped_release released;
+  const gil_released released;
   const std::int64_t count[] = {where.size()};
   const array flat = array::empty(queue, count, type, kind);
   any_view elements;

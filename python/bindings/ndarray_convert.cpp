@@ -25,7 +25,7 @@ nb::object to_numpy(nb::handle self) {
   const nb::object np = numpy_or_error("to_numpy()");
   nb::object out = np.attr("empty")(self.attr("shape"), dtype_object(a.elements().dtype()));
   const std::optional<host_buffer> target = host_buffer::borrow(out, true);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   copy_to_host(target->elements(), a);
   return out;
 }
@@ -83,7 +83,7 @@ nb::object only_element(const array& a, const char* what) {
   layout flat;
   v.layout().reshaped(extents(), flat);
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     copy_to_host(target, a.with_view(v.with_layout(std::move(flat), 0)));
   }
   return from_element(bytes.get(), v.dtype());
@@ -118,7 +118,7 @@ nb::object to_bytes(const array& a) {
   void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
   check(any_view::make(landing, v.dtype(), std::move(where), usm_kind::unknown, false, target));
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     copy_to_host(target, a);
   }
   if (!is_aligned) std::memcpy(text, aside.get(), v.nbytes());
@@ -207,7 +207,7 @@ nb::object rebuild(nb::handle bytes, nb::handle shape, nb::handle type, nb::hand
   const array raw = out.with_view(byte_run(static_cast<std::byte*>(out.data()),
                                            source->elements().nbytes(), out.kind(), false));
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     copy_from_host(raw, source->elements());
   }
   return read_only ? wrap_view(out, out.elements().as_read_only()) : wrap_array(std::move(out));

@@ -41,7 +41,7 @@ layout layout_of(const extents& shape, std::size_t itemsize, char order) {
 }
 
 void fill_with(const array& a, const std::byte* element) {
-  const nb::gil_scoped_release released;
+  const gil_released released;
   fill(a, element);
 }
 
@@ -119,7 +119,7 @@ array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::ha
   array out = allocate_array(to_place(queue, device),
                              ordered_layout(source.view().layout(), t.itemsize(), 'K'), t,
                              to_kind(usm_type, usm_kind::device));
-  const nb::gil_scoped_release released;
+  const gil_released released;
   copy_from_host(out, source.view());
   return out;
 }
@@ -133,7 +133,7 @@ template <class Wide>
 array count_up(const Wide& start, const Wide& delta, std::int64_t n, const dtype& type,
                const sycl::queue& queue, usm_kind kind) {
   array out = allocate_array(queue, layout_of(extents{n}, type.itemsize(), 'C'), type, kind);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   constexpr std::int64_t block = std::int64_t{1} << 20;
   const auto values =
       std::make_unique<Wide[]>(static_cast<std::size_t>(std::clamp<std::int64_t>(n, 1, block)));
@@ -218,11 +218,11 @@ array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_ki
   // Without an element there may be no kind.
   const bool same_kind = a.kind() == kind || a.kind() == usm_kind::unknown;
   if (!always_copy && same_kind && v.dtype() == type && within_reach(a, queue)) {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     return a.on(queue);
   }
   array out = allocate_array(queue, ordered_layout(v.layout(), type.itemsize(), order), type, kind);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   copy(out, a);
   return out;
 }

@@ -182,17 +182,17 @@ void assign(const array& target, nb::handle value) {
   if (is_python_number(value)) {
     const auto element = std::make_unique<std::byte[]>(to.dtype().itemsize());
     to_element(value, to.dtype(), element.get());
-    const nb::gil_scoped_release released;
+    const gil_released released;
     return fill(target, element.get());
   }
   if (const std::optional<array> source = import_array(value)) {
     const any_view repeated = broadcast_to(source->elements(), shape);
-    const nb::gil_scoped_release released;
+    const gil_released released;
     return copy(target, source->with_view(repeated));
   }
   const host_elements source = host_elements::of(value, &to.dtype());
   const any_view repeated = broadcast_to(source.view(), shape);
-  const nb::gil_scoped_release released;
+  const gil_released released;
   copy_from_host(target, repeated);
 }
 

@@ -62,7 +62,7 @@ gathered gather(const array& a, const std::vector<excerpt>& axes) {
   for (std::size_t k = 0; k < axes.size(); ++k) {
     if (axes[k].is_cut()) cut.push_back(k);
   }
-  const nb::gil_scoped_release released;
+  const gil_released released;
   // One block for each combination of beginnings and ends.
   for (std::size_t corner = 0; corner < std::size_t{1} << cut.size(); ++corner) {
     any_view from = a.elements();

@@ -153,7 +153,7 @@ nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle cop
   const array gapless = allocate_array(
       a.queue(), ordered_layout(v.layout(), v.dtype().itemsize(), order), v.dtype(), a.kind());
   {
-    const nb::gil_scoped_release released;
+    const gil_released released;
     copy(gapless, a);
   }
   if (!reshaped(gapless.elements().layout(), wanted, order, where))

@@ -95,7 +95,7 @@ bool wait_for(const array* elements) noexcept {
   return guarded(false, [&] {
     if (elements->keep_alive() != nullptr && elements->keep_alive()->busy()) {
       const array held = *elements;
-      const nb::gil_scoped_release unlocked;
+      const gil_released unlocked;
       held.wait();
     }
     return true;

@@ -88,6 +88,14 @@ bool lent_by_python(const array& a) noexcept {
   return dynamic_cast<const python_owner*>(a.keep_alive().get()) != nullptr;
 }
 
+void give_back(array& a) noexcept {
+  array last = std::exchange(a, array());
+  if (last.keep_alive().use_count() == 1 && !lent_by_python(last)) {
+    const gil_released released;
+    last = array();
+  }
+}
+
 nb::object lender_of(const array& a) {
   const auto* const lender = dynamic_cast<const python_owner*>(a.keep_alive().get());
   return lender == nullptr ? nb::none() : nb::borrow(lender->object());

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 
-#include "gil.hpp"
 #include "protocols.hpp"
 
 namespace usmx::python {

@@ -1,7 +1,10 @@
 """usmx: zero-copy exchange of SYCL Unified Shared Memory between C++ and Python."""
 # SPDX-License-Identifier: Apache-2.0
 
-from . import _runtime  # noqa: F401 - first: it shows drivers before the runtime looks for them
+from . import (
+    _runtime,  # noqa: F401 - first: it shows drivers before the runtime looks for them
+    memory,
+)
 from ._usmx import (
     AllocationError,
     BuildError,
@@ -86,6 +89,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "memory",
     "ndarray",
     "ones",
     "ones_like",

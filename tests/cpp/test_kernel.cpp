@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "check.hpp"
-#include "usmx/runtime.hpp"
+#include "gate.hpp"
 
 namespace {
 
@@ -463,8 +463,11 @@ TEST(Launch, NamesItsQueueToTheMemoryItUses) {
   const auto k = program::build(queue(), axpy).get("axpy");
   auto q = queue();
   auto x = filled(8, 1.0f), y = filled(8, 1.0f);
-  k.launch(q, 8, {1.0f, x, y}).wait();
-  for (const auto& a : {x, y}) CHECK(std::ranges::count(a.keep_alive()->take_uses(), q) == 1);
+  check::gate gate(q);
+  auto launched = k.launch(q, 8, {1.0f, x, y});
+  for (const auto& a : {x, y}) CHECK(a.keep_alive()->has_own_work());
+  gate.open();
+  launched.wait();
 }
 
 TEST(Launch, FromManyThreads) {

@@ -64,7 +64,7 @@ class TestQueues:
         assert memory.queue == memory.sycl_queue
         assert memory.context == memory._context
         assert memory.context == memory.sycl_context
-        assert memory.device == memory.sycl_device
+        assert memory.device.filter_string == memory.sycl_device.filter_string
         assert memory.usm_type == "shared"
 
 
