@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/venv
 STAMPS := $(VENV)/.stamps
+# A worker for each core; PYTEST_ARGS="-k name" runs some tests, one after the other.
+PYTEST_ARGS ?= -n auto --dist worksteal
 SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md \
              -type f -not -name '*.pyc' 2>/dev/null)
 # One build folder serves the package, the wheel and the C++ tests, so each file is compiled once.
