@@ -45,14 +45,13 @@ void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
       .def("__hash__", [](const T& self) { return std::hash<T>()(self); });
 }
 
-/// A fresh capsule with a copy. Whoever takes the content over renames it to "used_<name>"; if
-/// nobody does, the capsule deletes the copy.
+/// A fresh capsule with a copy of its own, which it deletes in the end. A consumer copies once more
+/// and renames the capsule to "used_<name>", so that nobody takes it twice.
 template <class T>
 nb::object make_capsule(const T& object, const char* name) {
   auto* copy = new T(object);
   PyObject* capsule = PyCapsule_New(copy, name, [](PyObject* self) {
     const char* now = PyCapsule_GetName(self);
-    // Whoever takes the object copies it and renames the capsule; this one stays ours to delete.
     delete static_cast<T*>(PyCapsule_GetPointer(self, now));
   });
   if (!capsule) {
