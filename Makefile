@@ -67,6 +67,9 @@ test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
 	  ctest --preset tsan --no-tests=error
 
+bench: $(STAMPS)/usmx $(STAMPS)/test ## what exchange costs, beside dpctl and dpnp; BENCH_ARGS="--json"
+	$(BIN)/python bench/exchange.py $(BENCH_ARGS)
+
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)
 	cmake --build build/fuzz
@@ -120,4 +123,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-simdisc test-tsan test-asan fuzz stubs lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-simdisc test-tsan test-asan bench fuzz stubs lint format wheel clean

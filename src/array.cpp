@@ -55,23 +55,25 @@ any_view checked(any_view elements, const sycl::context& context) {
   if (elements.size() == 0) return elements;
   const std::byte* first = elements.first_byte();
   const std::byte* last = elements.last_byte();
-  const std::string held = hex(first) + " .. " + hex(last);
+  const auto outside = [&](const std::string& of) {
+    raise(fault::out_of_allocation, hex(first) + " .. " + hex(last) + of);
+  };
 
-  const usm_kind kind = kind_of(elements.data(), context);
+  const auto [kind, extent] = describe_allocation(elements.data(), context);
   if (kind == usm_kind::unknown) raise(fault::not_usm, hex(elements.data()));
   if (elements.kind() != usm_kind::unknown && elements.kind() != kind) {
     raise(fault::kind_mismatch,
           std::string(name(elements.kind())) + " for memory of kind " + name(kind) + ":");
   }
-  if (const auto extent = extent_of(elements.data(), context)) {
+  if (extent) {
     if (first < extent->base || last > extent->base + extent->bytes) {
-      raise(fault::out_of_allocation, held + " in the allocation " + hex(extent->base) + " .. " +
-                                          hex(extent->base + extent->bytes));
+      outside(" in the allocation " + hex(extent->base) + " .. " +
+              hex(extent->base + extent->bytes));
     }
   } else if (kind_of(first, context) != kind || kind_of(last - 1, context) != kind) {
-    raise(fault::out_of_allocation, held);
+    outside("");
   }
-  return elements.with_kind(kind);
+  return std::move(elements).with_kind(kind);
 }
 
 }  // namespace

@@ -54,8 +54,7 @@ opencl_query cached_opencl_query(const sycl::context& context) {
   return recent.get(context, make);
 }
 
-extent opencl_extent(const void* p, const sycl::context& context) {
-  const opencl_query query = cached_opencl_query(context);
+extent opencl_extent(const void* p, const opencl_query& query) {
   if (!query.ask) return {};
   void* base = nullptr;
   std::size_t bytes = 0;
@@ -66,6 +65,25 @@ extent opencl_extent(const void* p, const sycl::context& context) {
           CL_SUCCESS)
     return {};
   return allocation_extent{static_cast<std::byte*>(base), bytes};
+}
+
+/// Empty where the driver refuses to answer, which is for SYCL to judge.
+std::optional<usm_kind> opencl_kind(const void* p, const opencl_query& query) noexcept {
+  cl_uint type = CL_MEM_TYPE_UNKNOWN_INTEL;
+  if (!query.ask || query.ask(query.context, p, CL_MEM_ALLOC_TYPE_INTEL, sizeof type, &type,
+                              nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  switch (type) {
+    case CL_MEM_TYPE_HOST_INTEL:
+      return usm_kind::host;
+    case CL_MEM_TYPE_DEVICE_INTEL:
+      return usm_kind::device;
+    case CL_MEM_TYPE_SHARED_INTEL:
+      return usm_kind::shared;
+    default:
+      return usm_kind::unknown;
+  }
 }
 
 // --- Level Zero
@@ -132,7 +150,7 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
   try {
     switch (context.get_backend()) {
       case sycl::backend::opencl:
-        return opencl_extent(p, context);
+        return opencl_extent(p, cached_opencl_query(context));
       case sycl::backend::ext_oneapi_level_zero:
         return level_zero_extent(p, context);
       case sycl::backend::ext_oneapi_cuda:
@@ -143,6 +161,24 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
   } catch (...) {
     return {};
   }
+}
+
+allocation describe_allocation(const void* p, const sycl::context& context) noexcept {
+  if (!p) return {};
+  try {
+    if (context.get_backend() == sycl::backend::opencl) {
+      const opencl_query query = cached_opencl_query(context);
+      if (const auto kind = opencl_kind(p, query)) {
+        if (*kind == usm_kind::unknown) return {};
+        return {*kind, opencl_extent(p, query)};
+      }
+    }
+  } catch (...) {
+    // The way through SYCL is left.
+  }
+  const usm_kind kind = kind_of(p, context);
+  if (kind == usm_kind::unknown) return {};
+  return {kind, extent_of(p, context)};
 }
 
 }  // namespace usmx

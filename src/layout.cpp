@@ -98,16 +98,25 @@ fault layout::measure() noexcept {
   return fault::none;
 }
 
-fault layout::c_order(extents shape, std::size_t itemsize, layout& out) {
+fault layout::gapless(extents (*strides_of)(const extents&), extents&& shape, std::size_t itemsize,
+                      layout& out) {
+  itemsize = std::max<std::size_t>(itemsize, 1);
   if (const fault f = check_shape(shape, itemsize); f != fault::none) return f;
-  extents strides = c_strides(shape);
-  return strided(std::move(shape), std::move(strides), itemsize, out);
+  // Nothing is left to measure: all bytes are known to fit, and the strides follow from the shape.
+  out.strides_ = strides_of(shape);
+  out.size_ = product(shape.span());
+  out.shape_ = std::move(shape);
+  out.range_ = {0, out.size_};
+  out.itemsize_ = itemsize;
+  return fault::none;
+}
+
+fault layout::c_order(extents shape, std::size_t itemsize, layout& out) {
+  return gapless(c_strides, std::move(shape), itemsize, out);
 }
 
 fault layout::f_order(extents shape, std::size_t itemsize, layout& out) {
-  if (const fault f = check_shape(shape, itemsize); f != fault::none) return f;
-  extents strides = f_strides(shape);
-  return strided(std::move(shape), std::move(strides), itemsize, out);
+  return gapless(f_strides, std::move(shape), itemsize, out);
 }
 
 fault layout::strided(extents shape, extents strides, std::size_t itemsize, layout& out) {

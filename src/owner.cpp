@@ -27,12 +27,14 @@ void owner::note(const sycl::queue& queue, bool own) {
   const auto known = std::ranges::find(uses_, queue, &use::queue);
   if (known != uses_.end()) {
     known->own |= own;
+    if (own) worked_.store(true, std::memory_order_release);
     return;
   }
   if (uses_.size() >= most_queues) {
     std::erase_if(uses_, [](const use& u) { return is_idle(u.queue); });
   }
   uses_.push_back({queue, own});
+  if (own) worked_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
 }
 
@@ -55,7 +57,7 @@ bool owner::busy() noexcept {
 }
 
 bool owner::has_own_work() noexcept {
-  if (!used_.load(std::memory_order_acquire)) return false;
+  if (!worked_.load(std::memory_order_acquire)) return false;
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(uses_, [](const use& u) { return u.own && !is_idle(u.queue); });
 }
@@ -104,7 +106,7 @@ class retire_list {
     for (owner::use& u : o->take_uses()) {
       if (!is_idle(u.queue)) mark(o->pending_, u.queue);
     }
-    if (o->pending_.empty()) return finish(o);
+    if (o->pending_.empty()) return o->dispose();
     const std::scoped_lock lock(mutex_);
     waiting_.fetch_add(1, std::memory_order_release);
     list_.push(o);
@@ -183,14 +185,9 @@ class retire_list {
     return true;
   }
 
-  static void finish(owner* o) noexcept {
-    o->release();
-    delete o;
-  }
-
   void finish_all(owner_chain& owners) noexcept {
     while (!owners.empty()) {
-      finish(owners.pop());
+      owners.pop()->dispose();
       // Counted down only now: a count of zero promises that the bytes are back.
       waiting_.fetch_sub(1, std::memory_order_release);
     }

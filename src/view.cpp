@@ -30,10 +30,6 @@ const char* name(usm_kind k) noexcept {
   }
 }
 
-any_view::any_view() noexcept {
-  (void)usmx::layout::c_order(extents(std::size_t{1}, 0), 1, layout_);
-}
-
 fault any_view::make(void* data, usmx::dtype type, usmx::layout where, usm_kind kind,
                      bool read_only, any_view& out) {
   if (where.itemsize() < type.itemsize()) {
@@ -96,10 +92,11 @@ any_view any_view::as_read_only() const {
   return result;
 }
 
-any_view any_view::with_kind(usm_kind kind) const {
-  any_view result = *this;
-  result.kind_ = kind;
-  return result;
+any_view any_view::with_kind(usm_kind kind) const& { return any_view(*this).with_kind(kind); }
+
+any_view any_view::with_kind(usm_kind kind) && {
+  kind_ = kind;
+  return std::move(*this);
 }
 
 }  // namespace usmx

@@ -48,7 +48,10 @@ class array {
                      dtype type, std::function<void(void*)> deleter);
 
   /// Another view of the same memory; `elements` must come from this array's own view.
-  array with_view(any_view elements) const { return {std::move(elements), queue_, owner_}; }
+  array with_view(any_view elements) const& { return {std::move(elements), queue_, owner_}; }
+  array with_view(any_view elements) && {
+    return {std::move(elements), std::move(queue_), std::move(owner_)};
+  }
   /// The same memory, computed on another queue of the same context. Throws std::invalid_argument
   /// for another context.
   array on(const sycl::queue& queue) const;

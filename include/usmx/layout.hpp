@@ -25,14 +25,23 @@ class extents {
  public:
   extents() noexcept = default;
   explicit extents(std::size_t n, std::int64_t value = 0) : size_(n) {
-    if (n > inline_capacity) heap_ = std::make_unique<std::int64_t[]>(n);
-    std::fill_n(data(), n, value);
+    // All of the inline numbers, because a fixed count costs one store and no call.
+    if (n <= inline_capacity) {
+      inline_.fill(value);
+    } else {
+      heap_ = std::make_unique<std::int64_t[]>(n);
+      std::fill_n(heap_.get(), n, value);
+    }
   }
   extents(std::initializer_list<std::int64_t> v) : extents(std::span(v.begin(), v.size())) {}
   explicit extents(std::span<const std::int64_t> v) : extents(v.size()) {
     std::copy(v.begin(), v.end(), data());
   }
-  extents(const extents& o) : extents(o.span()) {}
+  extents(const extents& o) : size_(o.size_), inline_(o.inline_) {
+    if (!o.heap_) return;
+    heap_ = std::make_unique<std::int64_t[]>(size_);
+    std::copy_n(o.heap_.get(), size_, heap_.get());
+  }
   extents(extents&& o) noexcept
       : size_(std::exchange(o.size_, 0)), inline_(o.inline_), heap_(std::move(o.heap_)) {}
   extents& operator=(const extents& o) { return *this = extents(o); }
@@ -135,6 +144,13 @@ class layout {
   }
 
  private:
+  friend class any_view;
+  struct nothing {};
+  /// Shape (0,): what an array without memory has.
+  explicit layout(nothing) noexcept
+      : shape_(std::size_t{1}, 0), strides_(std::size_t{1}, 1), size_(0), range_{0, 0} {}
+  static fault gapless(extents (*strides_of)(const extents&), extents&& shape, std::size_t itemsize,
+                       layout& out);
   fault measure() noexcept;
   void tame_unused_strides();
 

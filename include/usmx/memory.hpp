@@ -105,6 +105,14 @@ class owner {
   /// allocates or frees, never on one of SYCL's.
   virtual void release() noexcept = 0;
 
+ protected:
+  /// The last that happens to an owner that `own` took: releases the bytes and ends it. Overridden
+  /// where the end has to wait for something else.
+  virtual void dispose() noexcept {
+    release();
+    delete this;
+  }
+
  private:
   friend class detail::owner_chain;
   friend class detail::retire_list;
@@ -120,6 +128,7 @@ class owner {
   std::byte* base_;
   std::size_t bytes_;
   std::atomic<bool> used_{false};
+  std::atomic<bool> worked_{false};  // some use is our own
   std::mutex mutex_;
   std::vector<use> uses_;
   owner* next_ = nullptr;             // in the list of what was put aside

@@ -78,6 +78,16 @@ struct allocation_extent {
 /// pointers; empty where the driver cannot tell and for memory that is not USM.
 std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept;
 
+/// What is known of the memory at a pointer.
+struct allocation {
+  usm_kind kind = usm_kind::unknown;
+  std::optional<allocation_extent> extent;
+};
+
+/// `kind_of` and `extent_of` in one, in as few questions to the driver as there can be. Memory of
+/// unknown kind has no extent.
+allocation describe_allocation(const void* p, const sycl::context& context) noexcept;
+
 /// Free memory of a device in bytes, where the driver tells; for a CPU what the system can give
 /// without swapping.
 std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;

@@ -56,7 +56,7 @@ struct view {
 class any_view {
  public:
   /// No elements: shape (0,), bytes, null.
-  any_view() noexcept;
+  any_view() noexcept : layout_(usmx::layout::nothing{}) {}
   any_view(const any_view&) = default;
   any_view(any_view&&) noexcept = default;
   /// All or nothing, should memory run out.
@@ -96,7 +96,8 @@ class any_view {
   any_view sliced(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
   any_view indexed(int axis, std::int64_t index) const;
   any_view as_read_only() const;
-  any_view with_kind(usm_kind kind) const;
+  any_view with_kind(usm_kind kind) const&;
+  any_view with_kind(usm_kind kind) &&;
 
   /// Typed form. Faults: dtype_mismatch, rank_mismatch, read_only (for a non-const `T`),
   /// data_misaligned. A record fits any struct of its size: C++ has no names to compare. Records

@@ -52,7 +52,9 @@ nb::object view_of(nb::handle self, any_view bytes) {
   return make(kind, m.bytes.with_view(std::move(bytes)), m.is_view() ? m.root() : nb::borrow(self));
 }
 
-bool is_memory(nb::handle obj) noexcept { return nb::isinstance<memory>(obj); }
+bool is_memory(nb::handle obj) noexcept {
+  return nb::inst_check(obj) && nb::isinstance<memory>(obj);
+}
 
 array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like,
                      usm_kind kind) {
@@ -254,7 +256,7 @@ void raise_not_usm(nb::handle obj, const char* where) {
 }
 
 nb::object wrap_memory(array bytes) {
-  array all = byte_span(bytes);
+  array all = byte_span(std::move(bytes));
   const usm_kind kind = all.kind();
   return make(kind, std::move(all));
 }

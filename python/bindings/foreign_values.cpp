@@ -81,6 +81,11 @@ void wrong_value(const std::string& where, nb::handle value, fault rule) {
 }
 
 std::int64_t read_integer(nb::handle value, const char* where, fault too_big) {
+  if (PyLong_CheckExact(value.ptr())) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0) return v;
+  }
   const nb::object number = as_int(value.ptr());
   if (!number.is_valid()) wrong_type(where, value, "an integer");
   int overflow = 0;

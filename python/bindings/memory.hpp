@@ -60,7 +60,7 @@ any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_
 /// Any view taken apart into bytes, with one more dimension: such a view is always aligned.
 any_view single_bytes(const any_view& v);
 /// The bytes from the lowest element of an array to its highest, as an array.
-array byte_span(const array& a);
+array byte_span(array a);
 /// The array behind an object: our own, or one that its protocol describes.
 std::optional<array> to_array(nb::handle obj);
 /// Waits for what was submitted on the bytes, if there is something: before the host looks at them.

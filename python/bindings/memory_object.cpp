@@ -97,16 +97,19 @@ any_view single_bytes(const any_view& v) {
   return out;
 }
 
-array byte_span(const array& a) {
+array byte_span(array a) {
   const any_view& v = a.elements();
-  return a.with_view(byte_run(v.first_byte(),
-                              static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
-                              v.read_only()));
+  const bool is_byte =
+      v.dtype().kind() == type_class::unsigned_integer && v.dtype().itemsize() == 1;
+  if (is_byte && v.rank() == 1 && v.layout().strides()[0] == 1) return a;
+  any_view bytes =
+      byte_run(v.first_byte(), static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
+               v.read_only());
+  return std::move(a).with_view(std::move(bytes));
 }
 
 std::optional<array> to_array(nb::handle obj) {
-  if (nb::isinstance<memory>(obj)) return live(*nb::inst_ptr<memory>(obj));
-  if (const array* const own = array_of(obj)) return *own;
+  if (nb::inst_check(obj) && nb::isinstance<memory>(obj)) return live(*nb::inst_ptr<memory>(obj));
   return import_array(obj);
 }
 

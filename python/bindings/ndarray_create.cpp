@@ -261,8 +261,8 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
     }
   }
   const bool always = is_true(copy_if);
-  if (!always && !imported && place == a.queue() && t == a.elements().dtype() && kind == a.kind())
-    return nb::borrow(obj);
+  if (!always && place == a.queue() && t == a.elements().dtype() && kind == a.kind())
+    return imported ? wrap_array(std::move(*imported)) : nb::borrow(obj);
   return wrap_array(placed(a, place, t, kind, always, 'K'));
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.
 std::optional<array> import_own(nb::handle obj) {
+  if (!nb::inst_check(obj)) return {};
   if (const array* a = array_of(obj)) return *a;
   if (const array* m = memory_of(obj)) return *m;
   return {};
@@ -29,6 +30,8 @@ std::optional<array> import_array(nb::handle obj) {
   return {};
 }
 
-void bind_protocols(nb::module_&) {}
+void bind_protocols(nb::module_&) {
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
+}
 
 }  // namespace usmx::python

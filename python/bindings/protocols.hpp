@@ -46,6 +46,8 @@ nb::list write_typedescr(const dtype::fields& members);
 /// Whether `data[1]` of this object says "writable" where the protocol says "read-only": true for
 /// objects whose attribute is answered by dpctl.memory.
 bool flag_means_writable(nb::handle producer) noexcept;
+/// Lets go of the Queue objects that dictionaries shared; none is kept after it.
+void forget_queues() noexcept;
 /// By way of `__sycl_usm_array_interface__`; empty if the object does not have it.
 std::optional<array> import_suai(nb::handle obj);
 

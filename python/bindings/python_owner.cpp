@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <memory>
+#include <typeinfo>
 #include <utility>
 
 #include "memory.hpp"
@@ -10,14 +11,11 @@
 namespace usmx::python {
 namespace {
 
-/// Objects that lost their last array on a thread without the GIL; a stack of links that are made
-/// together with the owner, so that putting one there cannot fail.
-struct waiting_object {
-  PyObject* object = nullptr;
-  waiting_object* next = nullptr;
-};
+class python_owner;
 
-std::atomic<waiting_object*> waiting{nullptr};
+/// Owners of objects that lost their last array on a thread without the GIL; a stack linked through
+/// the owners themselves, so that putting one there cannot fail.
+std::atomic<python_owner*> waiting{nullptr};
 
 bool interpreter_is_gone() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -33,32 +31,50 @@ int release_pending(void*) {
 
 class python_owner final : public owner {
  public:
-  python_owner(PyObject* object, std::unique_ptr<waiting_object> link, void* base,
-               std::size_t bytes) noexcept
-      : owner(base, bytes), link_(std::move(link)) {
-    link_->object = object;
+  python_owner(PyObject* object, void* base, std::size_t bytes) noexcept
+      : owner(base, bytes), object_(object) {}
+
+  PyObject* object() const noexcept { return object_; }
+
+  /// With the GIL, which `dispose` sees to.
+  void release() noexcept override { Py_DECREF(object_); }
+
+  /// The owner after this one on the stack; ends this one. With the GIL.
+  python_owner* end() noexcept {
+    python_owner* const next = after_;
+    owner::dispose();
+    return next;
   }
 
-  PyObject* object() const noexcept { return link_->object; }
-
-  void release() noexcept override {
-    if (interpreter_is_gone()) return;  // the reference goes with the process
-    if (PyGILState_Check() != 0) {
-      Py_DECREF(link_->object);
+ private:
+  void dispose() noexcept override {
+    if (interpreter_is_gone()) {  // the reference goes with the process
+      delete this;
       return;
     }
-    waiting_object* const link = link_.release();
-    link->next = waiting.load(std::memory_order_relaxed);
-    while (!waiting.compare_exchange_weak(link->next, link, std::memory_order_release,
+    if (PyGILState_Check() != 0) {
+      owner::dispose();
+      return;
+    }
+    after_ = waiting.load(std::memory_order_relaxed);
+    while (!waiting.compare_exchange_weak(after_, this, std::memory_order_release,
                                           std::memory_order_relaxed)) {
     }
     // Refused when too many calls wait already; then the next use of the module gives it back.
     static_cast<void>(Py_AddPendingCall(release_pending, nullptr));
   }
 
- private:
-  std::unique_ptr<waiting_object> link_;
+  PyObject* object_;
+  python_owner* after_ = nullptr;
 };
+
+/// Null for memory of anybody else. The class is final, so its type says all that a dynamic_cast,
+/// which every end of an array would pay for, could find out.
+const python_owner* python_owner_of(const array& a) noexcept {
+  const owner* const o = a.keep_alive().get();
+  if (o == nullptr || typeid(*o) != typeid(python_owner)) return nullptr;
+  return static_cast<const python_owner*>(o);
+}
 
 void at_exit() {
   {
@@ -72,42 +88,38 @@ void at_exit() {
 
 shared_owner own_python(nb::object object, void* base, std::size_t bytes) {
   release_waiting_objects();
-  auto made =
-      std::make_unique<python_owner>(object.ptr(), std::make_unique<waiting_object>(), base, bytes);
+  auto made = std::make_unique<python_owner>(object.ptr(), base, bytes);
   object.release();  // nothing throws between here and the owner's own reference to it
   return own(std::move(made));
 }
 
 int traverse_lender(const array& a, visitproc visit, void* arg) noexcept {
   if (a.keep_alive().use_count() != 1) return 0;
-  const auto* const lender = dynamic_cast<const python_owner*>(a.keep_alive().get());
+  const python_owner* const lender = python_owner_of(a);
   return lender == nullptr ? 0 : visit(lender->object(), arg);
 }
 
-bool lent_by_python(const array& a) noexcept {
-  return dynamic_cast<const python_owner*>(a.keep_alive().get()) != nullptr;
-}
+bool lent_by_python(const array& a) noexcept { return python_owner_of(a) != nullptr; }
 
 void give_back(array& a) noexcept {
-  array last = std::exchange(a, array());
-  if (last.keep_alive().use_count() == 1 && !lent_by_python(last)) {
-    const gil_released released;
-    last = array();
+  if (a.keep_alive().use_count() != 1 || lent_by_python(a)) {
+    a = array();
+    return;
   }
+  array last = std::exchange(a, array());
+  const gil_released released;
+  last = array();
 }
 
 nb::object lender_of(const array& a) {
-  const auto* const lender = dynamic_cast<const python_owner*>(a.keep_alive().get());
+  const python_owner* const lender = python_owner_of(a);
   return lender == nullptr ? nb::none() : nb::borrow(lender->object());
 }
 
 void release_waiting_objects() noexcept {
   if (waiting.load(std::memory_order_relaxed) == nullptr) return;
-  std::unique_ptr<waiting_object> link(waiting.exchange(nullptr, std::memory_order_acquire));
-  while (link) {
-    Py_DECREF(link->object);
-    link.reset(link->next);
-  }
+  python_owner* owner = waiting.exchange(nullptr, std::memory_order_acquire);
+  while (owner != nullptr) owner = owner->end();
 }
 
 void bind_python_owner(nb::module_& m) {

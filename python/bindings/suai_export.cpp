@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "protocols.hpp"
 
@@ -31,8 +32,9 @@ struct prepared {
 
   prepared() {
     const nb::object none = nb::none();
-    for (PyObject* key : {shape, typestr, data, strides}) PyDict_SetItem(blank, key, none.ptr());
+    for (PyObject* key : {data, shape, strides}) PyDict_SetItem(blank, key, none.ptr());
     PyDict_SetItem(blank, offset, nb::int_(0).ptr());
+    PyDict_SetItem(blank, typestr, none.ptr());
     PyDict_SetItemString(blank, "version", nb::int_(suai::version).ptr());
     PyDict_SetItem(blank, syclobj, none.ptr());
   }
@@ -41,6 +43,80 @@ struct prepared {
 const prepared& common() {
   static const prepared p;
   return p;
+}
+
+nb::object copy_of(nb::object dict) { return owned(PyDict_Copy(dict.ptr())); }
+
+nb::object new_blank(const dtype& type, const nb::object& queue) {
+  const prepared& p = common();
+  nb::object made = owned(PyDict_Copy(p.blank));
+  PyObject* text = PyUnicode_FromString(type.typestr().c_str());
+  if (text != nullptr) PyUnicode_InternInPlace(&text);
+  set(made.ptr(), p.typestr, owned(text));
+  set(made.ptr(), p.syclobj, queue);
+  return made;
+}
+
+/// The dictionaries that were handed out last, without what differs from array to array: making a
+/// Queue object alone costs as much as copying one and filling it in. Guarded by the GIL.
+class recent_blanks {
+ public:
+  /// A fresh dictionary with all keys, of which `typestr` and `syclobj` have their values.
+  nb::object get(const sycl::queue& queue, const dtype& type) {
+    // Every call of Python may collect garbage, and with that come back here: no entry is held
+    // across one.
+    nb::object object;
+    if (entry* const known = find(queue)) {
+      if (!type.is_record() && known->blank(type).is_valid()) return copy_of(known->blank(type));
+      object = known->queue;
+    } else {
+      object = nb::cast(queue);
+      remember({object, {}});
+    }
+    nb::object made = new_blank(type, object);
+    if (type.is_record()) return made;
+    if (entry* const known = find(queue)) known->blank(type) = made;
+    return copy_of(made);
+  }
+  /// Before the interpreter goes, and for good.
+  void close() noexcept {
+    closed_ = true;
+    for (entry& e : entries_) const entry last = std::exchange(e, {});
+  }
+
+ private:
+  struct entry {
+    nb::object queue;
+    std::array<std::array<nb::object, 5>, 26> blanks;
+
+    nb::object& blank(const dtype& type) {
+      const auto letter = static_cast<std::size_t>(static_cast<char>(type.kind()) - 'a');
+      return blanks[letter][static_cast<std::size_t>(std::countr_zero(type.itemsize()))];
+    }
+  };
+
+  entry* find(const sycl::queue& queue) {
+    for (entry& e : entries_) {
+      if (e.queue.is_valid() && *nb::inst_ptr<sycl::queue>(e.queue) == queue) return &e;
+    }
+    return nullptr;
+  }
+
+  void remember(entry fresh) {
+    if (closed_) return;
+    std::swap(entries_[next_], fresh);
+    next_ = (next_ + 1) % entries_.size();
+  }
+
+  std::array<entry, 4> entries_;
+  std::size_t next_ = 0;
+  bool closed_ = false;
+};
+
+recent_blanks& blanks() {
+  // Leaked: Python is gone when statics are destroyed, and the runtime may be.
+  static auto& recent = *new recent_blanks;
+  return recent;
 }
 
 nb::object write_extents(const extents& e) {
@@ -52,22 +128,6 @@ nb::object write_extents(const extents& e) {
   return out;
 }
 
-nb::object new_typestr(const dtype& type) {
-  PyObject* text = PyUnicode_FromString(type.typestr().c_str());
-  PyUnicode_InternInPlace(&text);
-  return owned(text);
-}
-
-/// Type strings are few; each is made once.
-nb::object write_typestr(const dtype& type) {
-  if (type.is_record()) return new_typestr(type);
-  static std::array<std::array<PyObject*, 5>, 26> made{};
-  const auto letter = static_cast<std::size_t>(static_cast<char>(type.kind()) - 'a');
-  PyObject*& text = made[letter][static_cast<std::size_t>(std::countr_zero(type.itemsize()))];
-  if (text == nullptr) text = new_typestr(type).release().ptr();
-  return nb::borrow(text);
-}
-
 nb::object write_data(const std::byte* p, bool read_only) {
   nb::object pair = owned(PyTuple_New(2));
   PyTuple_SET_ITEM(pair.ptr(), 0,
@@ -77,6 +137,8 @@ nb::object write_data(const std::byte* p, bool read_only) {
 }
 
 }  // namespace
+
+void forget_queues() noexcept { blanks().close(); }
 
 nb::dict export_suai(const array& a) {
   // The protocol has no event: whoever reads the dictionary may use the memory at once. What other
@@ -91,10 +153,9 @@ nb::dict export_suai(const array& a) {
 
   const prepared& p = common();
   const any_view& v = a.elements();
-  nb::object out = owned(PyDict_Copy(p.blank));
+  nb::object out = blanks().get(a.queue(), v.dtype());
   PyObject* dict = out.ptr();
   set(dict, p.shape, write_extents(v.layout().shape()));
-  set(dict, p.typestr, write_typestr(v.dtype()));
   if (const dtype::fields* members = v.dtype().members()) {
     set(dict, p.typedescr, write_typedescr(*members));
   }
@@ -106,7 +167,6 @@ nb::dict export_suai(const array& a) {
       set(dict, p.offset, nb::int_(-first));
     }
   }
-  set(dict, p.syclobj, nb::cast(a.queue()));
   return nb::steal<nb::dict>(out.release());
 }
 

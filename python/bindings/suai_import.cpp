@@ -1,6 +1,7 @@
 // From any object with `__sycl_usm_array_interface__` to a checked array: the producer is asked
 // once, each key is read once, and nothing of it is trusted.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstring>
 
 #include "protocols.hpp"
@@ -8,18 +9,19 @@
 namespace usmx::python {
 namespace {
 
+/// The keys of the dictionary, in the order in which most producers write them.
+enum key : std::size_t { data, shape, strides, offset, typestr, version, syclobj, typedescr, keys };
+
 /// Interned once: a lookup by an interned string compares pointers. Never released, because the
 /// last import may happen while the interpreter goes down.
 struct key_names {
   PyObject* attribute = PyUnicode_InternFromString(suai::attribute);
-  PyObject* version = PyUnicode_InternFromString("version");
-  PyObject* typestr = PyUnicode_InternFromString("typestr");
-  PyObject* typedescr = PyUnicode_InternFromString("typedescr");
-  PyObject* shape = PyUnicode_InternFromString("shape");
-  PyObject* strides = PyUnicode_InternFromString("strides");
-  PyObject* offset = PyUnicode_InternFromString("offset");
-  PyObject* data = PyUnicode_InternFromString("data");
-  PyObject* syclobj = PyUnicode_InternFromString("syclobj");
+  std::array<PyObject*, keys> of{
+      PyUnicode_InternFromString("data"),    PyUnicode_InternFromString("shape"),
+      PyUnicode_InternFromString("strides"), PyUnicode_InternFromString("offset"),
+      PyUnicode_InternFromString("typestr"), PyUnicode_InternFromString("version"),
+      PyUnicode_InternFromString("syclobj"), PyUnicode_InternFromString("typedescr"),
+  };
 };
 
 const key_names& names() {
@@ -46,19 +48,23 @@ class description {
  public:
   explicit description(nb::object mapping)
       : mapping_(std::move(mapping)), is_dict_(PyDict_Check(mapping_.ptr())) {
-    if (!is_dict_ && !PyObject_HasAttrString(mapping_.ptr(), "keys")) {
+    if (is_dict_) {
+      take_interned();
+    } else if (!PyObject_HasAttrString(mapping_.ptr(), "keys")) {
       wrong_type(suai::attribute, mapping_, "a dict or another mapping");
     }
   }
 
   /// Not valid if the key is missing; None counts as missing where the protocol says so.
-  nb::object get(PyObject* key) const {
+  nb::object get(key k) const {
+    // What was taken counts as long as nothing that was read since has changed the dict's size.
+    if (taken_of_ != 0 && PyDict_GET_SIZE(mapping_.ptr()) == taken_of_) return taken_[k];
     if (is_dict_) {
-      PyObject* value = PyDict_GetItemWithError(mapping_.ptr(), key);
+      PyObject* value = PyDict_GetItemWithError(mapping_.ptr(), names().of[k]);
       if (value == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
       return nb::borrow(value);
     }
-    PyObject* value = PyObject_GetItem(mapping_.ptr(), key);
+    PyObject* value = PyObject_GetItem(mapping_.ptr(), names().of[k]);
     if (value == nullptr) {
       if (PyErr_ExceptionMatches(PyExc_KeyError) == 0) throw nb::python_error();
       PyErr_Clear();
@@ -66,41 +72,63 @@ class description {
     return nb::steal(value);
   }
 
-  nb::object optional(PyObject* key) const {
-    nb::object value = get(key);
+  nb::object optional(key k) const {
+    nb::object value = get(k);
     return value.is_valid() && value.is_none() ? nb::object() : value;
   }
 
-  nb::object required(PyObject* key, fault missing) const {
-    nb::object value = get(key);
+  nb::object required(key k, fault missing) const {
+    nb::object value = get(k);
     if (!value.is_valid()) {
-      throw interop_error(
-          missing, std::string(PyUnicode_AsUTF8(key)) + ": is missing from " + suai::attribute);
+      throw interop_error(missing, std::string(PyUnicode_AsUTF8(names().of[k])) +
+                                       ": is missing from " + suai::attribute);
     }
     return value;
   }
 
  private:
+  /// The keys of nearly every dict are interned literals, and one walk costs less than eight
+  /// lookups. If the walk meets a key that it does not know by its address, all are looked up.
+  void take_interned() {
+    const std::array<PyObject*, keys>& wanted = names().of;
+    Py_ssize_t at = 0;
+    Py_ssize_t taken = 0;
+    std::size_t next = 0;
+    PyObject* name = nullptr;
+    PyObject* value = nullptr;
+    while (PyDict_Next(mapping_.ptr(), &at, &name, &value) != 0) {
+      for (std::size_t tried = 0; tried < keys; ++tried, next = (next + 1) % keys) {
+        if (name != wanted[next]) continue;
+        taken_[next] = nb::borrow(value);
+        ++taken;
+        break;
+      }
+    }
+    if (taken == PyDict_GET_SIZE(mapping_.ptr())) taken_of_ = taken;
+  }
+
   nb::object mapping_;
   bool is_dict_;
+  Py_ssize_t taken_of_ = 0;
+  std::array<nb::object, keys> taken_;
 };
 
 /// What describes the elements, except for where they are.
 suai::fields read_fields(const description& d) {
   suai::fields f;
-  f.version = read_integer(d.required(names().version, fault::version_unsupported), "version",
+  f.version = read_integer(d.required(key::version, fault::version_unsupported), "version",
                            fault::version_unsupported);
-  f.typestr = read_text(d.required(names().typestr, fault::typestr_malformed), "typestr",
+  f.typestr = read_text(d.required(key::typestr, fault::typestr_malformed), "typestr",
                         fault::typestr_malformed);
-  f.shape = read_extents(d.required(names().shape, fault::shape_overflow), "shape",
-                         fault::shape_overflow);
-  if (const nb::object v = d.optional(names().strides); v.is_valid()) {
+  f.shape =
+      read_extents(d.required(key::shape, fault::shape_overflow), "shape", fault::shape_overflow);
+  if (const nb::object v = d.optional(key::strides); v.is_valid()) {
     f.strides = read_extents(v, "strides", fault::strides_overflow);
   }
-  if (const nb::object v = d.optional(names().offset); v.is_valid()) {
+  if (const nb::object v = d.optional(key::offset); v.is_valid()) {
     f.offset = read_integer(v, "offset", fault::offset_overflow);
   }
-  if (const nb::object v = d.optional(names().typedescr); v.is_valid()) {
+  if (const nb::object v = d.optional(key::typedescr); v.is_valid()) {
     f.typedescr = read_typedescr(v);
   }
   return f;
@@ -158,10 +186,9 @@ void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t b
                                                     std::to_string(bytes) + " bytes");
 }
 
-/// Compute follows data: the producer's queue if it named one, else the one we keep for the device
-/// on which its memory lives.
+/// Compute follows data: where the producer named no queue, the one we keep for the device on which
+/// its memory lives.
 sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
-  if (origin.queue) return *origin.queue;
   // Memory that the context does not know has no device; `bind` is the one to refuse it.
   const bool has_device = v.size() > 0 && kind_of(v.data(), origin.context) != usm_kind::unknown;
   return queue_for(origin.context, has_device ? device_of(v.data(), origin.context)
@@ -197,7 +224,7 @@ std::optional<array> import_suai(nb::handle obj) {
   suai::fields f = read_fields(d);
   nb::object keep = nb::borrow(obj);
   std::optional<std::size_t> buffer_bytes;
-  if (const nb::object data = d.optional(names().data); data.is_valid()) {
+  if (const nb::object data = d.optional(key::data); data.is_valid()) {
     read_data(data, obj, f);
   } else {
     keep = read_buffer(obj, f, buffer_bytes.emplace());
@@ -205,14 +232,14 @@ std::optional<array> import_suai(nb::handle obj) {
   any_view v = checked(f);
   if (buffer_bytes) check_inside_buffer(v, f, *buffer_bytes);
 
-  const sycl_origin origin = to_origin(d.required(names().syclobj, fault::not_usm), "syclobj");
+  sycl_origin origin = to_origin(d.required(key::syclobj, fault::not_usm), "syclobj");
   if (buffer_bytes && v.size() > 0 && kind_of(v.data(), origin.context) == usm_kind::unknown) {
     refuse_host_buffer(obj);
   }
-  const sycl::queue queue = queue_of(origin, v);
+  if (!origin.queue) origin.queue = queue_of(origin, v);
   auto* const first = v.first_byte();
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
-  return array::bind(std::move(v), queue, own_python(std::move(keep), first, bytes));
+  return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
 }
 
 }  // namespace usmx::python

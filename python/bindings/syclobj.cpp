@@ -57,7 +57,8 @@ sycl_origin from_capsule(nb::handle capsule, const char* where) {
   const char* raw_name = PyCapsule_GetName(capsule.ptr());
   const std::string_view name = raw_name ? raw_name : "";
   if (name == "SyclQueueRef") {
-    auto queue = copy_of<sycl::queue>(PyCapsule_GetPointer(capsule.ptr(), raw_name));
+    const auto& queue =
+        *static_cast<const sycl::queue*>(PyCapsule_GetPointer(capsule.ptr(), raw_name));
     return {queue.get_context(), queue};
   }
   if (name == "SyclContextRef")
@@ -76,10 +77,34 @@ sycl_origin from_capsule(nb::handle capsule, const char* where) {
   throw nb::value_error((text + expected).c_str());
 }
 
+PyObject* capsule_method() {
+  static PyObject* const name = PyUnicode_InternFromString("_get_capsule");
+  return name;
+}
+
 nb::object ask_for_capsule(nb::handle obj) {
   // _get_capsule on a class is a plain function that misses its self.
   if (PyType_Check(obj.ptr())) return {};
-  return nb::getattr(obj, "_get_capsule", nb::none());
+  return nb::getattr(obj, nb::handle(capsule_method()), nb::none());
+}
+
+/// What `_get_capsule()` gives, invalid without such a method. An object of a compiled class, as
+/// dpctl's are, can have nothing of its own in the method's place, so that no bound method needs to
+/// be made.
+nb::object call_for_capsule(nb::handle obj) {
+  PyTypeObject* const type = Py_TYPE(obj.ptr());
+  if (type->tp_dictoffset == 0 && type->tp_getattro == PyObject_GenericGetAttr) {
+    const nb::object method = nb::borrow(_PyType_Lookup(type, capsule_method()));
+    if (method.is_valid() &&
+        PyType_HasFeature(Py_TYPE(method.ptr()), Py_TPFLAGS_METHOD_DESCRIPTOR) != 0) {
+      PyObject* const self = obj.ptr();
+      PyObject* const capsule = PyObject_Vectorcall(method.ptr(), &self, 1, nullptr);
+      if (capsule == nullptr) throw nb::python_error();
+      return nb::steal(capsule);
+    }
+  }
+  const nb::object get = ask_for_capsule(obj);
+  return get.is_valid() && !get.is_none() ? get() : nb::object();
 }
 
 sycl::queue queue_of(const sycl_origin& origin) {
@@ -132,8 +157,7 @@ sycl_origin to_origin(nb::handle obj, const char* where) {
     return {queue.get_context(), queue};
   }
   if (PyCapsule_CheckExact(obj.ptr())) return from_capsule(obj, where);
-  if (nb::object get = ask_for_capsule(obj); get.is_valid() && !get.is_none()) {
-    const nb::object capsule = get();
+  if (const nb::object capsule = call_for_capsule(obj); capsule.is_valid()) {
     if (!PyCapsule_CheckExact(capsule.ptr()))
       refuse_type(capsule, where, " from _get_capsule()", "expected a capsule from it");
     return from_capsule(capsule, where);

@@ -199,6 +199,32 @@ TEST(Extent, ForeignMemoryAndOtherContextsAreUnknown) {
   sycl::free(p, queue);
 }
 
+TEST(Extent, OneQuestionGivesKindAndExtent) {
+  auto queue = usmx::default_queue();
+  const auto context = queue.get_context();
+  const sycl::context other(queue.get_device());
+  constexpr std::size_t bytes = 1000;
+  for (const auto [kind, expected] : {std::pair{sycl::usm::alloc::device, usmx::usm_kind::device},
+                                      std::pair{sycl::usm::alloc::shared, usmx::usm_kind::shared},
+                                      std::pair{sycl::usm::alloc::host, usmx::usm_kind::host}}) {
+    auto* p = sycl::malloc<std::byte>(bytes, queue, kind);
+    for (const std::size_t at : {std::size_t{0}, bytes - 1}) {
+      const auto found = usmx::describe_allocation(p + at, context);
+      CHECK(found.kind == expected);
+      CHECK(found.extent && found.extent->base == p && found.extent->bytes == bytes);
+    }
+    int local = 0;
+    for (const auto& foreign :
+         {usmx::describe_allocation(p + bytes, context), usmx::describe_allocation(p, other),
+          usmx::describe_allocation(&local, context),
+          usmx::describe_allocation(nullptr, context)}) {
+      CHECK(foreign.kind == usmx::usm_kind::unknown);
+      CHECK(!foreign.extent);
+    }
+    sycl::free(p, queue);
+  }
+}
+
 TEST(Extent, ContextsComeAndGoWithoutConfusingTheCache) {
   const auto device = usmx::select_device("cpu");
   for (int i = 0; i < 100; ++i) {

@@ -2,6 +2,9 @@
 # need.
 # SPDX-License-Identifier: Apache-2.0
 import collections
+import os
+import subprocess
+import sys
 import types
 
 import dpctl
@@ -352,3 +355,45 @@ def test_imports_with_only_a_context_share_a_queue():
     c = m.sycl_context
     a, b = (usmx.asarray(partners.Described(m, whole, np.dtype("u1"), syclobj=c)) for _ in range(2))
     assert a.queue == b.queue
+
+
+def test_dictionaries_of_many_queues_and_types_are_not_confused():
+    queues = [usmx.Queue(in_order=True) for _ in range(9)]
+    arrays = [
+        usmx.empty(3, dtype=dtype, queue=queue)
+        for queue in queues
+        for dtype in ("f4", "i4", "u1", "c8", [("a", "<i4"), ("b", "<f4")])
+    ]
+    for _ in range(2):
+        for a in arrays:
+            there = getattr(a, ATTRIBUTE)
+            assert there["syclobj"] == a.queue
+            assert there["typestr"] == a.dtype.str
+            assert ("typedescr" in there) == (a.dtype.names is not None)
+
+
+def test_changing_a_dictionary_changes_no_other():
+    a = usmx.empty((2, 3), dtype="f4")
+    first = getattr(a, ATTRIBUTE)
+    expected = dict(first)
+    first.update(typestr="|b1", syclobj=None, version=7, extra=1)
+    del first["offset"]
+    assert getattr(a, ATTRIBUTE) == expected
+
+
+def test_dictionaries_made_until_the_very_end_leave_nothing_behind():
+    program = """
+import atexit
+atexit.register(lambda: (made.append(a.__sycl_usm_array_interface__), print(len(made))))
+import usmx
+a = usmx.empty(3)
+made = [a.__sycl_usm_array_interface__]
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "USMX_LEAK_WARNINGS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
