@@ -47,18 +47,25 @@ test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k 
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
-test-simdisc: $(STAMPS)/usmx $(STAMPS)/test ## all tests on a simulated discrete device
+test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 	cmake --build $(BUILD) --target tests/all
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
 	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
+	cmake --build $(BUILD) --target tests/lab/all
 	$(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
 
-test-asan: $(STAMPS)/build $(STAMPS)/test ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
-	cmake --build --preset asan
+	cmake --build --preset asan --target tests/all
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
 	  ctest --preset asan --no-tests=error
+
+test-asan-python: $(STAMPS)/build $(STAMPS)/test ## the Python tests with a module built the same way
+	cmake --preset asan
+	cmake --build --preset asan
 	PYTHONPATH=build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
 
 test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
@@ -123,4 +130,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-simdisc test-tsan test-asan bench fuzz stubs lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan bench fuzz stubs lint format wheel clean
