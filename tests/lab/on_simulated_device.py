@@ -2,13 +2,15 @@
 
     python tests/lab/lab.py simulated python -m pytest -p on_simulated_device
 
-A test fails if the device reports a defect while it runs.
+A test fails if the device reports a defect while it runs; a process that a test starts ends at its
+first one.
 """
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import exclusions
@@ -28,6 +30,11 @@ device = lab.SimulatedDevice()
 def pytest_configure(config: pytest.Config) -> None:
     plugin = exclusions.Exclusions("on the simulated device", EXCLUDED)
     config.pluginmanager.register(plugin, "exclusions")
+    config.pluginmanager.register(Totals(), "simulated_device_totals")
+    if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
+        usmx.devices()  # the layer reads the settings of this process
+        # Those that tests start may print nothing but defects: the tests look at their stderr.
+        os.environ["USMX_SIMULATED_DEVICE"] = "abort"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -39,9 +46,29 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         pytest.fail(f"the simulated device reported {found} defects, see stderr", pytrace=False)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    gc.collect()
-    usmx._usmx._drain()
-    terminalreporter.write_line(
-        f"simulated device: {device.defects} defects, {device.live} allocations alive"
-    )
+class Totals:
+    """What the devices of all processes saw; with pytest-xdist each worker has its own."""
+
+    def __init__(self) -> None:
+        self.defects = self.live = 0
+
+    def add(self, defects: int, live: int) -> None:
+        self.defects += defects
+        self.live += live
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        gc.collect()
+        usmx._usmx._drain()
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["simulated_device"] = (device.defects, device.live)
+        else:
+            self.add(device.defects, device.live)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        self.add(*getattr(node, "workeroutput", {}).get("simulated_device", (0, 0)))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.write_line(
+            f"simulated device: {self.defects} defects, {self.live} allocations alive"
+        )
