@@ -8,6 +8,7 @@
 #include <CL/cl_ext.h>
 #include <sycl/backend.hpp>
 
+#include "block_registry.hpp"
 #include "cache.hpp"
 #include "drivers.hpp"
 #include "usmx/runtime.hpp"
@@ -147,6 +148,7 @@ extent cuda_extent(const void* p, const sycl::context& context) {
 
 std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept {
   if (!p) return {};
+  if (const auto divided = detail::find_divided(p, context)) return divided->extent;
   try {
     switch (context.get_backend()) {
       case sycl::backend::opencl:
@@ -165,6 +167,7 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
 
 allocation describe_allocation(const void* p, const sycl::context& context) noexcept {
   if (!p) return {};
+  if (const auto divided = detail::find_divided(p, context)) return *divided;
   try {
     if (context.get_backend() == sycl::backend::opencl) {
       const opencl_query query = cached_opencl_query(context);

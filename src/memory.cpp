@@ -4,10 +4,8 @@
 #include "usmx/memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +14,7 @@
 #include <sycl/exception.hpp>
 #include <sycl/usm.hpp>
 
+#include "allocation_failure.hpp"
 #include "usmx/error.hpp"
 #include "usmx/runtime.hpp"
 
@@ -47,49 +46,6 @@ sycl::aspect aspect_of(usm_kind kind) {
   }
 }
 
-/// "1536 bytes (1.5 KiB)": people compare the second form, programs the first.
-std::string amount(std::size_t bytes) {
-  std::string text = std::to_string(bytes) + " bytes";
-  if (bytes < 1024) return text;
-  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  std::array<char, 32> scaled{};
-  std::snprintf(scaled.data(), scaled.size(), " (%.1f %s)", value, units[unit]);
-  return text + scaled.data();
-}
-
-/// "opencl:cpu:0 (name of the device)"; what cannot be asked is left out rather than thrown.
-std::string describe(const sycl::device& device) {
-  std::string text;
-  std::string product;
-  try {
-    text = filter_string(device);
-  } catch (...) {  // a device that is gone still deserves an error about the allocation
-  }
-  try {
-    product = device.get_info<sycl::info::device::name>();
-  } catch (...) {
-  }
-  if (text.empty()) return product.empty() ? "a device without a name" : product;
-  return product.empty() ? text : text + " (" + product + ")";
-}
-
-[[noreturn]] void fail(std::size_t bytes, std::size_t alignment, usm_kind kind,
-                       const sycl::device& device, const std::string& cause) {
-  std::string text = "cannot allocate " + amount(bytes) + " of " + name(kind) +
-                     " USM, aligned to " + std::to_string(alignment) + ", on " + describe(device);
-  if (const auto free = free_memory(device)) text += "; free there: " + amount(*free);
-  try {
-    const auto limit = device.get_info<sycl::info::device::max_mem_alloc_size>();
-    if (bytes > limit) text += "; the most it gives at once: " + amount(limit);
-  } catch (...) {
-  }
-  if (!cause.empty()) text += "; the runtime says: " + cause;
-  throw allocation_error(bytes, std::move(text));
-}
-
 }  // namespace
 
 void* memory_resource::allocate(std::size_t bytes, std::size_t alignment) {
@@ -108,7 +64,7 @@ usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind 
     : context_(std::move(context)), device_(std::move(device)), kind_(kind) {
   static_cast<void>(to_sycl(kind));
   if (!device_.has(aspect_of(kind))) {
-    throw device_error(describe(device_) + " has no USM of kind " + name(kind));
+    throw device_error(detail::describe(device_) + " has no USM of kind " + name(kind));
   }
 }
 
@@ -129,11 +85,12 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
     drain();  // what was put aside may be all that is missing
     p = attempt();
   }
-  if (p == nullptr) fail(bytes, alignment, kind_, device_, cause);
+  if (p == nullptr) detail::fail_allocation(bytes, alignment, kind_, device_, cause);
   if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
     // Seen with sizes that no device has; a kernel that trusts the alignment would crash later.
     do_deallocate(p, bytes, alignment);
-    fail(bytes, alignment, kind_, device_, "the pointer it returned is not aligned");
+    detail::fail_allocation(bytes, alignment, kind_, device_,
+                            "the pointer it returned is not aligned");
   }
   return p;
 }

@@ -1,0 +1,70 @@
+// Memory that is fast to get: the driver takes microseconds to milliseconds for each allocation,
+// and on a CPU a page fault for every page that is used again. A pool asks it rarely.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+
+#include "usmx/memory.hpp"
+
+namespace usmx {
+
+/// How much a pool may hold, in bytes.
+struct pool_limits {
+  /// Never more than this from the upstream, used or not.
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  /// Above this, memory goes back to the upstream as soon as a whole piece of it is free, instead
+  /// of waiting for `trim`.
+  std::size_t release_above = std::numeric_limits<std::size_t>::max();
+};
+
+/// What a pool holds at one moment, in bytes where nothing else is said.
+struct pool_stats {
+  std::size_t held = 0;    ///< taken from the upstream
+  std::size_t used = 0;    ///< asked for by the blocks that are alive
+  std::size_t blocks = 0;  ///< how many are alive
+  std::size_t chunks = 0;  ///< in how many pieces `held` was taken
+};
+
+/// Divides large pieces of the upstream into blocks and keeps what comes back.
+///
+/// Blocks up to 32 KiB share slabs of one size each; larger ones are cut where they fit best and
+/// grow together again when they are free. All book-keeping is in host memory: the pool never looks
+/// at the bytes that it divides, so they may be on a device. A block that came back is given out
+/// again without waiting for any queue: return it when no command uses it any more, as owners do.
+///
+/// Where blocks begin and end is known to `describe_allocation`, so an array is refused that leaves
+/// its block, although the driver sees one large allocation.
+///
+/// Thread-safe. Threads find blocks of up to 1 MiB in magazines of their own most of the time, and
+/// take no lock that another one waits for. Giving a block back that the pool did not give, or
+/// twice, ends the program with a message, as `free` does.
+class pool_resource final : public memory_resource {
+ public:
+  explicit pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits = {});
+  /// Returns everything to the upstream. All blocks must have come back.
+  ~pool_resource() override;
+
+  usm_kind kind() const noexcept override;
+  sycl::context context() const override;
+  sycl::device device() const override;
+  const std::shared_ptr<memory_resource>& upstream() const noexcept;
+
+  /// Returns free memory to the upstream until at most `keep` bytes are held; how many bytes went
+  /// back. A piece with a block alive in it stays.
+  std::size_t trim(std::size_t keep = 0) noexcept;
+  /// Takes memory from the upstream until at least `bytes` are held. Throws allocation_error.
+  void reserve(std::size_t bytes);
+  pool_stats stats() const noexcept;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  class parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace usmx

@@ -1,0 +1,276 @@
+// What a pool takes from its upstream and gives back, and what it does when there is no more.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <sycl/properties/queue_properties.hpp>
+
+#include "check.hpp"
+#include "gate.hpp"
+#include "pool_checks.hpp"
+
+namespace {
+
+// The n-th `new` of this thread from now fails; negative: none does.
+thread_local int new_fails_in = -1;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (new_fails_in >= 0 && new_fails_in-- == 0) throw std::bad_alloc();
+  if (void* const p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace usmx {
+namespace {
+
+// --- what is held
+
+TEST(Pool, AsksTheUpstreamOnceForManyBlocks) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  std::vector<void*> blocks;
+  for (int k = 0; k < 1000; ++k) blocks.push_back(pool.allocate(1024));
+  CHECK_EQUAL(paper->calls, 1);
+  const pool_stats now = pool.stats();
+  CHECK_EQUAL(now.blocks, 1000u);
+  CHECK_EQUAL(now.used, 1000u * 1024);
+  CHECK_EQUAL(now.chunks, 1u);
+  CHECK_EQUAL(now.held, 2 * MiB);
+  for (void* p : blocks) pool.deallocate(p, 1024);
+  CHECK_EQUAL(pool.stats().used, 0u);
+  CHECK_EQUAL(pool.stats().held, 2 * MiB);
+}
+
+TEST(Pool, FreeNeighboursBecomeOneBlockAgain) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  pool.reserve(64 * MiB);
+  for (const bool backwards : {false, true}) {
+    std::vector<void*> blocks;
+    for (int k = 0; k < 32; ++k) blocks.push_back(pool.allocate(2 * MiB));
+    if (backwards) std::ranges::reverse(blocks);
+    for (void* p : blocks) pool.deallocate(p, 2 * MiB);
+    pool.deallocate(pool.allocate(64 * MiB), 64 * MiB);
+  }
+  // Small ones too, though they are kept aside until somebody needs what they lie in.
+  std::vector<void*> small;
+  for (int k = 0; k < 2000; ++k) small.push_back(pool.allocate(20 * KiB));
+  for (void* p : small) pool.deallocate(p, 20 * KiB);
+  pool.deallocate(pool.allocate(64 * MiB), 64 * MiB);
+  CHECK_EQUAL(paper->calls, 1);
+}
+
+TEST(Pool, TakesTheHoleThatFitsBest) {
+  pool_resource pool(std::make_shared<paper_resource>());
+  pool.reserve(64 * MiB);
+  std::byte* const wide = get(pool, 12 * MiB);
+  std::byte* const wall = get(pool, 2 * MiB);
+  std::byte* const narrow = get(pool, 5 * MiB);
+  std::byte* const end = get(pool, 2 * MiB);
+  pool.deallocate(narrow, 5 * MiB);
+  pool.deallocate(wide, 12 * MiB);
+  CHECK(get(pool, 5 * MiB) == narrow);
+  CHECK(get(pool, 12 * MiB) == wide);
+  for (auto [p, bytes] :
+       {std::pair{wide, 12 * MiB}, {narrow, 5 * MiB}, {wall, 2 * MiB}, {end, 2 * MiB}}) {
+    pool.deallocate(p, bytes);
+  }
+}
+
+TEST(Pool, TrimGivesBackWhatHasNoBlock) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  void* const small = pool.allocate(100);
+  void* const large = pool.allocate(100 * MiB);
+  void* const other = pool.allocate(50 * MiB);
+  CHECK_EQUAL(pool.trim(), 0u);
+  pool.deallocate(large, 100 * MiB);
+  pool.deallocate(other, 50 * MiB);
+  CHECK_EQUAL(pool.trim(60 * MiB), 100 * MiB);  // the largest goes first
+  CHECK_EQUAL(paper->held(), 52 * MiB);
+  CHECK_EQUAL(pool.trim(), 50 * MiB);
+  CHECK_EQUAL(paper->held(), 2 * MiB);
+  CHECK(is_live(pool, small, small, 100));
+  pool.deallocate(small, 100);
+  CHECK_EQUAL(pool.trim(), 2 * MiB);
+  CHECK_EQUAL(pool.stats().chunks, 0u);
+  CHECK_EQUAL(paper->live(), 0u);
+}
+
+TEST(Pool, ReserveTakesItAllAtOnce) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  pool.reserve(100 * MiB);
+  pool.reserve(50 * MiB);
+  CHECK_EQUAL(paper->calls, 1);
+  CHECK_EQUAL(pool.stats().held, 100 * MiB);
+  void* const p = pool.allocate(90 * MiB);
+  CHECK_EQUAL(paper->calls, 1);
+  pool.deallocate(p, 90 * MiB);
+  paper->fails = 1;
+  CHECK_THROWS(allocation_error, (pool.reserve(200 * MiB), 0));
+  CHECK_THROWS(allocation_error, (pool.reserve(~std::size_t{0}), 0));
+  pool.reserve(101 * MiB + 1);
+  CHECK_EQUAL(pool.stats().held, 101 * MiB + 4 * KiB);
+}
+
+TEST(Pool, NeverHoldsMoreThanItMay) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper, {.most = 10 * MiB});
+  std::vector<void*> blocks;
+  try {
+    for (;;) blocks.push_back(pool.allocate(64 * KiB));
+  } catch (const allocation_error& e) {
+    CHECK_EQUAL(e.bytes(), 64 * KiB);
+    const std::string text = e.what();
+    for (const char* words : {"the pool holds 10485760 bytes (10.0 MiB)", "160 blocks use",
+                              "may hold 10485760 bytes"}) {
+      CHECK(text.find(words) != std::string::npos);
+    }
+  }
+  CHECK_EQUAL(blocks.size(), 160u);  // to the last byte
+  CHECK_EQUAL(paper->held(), 10 * MiB);
+  CHECK_THROWS(allocation_error, pool.allocate(1));
+  for (void* p : blocks) pool.deallocate(p, 64 * KiB);
+  // What is kept aside gives way, even as other pieces than it was taken in.
+  void* const whole = pool.allocate(9 * MiB);
+  CHECK(paper->held() <= 10 * MiB);
+  pool.deallocate(whole, 9 * MiB);
+  CHECK_THROWS(allocation_error, pool.allocate(11 * MiB));
+}
+
+TEST(Pool, ReleasesAboveTheThreshold) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper, {.release_above = 8 * MiB});
+  void* const kept = pool.allocate(7 * MiB);
+  void* const above = pool.allocate(30 * MiB);
+  CHECK_EQUAL(paper->held(), 37 * MiB);
+  pool.deallocate(above, 30 * MiB);
+  CHECK_EQUAL(paper->held(), 7 * MiB);
+  pool.deallocate(kept, 7 * MiB);
+  CHECK_EQUAL(paper->held(), 7 * MiB);
+}
+
+// --- an upstream that has no more
+
+TEST(Pool, TakesLessWhenTheUpstreamHasLittle) {
+  const auto paper = std::make_shared<paper_resource>();
+  paper->capacity = 300 * KiB;  // less than a pool would like to take
+  pool_resource pool(paper);
+  void* const p = pool.allocate(100);
+  void* const q = pool.allocate(200 * KiB);
+  CHECK(paper->held() <= 300 * KiB);
+  pool.deallocate(p, 100);
+  pool.deallocate(q, 200 * KiB);
+}
+
+TEST(Pool, TrimsBeforeItGivesUp) {
+  const auto paper = std::make_shared<paper_resource>();
+  paper->capacity = 92 * MiB;
+  pool_resource pool(paper);
+  void* const one = pool.allocate(45 * MiB);
+  pool.deallocate(pool.allocate(45 * MiB), 45 * MiB);
+  pool.deallocate(one, 45 * MiB);
+  void* const p = pool.allocate(50 * MiB);  // fits only once both are back
+  CHECK(paper->refusals > 0);
+  CHECK_EQUAL(paper->held(), 50 * MiB);
+  pool.deallocate(p, 50 * MiB);
+}
+
+TEST(Pool, FreeChunksThatAreTooSmallMakeRoomForALargerOne) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  for (std::size_t bytes = 10 * MiB; bytes <= 100 * MiB; bytes += MiB) {
+    pool.deallocate(pool.allocate(bytes), bytes);
+    CHECK(paper->held() <= 2 * bytes);
+  }
+}
+
+TEST(Pool, SaysWhatItHoldsAndWhatTheUpstreamSaid) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  void* const p = pool.allocate(3000);
+  paper->capacity = 0;
+  try {
+    static_cast<void>(pool.allocate(100 * MiB + 1));
+    CHECK(!"memory that the upstream has not");
+  } catch (const allocation_error& e) {
+    CHECK_EQUAL(e.bytes(), 100 * MiB + 1);
+    const std::string text = e.what();
+    for (const char* words : {"104857601 bytes", "1 blocks use 3000 bytes", "no more paper"}) {
+      CHECK(text.find(words) != std::string::npos);
+    }
+  }
+  CHECK_EQUAL(pool.stats().held, 2 * MiB);
+  pool.deallocate(p, 3000);
+}
+
+TEST(Pool, WaitsForBlocksThatWereFreedInFlightBeforeItGivesUp) {
+  const auto pool = std::make_shared<pool_resource>(
+      std::make_shared<usm_resource>(default_queue().get_context(), default_queue().get_device(),
+                                     usm_kind::device),
+      pool_limits{.most = 32 * MiB});
+  sycl::queue q(default_queue().get_context(), default_queue().get_device(),
+                sycl::property::queue::in_order());
+  check::gate gate(q);
+  {
+    const shared_owner o = allocate(pool, 30 * MiB);
+    o->used_on(q);
+  }
+  CHECK_EQUAL(pool->stats().blocks, 1u);
+  std::jthread opener([&] { gate.open(); });
+  const shared_owner o = allocate(pool, 31 * MiB);
+  CHECK_EQUAL(pool->stats().used, 31 * MiB);
+}
+
+TEST(Pool, LosesNothingWhateverThrows) {
+  for (const std::size_t bytes : {100 * std::size_t{1}, 64 * KiB, 3 * MiB}) {
+    const auto paper = std::make_shared<paper_resource>();
+    bool done = false;
+    int failed = 0;
+    for (int n = 0; !done; ++n) {
+      pool_resource pool(paper);
+      void* p = nullptr;
+      try {
+        new_fails_in = n;
+        p = pool.allocate(bytes);
+        done = new_fails_in >= 0;
+      } catch (const std::bad_alloc&) {
+        ++failed;
+      }
+      new_fails_in = -1;
+      CHECK_EQUAL(pool.stats().blocks, p == nullptr ? 0u : 1u);
+      pool.deallocate(p, bytes);
+      CHECK_EQUAL(pool.stats().blocks, 0u);
+      CHECK_EQUAL(pool.stats().held, paper->held());
+      pool.trim();
+      CHECK_EQUAL(paper->live(), 0u);
+    }
+    CHECK(failed >= 2);
+  }
+}
+
+TEST(Pool, TakesBlocksBackWithoutAnyMemory) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  std::vector<void*> blocks;
+  for (int k = 0; k < 500; ++k) blocks.push_back(pool.allocate(40 * KiB));
+  for (void* p : blocks) {
+    new_fails_in = 0;
+    pool.deallocate(p, 40 * KiB);
+  }
+  new_fails_in = -1;
+  CHECK_EQUAL(pool.stats().blocks, 0u);
+}
+
+}  // namespace
+}  // namespace usmx
