@@ -109,6 +109,7 @@ struct cached_resource {
   sycl::device device;
   usm_kind kind;
   std::shared_ptr<memory_resource> resource;
+  bool chosen;  // by set_default_resource: somebody wants that one, so it is not forgotten
 };
 
 /// Few enough to search in order, enough for every device and kind of a large machine.
@@ -117,6 +118,13 @@ constexpr std::size_t most_resources = 64;
 struct resource_cache {
   std::mutex mutex;
   std::vector<cached_resource> entries;  // the least recently made first
+
+  cached_resource* find(const sycl::context& context, const sycl::device& device, usm_kind kind) {
+    const auto found = std::ranges::find_if(entries, [&](const cached_resource& entry) {
+      return entry.kind == kind && entry.device == device && entry.context == context;
+    });
+    return found == entries.end() ? nullptr : &*found;
+  }
 };
 
 resource_cache& resources() {
@@ -131,16 +139,36 @@ std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_
   sycl::context context = queue.get_context();
   sycl::device device = queue.get_device();
   resource_cache& cache = resources();
+  std::shared_ptr<memory_resource> forgotten;  // ends after the lock: it may free
   const std::scoped_lock lock(cache.mutex);
-  for (const cached_resource& entry : cache.entries) {
-    if (entry.kind == kind && entry.device == device && entry.context == context) {
-      return entry.resource;
-    }
+  if (const cached_resource* const found = cache.find(context, device, kind)) {
+    return found->resource;
   }
   auto made = std::make_shared<usm_resource>(context, device, kind);
-  if (cache.entries.size() == most_resources) cache.entries.erase(cache.entries.begin());
-  cache.entries.push_back({std::move(context), std::move(device), kind, made});
+  if (cache.entries.size() >= most_resources) {
+    const auto oldest = std::ranges::find(cache.entries, false, &cached_resource::chosen);
+    if (oldest != cache.entries.end()) {
+      forgotten = std::move(oldest->resource);
+      cache.entries.erase(oldest);
+    }
+  }
+  cache.entries.push_back({std::move(context), std::move(device), kind, made, false});
   return made;
+}
+
+std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource) {
+  if (resource == nullptr) throw std::invalid_argument("resource: null; pass one");
+  sycl::context context = resource->context();
+  sycl::device device = resource->device();
+  const usm_kind kind = resource->kind();
+  resource_cache& cache = resources();
+  const std::scoped_lock lock(cache.mutex);
+  if (cached_resource* const found = cache.find(context, device, kind)) {
+    found->chosen = true;
+    return std::exchange(found->resource, std::move(resource));
+  }
+  cache.entries.push_back({std::move(context), std::move(device), kind, std::move(resource), true});
+  return nullptr;
 }
 
 }  // namespace usmx

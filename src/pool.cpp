@@ -16,6 +16,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -54,6 +55,12 @@ std::uint32_t next_shard() noexcept {
 constexpr const char* too_large = "a pool has no blocks above 4 TiB";
 constexpr std::size_t smallest_chunk = 2 << 20;
 constexpr std::size_t largest_growth = 64 << 20;
+
+std::shared_ptr<memory_resource> existing(std::shared_ptr<memory_resource> upstream) {
+  if (upstream == nullptr) throw std::invalid_argument("upstream: null; a pool stands on one");
+  return upstream;
+}
+
 [[noreturn]] void refuse(const void* p) noexcept {
   std::fprintf(
       stderr,
@@ -68,7 +75,7 @@ constexpr std::size_t largest_growth = 64 << 20;
 class pool_resource::parts final : public detail::block_source {
  public:
   parts(std::shared_ptr<memory_resource> from, pool_limits at_most)
-      : upstream(std::move(from)),
+      : upstream(existing(std::move(from))),
         limits(at_most),
         kind(upstream->kind()),
         context(upstream->context()),

@@ -68,6 +68,12 @@ class usm_resource final : public memory_resource {
 /// process. Throws device_error if the device lacks that kind of USM.
 std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind);
 
+/// From now on `resource` serves its context, device and kind by default, for all libraries of the
+/// process; what was allocated before goes back to where it came from. Returns the resource that
+/// served so far, null if nobody had asked for one yet. It is kept until it is replaced.
+/// Throws std::invalid_argument for null.
+std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource);
+
 namespace detail {
 class owner_chain;
 class retire_list;

@@ -43,6 +43,7 @@ struct pool_stats {
 /// twice, ends the program with a message, as `free` does.
 class pool_resource final : public memory_resource {
  public:
+  /// Throws std::invalid_argument without an upstream.
   explicit pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits = {});
   /// Returns everything to the upstream. All blocks must have come back.
   ~pool_resource() override;

@@ -1,0 +1,198 @@
+// What a resource can do besides handing out bytes, one class for each: they stand on any other
+// resource and on each other, so a program builds the one it needs.
+//
+//   auto counted = std::make_shared<statistics_resource>(
+//       std::make_shared<limiting_resource>(default_resource(queue, usm_kind::device), 1 << 30));
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <sycl/event.hpp>
+#include <sycl/queue.hpp>
+
+#include "usmx/memory.hpp"
+
+namespace usmx {
+
+/// What all resources that stand on one other have in common. Thread-safe if the upstream is.
+class stacked_resource : public memory_resource {
+ public:
+  /// Throws std::invalid_argument without an upstream.
+  explicit stacked_resource(std::shared_ptr<memory_resource> upstream);
+  usm_kind kind() const noexcept override { return upstream_->kind(); }
+  sycl::context context() const override { return upstream_->context(); }
+  sycl::device device() const override { return upstream_->device(); }
+  const std::shared_ptr<memory_resource>& upstream() const noexcept { return upstream_; }
+
+ private:
+  std::shared_ptr<memory_resource> upstream_;
+};
+
+/// Counts what passes through, in bytes as they were asked for.
+class statistics_resource final : public stacked_resource {
+ public:
+  struct figures {
+    std::size_t bytes = 0;         ///< alive
+    std::size_t peak_bytes = 0;    ///< the most that was alive at once
+    std::size_t total_bytes = 0;   ///< ever
+    std::size_t blocks = 0;        ///< alive
+    std::size_t peak_blocks = 0;   ///< the most that were alive at once
+    std::size_t total_blocks = 0;  ///< ever
+    std::size_t failures = 0;      ///< requests that threw
+  };
+  using stacked_resource::stacked_resource;
+  /// The figures of one moment; exact while nobody allocates.
+  figures now() const noexcept;
+  /// Peaks begin anew from what is alive.
+  void reset_peaks() noexcept;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  std::atomic<std::size_t> bytes_{0}, peak_bytes_{0}, total_bytes_{0};
+  std::atomic<std::size_t> blocks_{0}, peak_blocks_{0}, total_blocks_{0}, failures_{0};
+};
+
+/// Lets no more than `most` bytes be alive at once. Above that it throws allocation_error.
+class limiting_resource final : public stacked_resource {
+ public:
+  limiting_resource(std::shared_ptr<memory_resource> upstream, std::size_t most);
+  std::size_t most() const noexcept { return most_; }
+  /// Bytes alive.
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  std::size_t most_;
+  std::atomic<std::size_t> used_{0};
+};
+
+/// Serves each request from the resource for its size.
+class binning_resource final : public stacked_resource {
+ public:
+  struct bin {
+    std::size_t most;  ///< bytes: the largest request that it serves
+    std::shared_ptr<memory_resource> resource;
+  };
+  /// `upstream` serves what is larger than every bin. Throws std::invalid_argument if a bin has no
+  /// resource or one of another context, device or kind.
+  binning_resource(std::shared_ptr<memory_resource> upstream, std::vector<bin> bins);
+
+ private:
+  memory_resource& serving(std::size_t bytes) const noexcept;
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  std::vector<bin> bins_;  // by size
+};
+
+/// Aligns every block of at least `from` bytes to `least` bytes or more: for huge pages, direct
+/// file access or vector loads that trust it.
+class aligned_resource final : public stacked_resource {
+ public:
+  /// Throws std::invalid_argument if `least` is not a power of two.
+  aligned_resource(std::shared_ptr<memory_resource> upstream, std::size_t least,
+                   std::size_t from = 0);
+
+ private:
+  std::size_t alignment_of(std::size_t bytes, std::size_t asked) const noexcept;
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  std::size_t least_;
+  std::size_t from_;
+};
+
+/// Knows which blocks are alive, since when, and who asked for them. For finding leaks: a request
+/// takes microseconds.
+class tracking_resource final : public stacked_resource {
+ public:
+  struct block {
+    void* data;
+    std::size_t bytes;
+    std::size_t alignment;
+    std::size_t number;          ///< of the request, counted from 1
+    std::size_t thread;          ///< a number for each thread
+    std::vector<void*> callers;  ///< return addresses, the innermost first; empty if unknown
+  };
+  using stacked_resource::stacked_resource;
+  /// What is alive, the oldest first.
+  std::vector<block> alive() const;
+  /// The same as text, with the names of the callers where the system knows them.
+  std::string report() const;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, block> alive_;
+  std::size_t requests_ = 0;
+};
+
+/// Writes a line for each request, as CSV that a replay can read:
+/// nanoseconds,thread,action,pointer,bytes,alignment with action allocate, deallocate or fail.
+class logging_resource final : public stacked_resource {
+ public:
+  /// Writes a new file. Throws std::system_error if it cannot be opened.
+  logging_resource(std::shared_ptr<memory_resource> upstream, const std::string& path);
+  /// Lines are kept until this or the end. Throws std::system_error if a line was not written.
+  void flush();
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void write(const char* action, const void* p, std::size_t bytes, std::size_t alignment) noexcept;
+
+  std::mutex mutex_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+/// Asks a function to free something when there is no memory left, and tries again as long as it
+/// returns true.
+class failure_callback_resource final : public stacked_resource {
+ public:
+  /// Gets the bytes that were asked for; runs on the thread that asks, and may free and allocate.
+  using callback = std::function<bool(std::size_t bytes)>;
+  failure_callback_resource(std::shared_ptr<memory_resource> upstream, callback on_failure);
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  callback on_failure_;
+};
+
+/// Moves shared memory to the device as soon as it is there, on a queue; other kinds pass as they
+/// are. A block that goes waits for its prefetch.
+class prefetch_resource final : public stacked_resource {
+ public:
+  /// Throws std::invalid_argument if the queue is of another context.
+  prefetch_resource(std::shared_ptr<memory_resource> upstream, sycl::queue queue);
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  sycl::queue queue_;
+  std::mutex mutex_;
+  std::unordered_map<void*, sycl::event> pending_;
+};
+
+}  // namespace usmx

@@ -1,0 +1,38 @@
+// Large and small requests want different treatment: here each size has its own resource.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/resources.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace usmx {
+
+binning_resource::binning_resource(std::shared_ptr<memory_resource> upstream, std::vector<bin> bins)
+    : stacked_resource(std::move(upstream)), bins_(std::move(bins)) {
+  for (const bin& b : bins_) {
+    const std::string of = "bins: the resource for up to " + std::to_string(b.most) + " bytes ";
+    if (b.resource == nullptr) throw std::invalid_argument(of + "is null");
+    if (b.resource->kind() != kind() || b.resource->context() != context() ||
+        b.resource->device() != device()) {
+      throw std::invalid_argument(of + "has another context, device or kind than the upstream");
+    }
+  }
+  std::ranges::stable_sort(bins_, {}, &bin::most);
+}
+
+memory_resource& binning_resource::serving(std::size_t bytes) const noexcept {
+  const auto found = std::ranges::lower_bound(bins_, bytes, {}, &bin::most);
+  return found == bins_.end() ? *upstream() : *found->resource;
+}
+
+void* binning_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+  return serving(bytes).allocate(bytes, alignment);
+}
+
+void binning_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+  serving(bytes).deallocate(p, bytes, alignment);
+}
+
+}  // namespace usmx

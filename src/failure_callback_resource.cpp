@@ -1,0 +1,33 @@
+// A program that keeps caches of its own can give them up when memory runs out.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/resources.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "usmx/error.hpp"
+
+namespace usmx {
+
+failure_callback_resource::failure_callback_resource(std::shared_ptr<memory_resource> upstream,
+                                                     callback on_failure)
+    : stacked_resource(std::move(upstream)), on_failure_(std::move(on_failure)) {
+  if (!on_failure_) throw std::invalid_argument("on_failure: empty; pass a function");
+}
+
+void* failure_callback_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+  for (;;) {
+    try {
+      return upstream()->allocate(bytes, alignment);
+    } catch (const allocation_error&) {
+      if (!on_failure_(bytes)) throw;
+    }
+  }
+}
+
+void failure_callback_resource::do_deallocate(void* p, std::size_t bytes,
+                                              std::size_t alignment) noexcept {
+  upstream()->deallocate(p, bytes, alignment);
+}
+
+}  // namespace usmx

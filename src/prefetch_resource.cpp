@@ -1,0 +1,53 @@
+// Shared memory that a kernel reads first shall not fault in page by page.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/resources.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include <sycl/exception.hpp>
+
+namespace usmx {
+
+prefetch_resource::prefetch_resource(std::shared_ptr<memory_resource> upstream, sycl::queue queue)
+    : stacked_resource(std::move(upstream)), queue_(std::move(queue)) {
+  if (queue_.get_context() != context()) {
+    throw std::invalid_argument("queue: of another context than the memory");
+  }
+}
+
+void* prefetch_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+  void* const p = upstream()->allocate(bytes, alignment);
+  if (kind() != usm_kind::shared || bytes == 0) return p;
+  try {
+    const std::scoped_lock lock(mutex_);
+    sycl::event& noted = pending_[p];  // before the command: once it runs, it must be known
+    noted = queue_.prefetch(p, bytes);
+  } catch (const sycl::exception&) {
+    // A device that cannot prefetch has the memory all the same.
+  } catch (...) {
+    {
+      const std::scoped_lock lock(mutex_);
+      pending_.erase(p);
+    }
+    upstream()->deallocate(p, bytes, alignment);
+    throw;
+  }
+  return p;
+}
+
+void prefetch_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+  decltype(pending_)::node_type noted;
+  {
+    const std::scoped_lock lock(mutex_);
+    noted = pending_.extract(p);
+  }
+  try {
+    // Owners know the queues of their users, but not of this command.
+    if (noted) noted.mapped().wait();
+  } catch (...) {  // a command that failed has ended too
+  }
+  upstream()->deallocate(p, bytes, alignment);
+}
+
+}  // namespace usmx

@@ -1,0 +1,18 @@
+// Threads are called by small numbers in reports and recordings: a system's own are long and
+// reused.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace usmx::detail {
+
+/// 1 for the first thread that asks, and so on; never used again.
+inline std::size_t thread_number() noexcept {
+  static std::atomic<std::size_t> given{0};
+  thread_local const std::size_t own = given.fetch_add(1, std::memory_order_relaxed) + 1;
+  return own;
+}
+
+}  // namespace usmx::detail
