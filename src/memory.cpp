@@ -4,7 +4,6 @@
 #include "usmx/memory.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -48,16 +47,8 @@ sycl::aspect aspect_of(usm_kind kind) {
 
 }  // namespace
 
-void* memory_resource::allocate(std::size_t bytes, std::size_t alignment) {
-  if (!std::has_single_bit(alignment)) {
-    throw std::invalid_argument("alignment: " + std::to_string(alignment) +
-                                " is not a power of two");
-  }
-  return do_allocate(bytes, alignment);
-}
-
-void memory_resource::deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-  if (p != nullptr) do_deallocate(p, bytes, alignment);
+void memory_resource::refuse_alignment(std::size_t alignment) {
+  throw std::invalid_argument("alignment: " + std::to_string(alignment) + " is not a power of two");
 }
 
 usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind kind)

@@ -40,6 +40,7 @@ using detail::pool_request;
 using detail::room_of;
 using detail::shard;
 using detail::shard_lock;
+using detail::spare;
 
 namespace {
 
@@ -134,6 +135,7 @@ class pool_resource::parts final : public detail::block_source {
   void* try_store(const pool_request& r);
   block take_from_store(const pool_request& r);
   void put_into_store(shard& s, std::size_t bin, std::size_t keep) noexcept;
+  void put_spares(shard& s) noexcept;  // with the lock of the store
   chunk* find(shard& s, const std::byte* p) noexcept;
   void gather() noexcept;
   template <class Remove>
@@ -159,8 +161,14 @@ inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment
   if (r.bin != no_bin) [[likely]] {
     const shard_lock s = any_shard();
     magazine& m = s->magazines[r.bin];
-    if (m.count != 0) [[likely]]
+    if (m.count != 0) [[likely]] {
       return hand_out(*s, m.blocks[--m.count], bytes);
+    }
+  } else if (r.possible()) {
+    const shard_lock s = any_shard();
+    for (spare& kept : s->spares) {
+      if (kept.serves(r)) return hand_out(*s, std::exchange(kept.free, {}), bytes);
+    }
   }
   return take_slowly(r);
 }
@@ -194,6 +202,8 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
 void* pool_resource::parts::try_store(const pool_request& r) {
   const shard_lock s = any_shard();
   const std::scoped_lock lock(mutex_);
+  // Spares are for loops that repeat themselves. Anything else is better cut from all there is.
+  if (r.bin == no_bin) put_spares(*s);
   const block b = take_from_store(r);
   if (!b) return nullptr;
   if (r.bin < detail::slab_bins && !releasing_.load(std::memory_order_relaxed)) {
@@ -276,8 +286,14 @@ inline void pool_resource::parts::put(std::byte* p) noexcept {
         return;
       }
     }
+    std::byte* leaving = p;
+    if (bin == no_bin && !releasing) {
+      spare& kept = s->spares[s->oldest++ % s->spares.size()];
+      leaving = std::exchange(kept, {b, r->granules}).free.data;
+      if (leaving == nullptr) return;
+    }
     whole = take_out([&] {
-      store_.put(p);
+      store_.put(leaving);
       return releasing ? store_.remove_free(limits.release_above) : nullptr;
     });
   }
@@ -295,11 +311,19 @@ void pool_resource::parts::put_into_store(shard& s, std::size_t bin, std::size_t
   m.count = static_cast<std::uint32_t>(keep);
 }
 
+void pool_resource::parts::put_spares(shard& s) noexcept {
+  for (spare& kept : s.spares) {
+    if (kept.free) store_.put(std::exchange(kept.free, {}).data);
+  }
+}
+
 /// All that is kept aside becomes free runs, as long as they can be.
 void pool_resource::parts::gather() noexcept {
   for (std::size_t k = 0; k < shard_count_; ++k) {
     const shard_lock s = this_shard(k);
     for (std::size_t bin = 0; bin < bins; ++bin) put_into_store(*s, bin, 0);
+    const std::scoped_lock lock(mutex_);
+    put_spares(*s);
   }
   const std::scoped_lock lock(mutex_);
   store_.dissolve_empty_slabs();

@@ -67,6 +67,17 @@ struct magazine {
   std::unique_ptr<block[]> blocks;
 };
 
+/// A run of its own that is free to take: loops ask for the same large block again and again.
+struct spare {
+  block free;
+  std::size_t granules = 0;
+
+  bool serves(const pool_request& r) const noexcept {
+    return granules == r.granules && free &&
+           (reinterpret_cast<std::uintptr_t>(free.data) & (r.alignment - 1)) == 0;
+  }
+};
+
 /// What a thread uses by itself most of the time. More threads than shards share them.
 struct alignas(128) shard {
   struct hint {
@@ -82,6 +93,8 @@ struct alignas(128) shard {
   std::int64_t used = 0;  // bytes; below zero where others' blocks came back
   std::int64_t blocks = 0;
   std::array<magazine, bins> magazines;
+  std::array<spare, 4> spares;
+  std::size_t oldest = 0;           // of the spares
   std::array<hint, hints> where{};  // where chunks were found
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -34,9 +35,15 @@ class memory_resource {
 
   /// At least `bytes` bytes at a multiple of `alignment` (a power of two). Zero bytes give a valid
   /// pointer too. Throws allocation_error, or std::invalid_argument for a bad alignment.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment);
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+    if (!std::has_single_bit(alignment)) [[unlikely]]
+      refuse_alignment(alignment);
+    return do_allocate(bytes, alignment);
+  }
   /// Returns what `allocate` gave, with the same numbers. The bytes must not be in use any more.
-  void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+  void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+    if (p != nullptr) do_deallocate(p, bytes, alignment);
+  }
 
   virtual usm_kind kind() const noexcept = 0;
   virtual sycl::context context() const = 0;
@@ -45,6 +52,7 @@ class memory_resource {
  private:
   virtual void* do_allocate(std::size_t bytes, std::size_t alignment) = 0;
   virtual void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+  [[noreturn]] static void refuse_alignment(std::size_t alignment);
 };
 
 /// Straight from the SYCL runtime. The only place of the library that calls `sycl::free`.

@@ -38,9 +38,9 @@ struct pool_stats {
 /// Where blocks begin and end is known to `describe_allocation`, so an array is refused that leaves
 /// its block, although the driver sees one large allocation.
 ///
-/// Thread-safe. Threads find blocks of up to 1 MiB in magazines of their own most of the time, and
-/// take no lock that another one waits for. Giving a block back that the pool did not give, or
-/// twice, ends the program with a message, as `free` does.
+/// Thread-safe. Threads find blocks in magazines of their own most of the time, and take no lock
+/// that another one waits for. Giving a block back that the pool did not give, or twice, ends the
+/// program with a message, as `free` does.
 class pool_resource final : public memory_resource {
  public:
   /// Throws std::invalid_argument without an upstream.
