@@ -99,6 +99,7 @@ TEST(PoolExtent, OtherContextsKnowNothingOfIt) {
 
 TEST(PoolExtent, APoolOnAPoolAnswersForItsOwnBlocks) {
   const auto lower = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  lower->reserve(32 * MiB);  // so that the upper one's chunk lies in the middle
   void* const below = lower->allocate(100);
   pool_resource upper(lower);
   void* const p = upper.allocate(100);
@@ -106,6 +107,8 @@ TEST(PoolExtent, APoolOnAPoolAnswersForItsOwnBlocks) {
   CHECK(is_live(*lower, below, below, 100));
   CHECK(is_live(upper, p, p, 100));
   CHECK(is_live(*lower, after, after, 3 * MiB));
+  CHECK_EQUAL(lower->stats().chunks, 1u);
+  CHECK(after > p);
   CHECK(is_unknown(upper, static_cast<std::byte*>(p) + 200));
   upper.deallocate(p, 100);
   upper.trim();

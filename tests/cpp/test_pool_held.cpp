@@ -175,12 +175,12 @@ TEST(Pool, TakesLessWhenTheUpstreamHasLittle) {
 
 TEST(Pool, TrimsBeforeItGivesUp) {
   const auto paper = std::make_shared<paper_resource>();
-  paper->capacity = 92 * MiB;
   pool_resource pool(paper);
-  void* const one = pool.allocate(45 * MiB);
-  pool.deallocate(pool.allocate(45 * MiB), 45 * MiB);
-  pool.deallocate(one, 45 * MiB);
-  void* const p = pool.allocate(50 * MiB);  // fits only once both are back
+  std::vector<void*> blocks;
+  for (int k = 0; k < 4; ++k) blocks.push_back(pool.allocate(45 * MiB));
+  for (void* p : blocks) pool.deallocate(p, 45 * MiB);
+  paper->capacity = 60 * MiB;               // somebody else has taken the rest
+  void* const p = pool.allocate(50 * MiB);  // fits only once all of ours is back
   CHECK(paper->refusals > 0);
   CHECK_EQUAL(paper->held(), 50 * MiB);
   pool.deallocate(p, 50 * MiB);
