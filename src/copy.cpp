@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "device_copy.hpp"
 #include "loop_nest.hpp"
-#include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -28,10 +29,20 @@ using detail::same_bytes;
 constexpr std::size_t small_bytes = 16 * 1024;
 
 /// Everything that was submitted for these elements is done, whoever submitted it: named uses of
-/// the memory, and whatever is in the queue that the elements are computed on.
+/// the memory and, where its makers name none to us, whatever is in the queue they gave.
 void wait_for(const array& a) {
   a.wait();
-  if (!is_idle(a.queue())) sycl::queue(a.queue()).wait_and_throw();
+  if (!a.keep_alive() || a.keep_alive()->is_lent()) wait(a.queue());
+}
+
+/// Names the queue as long as commands of a blocking copy are in it. Left by an exception, some may
+/// still run, and then the queue stays named.
+template <class Copy>
+void while_used(const sycl::queue& queue, std::initializer_list<const array*> arrays, Copy copy) {
+  for (const array* a : arrays) a->used_on(queue);
+  copy();
+  const sycl::event nothing_left;
+  for (const array* a : arrays) a->used_until(queue, nothing_left);
 }
 
 any_view view_of(void* data, const dtype& type, layout where, usm_kind kind) {
@@ -141,7 +152,7 @@ void to_host(const any_view& dst, const any_view& src, sycl::queue& queue) {
   const std::size_t span = span_of(src);
   if (span <= std::max(2 * src.nbytes(), small_bytes)) {
     const host_bytes all(span);
-    queue.memcpy(all.bytes.get(), src.first_byte(), span).wait_and_throw();
+    wait(queue.memcpy(all.bytes.get(), src.first_byte(), span), queue);
     return convert_on_host(dst, moved_to(all.bytes.get(), src, usm_kind::unknown));
   }
   const host_elements staged(src.layout().shape(), src.dtype());
@@ -153,7 +164,7 @@ void to_host(const any_view& dst, const any_view& src, sycl::queue& queue) {
     try {
       const array packed = device_elements(queue, src);
       copy_by_kernel(queue, packed.elements(), src, make_nest(packed.elements(), src));
-      queue.memcpy(landing.data(), packed.data(), src.nbytes()).wait_and_throw();
+      wait(queue.memcpy(landing.data(), packed.data(), src.nbytes()), queue);
     } catch (const build_error&) {
       copy_runs(queue, landing, src, direct);
     }
@@ -171,7 +182,7 @@ void from_host(const any_view& dst, const any_view& src, sycl::queue& queue) {
   if (is_dense(dst)) {
     const host_bytes all(dst.nbytes());
     convert_on_host(moved_to(all.bytes.get(), dst, usm_kind::unknown), src);
-    queue.memcpy(dst.first_byte(), all.bytes.get(), dst.nbytes()).wait_and_throw();
+    wait(queue.memcpy(dst.first_byte(), all.bytes.get(), dst.nbytes()), queue);
     return;
   }
   const host_elements staged(dst.layout().shape(), dst.dtype());
@@ -181,7 +192,7 @@ void from_host(const any_view& dst, const any_view& src, sycl::queue& queue) {
     return copy_runs(queue, dst, staged.view, nest);
   try {
     const array packed = device_elements(queue, dst);
-    queue.memcpy(packed.data(), staged.view.data(), dst.nbytes()).wait_and_throw();
+    wait(queue.memcpy(packed.data(), staged.view.data(), dst.nbytes()), queue);
     copy_by_kernel(queue, dst, packed.elements(), make_nest(dst, packed.elements()));
   } catch (const build_error&) {
     copy_runs(queue, dst, staged.view, nest);
@@ -192,14 +203,14 @@ template <class T>
 void fill_run(sycl::queue& queue, void* data, const void* element, std::size_t count) {
   T value;
   std::memcpy(&value, element, sizeof(T));
-  queue.fill(data, value, count).wait_and_throw();
+  wait(queue.fill(data, value, count), queue);
 }
 
 /// `count` elements in a row in device memory.
 void fill_dense(sycl::queue& queue, std::byte* data, const std::byte* element, std::size_t itemsize,
                 std::size_t count) {
   if (std::all_of(element, element + itemsize, [&](std::byte b) { return b == element[0]; })) {
-    queue.memset(data, std::to_integer<int>(element[0]), itemsize * count).wait_and_throw();
+    wait(queue.memset(data, std::to_integer<int>(element[0]), itemsize * count), queue);
     return;
   }
   switch (itemsize) {
@@ -214,10 +225,10 @@ void fill_dense(sycl::queue& queue, std::byte* data, const std::byte* element, s
   }
   // What the runtime has no pattern for grows by doubling.
   const std::size_t total = itemsize * count;
-  queue.memcpy(data, element, itemsize).wait_and_throw();
+  wait(queue.memcpy(data, element, itemsize), queue);
   for (std::size_t done = itemsize; done < total;) {
     const std::size_t next = std::min(done, total - done);
-    queue.memcpy(data + done, data, next).wait_and_throw();
+    wait(queue.memcpy(data + done, data, next), queue);
     done += next;
   }
 }
@@ -251,9 +262,7 @@ void copy(const array& dst, const array& src) {
                                src.queue().get_device() == queue.get_device())) {
     wait_for(src);
     wait_for(dst);
-    src.used_on(queue);
-    dst.used_on(queue);
-    return on_device(to, from, queue);
+    return while_used(queue, {&src, &dst}, [&] { on_device(to, from, queue); });
   }
   if (host_accessible(from.kind())) {
     wait_for(src);
@@ -274,8 +283,7 @@ void copy_to_host(const any_view& dst, const array& src) {
   wait_for(src);
   if (host_accessible(src.kind())) return convert_on_host(dst, src.elements());
   sycl::queue queue = src.queue();
-  src.used_on(queue);
-  to_host(dst, src.elements(), queue);
+  while_used(queue, {&src}, [&] { to_host(dst, src.elements(), queue); });
 }
 
 void copy_from_host(const array& dst, const any_view& src) {
@@ -284,8 +292,7 @@ void copy_from_host(const array& dst, const any_view& src) {
   wait_for(dst);
   if (host_accessible(dst.kind())) return convert_on_host(dst.elements(), src);
   sycl::queue queue = dst.queue();
-  dst.used_on(queue);
-  from_host(dst.elements(), src, queue);
+  while_used(queue, {&dst}, [&] { from_host(dst.elements(), src, queue); });
 }
 
 array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind kind) {
@@ -307,15 +314,16 @@ void fill(const array& dst, const void* element) {
   if (host_accessible(to.kind())) return convert_on_host(to, one);
 
   sycl::queue queue = dst.queue();
-  dst.used_on(queue);
-  if (is_dense(to)) {
-    return fill_dense(queue, to.first_byte(), static_cast<const std::byte*>(element), itemsize,
-                      static_cast<std::size_t>(to.size()));
-  }
-  const std::int64_t single[] = {1};
-  const array seed = array::empty(queue, single, to.dtype(), usm_kind::device);
-  queue.memcpy(seed.data(), element, itemsize).wait_and_throw();
-  on_device(to, repeated(seed.data(), to, usm_kind::device), queue);
+  while_used(queue, {&dst}, [&] {
+    if (is_dense(to)) {
+      return fill_dense(queue, to.first_byte(), static_cast<const std::byte*>(element), itemsize,
+                        static_cast<std::size_t>(to.size()));
+    }
+    const std::int64_t single[] = {1};
+    const array seed = array::empty(queue, single, to.dtype(), usm_kind::device);
+    wait(queue.memcpy(seed.data(), element, itemsize), queue);
+    on_device(to, repeated(seed.data(), to, usm_kind::device), queue);
+  });
 }
 
 }  // namespace usmx

@@ -10,6 +10,7 @@
 #include <sycl/event.hpp>
 
 #include "usmx/kernel.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -111,14 +112,17 @@ void copy_runs(sycl::queue& queue, const any_view& dst, const any_view& src,
 
   std::vector<sycl::event> copies;
   copies.reserve(static_cast<std::size_t>(std::min<std::int64_t>(runs, 1024)));
+  const auto wait_all = [&] {
+    for (const sycl::event& copy : copies) wait(copy, queue);
+  };
   nest.each(depth, [&](std::int64_t d, std::int64_t s) {
     copies.push_back(queue.memcpy(to + d, from + s, bytes));
     if (copies.size() == 1024) {
-      sycl::event::wait_and_throw(copies);
+      wait_all();
       copies.clear();
     }
   });
-  sycl::event::wait_and_throw(copies);
+  wait_all();
 }
 
 void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src,
@@ -169,10 +173,10 @@ void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src
       s[at] = loops.from[k] / from_type.bytes;
     }
     const kernel run = built.get("strided_copy");
-    run.launch(queue, range_for(run, queue, size),
-               {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1], n[2],
-                n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]})
-        .wait_and_throw();
+    wait(run.launch(queue, range_for(run, queue, size),
+                    {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1], n[2],
+                     n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]}),
+         queue);
     return;
   }
   std::vector<std::int64_t> table;
@@ -182,13 +186,12 @@ void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src
   }
   const std::int64_t length[] = {static_cast<std::int64_t>(table.size())};
   const array on_device = array::empty(queue, length, dtype::of<std::int64_t>(), usm_kind::device);
-  queue.memcpy(on_device.data(), table.data(), table.size() * sizeof(std::int64_t))
-      .wait_and_throw();
+  wait(queue.memcpy(on_device.data(), table.data(), table.size() * sizeof(std::int64_t)), queue);
   const kernel run = built.get("strided_copy_any");
-  run.launch(queue, range_for(run, queue, size),
-             {static_cast<const void*>(to), static_cast<const void*>(from), size,
-              static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)})
-      .wait_and_throw();
+  wait(run.launch(queue, range_for(run, queue, size),
+                  {static_cast<const void*>(to), static_cast<const void*>(from), size,
+                   static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)}),
+       queue);
 }
 
 }  // namespace usmx::detail

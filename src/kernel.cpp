@@ -450,7 +450,7 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   for (const auto& a : arguments) {
     if (a.array()) a.array()->used_on(queue);
   }
-  return queue.submit([&](sycl::handler& h) {
+  const sycl::event launched = queue.submit([&](sycl::handler& h) {
     h.depends_on(before);
     int index = 0;
     for (const auto& a : arguments) set(h, index++, a);
@@ -463,6 +463,10 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
         return run<3>(h, range, state_->handle);
     }
   });
+  for (const auto& a : arguments) {
+    if (a.array()) a.array()->used_until(queue, launched);
+  }
+  return launched;
 }
 
 }  // namespace usmx

@@ -10,7 +10,7 @@
 #include <sycl/exception.hpp>
 
 #include "usmx/memory.hpp"
-#include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 
@@ -22,44 +22,73 @@ constexpr std::size_t most_queues = 64;
 
 }  // namespace
 
-void owner::note(const sycl::queue& queue, bool own) {
-  const std::scoped_lock lock(mutex_);
+owner::use& owner::find_use(const sycl::queue& queue) {
   const auto known = std::ranges::find(uses_, queue, &use::queue);
-  if (known != uses_.end()) {
-    known->own |= own;
-    if (own) worked_.store(true, std::memory_order_release);
-    return;
-  }
+  if (known != uses_.end()) return *known;
   if (uses_.size() >= most_queues) {
-    std::erase_if(uses_, [](const use& u) { return is_idle(u.queue); });
+    std::erase_if(uses_, [](const use& u) { return u.open == 0 && !u.is_busy(); });
   }
-  uses_.push_back({queue, own});
-  if (own) worked_.store(true, std::memory_order_release);
+  return uses_.emplace_back(use{.queue = queue, .last = {}});
+}
+
+void owner::used_on(const sycl::queue& queue) {
+  const std::scoped_lock lock(mutex_);
+  use& u = find_use(queue);
+  u.own = true;
+  u.overlapped = u.open > 0;
+  ++u.open;
+  u.last.reset();
+  worked_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
 }
 
+void owner::used_until(const sycl::queue& queue, const sycl::event& last) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto known = std::ranges::find(uses_, queue, &use::queue);
+  if (known == uses_.end() || known->open == 0) return;
+  // Only an in-order queue is done with everything when it is done with the last.
+  if (--known->open == 0 && !known->overlapped && queue.is_in_order()) known->last = last;
+}
+
+void owner::exposed_on(const sycl::queue& queue) {
+  const std::scoped_lock lock(mutex_);
+  find_use(queue).exposed = true;
+  used_.store(true, std::memory_order_release);
+}
+
+bool owner::use::has_own_work() const noexcept {
+  if (!own) return false;
+  return last ? !is_done(*last) : !is_idle(queue);
+}
+
+bool owner::use::is_busy() const noexcept { return is_known() ? !is_done(*last) : !is_idle(queue); }
+
 void owner::wait() {
   if (!used_.load(std::memory_order_acquire)) return;
-  std::vector<sycl::queue> busy;
+  std::vector<use> uses;
   {
     const std::scoped_lock lock(mutex_);
-    for (const use& u : uses_) {
-      if (!is_idle(u.queue)) busy.push_back(u.queue);
+    uses = uses_;
+  }
+  for (const use& u : uses) {
+    if (!u.is_known()) {
+      usmx::wait(u.queue);
+    } else if (!is_done(*u.last)) {
+      usmx::wait(*u.last, u.queue);
     }
   }
-  for (sycl::queue& q : busy) q.wait_and_throw();
 }
 
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::scoped_lock lock(mutex_);
-  return std::ranges::any_of(uses_, [](const use& u) { return !is_idle(u.queue); });
+  return std::ranges::any_of(uses_, &use::is_busy);
 }
 
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   const std::scoped_lock lock(mutex_);
-  return std::ranges::any_of(uses_, [](const use& u) { return u.own && !is_idle(u.queue); });
+  return std::ranges::any_of(uses_, &use::has_own_work);
 }
 
 std::vector<owner::use> owner::take_uses() noexcept {
@@ -103,9 +132,7 @@ class retire_list {
 
   /// The end of the last reference.
   void retire(owner* o) noexcept {
-    for (owner::use& u : o->take_uses()) {
-      if (!is_idle(u.queue)) mark(o->pending_, u.queue);
-    }
+    for (const owner::use& u : o->take_uses()) mark(o->pending_, u);
     if (o->pending_.empty()) return o->dispose();
     const std::scoped_lock lock(mutex_);
     waiting_.fetch_add(1, std::memory_order_release);
@@ -141,7 +168,7 @@ class retire_list {
       owner_chain passed;
       while (!all.empty()) {
         owner* const o = all.pop();
-        for (sycl::event& e : o->pending_) wait_for(e);
+        for (const sycl::event& e : o->pending_) wait_for(e);
         passed.push(o);
       }
       finish_all(passed);
@@ -149,22 +176,24 @@ class retire_list {
   }
 
  private:
-  /// An event that comes after everything in the queue; waits right here if there is none to have.
-  static void mark(std::vector<sycl::event>& pending, sycl::queue& queue) noexcept {
+  /// Adds an event that comes after every command of this use unless that has passed already; waits
+  /// right here if there is none to have.
+  static void mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
     try {
       pending.reserve(pending.size() + 1);
-      pending.push_back(queue.ext_oneapi_submit_barrier());
+      sycl::event marker = use.marker();
+      if (!is_done(marker)) pending.push_back(std::move(marker));
     } catch (...) {
       try {
-        queue.wait();
+        wait(use.queue);
       } catch (...) {  // a queue that cannot even wait runs nothing any more
       }
     }
   }
 
-  static void wait_for(sycl::event& event) noexcept {
+  static void wait_for(const sycl::event& event) noexcept {
     try {
-      event.wait();
+      wait(event);
     } catch (...) {  // a command that failed has ended too
     }
   }
@@ -207,7 +236,7 @@ class resource_owner final : public owner {
   // Allocates in the base's initialiser: whatever throws here, nothing is lost.
   resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
                  std::size_t alignment)
-      : owner(resource->allocate(bytes, alignment), bytes),
+      : owner(resource->allocate(bytes, alignment), bytes, false),
         resource_(std::move(resource)),
         alignment_(alignment) {}
 

@@ -121,12 +121,4 @@ std::optional<std::size_t> free_memory(const sycl::device& device) noexcept {
   return {};
 }
 
-bool is_idle(const sycl::queue& queue) noexcept {
-  try {
-    return queue.ext_oneapi_empty();
-  } catch (...) {
-    return false;
-  }
-}
-
 }  // namespace usmx

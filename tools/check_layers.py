@@ -2,7 +2,7 @@
 
 * A file includes only what stands above it in LAYERS.
 * Length: headers 250 lines, everything else 500. An SPDX line. No path of somebody's machine.
-* ``sycl::free`` is called in one place; public headers do not include all of SYCL.
+* ``sycl::free`` is called in one place, and only src/wait.cpp waits for SYCL itself; public headers do not include all of SYCL.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 # Each layer sees itself and the layers above it. `services` see no other service.
 LAYERS = {
     "std": "version error dtype layout view suai",
-    "sycl": "runtime memory pool resources array kernel copy",
+    "sycl": "runtime wait memory pool resources array kernel copy",
     "services": "",
     "kit": "python_api detail/nanobind_argument nanobind",
 }
@@ -30,6 +30,9 @@ SOURCES = {".cpp", ".hpp", ".h", ".py"}
 # Words that only a path of a developer's machine has.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|work|Users|tmp/[a-z])(?:/|\b)")
 FREE = re.compile(r"\bsycl::free\s*\(")
+
+# Forms that crash or hang on some drivers when several threads use them: usmx/wait.hpp has others.
+RAW_WAIT = re.compile(r"\.\s*(wait_and_throw|ext_oneapi_empty)\s*\(")
 
 Finding = tuple[int, str]
 
@@ -132,6 +135,16 @@ def free_calls(path: PurePosixPath, text: str) -> list[int]:
     return [number for number, line in code_lines(text) if FREE.search(line)]
 
 
+def raw_waits(path: PurePosixPath, text: str) -> Iterator[Finding]:
+    """Waits of the library that leave out the care of ``usmx/wait.hpp``."""
+    if path.parts[0] not in ("src", "include", "python") or path == PurePosixPath("src/wait.cpp"):
+        return
+    if path.suffix in (".cpp", ".hpp"):
+        for number, line in code_lines(text):
+            for match in RAW_WAIT.finditer(line):
+                yield number, f"calls {match[1]}; usmx::wait and is_idle survive many threads"
+
+
 def check_tree(root: Path, files: list[str]) -> list[str]:
     """Messages for all files, sorted by file and line."""
     messages = []
@@ -142,6 +155,7 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
             continue
         text = (root / path).read_text(encoding="utf-8")
         messages += [f"{path}:{line}: {what}" for line, what in sorted(check_file(path, text))]
+        messages += [f"{path}:{line}: {what}" for line, what in raw_waits(path, text)]
         frees += [f"{path}:{line}" for line in free_calls(path, text)]
     if len(frees) != 1:
         where = ", ".join(frees) or "nowhere"

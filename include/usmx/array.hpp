@@ -66,6 +66,10 @@ class array {
   void used_on(const sycl::queue& queue) const {
     if (owner_) owner_->used_on(queue);
   }
+  /// Call after the last of them was submitted, with its event, where there is one.
+  void used_until(const sycl::queue& queue, const sycl::event& last) const noexcept {
+    if (owner_) owner_->used_until(queue, last);
+  }
   /// Waits for pending work on the memory, if there is some.
   void wait() const {
     if (owner_) owner_->wait();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <sycl/context.hpp>
@@ -17,6 +18,7 @@
 #include <sycl/queue.hpp>
 
 #include "usmx/view.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 
@@ -94,8 +96,8 @@ class retire_list;
 /// busy, the bytes are put aside behind a marker on it and freed when it has passed.
 class owner {
  public:
-  owner(void* base, std::size_t bytes) noexcept
-      : base_(static_cast<std::byte*>(base)), bytes_(bytes) {}
+  owner(void* base, std::size_t bytes, bool lent = true) noexcept
+      : base_(static_cast<std::byte*>(base)), bytes_(bytes), lent_(lent) {}
   owner(const owner&) = delete;
   owner& operator=(const owner&) = delete;
   virtual ~owner() = default;
@@ -104,10 +106,16 @@ class owner {
   std::byte* base() const noexcept { return base_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Call before commands on these bytes are submitted to `queue`.
-  void used_on(const sycl::queue& queue) { note(queue, true); }
+  /// True if somebody who never calls `used_on` may have commands on these bytes: they were not
+  /// allocated here.
+  bool is_lent() const noexcept { return lent_; }
+
+  /// Call before commands on these bytes are submitted to `queue`. Call `used_until` with the last
+  /// one's event where there is one: asking an event costs a tenth of asking a queue.
+  void used_on(const sycl::queue& queue);
+  void used_until(const sycl::queue& queue, const sycl::event& last) noexcept;
   /// Call before their address leaves together with `queue`: others may submit commands there.
-  void exposed_on(const sycl::queue& queue) { note(queue, false); }
+  void exposed_on(const sycl::queue& queue);
   /// Waits until no queue that was named has work left; rethrows its asynchronous errors.
   void wait();
   /// True if a queue that was named has work left, so that `wait` would wait.
@@ -131,16 +139,27 @@ class owner {
   friend class detail::owner_chain;
   friend class detail::retire_list;
 
+  /// What is known of one queue's commands on the bytes.
   struct use {
     sycl::queue queue;
-    bool own;  // commands of ours, not only an address that left
+    bool own = false;         // commands of ours
+    bool exposed = false;     // the address left: commands of others, which only the queue knows
+    std::size_t open = 0;     // calls of `used_on` whose `used_until` has not come
+    bool overlapped = false;  // more than one was open: whose event is the last is not known
+    std::optional<sycl::event> last;
+
+    bool is_known() const noexcept { return last && !exposed; }
+    bool has_own_work() const noexcept;
+    bool is_busy() const noexcept;
+    sycl::event marker() const { return is_known() ? *last : usmx::marker(queue); }
   };
 
-  void note(const sycl::queue& queue, bool own);
+  use& find_use(const sycl::queue& queue);
   std::vector<use> take_uses() noexcept;
 
   std::byte* base_;
   std::size_t bytes_;
+  bool lent_;
   std::atomic<bool> used_{false};
   std::atomic<bool> worked_{false};  // some use is our own
   std::mutex mutex_;

@@ -92,9 +92,6 @@ allocation describe_allocation(const void* p, const sycl::context& context) noex
 /// without swapping.
 std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
 
-/// True if no command of the queue is waiting or running. Never throws: unknown counts as busy.
-bool is_idle(const sycl::queue& queue) noexcept;
-
 /// The driver's own handle as an integer: cl_*, ze_*_handle_t (for queues an immediate command list
 /// where SYCL uses one), CUdevice or CUstream. Borrowed: valid as long as the SYCL object lives;
 /// who keeps it longer retains it with the driver. Throws sycl::exception where there is none.

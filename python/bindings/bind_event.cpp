@@ -1,5 +1,6 @@
 // Events for Python: waiting, asking, and the times that a profiling queue took.
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
 #include <vector>
 
 #include <nanobind/stl/string.h>
@@ -29,7 +30,9 @@ const char* status_of(const sycl::event& event) {
 template <class Query>
 std::uint64_t time_of(const sycl::event& event) {
   try {
-    const gil_released released;  // start and end wait for the command
+    const gil_released released;
+    // The runtime waits for start and end by itself, but not as carefully.
+    if constexpr (!std::is_same_v<Query, sycl::info::event_profiling::command_submit>) wait(event);
     return event.get_profiling_info<Query>();
   } catch (const sycl::exception& e) {
     // SYCL's own words for this are thirty and name no remedy.
@@ -76,7 +79,7 @@ void bind_event(nb::module_& m) {
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: object = None) -> None"))
       .def(
-          "wait", [](event& e) { e.wait_and_throw(); }, nb::call_guard<gil_released>(),
+          "wait", [](const event& e) { wait(e); }, nb::call_guard<gil_released>(),
           "Wait until the command has finished. Raises its asynchronous errors.")
       .def_static(
           "wait_for",
@@ -85,7 +88,7 @@ void bind_event(nb::module_& m) {
                                     ? std::vector<event>{nb::cast<const event&>(source)}
                                     : nb::cast<std::vector<event>>(source);
             const gil_released released;
-            event::wait_and_throw(events);
+            wait(events);
           },
           nb::arg("events"), "Wait for an event, or for all of a sequence.",
           nb::sig("def wait_for(events: Event | Sequence[Event]) -> None"))

@@ -180,10 +180,11 @@ argument to_memory(nb::handle obj) {
 std::vector<sycl::event> order_of(const sycl::queue& queue, const std::deque<argument>& arguments) {
   std::vector<sycl::event> before;
   std::vector<sycl::queue> seen;
-  const auto add = [&](sycl::queue other) {
+  const auto add = [&](const sycl::queue& other) {
     if (std::ranges::count(seen, other) != 0) return;
     seen.push_back(other);
-    if (!is_idle(other)) before.push_back(other.ext_oneapi_submit_barrier());
+    sycl::event last = marker(other);
+    if (!is_done(last)) before.push_back(std::move(last));
   };
   if (!queue.is_in_order()) add(queue);
   for (const auto& a : arguments) {

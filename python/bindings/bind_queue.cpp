@@ -193,7 +193,7 @@ void bind_queue(nb::module_& m) {
           "CUstream as an integer. Borrowed: valid as long as this object lives; who keeps it "
           "longer retains it with the driver.")
       .def(
-          "wait", [](queue& q) { q.wait_and_throw(); }, nb::call_guard<gil_released>(),
+          "wait", [](const queue& q) { wait(q); }, nb::call_guard<gil_released>(),
           "Wait until all commands have finished. Raises their asynchronous errors.")
       .def(
           "submit_barrier",

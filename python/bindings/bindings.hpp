@@ -12,6 +12,7 @@
 #include "gil.hpp"
 #include "usmx/array.hpp"
 #include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx::python {
 

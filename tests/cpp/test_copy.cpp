@@ -362,14 +362,31 @@ TEST(Fill, EveryElementSizeAndNoGap) {
   }
 }
 
-TEST(Copy, WaitsForWorkOnTheQueueOfTheArray) {
+TEST(Copy, WaitsForWorkThatWasNamed) {
   const std::int64_t n = 1 << 22;
   for (const usm_kind kind : kinds) {
     const std::int64_t shape[] = {n};
     const array a = array::empty(default_queue(), shape, dtype::of<std::int32_t>(), kind);
     sycl::queue queue = a.queue();
     for (int round = 1; round <= 8; ++round) {
+      a.used_on(queue);
       queue.fill(a.data(), round, static_cast<std::size_t>(n));
+      const auto got = host_values<std::int32_t>(a);
+      CHECK_EQUAL(got.front(), round);
+      CHECK_EQUAL(got.back(), round);
+    }
+  }
+}
+
+TEST(Copy, WaitsForTheWholeQueueOfMemoryThatSomebodyElseMade) {
+  const std::int64_t n = 1 << 22;
+  const std::int64_t shape[] = {n};
+  sycl::queue queue = default_queue();
+  for (const usm_kind kind : kinds) {
+    const array theirs = array::empty(queue, shape, dtype::of<std::int32_t>(), kind);
+    const array a = array::adopt(queue, theirs.data(), shape, dtype::of<std::int32_t>(), nullptr);
+    for (int round = 1; round <= 8; ++round) {
+      queue.fill(theirs.data(), round, static_cast<std::size_t>(n));
       const auto got = host_values<std::int32_t>(a);
       CHECK_EQUAL(got.front(), round);
       CHECK_EQUAL(got.back(), round);

@@ -219,6 +219,56 @@ TEST(Owner, TellsItsOwnWorkFromThatOfOthers) {
   CHECK(!o->has_own_work());
 }
 
+TEST(Owner, AsksTheEventOfTheLastCommandRatherThanTheQueue) {
+  sycl::queue q = new_queue();
+  const shared_owner o = allocate(counted(), 4);
+  o->used_on(q);
+  o->used_until(q, sycl::event());
+  // What comes later in the queue is not about these bytes.
+  check::gate gate(q);
+  CHECK(!is_idle(q));
+  CHECK(!o->has_own_work());
+  CHECK(!o->busy());
+  o->wait();
+  o->exposed_on(q);  // commands of others may be anywhere in the queue
+  CHECK(!o->has_own_work());
+  CHECK(o->busy());
+  o->used_on(q);
+  CHECK(o->has_own_work());
+  o->used_until(q, marker(q));
+  CHECK(o->has_own_work());
+}
+
+TEST(Owner, AsksTheQueueIfItCannotKnowWhichCommandIsTheLast) {
+  sycl::queue q = new_queue();
+  const shared_owner o = allocate(counted(), 4);
+  o->used_on(q);
+  o->used_on(q);
+  o->used_until(q, sycl::event());
+  check::gate gate(q);
+  CHECK(o->has_own_work());  // one has not said that it is done
+  o->used_until(q, sycl::event());
+  CHECK(o->has_own_work());  // both have, in an order that nobody knows
+  o->used_on(q);
+  o->used_until(q, sycl::event());
+  CHECK(!o->has_own_work());  // alone, and behind the other two
+}
+
+TEST(Owner, AsksAnOutOfOrderQueueWhateverCommandIsTheLast) {
+  sycl::queue q(default_queue().get_context(), default_queue().get_device());
+  const shared_owner o = allocate(counted(), 4);
+  check::gate gate(q);
+  o->used_on(q);
+  o->used_until(q, sycl::event());
+  CHECK(o->has_own_work());
+}
+
+TEST(Owner, KnowsWhetherItsBytesAreSomebodyElses) {
+  CHECK(!allocate(counted(), 4)->is_lent());
+  std::byte bytes[4];
+  CHECK(adopt(bytes, 4, nullptr)->is_lent());
+}
+
 TEST(Owner, KeepsBytesWhileOthersMayUseThem) {
   const auto resource = counted();
   sycl::queue q = new_queue();

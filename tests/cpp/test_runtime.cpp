@@ -1,6 +1,7 @@
 // Devices by name, queues shared by all, and what the drivers know about allocations.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 #include <dlfcn.h>
 #include <sycl/properties/queue_properties.hpp>

@@ -81,6 +81,18 @@ def test_usm_is_given_back_in_one_place(tmp_path: Path) -> None:
     assert "nowhere" in message
 
 
+def test_only_one_file_waits_for_sycl_by_itself(tmp_path: Path) -> None:
+    free = write(tmp_path, "src/memory.cpp", "sycl::free(p, c);\n")
+    wait = write(tmp_path, "src/wait.cpp", "event.wait_and_throw();\n")
+    fine = write(tmp_path, "src/copy.cpp", "wait(queue);  // not queue.wait_and_throw()\n")
+    test = write(tmp_path, "tests/cpp/test_copy.cpp", "queue.wait_and_throw();\n")
+    assert check_layers.check_tree(tmp_path, [free, wait, fine, test]) == []
+    bad = write(tmp_path, "python/bindings/bind_queue.cpp", "q.ext_oneapi_empty();\n")
+    (message,) = check_layers.check_tree(tmp_path, [free, bad])
+    assert "bind_queue.cpp:2" in message
+    assert "ext_oneapi_empty" in message
+
+
 def test_every_public_header_stands_in_a_layer() -> None:
     headers = (ROOT / "include/usmx").rglob("*.hpp")
     names = {str(h.relative_to(ROOT / "include/usmx").with_suffix("")) for h in headers}
