@@ -2,7 +2,8 @@
 
 * A file includes only what stands above it in LAYERS.
 * Length: headers 250 lines, everything else 500. An SPDX line. No path of somebody's machine.
-* ``sycl::free`` is called in one place, and only src/wait.cpp waits for SYCL itself; public headers do not include all of SYCL.
+* ``sycl::free`` is called in one place; public headers do not include all of SYCL.
+* Only src/wait.cpp waits for SYCL by itself.
 """
 # SPDX-License-Identifier: Apache-2.0
 
