@@ -7,6 +7,8 @@
 
 #include <sycl/exception.hpp>
 
+#include "usmx/wait.hpp"
+
 namespace usmx {
 
 prefetch_resource::prefetch_resource(std::shared_ptr<memory_resource> upstream, sycl::queue queue)
@@ -44,7 +46,7 @@ void prefetch_resource::do_deallocate(void* p, std::size_t bytes, std::size_t al
   }
   try {
     // Owners know the queues of their users, but not of this command.
-    if (noted) noted.mapped().wait();
+    if (noted) usmx::wait(noted.mapped(), queue_);
   } catch (...) {  // a command that failed has ended too
   }
   upstream()->deallocate(p, bytes, alignment);
