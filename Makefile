@@ -22,8 +22,9 @@ CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(sh
 FUZZ_SECONDS ?= 20
 # Starts a command in one of the environments that docs/testing.md describes.
 LAB := $(BIN)/python tests/lab/lab.py
-# Where kernels are compiled, libsycl-jit frees with another allocator's function than it allocates.
-ASAN_OPTIONS := alloc_dealloc_mismatch=0:detect_stack_use_after_return=1
+# Where kernels are compiled, libsycl-jit frees with another allocator's function than it allocates,
+# and the driver replaces a thread's signal stack, which ASan would unmap in place of its own.
+ASAN_OPTIONS := alloc_dealloc_mismatch=0:use_sigaltstack=0:detect_stack_use_after_return=1
 # The CPU device's own kernels copy by calling memcpy from code that belongs to no library and so
 # cannot be named in a suppression.
 TSAN_OPTIONS := ignore_interceptors_accesses=1
