@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -93,8 +94,13 @@ def sanitized() -> dict[str, str]:
         ).stdout.strip()
         for name in ("libasan.so", "libubsan.so")
     ]
+    runtime = next(
+        file for file in metadata.files("intel-sycl-rt") or [] if file.name == "libsycl.so.9"
+    )
     return {
         "LD_PRELOAD": ":".join(libraries),
+        # ASan opens libraries in place of the one that asks, whose RUNPATH then does not count.
+        "LD_LIBRARY_PATH": str(Path(str(runtime.locate())).resolve().parent),
         # Python's own allocator would hide what is wrong with small blocks.
         "PYTHONMALLOC": "malloc",
         # The OpenCL compiler frees with delete what it got from malloc, and the driver replaces a
