@@ -17,6 +17,7 @@ EXCLUDED = {
     "hundred_thousand": GROWTH,
     "ten_thousand_failures": GROWTH,
     "leak_neither": GROWTH,
+    "the_leak_check_sees": GROWTH,
     "test_simulated_device.py": "its programs crash on purpose; a sanitizer catches them first",
     "test_fault_injection.py": "runs crashing programs as well, and takes minutes when sanitized",
 }
