@@ -11,25 +11,10 @@
 
 #include <sycl/properties/queue_properties.hpp>
 
+#include "failing_new.hpp"
 #include "gate.hpp"
 #include "resource_suite.hpp"
 #include "usmx/array.hpp"
-
-namespace {
-
-// The n-th `new` of this thread from now fails; negative: none does.
-thread_local int new_fails_in = -1;
-
-}  // namespace
-
-// Not inlined, or the compiler sees malloc meet delete and calls it a mistake.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (new_fails_in >= 0 && new_fails_in-- == 0) throw std::bad_alloc();
-  if (void* const p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace usmx {
 namespace {

@@ -11,23 +11,9 @@
 #include <sycl/properties/queue_properties.hpp>
 
 #include "check.hpp"
+#include "failing_new.hpp"
 #include "gate.hpp"
 #include "pool_checks.hpp"
-
-namespace {
-
-// The n-th `new` of this thread from now fails; negative: none does.
-thread_local int new_fails_in = -1;
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (new_fails_in >= 0 && new_fails_in-- == 0) throw std::bad_alloc();
-  if (void* const p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace usmx {
 namespace {
