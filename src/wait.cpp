@@ -103,12 +103,7 @@ void wait(std::span<const sycl::event> events) {
 void wait(const sycl::queue& queue) {
   sycl::queue held = queue;
   if (!is_opencl(held)) return held.wait_and_throw();
-  sycl::event last = marker(held);
-  if (held.is_in_order()) {
-    wait_in_turn<shared_seat>(last, [&] { last.wait_and_throw(); });
-  } else {
-    wait_in_turn<only_seat>(last, [&] { last.wait_and_throw(); });
-  }
+  wait(marker(held), held);
   held.throw_asynchronous();
 }
 
