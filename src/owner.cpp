@@ -88,7 +88,15 @@ bool owner::busy() noexcept {
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   const std::scoped_lock lock(mutex_);
-  return std::ranges::any_of(uses_, &use::has_own_work);
+  bool worth_asking_again = false;
+  for (use& u : uses_) {
+    if (u.has_own_work()) return true;
+    // Done once is done for good, unless somebody is about to submit more: then it is asked again.
+    u.own &= u.open > 0;
+    worth_asking_again |= u.own;
+  }
+  worked_.store(worth_asking_again, std::memory_order_relaxed);
+  return false;
 }
 
 std::vector<owner::use> owner::take_uses() noexcept {
