@@ -78,8 +78,8 @@ test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
 	  ctest --preset tsan --no-tests=error $(CTEST_ARGS)
 
-bench: $(STAMPS)/usmx $(STAMPS)/test ## what exchange costs, beside dpctl and dpnp; BENCH_ARGS="--json"
-	$(BIN)/python bench/exchange.py $(BENCH_ARGS)
+bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who do the same; BENCH_ARGS="--json"
+	$(BIN)/python bench $(BENCH_ARGS)
 
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)

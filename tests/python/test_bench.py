@@ -1,5 +1,8 @@
-# The benchmarks are run by hand: this keeps them running. It judges no figure.
+"""The benchmarks are run by hand: this keeps them running. It judges no figure."""
+
 # SPDX-License-Identifier: Apache-2.0
+import doctest
+import importlib.util
 import json
 import subprocess
 import sys
@@ -7,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "bench" / "exchange.py"
+BENCH = Path(__file__).parents[2] / "bench"
 
 
-def run(*arguments):
+def run(program, *arguments):
     done = subprocess.run(
-        [sys.executable, PROGRAM, "--quick", *arguments],
+        [sys.executable, program, "--quick", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -21,14 +24,56 @@ def run(*arguments):
     return done.stdout
 
 
-def test_every_row_has_both_figures():
-    rows = json.loads(run("--json"))
-    assert len({row["case"] for row in rows}) == len(rows) >= 8
+@pytest.fixture
+def table(monkeypatch):
+    spec = importlib.util.spec_from_file_location("table", BENCH / "table.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "table", module)  # where dataclasses look themselves up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_row_of_every_benchmark_has_both_figures():
+    rows = json.loads(run(BENCH, "--json"))
+    assert len({(row["case"], row["rival_name"]) for row in rows}) == len(rows) >= 8
     for row in rows:
         assert row["ratio"] == pytest.approx(row["rival"] / max(row["ours"], 0.1))
+        assert row["met"] == (None if row["aim"] is None else row["ratio"] >= row["aim"])
+
+
+def test_all_benchmarks_are_run_together():
+    main = (BENCH / "__main__.py").read_text(encoding="utf-8")
+    tasks = {path.stem for path in BENCH.glob("*.py")} - {"__main__", "table"}
+    assert [task for task in tasks if f'"{task}"' not in main] == []
 
 
 def test_table_names_the_rivals():
-    table = run()
-    assert "dpctl" in table
-    assert "dpnp.tensor" in table
+    shown = run(BENCH / "exchange.py")
+    assert "dpctl" in shown
+    assert "dpnp.tensor" in shown
+
+
+def test_all_sides_take_turns(table):
+    called = []
+    case = table.Case(
+        "task",
+        lambda: called.append("ours"),
+        [table.Rival("first", lambda: called.append("first"), 2.0), table.Rival("second", list)],
+    )
+    results = table.measure([case], table.QUICK)
+    assert called[-4:] == ["first", "ours"] * 2
+    assert [(r.case, r.rival_name, r.aim) for r in results] == [
+        ("task", "first", 2.0),
+        ("task", "second", None),
+    ]
+
+
+def test_an_aim_is_met_from_its_ratio_on(table):
+    assert table.Result("", "", 100.0, 50.0, 2.0).met is True
+    assert table.Result("", "", 99.0, 50.0, 2.0).met is False
+    assert table.Result("", "", 99.0, 50.0).met is None
+
+
+def test_examples_of_the_table_are_true(table):
+    assert doctest.testmod(table).failed == 0
+    assert doctest.testmod(table).attempted > 0

@@ -1,0 +1,178 @@
+"""Times calls of ours beside those of rivals and prints them in one form: what benchmarks share.
+
+All sides of a case take turns in one run and each shows its fastest round, because the machine is
+shared and only a ratio survives that. A figure is the call alone: what an empty call takes is
+subtracted.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import argparse
+import json
+import timeit
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+#: How long one side of a case is timed in a round, in seconds, and never more calls than that.
+ROUND_SECONDS = 0.001
+MOST_CALLS = 5000
+
+
+@dataclass
+class Rival:
+    """Who does the same; ``aim`` is how many times faster than that ours is meant to be."""
+
+    name: str
+    call: Callable[[], object]
+    aim: float | None = None
+
+
+@dataclass
+class Case:
+    """One task, done by us and by others."""
+
+    name: str
+    ours: Callable[[], object]
+    rivals: Sequence[Rival]
+
+
+@dataclass
+class Result:
+    """The fastest rounds in nanoseconds a call, of one case and one rival.
+
+    ``met`` says whether the aim was reached; it is None where there is none.
+    """
+
+    case: str
+    rival_name: str
+    rival: float
+    ours: float
+    aim: float | None = None
+    ratio: float = field(init=False)
+    met: bool | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The ratio in a form that a call too short to be seen does not make infinite."""
+        self.ratio = self.rival / max(self.ours, 0.1)
+        self.met = None if self.aim is None else self.ratio >= self.aim
+
+
+@dataclass
+class Effort:
+    """How long to measure. A quick run shows that all works; its figures mean nothing."""
+
+    rounds: int = 60
+    seconds: float = ROUND_SECONDS
+    quick: bool = False
+
+
+QUICK = Effort(rounds=2, seconds=0.0, quick=True)
+
+
+class _Side:
+    """A call with the number of calls that fill a round."""
+
+    def __init__(self, call: Callable[[], object], seconds: float) -> None:
+        self.timer = timeit.Timer(call)
+        self.timer.timeit(1)
+        once = max(self.timer.timeit(1), 1e-9)
+        self.calls = max(1, min(MOST_CALLS, int(seconds / once)))
+        self.best = float("inf")
+
+    def run(self) -> None:
+        self.best = min(self.best, self.timer.timeit(self.calls) / self.calls)
+
+
+def measure(cases: Sequence[Case], effort: Effort) -> list[Result]:
+    """Time all cases, round by round.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What is compared.
+    effort : Effort
+        How many rounds, and how long one is.
+
+    Returns
+    -------
+    list of Result
+        One for each case and rival.
+    """
+    empty = _Side(partial(abs, 0), effort.seconds)
+    sides = [
+        (_Side(case.ours, effort.seconds), [_Side(r.call, effort.seconds) for r in case.rivals])
+        for case in cases
+    ]
+    for _ in range(effort.rounds):
+        empty.run()
+        for ours, rivals in sides:
+            for side in (*rivals, ours):
+                side.run()
+
+    def nanoseconds(side: _Side) -> float:
+        return max(side.best - empty.best, 0.0) * 1e9
+
+    return [
+        Result(case.name.strip(), rival.name, nanoseconds(timed), nanoseconds(ours), rival.aim)
+        for case, (ours, rivals) in zip(cases, sides, strict=True)
+        for rival, timed in zip(case.rivals, rivals, strict=True)
+    ]
+
+
+def amount(nanoseconds: float) -> str:
+    """A time with three digits and its unit.
+
+    >>> amount(12.34), amount(5678), amount(9.87e6)
+    ('12.3 ns', '5.68 us', '9.87 ms')
+    """
+    for unit, size in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
+        if nanoseconds < 1000 * size or unit == "ms":
+            return f"{nanoseconds / size:.3g} {unit}"
+    raise AssertionError
+
+
+def show(title: str, results: Sequence[Result]) -> None:
+    """Print a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{title}: a call in the fastest round")
+    table.add_column("case")
+    for heading in ("rival", "", "usmx", "ratio", "aim", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for r in results:
+        table.add_row(
+            r.case,
+            r.rival_name,
+            amount(r.rival),
+            amount(r.ours),
+            f"{r.ratio:.3g}x",
+            "" if r.aim is None else f">= {r.aim:.3g}x",
+            "" if r.met is None else "met" if r.met else "missed",
+        )
+    Console(width=110).print(table)
+
+
+def main(title: str, description: str | None, run: Callable[[Effort], list[Result]]) -> None:
+    """The command line that all benchmarks have.
+
+    Parameters
+    ----------
+    title : str
+        What stands above the table.
+    description : str
+        What ``--help`` says.
+    run : callable
+        Measures, given an effort.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="a few calls: figures mean nothing")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    results = run(QUICK if options.quick else Effort())
+    if options.json:
+        print(json.dumps([asdict(r) for r in results], indent=2))
+    else:
+        show(title, results)
