@@ -355,4 +355,46 @@ std::unique_ptr<chunk> block_store::remove_all() noexcept {
   return removed;
 }
 
+// --- what is held
+
+namespace {
+
+void append(std::vector<held_block>& to, std::size_t offset, std::size_t bytes, std::size_t noted) {
+  const bool used = noted != 0;
+  if (!used && !to.empty() && to.back().now == held_block::state::free) {
+    to.back().bytes += bytes;
+    return;
+  }
+  to.push_back({offset, bytes, used ? noted - 1 : 0,
+                used ? held_block::state::used : held_block::state::free});
+}
+
+}  // namespace
+
+std::vector<held_chunk> block_store::snapshot() const {
+  const auto noted = [](std::size_t& asked) {
+    return std::atomic_ref(asked).load(std::memory_order_relaxed);
+  };
+  std::vector<held_chunk> all;
+  all.reserve(chunks_.size());
+  for (const auto& c : chunks_) {
+    held_chunk& out = all.emplace_back(held_chunk{c->base, c->bytes, {}});
+    run* const last = c->runs + c->bytes / granule;
+    for (run* r = c->runs; r != last; r += r->granules) {
+      const auto offset = static_cast<std::size_t>(c->address(r) - c->base);
+      const std::size_t bytes = r->granules * granule;
+      if (slab* const s = r->divided) {
+        for (std::size_t k = 0; k < s->count; ++k) {
+          append(out.blocks, offset + k * s->bytes, s->bytes, noted(s->asked[k]));
+        }
+        const std::size_t rest = bytes - s->count * s->bytes;
+        if (rest != 0) append(out.blocks, offset + bytes - rest, rest, 0);
+      } else {
+        append(out.blocks, offset, bytes, r->free ? 0 : noted(r->asked));
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace usmx::detail

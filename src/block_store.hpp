@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "usmx/pool.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx::detail {
@@ -164,6 +165,9 @@ class block_store {
   std::unique_ptr<chunk> remove_free_at_most(std::size_t bytes) noexcept;
   /// Takes out all chunks, whatever is in them.
   std::unique_ptr<chunk> remove_all() noexcept;
+
+  /// Every chunk with what is in it, by address. Throws std::bad_alloc.
+  std::vector<held_chunk> snapshot() const;
 
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t chunks() const noexcept { return chunks_.size(); }

@@ -57,7 +57,7 @@ constexpr std::size_t room_of(std::size_t bin) noexcept {
   return std::clamp<std::size_t>(magazine_bytes / bin_bytes(bin), 4, 64);
 }
 
-std::atomic_ref<std::size_t> asked_of(const block& b) noexcept {
+inline std::atomic_ref<std::size_t> asked_of(const block& b) noexcept {
   return std::atomic_ref<std::size_t>(*b.asked);
 }
 

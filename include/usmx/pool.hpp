@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "usmx/memory.hpp"
 
@@ -26,6 +28,24 @@ struct pool_stats {
   std::size_t used = 0;    ///< asked for by the blocks that are alive
   std::size_t blocks = 0;  ///< how many are alive
   std::size_t chunks = 0;  ///< in how many pieces `held` was taken
+};
+
+/// A part of a chunk, at one moment.
+struct held_block {
+  /// `waiting`: given back, but commands may still use it (queue_ordered_resource).
+  enum class state : std::uint8_t { used, free, waiting };
+
+  std::size_t offset;  ///< in bytes, from the chunk's beginning
+  std::size_t bytes;   ///< as many as it takes up: the blocks of a chunk fill it without a gap
+  std::size_t asked;   ///< of them asked for; 0 where free
+  state now;
+};
+
+/// A piece of the upstream's memory and what is in it, at one moment.
+struct held_chunk {
+  std::byte* base;
+  std::size_t bytes;
+  std::vector<held_block> blocks;  ///< by offset; free neighbours are one
 };
 
 /// Divides large pieces of the upstream into blocks and keeps what comes back.
@@ -59,6 +79,9 @@ class pool_resource final : public memory_resource {
   /// Takes memory from the upstream until at least `bytes` are held. Throws allocation_error.
   void reserve(std::size_t bytes);
   pool_stats stats() const noexcept;
+  /// All chunks by address, with what is in them. Other threads wait meanwhile where they need more
+  /// than their magazines have; what those hold is shown as free.
+  std::vector<held_chunk> snapshot() const;
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;

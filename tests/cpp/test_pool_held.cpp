@@ -1,5 +1,6 @@
 // What a pool takes from its upstream and gives back, and what it does when there is no more.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -144,6 +145,44 @@ TEST(Pool, ReleasesAboveTheThreshold) {
   CHECK_EQUAL(paper->held(), 7 * MiB);
   pool.deallocate(kept, 7 * MiB);
   CHECK_EQUAL(paper->held(), 7 * MiB);
+}
+
+TEST(Pool, ShowsEveryByteOfItsChunksOnce) {
+  pool_resource pool(std::make_shared<paper_resource>());
+  std::vector<std::pair<std::byte*, std::size_t>> live;
+  for (std::size_t k = 0; k < 500; ++k) {
+    const std::size_t bytes = (k * 7919) % 90000;
+    live.emplace_back(get(pool, bytes), bytes);
+  }
+  live.emplace_back(get(pool, 5 * MiB), 5 * MiB);
+  for (std::size_t k = 0; k < 200; ++k) {
+    pool.deallocate(live[k].first, live[k].second);
+  }
+  live.erase(live.begin(), live.begin() + 200);
+  std::vector<std::pair<std::byte*, std::size_t>> shown;
+  std::size_t held = 0;
+  const std::byte* before = nullptr;
+  for (const held_chunk& c : pool.snapshot()) {
+    CHECK(c.base > before);
+    before = c.base;
+    held += c.bytes;
+    std::size_t end = 0;
+    bool was_free = false;
+    for (const held_block& b : c.blocks) {
+      CHECK_EQUAL(b.offset, end);
+      CHECK(b.bytes != 0 && b.asked <= b.bytes);
+      const bool is_free = b.now == held_block::state::free;
+      CHECK(!(is_free && was_free));
+      was_free = is_free;
+      end += b.bytes;
+      if (b.now == held_block::state::used) shown.emplace_back(c.base + b.offset, b.asked);
+    }
+    CHECK_EQUAL(end, c.bytes);
+  }
+  CHECK_EQUAL(held, pool.stats().held);
+  std::ranges::sort(live);
+  CHECK(shown == live);
+  for (auto [p, bytes] : live) pool.deallocate(p, bytes);
 }
 
 // --- an upstream that has no more

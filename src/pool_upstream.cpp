@@ -1,0 +1,178 @@
+// When a pool takes memory from its upstream and gives it back, and what it holds meanwhile.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "allocation_failure.hpp"
+#include "pool_parts.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx {
+
+using detail::block;
+using detail::chunk;
+using detail::granule;
+using detail::pool_request;
+using detail::shard_lock;
+
+namespace {
+
+constexpr std::size_t smallest_chunk = 2 << 20;
+constexpr std::size_t largest_growth = 64 << 20;
+
+std::shared_ptr<memory_resource> existing(std::shared_ptr<memory_resource> upstream) {
+  if (upstream == nullptr) throw std::invalid_argument("upstream: null; a pool stands on one");
+  return upstream;
+}
+
+}  // namespace
+
+pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits at_most)
+    : upstream(existing(std::move(from))),
+      limits(at_most),
+      kind(upstream->kind()),
+      context(upstream->context()),
+      device(upstream->device()),
+      shard_count_(std::clamp<std::size_t>(
+          std::bit_ceil(2 * std::max(1u, std::thread::hardware_concurrency())), 4, 64)),
+      shards_(new detail::shard[shard_count_]) {}
+
+pool_resource::parts::~parts() {
+  // A block that is still alive was promised to be back; its memory goes all the same.
+  give_up(take_out([&] { return store_.remove_all(); }));
+}
+
+void pool_resource::parts::fail(const pool_request& r, const std::string& cause) {
+  const pool_stats now = stats();
+  std::string text = "the pool holds " + detail::amount(now.held) + ", of which " +
+                     std::to_string(now.blocks) + " blocks use " + detail::amount(now.used);
+  if (limits.most != std::numeric_limits<std::size_t>::max()) {
+    text += ", and may hold " + detail::amount(limits.most);
+  }
+  if (!cause.empty()) text += "; " + cause;
+  detail::fail_allocation(r.bytes, r.alignment, kind, device, text);
+}
+
+/// Counts bytes that are about to come; false if there may not be so many.
+bool pool_resource::parts::count_in(std::size_t bytes) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t held = store_.bytes() + coming_;
+  if (held > limits.most || bytes > limits.most - held) return false;
+  coming_ += bytes;
+  return true;
+}
+
+/// How much to take when `least` bytes are needed: a 32nd of what is held, so that few chunks
+/// do, and little of the last one is idle.
+std::size_t pool_resource::parts::growth(std::size_t least) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t part = store_.bytes() / 32 / smallest_chunk * smallest_chunk;
+  return std::max(least, std::clamp(part, smallest_chunk, largest_growth));
+}
+
+/// One more chunk, and out of it the block that was asked for, before anybody else takes it.
+/// Null, with the cause, if there may be no more or the upstream has no more.
+detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request* r,
+                                           std::string& cause) {
+  if (!count_in(bytes)) {
+    cause = "it may not take " + detail::amount(bytes) + " more";
+    return {};
+  }
+  std::byte* base = nullptr;
+  bool registered = false;
+  bool stored = false;
+  const auto undo = [&]() noexcept {
+    if (stored) return;
+    if (registered) detail::remove_divided(context, base, *this);
+    upstream->deallocate(base, bytes, granule);
+    const std::scoped_lock lock(mutex_);
+    coming_ -= bytes;
+  };
+  try {
+    base = static_cast<std::byte*>(upstream->allocate(bytes, granule));
+    auto added = std::make_unique<chunk>(base, bytes);
+    detail::add_divided(context, base, bytes, *this);
+    registered = true;
+    const std::scoped_lock lock(mutex_);
+    store_.reserve();
+    store_.add(std::move(added));
+    coming_ -= bytes;
+    if (store_.bytes() > limits.release_above) releasing_.store(true, std::memory_order_relaxed);
+    stored = true;
+    return r == nullptr ? block{} : take_from_store(*r);
+  } catch (const allocation_error& e) {
+    undo();
+    cause = e.what();
+    return {};
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+/// Returns chunks that were taken out; how many bytes they have.
+std::size_t pool_resource::parts::give_up(std::unique_ptr<chunk> chunks) noexcept {
+  if (!chunks) return 0;
+  for (const chunk* c = chunks.get(); c != nullptr; c = c->next.get()) {
+    detail::remove_divided(context, c->base, *this);
+  }
+  // A hint of a chunk that is gone would be believed once its address is somebody else's.
+  for (std::size_t k = 0; k < shard_count_; ++k) this_shard(k)->where = {};
+  std::size_t bytes = 0;
+  while (chunks) {
+    upstream->deallocate(chunks->base, chunks->bytes, granule);
+    bytes += chunks->bytes;
+    chunks = std::move(chunks->next);
+  }
+  const std::scoped_lock lock(mutex_);
+  coming_ -= bytes;
+  releasing_.store(store_.bytes() > limits.release_above, std::memory_order_relaxed);
+  return bytes;
+}
+
+std::size_t pool_resource::parts::trim(std::size_t keep) noexcept {
+  gather();
+  return give_up(take_out([&] { return store_.remove_free(keep); }));
+}
+
+void pool_resource::parts::reserve(std::size_t bytes) {
+  for (;;) {
+    std::size_t missing = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (store_.bytes() >= bytes) return;
+      missing = bytes - store_.bytes();
+    }
+    std::string cause;
+    const pool_request r(missing, granule);
+    if (!r.possible()) fail(r, detail::too_large);
+    extend(pool_request::granules_in(missing) * granule, nullptr, cause);
+    if (!cause.empty()) fail(r, cause);
+  }
+}
+
+pool_stats pool_resource::parts::stats() noexcept {
+  std::int64_t used = 0;
+  std::int64_t blocks = 0;
+  for (std::size_t k = 0; k < shard_count_; ++k) {
+    const shard_lock s = this_shard(k);
+    used += s->used;
+    blocks += s->blocks;
+  }
+  const std::scoped_lock lock(mutex_);
+  // Counted shard by shard while others go on, so a moment's sum may be anything.
+  return {store_.bytes() + coming_, static_cast<std::size_t>(std::max<std::int64_t>(used, 0)),
+          static_cast<std::size_t>(std::max<std::int64_t>(blocks, 0)), store_.chunks()};
+}
+
+std::vector<held_chunk> pool_resource::parts::snapshot() {
+  const std::scoped_lock lock(mutex_);
+  return store_.snapshot();
+}
+
+}  // namespace usmx
