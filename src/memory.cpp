@@ -14,6 +14,7 @@
 #include <sycl/usm.hpp>
 
 #include "allocation_failure.hpp"
+#include "recent_resources.hpp"
 #include "usmx/error.hpp"
 #include "usmx/runtime.hpp"
 
@@ -107,6 +108,7 @@ struct cached_resource {
 constexpr std::size_t most_resources = 64;
 
 struct resource_cache {
+  detail::recent_resources recent;
   std::mutex mutex;
   std::vector<cached_resource> entries;  // the least recently made first
 
@@ -127,12 +129,17 @@ resource_cache& resources() {
 }  // namespace
 
 std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind) {
+  resource_cache& cache = resources();
+  if (auto known = cache.recent.find(queue, kind)) return known;
   sycl::context context = queue.get_context();
   sycl::device device = queue.get_device();
-  resource_cache& cache = resources();
-  std::shared_ptr<memory_resource> forgotten;  // ends after the lock: it may free
+  // These end after the lock: they may free.
+  std::shared_ptr<memory_resource> forgotten;
+  detail::recent_resources::entry recent;
+  detail::recent_resources::entries all_recent;
   const std::scoped_lock lock(cache.mutex);
   if (const cached_resource* const found = cache.find(context, device, kind)) {
+    recent = cache.recent.keep(queue, kind, found->resource);
     return found->resource;
   }
   auto made = std::make_shared<usm_resource>(context, device, kind);
@@ -140,6 +147,7 @@ std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_
     const auto oldest = std::ranges::find(cache.entries, false, &cached_resource::chosen);
     if (oldest != cache.entries.end()) {
       forgotten = std::move(oldest->resource);
+      all_recent = cache.recent.forget();
       cache.entries.erase(oldest);
     }
   }
@@ -153,13 +161,23 @@ std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_res
   sycl::device device = resource->device();
   const usm_kind kind = resource->kind();
   resource_cache& cache = resources();
+  detail::recent_resources::entries recent;  // ends after the lock
   const std::scoped_lock lock(cache.mutex);
+  recent = cache.recent.forget();
   if (cached_resource* const found = cache.find(context, device, kind)) {
     found->chosen = true;
     return std::exchange(found->resource, std::move(resource));
   }
   cache.entries.push_back({std::move(context), std::move(device), kind, std::move(resource), true});
   return nullptr;
+}
+
+std::vector<std::shared_ptr<memory_resource>> default_resources() {
+  resource_cache& cache = resources();
+  std::vector<std::shared_ptr<memory_resource>> found;
+  const std::scoped_lock lock(cache.mutex);
+  for (const cached_resource& entry : cache.entries) found.push_back(entry.resource);
+  return found;
 }
 
 }  // namespace usmx

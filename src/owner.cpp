@@ -3,7 +3,11 @@
 // flight.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <limits>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include <sycl/event.hpp>
@@ -14,7 +18,66 @@
 
 namespace usmx {
 
+namespace {}  // namespace
+
+// --- one piece of the heap for an owner and its reference count
+
+namespace detail {
+
+/// Stands before each owner. Goes when both are gone: the owner may be put aside after the last
+/// reference, and a weak reference may outlive the owner.
+struct owner_cell {
+  static constexpr std::size_t room = 48;
+
+  std::atomic<unsigned> users{1};
+  alignas(std::max_align_t) std::byte count[room];
+
+  static owner_cell& of(void* p) noexcept { return static_cast<owner_cell*>(p)[-1]; }
+
+  void leave() noexcept {
+    // The last one is alone and need not count.
+    if (users.load(std::memory_order_acquire) != 1 &&
+        users.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+      return;
+    }
+    this->~owner_cell();
+    ::operator delete(this);
+  }
+};
+
+}  // namespace detail
+
+void* owner::operator new(std::size_t bytes) {
+  void* const p = ::operator new(sizeof(detail::owner_cell) + bytes);
+  return ::new (p) detail::owner_cell + 1;
+}
+
+void owner::operator delete(void* p) noexcept {
+  if (p != nullptr) detail::owner_cell::of(p).leave();
+}
+
 namespace {
+
+/// Gives a shared_ptr the room in the cell for its count.
+template <class T>
+struct in_cell {
+  using value_type = T;
+  detail::owner_cell* cell;
+
+  explicit in_cell(detail::owner_cell& c) noexcept : cell(&c) {}
+  template <class U>
+  in_cell(const in_cell<U>& other) noexcept : cell(other.cell) {}
+  T* allocate(std::size_t) noexcept {
+    static_assert(sizeof(T) <= detail::owner_cell::room, "the count needs more room");
+    cell->users.store(2, std::memory_order_relaxed);  // nobody else has seen it yet
+    return reinterpret_cast<T*>(cell->count);
+  }
+  void deallocate(T*, std::size_t) noexcept { cell->leave(); }
+  template <class U>
+  bool operator==(const in_cell<U>& other) const noexcept {
+    return cell == other.cell;
+  }
+};
 
 /// Far more queues than anybody computes on at once. Only a program that makes queues without end
 /// passes it, and then those that are idle are forgotten.
@@ -147,10 +210,12 @@ class retire_list {
     list_.push(o);
   }
 
+  bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) != 0; }
+
   /// Looks at up to `most` owners and frees those that are idle. The others go to the back, so that
   /// one slow queue does not hide what waits behind it.
   std::size_t sweep(std::size_t most) noexcept {
-    if (waiting_.load(std::memory_order_acquire) == 0) return 0;
+    if (!has_waiting()) return 0;
     owner_chain idle;
     {
       const std::scoped_lock lock(mutex_);
@@ -247,12 +312,23 @@ class resource_owner final : public owner {
       : owner(resource->allocate(bytes, alignment), bytes, false),
         resource_(std::move(resource)),
         alignment_(alignment) {}
+  /// Of bytes that were allocated; what throws is `new`, before this.
+  resource_owner(void* base, const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+                 std::size_t alignment) noexcept
+      : owner(base, bytes, false), resource_(resource), alignment_(alignment) {}
 
-  void release() noexcept override { resource_->deallocate(base(), bytes(), alignment_); }
+  void release() noexcept override {
+    if (!released_) resource_->deallocate(base(), bytes(), alignment_);
+  }
 
  private:
+  bool do_try_release() noexcept override {
+    return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
+  }
+
   std::shared_ptr<memory_resource> resource_;
   std::size_t alignment_;
+  bool released_ = false;
 };
 
 class adopted_owner final : public owner {
@@ -268,21 +344,41 @@ class adopted_owner final : public owner {
   std::function<void(void*)> deleter_;
 };
 
+/// No lambda, whose size the standard leaves open: the count must fit into its cell.
+struct end_of_last {
+  void operator()(owner* last) const noexcept { detail::retire_list::instance().retire(last); }
+};
+
 /// How many of the waiting owners one allocation looks at: it must stay cheap behind a slow queue.
 constexpr std::size_t looked_at = 8;
 
 }  // namespace
 
 shared_owner own(std::unique_ptr<owner> o) {
-  // Should the reference count find no memory, the standard has the deleter run all the same.
-  return shared_owner(o.release(),
-                      [](owner* last) noexcept { detail::retire_list::instance().retire(last); });
+  // The beginning of what `operator new` gave, where the cell is found.
+  in_cell<owner> room(detail::owner_cell::of(dynamic_cast<void*>(o.get())));
+  return shared_owner(o.release(), end_of_last{}, room);
 }
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                       std::size_t alignment) {
   detail::retire_list::instance().sweep(looked_at);
   return own(std::make_unique<resource_owner>(std::move(resource), bytes, alignment));
+}
+
+shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+                          std::size_t alignment) {
+  if (detail::retire_list::instance().has_waiting()) return {};
+  void* const p = resource->try_allocate(bytes, alignment);
+  if (p == nullptr) return {};
+  std::unique_ptr<owner> o;
+  try {
+    o = std::make_unique<resource_owner>(p, resource, bytes, alignment);
+  } catch (...) {
+    resource->deallocate(p, bytes, alignment);
+    throw;
+  }
+  return own(std::move(o));
 }
 
 shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter) {

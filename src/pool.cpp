@@ -62,21 +62,27 @@ inline shard_lock pool_resource::parts::any_shard() noexcept {
 
 // --- giving out
 
-inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment) {
-  const pool_request r(bytes, alignment);
+/// What a thread finds by itself; null if that is nothing.
+inline void* pool_resource::parts::take_quickly(const pool_request& r) noexcept {
   if (r.bin != no_bin) [[likely]] {
     const shard_lock s = any_shard();
     magazine& m = s->magazines[r.bin];
     if (m.count != 0) [[likely]] {
-      return hand_out(*s, m.blocks[--m.count], bytes);
+      return hand_out(*s, m.blocks[--m.count], r.bytes);
     }
   } else if (r.possible()) {
     const shard_lock s = any_shard();
     for (spare& kept : s->spares) {
-      if (kept.serves(r)) return hand_out(*s, std::exchange(kept.free, {}), bytes);
+      if (kept.serves(r)) return hand_out(*s, std::exchange(kept.free, {}), r.bytes);
     }
   }
-  return take_slowly(r);
+  return nullptr;
+}
+
+inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment) {
+  const pool_request r(bytes, alignment);
+  void* const p = take_quickly(r);
+  return p != nullptr ? p : take_slowly(r);
 }
 
 void* pool_resource::parts::take_slowly(const pool_request& r) {
@@ -147,7 +153,10 @@ inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept 
   return found;
 }
 
-inline void pool_resource::parts::put(std::byte* p) noexcept {
+/// False, and the block stays alive, if it may not wait and something is to go to the upstream.
+inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
+  const bool releasing = releasing_.load(std::memory_order_relaxed);
+  if (releasing && !may_wait) return false;
   std::unique_ptr<chunk> whole;
   {
     const shard_lock s = any_shard();
@@ -171,21 +180,20 @@ inline void pool_resource::parts::put(std::byte* p) noexcept {
     asked_of(b).store(0, std::memory_order_relaxed);
     s->used -= static_cast<std::int64_t>(asked - 1);
     --s->blocks;
-    const bool releasing = releasing_.load(std::memory_order_relaxed);
     if (bin < bins && !releasing) [[likely]] {
       magazine& m = s->magazines[bin];
       if (m.count == room_of(bin)) put_into_store(*s, bin, room_of(bin) / 2);
       if (!m.blocks) m.blocks.reset(new (std::nothrow) block[room_of(bin)]);
       if (m.blocks) {
         m.blocks[m.count++] = b;
-        return;
+        return true;
       }
     }
     std::byte* leaving = p;
     if (bin == no_bin && !releasing) {
       spare& kept = s->spares[s->oldest++ % s->spares.size()];
       leaving = std::exchange(kept, {b, r->granules}).free.data;
-      if (leaving == nullptr) return;
+      if (leaving == nullptr) return true;
     }
     whole = take_out([&] {
       store_.put(leaving);
@@ -193,6 +201,7 @@ inline void pool_resource::parts::put(std::byte* p) noexcept {
     });
   }
   if (whole) give_up(std::move(whole));
+  return true;
 }
 
 /// Empties a magazine down to `keep` blocks, those that were in it longest first.
@@ -236,6 +245,7 @@ sycl::device pool_resource::device() const { return parts_->device; }
 const std::shared_ptr<memory_resource>& pool_resource::upstream() const noexcept {
   return parts_->upstream;
 }
+const pool_limits& pool_resource::limits() const noexcept { return parts_->limits; }
 std::size_t pool_resource::trim(std::size_t keep) noexcept { return parts_->trim(keep); }
 void pool_resource::reserve(std::size_t bytes) { parts_->reserve(bytes); }
 pool_stats pool_resource::stats() const noexcept { return parts_->stats(); }
@@ -246,7 +256,15 @@ void* pool_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 void pool_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
-  parts_->put(static_cast<std::byte*>(p));
+  parts_->put(static_cast<std::byte*>(p), true);
+}
+
+void* pool_resource::do_try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  return parts_->take_quickly(pool_request(bytes, alignment));
+}
+
+bool pool_resource::do_try_deallocate(void* p, std::size_t, std::size_t) noexcept {
+  return parts_->put(static_cast<std::byte*>(p), false);
 }
 
 }  // namespace usmx

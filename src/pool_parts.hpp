@@ -39,8 +39,9 @@ class pool_resource::parts final : public detail::block_source {
 
   ~parts();
 
+  void* take_quickly(const pool_request& r) noexcept;
   void* take(std::size_t bytes, std::size_t alignment);
-  void put(std::byte* p) noexcept;
+  bool put(std::byte* p, bool may_wait) noexcept;
   std::size_t trim(std::size_t keep) noexcept;
   void reserve(std::size_t bytes);
   pool_stats stats() noexcept;
@@ -101,6 +102,7 @@ class pool_resource::parts final : public detail::block_source {
   std::mutex mutex_;
   detail::block_store store_;
   std::size_t coming_ = 0;  // bytes on their way from or to the upstream; guarded by mutex_
+  std::size_t peak_ = 0;    // of the bytes held; guarded by mutex_
 };
 
 }  // namespace usmx

@@ -101,6 +101,7 @@ detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request
     const std::scoped_lock lock(mutex_);
     store_.reserve();
     store_.add(std::move(added));
+    peak_ = std::max(peak_, store_.bytes());
     coming_ -= bytes;
     if (store_.bytes() > limits.release_above) releasing_.store(true, std::memory_order_relaxed);
     stored = true;
@@ -167,7 +168,7 @@ pool_stats pool_resource::parts::stats() noexcept {
   const std::scoped_lock lock(mutex_);
   // Counted shard by shard while others go on, so a moment's sum may be anything.
   return {store_.bytes() + coming_, static_cast<std::size_t>(std::max<std::int64_t>(used, 0)),
-          static_cast<std::size_t>(std::max<std::int64_t>(blocks, 0)), store_.chunks()};
+          static_cast<std::size_t>(std::max<std::int64_t>(blocks, 0)), store_.chunks(), peak_};
 }
 
 std::vector<held_chunk> pool_resource::parts::snapshot() {

@@ -48,8 +48,16 @@ std::string names_of(const std::vector<void*>&) { return {}; }
 
 }  // namespace
 
+tracking_resource::tracking_resource(std::shared_ptr<memory_resource> upstream, describe who)
+    : stacked_resource(std::move(upstream)), who_(std::move(who)) {}
+
 void* tracking_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  block added{nullptr, bytes, alignment, 0, detail::thread_number(), callers_of_allocate()};
+  block added{nullptr, bytes, alignment, 0, detail::thread_number(), {}, {}};
+  if (who_) {
+    added.note = who_();
+  } else {
+    added.callers = callers_of_allocate();
+  }
   added.data = upstream()->allocate(bytes, alignment);
   void* const p = added.data;
   try {
@@ -91,7 +99,7 @@ std::string tracking_resource::report() const {
                      " USM are alive, " + detail::amount(bytes) + "\n";
   for (const block& b : found) {
     text += "  request " + std::to_string(b.number) + ", thread " + std::to_string(b.thread) +
-            ": " + detail::amount(b.bytes) + "\n" + names_of(b.callers);
+            ": " + detail::amount(b.bytes) + "\n" + (b.note.empty() ? names_of(b.callers) : b.note);
   }
   return text;
 }

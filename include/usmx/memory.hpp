@@ -47,6 +47,17 @@ class memory_resource {
     if (p != nullptr) do_deallocate(p, bytes, alignment);
   }
 
+  /// The same for callers that hold a lock which others need, as Python's: null or false, and
+  /// nothing has happened, where that takes a question to the driver or waits for anything.
+  [[nodiscard]] void* try_allocate(std::size_t bytes,
+                                   std::size_t alignment = default_alignment) noexcept {
+    return std::has_single_bit(alignment) ? do_try_allocate(bytes, alignment) : nullptr;
+  }
+  [[nodiscard]] bool try_deallocate(void* p, std::size_t bytes,
+                                    std::size_t alignment = default_alignment) noexcept {
+    return p == nullptr || do_try_deallocate(p, bytes, alignment);
+  }
+
   virtual usm_kind kind() const noexcept = 0;
   virtual sycl::context context() const = 0;
   virtual sycl::device device() const = 0;
@@ -54,6 +65,8 @@ class memory_resource {
  private:
   virtual void* do_allocate(std::size_t bytes, std::size_t alignment) = 0;
   virtual void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+  virtual void* do_try_allocate(std::size_t, std::size_t) noexcept { return nullptr; }
+  virtual bool do_try_deallocate(void*, std::size_t, std::size_t) noexcept { return false; }
   [[noreturn]] static void refuse_alignment(std::size_t alignment);
 };
 
@@ -84,9 +97,13 @@ std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_
 /// Throws std::invalid_argument for null.
 std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource);
 
+/// Those that serve by default now: of every context, device and kind that somebody asked for.
+std::vector<std::shared_ptr<memory_resource>> default_resources();
+
 namespace detail {
 class owner_chain;
 class retire_list;
+struct owner_cell;
 }  // namespace detail
 
 /// Keeps bytes alive, whoever allocated them. Arrays and sub-views share one through shared_ptr.
@@ -101,6 +118,9 @@ class owner {
   owner(const owner&) = delete;
   owner& operator=(const owner&) = delete;
   virtual ~owner() = default;
+  /// With room for the reference count that `own` puts there: one piece of the heap for both.
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* p) noexcept;
 
   /// The whole extent that is kept alive.
   std::byte* base() const noexcept { return base_; }
@@ -127,6 +147,10 @@ class owner {
   /// allocates or frees, never on one of SYCL's.
   virtual void release() noexcept = 0;
 
+  /// For the only holder, whose reference ends next: releases the bytes already if no queue was
+  /// named and that waits for nobody. False if the end may have to wait.
+  bool try_release() noexcept { return !used_.load(std::memory_order_acquire) && do_try_release(); }
+
  protected:
   /// The last that happens to an owner that `own` took: releases the bytes and ends it. Overridden
   /// where the end has to wait for something else.
@@ -134,6 +158,8 @@ class owner {
     release();
     delete this;
   }
+  /// Releases as `release` does, which then has nothing left to do, or leaves it to that.
+  virtual bool do_try_release() noexcept { return false; }
 
  private:
   friend class detail::owner_chain;
@@ -175,6 +201,11 @@ shared_owner own(std::unique_ptr<owner> o);
 /// Bytes from a resource. Throws what `allocate` throws.
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                       std::size_t alignment = default_alignment);
+
+/// The same without waiting for anything, see memory_resource::try_allocate; null where `allocate`
+/// has to be called. Never throws allocation_error, but may throw std::bad_alloc.
+shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+                          std::size_t alignment = default_alignment);
 
 /// Foreign memory: `deleter(base)` runs exactly once, after the last array is gone and the queues
 /// that used the bytes have passed. It must not throw and must not call Python without the GIL.

@@ -28,6 +28,7 @@ struct pool_stats {
   std::size_t used = 0;    ///< asked for by the blocks that are alive
   std::size_t blocks = 0;  ///< how many are alive
   std::size_t chunks = 0;  ///< in how many pieces `held` was taken
+  std::size_t peak = 0;    ///< the most that was held at once
 };
 
 /// A part of a chunk, at one moment.
@@ -72,6 +73,7 @@ class pool_resource final : public memory_resource {
   sycl::context context() const override;
   sycl::device device() const override;
   const std::shared_ptr<memory_resource>& upstream() const noexcept;
+  const pool_limits& limits() const noexcept;
 
   /// Returns free memory to the upstream until at most `keep` bytes are held; how many bytes went
   /// back. A piece with a block alive in it stays.
@@ -86,6 +88,8 @@ class pool_resource final : public memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* do_try_allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+  bool do_try_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
 
   class parts;
   std::unique_ptr<parts> parts_;

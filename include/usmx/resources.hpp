@@ -129,8 +129,11 @@ class tracking_resource final : public stacked_resource {
     std::size_t number;          ///< of the request, counted from 1
     std::size_t thread;          ///< a number for each thread
     std::vector<void*> callers;  ///< return addresses, the innermost first; empty if unknown
+    std::string note;            ///< what `describe` said
   };
-  using stacked_resource::stacked_resource;
+  /// Says who asks, on the thread that asks: for programs whose callers are no functions of C++.
+  using describe = std::function<std::string()>;
+  explicit tracking_resource(std::shared_ptr<memory_resource> upstream, describe who = {});
   /// What is alive, the oldest first.
   std::vector<block> alive() const;
   /// The same as text, with the names of the callers where the system knows them.
@@ -140,6 +143,7 @@ class tracking_resource final : public stacked_resource {
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
 
+  describe who_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, block> alive_;
   std::size_t requests_ = 0;

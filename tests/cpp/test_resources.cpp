@@ -257,6 +257,19 @@ TEST(TrackingResource, KnowsWhatIsAliveAndWhoAskedForIt) {
   CHECK(tracked.alive().empty());
 }
 
+TEST(TrackingResource, TakesTheWordOfWhoKnowsTheCallers) {
+  int asked = 0;
+  tracking_resource tracked(std::make_shared<paper_resource>(),
+                            [&] { return "    line " + std::to_string(++asked) + "\n"; });
+  void* const p = tracked.allocate(10);
+  const auto alive = tracked.alive();
+  CHECK_EQUAL(alive.size(), 1u);
+  CHECK_EQUAL(alive[0].note, "    line 1\n");
+  CHECK(alive[0].callers.empty());
+  CHECK(tracked.report().find("10 bytes\n    line 1\n") != std::string::npos);
+  tracked.deallocate(p, 10);
+}
+
 TEST(LoggingResource, WritesALineForEachRequest) {
   const temporary_file file;
   const auto paper = std::make_shared<paper_resource>();

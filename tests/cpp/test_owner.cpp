@@ -1,0 +1,161 @@
+// An owner and its reference count are one piece of the heap, and blocks may come and go without
+// waiting: what that must not change.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <sycl/properties/queue_properties.hpp>
+
+#include "check.hpp"
+#include "gate.hpp"
+#include "paper_resource.hpp"
+#include "usmx/memory.hpp"
+#include "usmx/pool.hpp"
+#include "usmx/resources.hpp"
+
+namespace usmx {
+namespace {
+
+sycl::queue new_queue() {
+  return {default_queue().get_context(), default_queue().get_device(),
+          sycl::property::queue::in_order()};
+}
+
+TEST(TryAllocate, GivesWhatThePoolHasAndAsksNobody) {
+  const auto paper = std::make_shared<paper_resource>();
+  const auto pool = std::make_shared<pool_resource>(paper);
+  CHECK(try_allocate(pool, 100) == nullptr);
+  CHECK_EQUAL(paper->calls.load(), 0);
+  allocate(pool, 100).reset();
+  const int calls = paper->calls;
+  shared_owner o = try_allocate(pool, 100);
+  CHECK(o != nullptr);
+  CHECK_EQUAL(o->bytes(), 100u);
+  CHECK_EQUAL(pool->stats().used, 100u);
+  CHECK(!o->is_lent());
+  o.reset();
+  CHECK_EQUAL(pool->stats().blocks, 0u);
+  CHECK(try_allocate(pool, std::size_t{1} << 40) == nullptr);
+  CHECK(try_allocate(pool, 100, 3) == nullptr);
+  CHECK_EQUAL(paper->calls.load(), calls);
+}
+
+TEST(TryAllocate, ReturnsASpareOfALargeBlock) {
+  const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  constexpr std::size_t large = 100 << 20;
+  const void* const first = allocate(pool, large)->base();
+  const shared_owner again = try_allocate(pool, large);
+  CHECK(again != nullptr);
+  CHECK_EQUAL(again->base(), first);
+}
+
+TEST(TryAllocate, LeavesOtherResourcesToAllocate) {
+  CHECK(try_allocate(std::make_shared<paper_resource>(), 1) == nullptr);
+}
+
+TEST(TryRelease, GivesBackOnceAndAtOnce) {
+  const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  shared_owner o = allocate(pool, 64);
+  CHECK(o->try_release());
+  CHECK_EQUAL(pool->stats().blocks, 0u);
+  const shared_owner other = allocate(pool, 64);  // the same block, most likely
+  o.reset();
+  CHECK_EQUAL(pool->stats().blocks, 1u);
+}
+
+TEST(TryRelease, LeavesToTheEndWhatTheUpstreamGets) {
+  const auto paper = std::make_shared<paper_resource>();
+  const auto pool = std::make_shared<pool_resource>(paper, pool_limits{.release_above = 0});
+  shared_owner o = allocate(pool, 2 << 20);
+  CHECK(!o->try_release());
+  CHECK_EQUAL(pool->stats().blocks, 1u);
+  CHECK(paper->held() > 0);
+  o.reset();
+  CHECK_EQUAL(paper->held(), 0u);
+}
+
+TEST(TryRelease, LeavesToTheEndWhatAQueueMayUse) {
+  sycl::queue q = new_queue();
+  const auto pool = std::make_shared<pool_resource>(default_resource(q, usm_kind::device));
+  shared_owner o = allocate(pool, 64);
+  o->exposed_on(q);
+  check::gate gate(q);
+  CHECK(!o->try_release());
+  o.reset();
+  CHECK_EQUAL(pool->stats().blocks, 1u);
+  gate.open();
+  drain();
+  CHECK_EQUAL(pool->stats().blocks, 0u);
+}
+
+TEST(Owner, AWeakReferenceMayOutliveIt) {
+  const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  shared_owner o = allocate(pool, 64);
+  std::weak_ptr<owner> weak = o;
+  o.reset();
+  CHECK(weak.expired());
+  CHECK_EQUAL(pool->stats().blocks, 0u);
+}
+
+TEST(Owner, MayEndAfterItsLastReference) {
+  sycl::queue q = new_queue();
+  int ended = 0;
+  std::weak_ptr<owner> weak;
+  check::gate gate(q);
+  int byte = 0;
+  {
+    const shared_owner o = adopt(&byte, 1, [&](void*) { ++ended; });
+    o->exposed_on(q);
+    weak = o;
+  }
+  CHECK(weak.expired());
+  CHECK_EQUAL(ended, 0);
+  gate.open();
+  drain();
+  CHECK_EQUAL(ended, 1);
+}
+
+TEST(DefaultResource, IsTheChosenOneForQueuesThatAskedBefore) {
+  const sycl::queue q = new_queue();
+  const auto before = default_resource(q, usm_kind::host);
+  CHECK(default_resource(q, usm_kind::host) == before);  // known of this queue by now
+  const auto chosen = std::make_shared<statistics_resource>(before);
+  CHECK(set_default_resource(chosen) == before);
+  CHECK(default_resource(q, usm_kind::host) == chosen);
+  const auto all = default_resources();
+  CHECK(std::find(all.begin(), all.end(), chosen) != all.end());
+  CHECK(set_default_resource(before) == chosen);
+  CHECK(default_resource(q, usm_kind::host) == before);
+}
+
+TEST(DefaultResource, IsThatOfTheQueueAmongMany) {
+  std::vector<sycl::queue> queues;
+  for (int k = 0; k < 20; ++k) queues.push_back(new_queue());
+  for (int round = 0; round < 3; ++round) {
+    for (const sycl::queue& q : queues) {
+      for (const usm_kind kind : {usm_kind::host, usm_kind::device, usm_kind::shared}) {
+        CHECK(default_resource(q, kind)->kind() == kind);
+        CHECK(default_resource(q, kind) == default_resource(queues[0], kind));
+      }
+    }
+  }
+  const sycl::context other(queues[0].get_device());
+  const sycl::queue foreign(other, queues[0].get_device());
+  CHECK(default_resource(foreign, usm_kind::host) == default_resource(foreign, usm_kind::host));
+  CHECK(default_resource(foreign, usm_kind::host)->context() == other);
+}
+
+TEST(Pool, RemembersItsPeakAndItsLimits) {
+  pool_resource pool(std::make_shared<paper_resource>(), {.most = 1 << 30});
+  pool.deallocate(pool.allocate(100 << 20), 100 << 20);
+  const std::size_t held = pool.stats().held;
+  CHECK(held >= 100u << 20);
+  pool.trim();
+  CHECK_EQUAL(pool.stats().held, 0u);
+  CHECK_EQUAL(pool.stats().peak, held);
+  CHECK_EQUAL(pool.limits().most, std::size_t{1} << 30);
+}
+
+}  // namespace
+}  // namespace usmx
