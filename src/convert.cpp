@@ -14,6 +14,7 @@
 
 #include "half.hpp"
 #include "loop_nest.hpp"
+#include "traced_queue.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx {
@@ -21,6 +22,7 @@ namespace {
 
 using detail::half_bits;
 using detail::loop_nest;
+using detail::traced_views;
 using wide_complex = std::complex<double>;
 
 constexpr std::int64_t block = 512;
@@ -330,6 +332,7 @@ void cast_elements(const loop_nest& nest, std::byte* to, const dtype& to_type,
 }
 
 void convert_apart(const any_view& dst, const any_view& src) {
+  const traced record(trace_action::host_copy, [&] { return traced_views(dst, src); });
   const loop_nest nest = detail::make_nest(dst, src);
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;

@@ -12,6 +12,7 @@
 
 #include "device_copy.hpp"
 #include "loop_nest.hpp"
+#include "traced_queue.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
@@ -24,6 +25,7 @@ using detail::few_runs;
 using detail::loop_nest;
 using detail::make_nest;
 using detail::same_bytes;
+using detail::traced_on;
 
 /// Up to here a host copy of shared memory is cheaper than any command, even if pages have to move.
 constexpr std::size_t small_bytes = 16 * 1024;
@@ -251,6 +253,8 @@ void copy(const array& dst, const array& src) {
   detail::check_copy(to, from);
   if (to.size() == 0) return;
   sycl::queue queue = dst.queue();
+  const traced record(trace_action::copy,
+                      [&] { return traced_on(queue, detail::traced_views(to, from)); });
 
   if (host_accessible(to.kind()) && host_accessible(from.kind()) &&
       (to.nbytes() <= small_bytes || queue.get_device().is_cpu())) {
@@ -280,6 +284,9 @@ void copy(const array& dst, const array& src) {
 void copy_to_host(const any_view& dst, const array& src) {
   detail::check_copy(dst, src.elements());
   if (dst.size() == 0) return;
+  const traced record(trace_action::copy, [&] {
+    return traced_on(src.queue(), detail::traced_views(dst, src.elements()));
+  });
   wait_for(src);
   if (host_accessible(src.kind())) return convert_on_host(dst, src.elements());
   sycl::queue queue = src.queue();
@@ -289,6 +296,9 @@ void copy_to_host(const any_view& dst, const array& src) {
 void copy_from_host(const array& dst, const any_view& src) {
   detail::check_copy(dst.elements(), src);
   if (src.size() == 0) return;
+  const traced record(trace_action::copy, [&] {
+    return traced_on(dst.queue(), detail::traced_views(dst.elements(), src));
+  });
   wait_for(dst);
   if (host_accessible(dst.kind())) return convert_on_host(dst.elements(), src);
   sycl::queue queue = dst.queue();
@@ -310,6 +320,9 @@ void fill(const array& dst, const void* element) {
   const any_view one = repeated(element, to, usm_kind::unknown);
   detail::check_copy(to, one);
   if (to.size() == 0) return;
+  const traced record(trace_action::fill, [&] {
+    return traced_on(dst.queue(), {.bytes = to.nbytes(), .address = to.data(), .kind = to.kind()});
+  });
   wait_for(dst);
   if (host_accessible(to.kind())) return convert_on_host(to, one);
 

@@ -15,6 +15,8 @@
 #include <sycl/kernel.hpp>
 #include <sycl/kernel_bundle.hpp>
 
+#include "traced_queue.hpp"
+
 namespace usmx {
 
 namespace experimental = sycl::ext::oneapi::experimental;
@@ -293,6 +295,8 @@ program program::build(const sycl::queue& queue, std::string source,
     cache.programs.emplace(key, promise.get_future().share());
   }
   try {
+    const traced record(trace_action::build,
+                        [&] { return detail::traced_on(queue, {.bytes = source.size()}); });
     auto signatures = detail::read_signatures(source, options);
     auto built = compile(key.context, key.device, source, std::move(options));
     std::vector<std::string> names;
@@ -447,6 +451,8 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   const std::vector<sycl::event> before(depends.begin(), depends.end());
   // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
   if (range.size() == 0) return queue.ext_oneapi_submit_barrier(before);
+  traced record(trace_action::kernel,
+                [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
   for (const auto& a : arguments) {
     if (a.array()) a.array()->used_on(queue);
   }
@@ -463,6 +469,7 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
         return run<3>(h, range, state_->handle);
     }
   });
+  detail::measure(record, queue, launched);
   for (const auto& a : arguments) {
     if (a.array()) a.array()->used_until(queue, launched);
   }

@@ -15,6 +15,7 @@
 
 #include "allocation_failure.hpp"
 #include "recent_resources.hpp"
+#include "traced_queue.hpp"
 #include "usmx/error.hpp"
 #include "usmx/runtime.hpp"
 
@@ -63,6 +64,8 @@ usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind 
 void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   // SYCL leaves open what zero bytes give; one byte is a pointer like any other.
   const std::size_t asked = std::max<std::size_t>(bytes, 1);
+  traced record(trace_action::driver_allocate,
+                [&] { return detail::traced_on(device_, {.bytes = bytes, .kind = kind_}); });
   std::string cause;
   const auto attempt = [&]() -> void* {
     try {
@@ -84,10 +87,14 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
     detail::fail_allocation(bytes, alignment, kind_, device_,
                             "the pointer it returned is not aligned");
   }
+  record.at(p);
   return p;
 }
 
-void usm_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
+void usm_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexcept {
+  const traced record(trace_action::driver_free, [&] {
+    return detail::traced_on(device_, {.bytes = bytes, .address = p, .kind = kind_});
+  });
   try {
     sycl::free(p, context_);
   } catch (...) {  // the context is broken, and its memory went with it

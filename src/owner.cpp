@@ -13,6 +13,7 @@
 #include <sycl/event.hpp>
 #include <sycl/exception.hpp>
 
+#include "traced_queue.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/wait.hpp"
 
@@ -318,7 +319,12 @@ class resource_owner final : public owner {
       : owner(base, bytes, false), resource_(resource), alignment_(alignment) {}
 
   void release() noexcept override {
-    if (!released_) resource_->deallocate(base(), bytes(), alignment_);
+    if (released_) return;
+    const traced record(trace_action::deallocate, [&] {
+      return detail::traced_on(resource_->device(),
+                               {.bytes = bytes(), .address = base(), .kind = resource_->kind()});
+    });
+    resource_->deallocate(base(), bytes(), alignment_);
   }
 
  private:
@@ -363,7 +369,12 @@ shared_owner own(std::unique_ptr<owner> o) {
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                       std::size_t alignment) {
   detail::retire_list::instance().sweep(looked_at);
-  return own(std::make_unique<resource_owner>(std::move(resource), bytes, alignment));
+  traced record(trace_action::allocate, [&] {
+    return detail::traced_on(resource->device(), {.bytes = bytes, .kind = resource->kind()});
+  });
+  auto made = std::make_unique<resource_owner>(std::move(resource), bytes, alignment);
+  record.at(made->base());
+  return own(std::move(made));
 }
 
 shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,

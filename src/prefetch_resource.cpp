@@ -7,6 +7,7 @@
 
 #include <sycl/exception.hpp>
 
+#include "traced_queue.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
@@ -22,6 +23,9 @@ void* prefetch_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   void* const p = upstream()->allocate(bytes, alignment);
   if (kind() != usm_kind::shared || bytes == 0) return p;
   try {
+    traced record(trace_action::prefetch, [&] {
+      return detail::traced_on(queue_, {.bytes = bytes, .address = p, .kind = kind()});
+    });
     const std::scoped_lock lock(mutex_);
     sycl::event& noted = pending_[p];  // before the command: once it runs, it must be known
     noted = queue_.prefetch(p, bytes);

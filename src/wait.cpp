@@ -23,7 +23,9 @@
 #include <utility>
 
 #include <sycl/backend_types.hpp>
+
 #include <sycl/exception.hpp>
+#include "traced_queue.hpp"
 
 namespace usmx {
 
@@ -81,6 +83,7 @@ bool is_done(const sycl::event& event) noexcept {
 }
 
 void wait(const sycl::event& event) {
+  const traced record(trace_action::wait, [] { return trace_subject{}; });
   sycl::event held = event;
   // An event without a command has no backend either.
   if (is_done(held) || held.get_backend() != sycl::backend::opencl) return held.wait_and_throw();
@@ -88,6 +91,7 @@ void wait(const sycl::event& event) {
 }
 
 void wait(const sycl::event& event, const sycl::queue& submitted_to) {
+  const traced record(trace_action::wait, [&] { return detail::traced_on(submitted_to, {}); });
   if (is_opencl(submitted_to) && submitted_to.is_in_order()) {
     wait_in_turn<shared_seat>(event, [held = event]() mutable { held.wait_and_throw(); });
     return;
@@ -101,6 +105,7 @@ void wait(std::span<const sycl::event> events) {
 }
 
 void wait(const sycl::queue& queue) {
+  const traced record(trace_action::wait, [&] { return detail::traced_on(queue, {}); });
   sycl::queue held = queue;
   if (!is_opencl(held)) return held.wait_and_throw();
   wait(marker(held), held);

@@ -17,6 +17,7 @@
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
+#include "usmx/trace.hpp"
 #include "usmx/view.hpp"
 #include "usmx/wait.hpp"
 
@@ -48,14 +49,16 @@ class memory_resource {
   }
 
   /// The same for callers that hold a lock which others need, as Python's: null or false, and
-  /// nothing has happened, where that takes a question to the driver or waits for anything.
+  /// nothing has happened, where that takes a question to the driver or waits for anything. Nor
+  /// while somebody records, which is no matter of nanoseconds: the other way is the recorded one.
   [[nodiscard]] void* try_allocate(std::size_t bytes,
                                    std::size_t alignment = default_alignment) noexcept {
-    return std::has_single_bit(alignment) ? do_try_allocate(bytes, alignment) : nullptr;
+    return std::has_single_bit(alignment) && !is_traced() ? do_try_allocate(bytes, alignment)
+                                                          : nullptr;
   }
   [[nodiscard]] bool try_deallocate(void* p, std::size_t bytes,
                                     std::size_t alignment = default_alignment) noexcept {
-    return p == nullptr || do_try_deallocate(p, bytes, alignment);
+    return p == nullptr || (!is_traced() && do_try_deallocate(p, bytes, alignment));
   }
 
   virtual usm_kind kind() const noexcept = 0;

@@ -25,6 +25,7 @@ void bind_memory(nb::module_& m);      // bind_memory.cpp: MemoryUSM*
 void bind_array(nb::module_& m);       // bind_array.cpp: ndarray and the creation functions
 void bind_protocols(nb::module_& m);   // protocols.cpp: the table of protocols, asarray's way in
 void bind_kernel(nb::module_& m);      // bind_kernel.cpp: run-time compiled kernels
+void bind_trace(nb::module_& m);       // bind_trace.cpp: recorders of what is done to memory
 void bind_python_api(nb::module_& m);  // python_api.cpp: what other extensions may call
 
 // --- syclobj.cpp: the many ways to say "this queue", "this context" ---------------------------

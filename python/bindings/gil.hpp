@@ -8,15 +8,26 @@
 
 #include <nanobind/nanobind.h>
 
+#include "usmx/trace.hpp"
+
 namespace usmx::python {
+
+/// What this thread's Python was at when it let go of the GIL, for records that are made meanwhile:
+/// they cannot look. trace_place.cpp finds and names the lines.
+std::uint32_t remember_place() noexcept;
+void forget_place(std::uint32_t previous) noexcept;
 
 /// As nanobind's gil_scoped_release, but a thread that never gets the GIL back stops where it is.
 class gil_released {
  public:
-  gil_released() noexcept : state_(PyEval_SaveThread()) {}
+  gil_released() noexcept
+      : traced_(is_traced()),
+        previous_(traced_ ? remember_place() : 0),
+        state_(PyEval_SaveThread()) {}
   gil_released(const gil_released&) = delete;
   gil_released& operator=(const gil_released&) = delete;
   ~gil_released() {
+    if (traced_) forget_place(previous_);
     try {
       PyEval_RestoreThread(state_);
     } catch (...) {
@@ -26,6 +37,8 @@ class gil_released {
   }
 
  private:
+  bool traced_;
+  std::uint32_t previous_;
   PyThreadState* state_;
 };
 

@@ -17,5 +17,6 @@ NB_MODULE(_usmx, m) {
   bind_array(m);
   bind_protocols(m);
   bind_kernel(m);
+  bind_trace(m);
   bind_python_api(m);
 }

@@ -141,6 +141,9 @@ nb::object write_data(const std::byte* p, bool read_only) {
 void forget_queues() noexcept { blanks().close(); }
 
 nb::dict export_suai(const array& a) {
+  const traced record(trace_action::exported, [&] {
+    return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
+  });
   // The protocol has no event: whoever reads the dictionary may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
   if (const shared_owner& keep = a.keep_alive()) {

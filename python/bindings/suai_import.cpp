@@ -220,6 +220,8 @@ std::optional<array> import_suai(nb::handle obj) {
   nb::object value = read_attribute(obj);
   if (!value.is_valid()) return {};
   const description d(std::move(value));
+  traced record(trace_action::imported,
+                [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
 
   suai::fields f = read_fields(d);
   nb::object keep = nb::borrow(obj);
@@ -238,6 +240,7 @@ std::optional<array> import_suai(nb::handle obj) {
   }
   if (!origin.queue) origin.queue = queue_of(origin, v);
   auto* const first = v.first_byte();
+  record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
 }

@@ -41,6 +41,8 @@ def _library() -> ctypes.CDLL:
             "installation it was built with has no XPTI or Unified Runtime headers"
         )
     library = ctypes.CDLL(str(_LIBRARY))
+    library.usmx_trace_set_sink.restype = None
+    library.usmx_trace_set_sink.argtypes = [ctypes.c_void_p]
     library.usmx_trace_counters.restype = ctypes.c_size_t
     library.usmx_trace_functions.restype = ctypes.c_size_t
     for function in (library.usmx_trace_counter_name, library.usmx_trace_function_name):
@@ -111,6 +113,14 @@ def environment() -> dict[str, str]:
 def enabled() -> bool:
     """Whether the SYCL runtime of this process reports its calls."""
     return bool(_library().usmx_trace_attached())
+
+
+def _listen() -> bool:
+    """Let recorders of usmx hear of the runtime's calls; False if it does not report them."""
+    if not enabled():
+        return False
+    _library().usmx_trace_set_sink(_usmx._trace_sink())
+    return True
 
 
 def enable() -> None:

@@ -14,6 +14,34 @@ extern "C" {
  * for ever if the environment was not set before that. */
 int usmx_trace_attached(void);
 
+/* What one call did, for those who want more than counts. */
+enum usmx_trace_what {
+  usmx_trace_allocation,
+  usmx_trace_free,
+  usmx_trace_copy,
+  usmx_trace_fill,
+  usmx_trace_prefetch,
+  usmx_trace_kernel,
+  usmx_trace_build
+};
+struct usmx_trace_call {
+  int what;
+  int kind;            /* of an allocation: 0 unknown, 1 host, 2 device, 3 shared */
+  uint64_t bytes;      /* 0 where the runtime does not say */
+  const void* address; /* of the memory; of a copy's destination; NULL for buffers and images */
+  const void* source;  /* of a copy */
+  const void* queue;   /* the runtime's own handle, NULL without one */
+  const char* name;    /* of a kernel, NULL if it is not known; valid during the call */
+  int64_t begin;       /* nanoseconds of CLOCK_MONOTONIC */
+  int64_t end;
+  int failed;
+};
+/* Called for each such call when it returns, on the thread that made it, maybe with locks of the
+ * runtime held: it must not call the runtime, nor wait for anybody who might. */
+typedef void (*usmx_trace_sink)(const struct usmx_trace_call* call);
+/* From now on calls go to `sink` as well; NULL to stop. One that has begun may still come after. */
+void usmx_trace_set_sink(usmx_trace_sink sink);
+
 /* How many counters there are. */
 size_t usmx_trace_counters(void);
 /* Name of one counter, "copies"; NULL past the end. Static. */

@@ -1,0 +1,212 @@
+// What was done to memory, when, for how long and who asked for it: what a trace, the proof of zero
+// copy and a picture of memory are made of. Costs one relaxed load for each operation while nobody
+// looks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "usmx/view.hpp"
+
+namespace usmx {
+
+enum class trace_action : std::uint8_t {
+  allocate,         ///< a block for somebody, wherever the bytes came from
+  deallocate,       ///< given back
+  driver_allocate,  ///< the SYCL runtime was asked
+  driver_free,
+  copy,       ///< asked for by name: how the bytes moved is recorded inside
+  host_copy,  ///< the host moved bytes by itself, no runtime took part
+  fill,
+  prefetch,
+  kernel,
+  build,     ///< a program was compiled or loaded
+  wait,      ///< for a command, an event or a queue
+  imported,  ///< memory of somebody else became an array
+  exported,  ///< an array's address left through a protocol
+  other,
+};
+inline constexpr std::size_t trace_actions = 14;
+/// "allocate", "driver allocate", "host copy", ... Never null.
+const char* name(trace_action a) noexcept;
+
+/// What is known when an operation begins. Leave out what does not apply.
+struct trace_subject {
+  std::size_t bytes = 0;
+  const void* address = nullptr;      ///< of the memory; of a copy's destination
+  const void* source = nullptr;       ///< of a copy
+  usm_kind kind = usm_kind::unknown;  ///< of the memory; of a copy's destination
+  usm_kind from = usm_kind::unknown;  ///< of a copy's source
+  std::uint32_t queue = 0;            ///< trace_number of a queue; 0 is none
+  std::uint32_t device = 0;           ///< trace_text of a device's name; 0 is none
+  std::uint32_t label = 0;            ///< trace_text of a kernel's or library's name; 0 is none
+};
+
+/// An operation that has ended. Times are nanoseconds of std::chrono::steady_clock.
+struct trace_record : trace_subject {
+  trace_action action = trace_action::other;
+  /// What it happened inside of on the same thread: a host copy inside a copy is a part of it.
+  std::optional<trace_action> inside;
+  /// It is no part of a larger record of its sort: summing up those that count, no byte is counted
+  /// twice. A copy inside a fill does not count.
+  bool counts = true;
+  bool failed = false;
+  /// Reported by the SYCL runtime itself, on behalf of whatever library; see
+  /// python/usmx/counters.py.
+  bool by_runtime = false;
+  /// Of an allocation: the driver was not asked.
+  bool reused = false;
+  std::uint32_t thread = 0;  ///< the system's number
+  std::uint32_t place = 0;   ///< the line of a program that asked for it; 0 is not known
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  /// When the device was at it, on the host's clock; 0 where the queue does not measure.
+  std::int64_t device_begin = 0;
+  std::int64_t device_end = 0;
+};
+
+/// When a device did something, in nanoseconds of its own clock.
+struct trace_device_times {
+  std::int64_t submitted = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+/// Asked when records are read; empty while the command is not done.
+using trace_device_clock = std::function<std::optional<trace_device_times>()>;
+
+namespace detail {
+/// How many recorders are on. Not inline: a module that hides its symbols would have its own.
+extern std::atomic<std::uint32_t> trace_listeners;
+struct trace_frame;
+}  // namespace detail
+
+/// Whether anybody records.
+inline bool is_traced() noexcept {
+  return detail::trace_listeners.load(std::memory_order_relaxed) != 0;
+}
+
+/// A number for a text, the same for the same text, and back. Kept for the whole process: meant for
+/// names of devices and kernels. 0 is the empty text.
+std::uint32_t trace_text(std::string_view text) noexcept;
+std::string trace_text(std::uint32_t number);
+/// A small number, from 1 on, for the hash of a queue.
+std::uint32_t trace_number(std::size_t hash) noexcept;
+
+/// Records what happens between its construction and its end, as failed if an exception ends it.
+/// The description is asked for only while somebody records:
+///
+///   const traced record(trace_action::fill, [&] { return trace_subject{.bytes = n}; });
+///
+/// The same action directly inside itself is one record, so that a pool on a pool, or a copy that
+/// is made of copies, counts once.
+class traced {
+ public:
+  template <class Describe>
+  traced(trace_action action, Describe&& describe) noexcept {
+    if (is_traced()) [[unlikely]]
+      begin(action, std::forward<Describe>(describe)());
+  }
+  traced(const traced&) = delete;
+  traced& operator=(const traced&) = delete;
+  ~traced() {
+    if (frame_) [[unlikely]]
+      end();
+  }
+
+  /// Whether this is recorded, so that more can be said about it.
+  explicit operator bool() const noexcept { return frame_ != nullptr; }
+  /// What is known only later: where the bytes are.
+  void at(const void* address) noexcept {
+    if (frame_) [[unlikely]]
+      set_address(address);
+  }
+  /// Who can be asked later when the device was at it.
+  void measured_by(trace_device_clock clock) noexcept {
+    if (frame_) set_clock(std::move(clock));
+  }
+
+ private:
+  void begin(trace_action action, const trace_subject& subject) noexcept;
+  void end() noexcept;
+  void set_address(const void* address) noexcept;
+  void set_clock(trace_device_clock clock) noexcept;
+
+  detail::trace_frame* frame_ = nullptr;
+};
+
+/// While one lives, nothing that this thread does is recorded: printing an array is not work.
+class untraced {
+ public:
+  untraced() noexcept;
+  untraced(const untraced&) = delete;
+  untraced& operator=(const untraced&) = delete;
+  ~untraced();
+};
+
+/// Keeps what is recorded between `start` and `stop`. Any number may be on at once, each sees all
+/// threads. Thread-safe.
+class trace_recorder {
+ public:
+  /// What happens when there are more records than it keeps.
+  enum class keep : std::uint8_t { first, latest };
+  /// A block that was allocated while it was on and is alive.
+  struct block {
+    const void* address = nullptr;
+    std::size_t bytes = 0;
+    usm_kind kind = usm_kind::unknown;
+    std::uint32_t place = 0;
+    std::uint32_t thread = 0;
+    std::int64_t since = 0;
+  };
+
+  explicit trace_recorder(std::size_t most, keep which = keep::first);
+  trace_recorder(const trace_recorder&) = delete;
+  trace_recorder& operator=(const trace_recorder&) = delete;
+  ~trace_recorder();
+
+  void start();
+  void stop() noexcept;
+  bool is_on() const noexcept;
+  /// When it was started last, and stopped; 0 if it was not.
+  std::int64_t started() const noexcept;
+  std::int64_t stopped() const noexcept;
+  /// In the order in which they ended, with the device's times as far as they are known.
+  std::vector<trace_record> records() const;
+  /// What was recorded and is not kept any more, for want of room.
+  std::size_t dropped() const noexcept;
+  std::vector<block> blocks() const;
+
+  struct state;
+
+ private:
+  std::shared_ptr<state> state_;
+};
+
+/// The time that records are in.
+inline std::int64_t trace_now() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Adds a finished record to those who listen, as it is: for operations that somebody else
+/// measured. `counts`, `inside`, `thread` and `place` are filled in.
+void trace_add(trace_record record) noexcept;
+
+/// Says which line of a program runs on the calling thread, as a number that whoever sets this can
+/// resolve; 0 if none. Called while the operation begins, without any lock.
+using trace_place_finder = std::uint32_t (*)() noexcept;
+void set_trace_place_finder(trace_place_finder finder) noexcept;
+
+}  // namespace usmx

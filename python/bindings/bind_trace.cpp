@@ -1,0 +1,159 @@
+// Recorders for Python: they start and stop here, and what they kept becomes tuples that
+// python/usmx/trace.py gives names to.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
+#include <vector>
+
+#include "../../src/trace/trace.h"
+#include "bindings.hpp"
+#include "trace_place.hpp"
+#include "usmx/trace.hpp"
+
+namespace usmx::python {
+namespace {
+
+nb::object text_or_none(std::uint32_t number) {
+  return number == 0 ? nb::object(nb::none()) : nb::object(nb::cast(trace_text(number)));
+}
+
+nb::object time_or_none(std::int64_t time) {
+  return time == 0 ? nb::object(nb::none()) : nb::object(nb::int_(time));
+}
+
+nb::object kind_or_none(usm_kind kind) {
+  return kind == usm_kind::unknown ? nb::object(nb::none()) : nb::object(nb::str(name(kind)));
+}
+
+std::uintptr_t number_of(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
+
+/// The runtime's report of a copy has bare addresses. What they are is asked now, of the contexts
+/// that libraries share: the blocks have to be alive still, else they look like the host's memory.
+class kind_finder {
+ public:
+  usm_kind of(const void* p) {
+    if (p == nullptr) return usm_kind::unknown;
+    if (!asked_) {
+      for (const sycl::device& d : devices()) contexts_.push_back(default_context(d));
+      asked_ = true;
+    }
+    for (const sycl::context& c : contexts_) {
+      if (const usm_kind kind = kind_of(p, c); kind != usm_kind::unknown) return kind;
+    }
+    return usm_kind::unknown;
+  }
+  void complete(trace_record& r) {
+    if (!r.by_runtime || !r.counts || r.kind != usm_kind::unknown) return;
+    switch (r.action) {
+      case trace_action::copy:
+        r.from = of(r.source);
+        [[fallthrough]];
+      case trace_action::fill:
+      case trace_action::prefetch:
+        r.kind = of(r.address);
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  bool asked_ = false;
+  std::vector<sycl::context> contexts_;
+};
+
+nb::object to_tuple(const trace_record& r) {
+  const nb::object inside =
+      r.inside ? nb::object(nb::str(name(*r.inside))) : nb::object(nb::none());
+  return nb::make_tuple(name(r.action), r.bytes, kind_or_none(r.kind), kind_or_none(r.from),
+                        number_of(r.address), number_of(r.source), text_or_none(r.device), r.queue,
+                        text_or_none(r.label), r.thread, r.begin, r.end,
+                        time_or_none(r.device_begin), time_or_none(r.device_end), place_of(r.place),
+                        inside, r.counts, r.failed, r.reused, r.by_runtime);
+}
+
+nb::list records_of(const trace_recorder& recorder) {
+  std::vector<trace_record> records;
+  {
+    const gil_released unlocked;
+    records = recorder.records();
+    kind_finder kinds;
+    for (trace_record& r : records) kinds.complete(r);
+  }
+  nb::list out;
+  for (const trace_record& r : records) out.append(to_tuple(r));
+  return out;
+}
+
+nb::list blocks_of(const trace_recorder& recorder) {
+  nb::list out;
+  for (const trace_recorder::block& b : recorder.blocks()) {
+    out.append(nb::make_tuple(number_of(b.address), b.bytes, name(b.kind), b.since, b.thread,
+                              place_of(b.place)));
+  }
+  return out;
+}
+
+trace_action action_of(int what) noexcept {
+  switch (what) {
+    case usmx_trace_allocation:
+      return trace_action::driver_allocate;
+    case usmx_trace_free:
+      return trace_action::driver_free;
+    case usmx_trace_copy:
+      return trace_action::copy;
+    case usmx_trace_fill:
+      return trace_action::fill;
+    case usmx_trace_prefetch:
+      return trace_action::prefetch;
+    case usmx_trace_kernel:
+      return trace_action::kernel;
+    case usmx_trace_build:
+      return trace_action::build;
+    default:
+      return trace_action::other;
+  }
+}
+
+/// What libusmx_trace.so calls, on whatever thread used the runtime. No Python here.
+extern "C" void take_runtime_call(const usmx_trace_call* call) {
+  trace_record r;
+  r.action = action_of(call->what);
+  r.by_runtime = true;
+  r.bytes = call->bytes;
+  r.address = call->address;
+  r.source = call->source;
+  r.kind = static_cast<usm_kind>(call->kind);
+  r.queue = call->queue == nullptr ? 0 : trace_number(number_of(call->queue));
+  r.label = call->name == nullptr ? 0 : trace_text(call->name);
+  r.begin = call->begin;
+  r.end = call->end;
+  r.failed = call->failed != 0;
+  trace_add(r);
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& m) {
+  nb::class_<trace_recorder>(m, "_TraceRecorder")
+      .def(
+          "__init__",
+          [](trace_recorder* self, std::size_t most, bool latest) {
+            new (self) trace_recorder(
+                most, latest ? trace_recorder::keep::latest : trace_recorder::keep::first);
+          },
+          nb::arg("most"), nb::arg("latest"))
+      .def("start", &trace_recorder::start)
+      .def("stop", &trace_recorder::stop)
+      .def_prop_ro("on", &trace_recorder::is_on)
+      .def_prop_ro("started", &trace_recorder::started)
+      .def_prop_ro("stopped", &trace_recorder::stopped)
+      .def_prop_ro("dropped", &trace_recorder::dropped)
+      .def("records", records_of, nb::sig("def records(self) -> list[tuple[object, ...]]"))
+      .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"));
+  m.def("_find_places_outside", find_places_outside, nb::arg("folder"));
+  m.def("_trace_now", trace_now);
+  m.def("_trace_sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });
+}
+
+}  // namespace usmx::python
