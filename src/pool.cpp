@@ -237,8 +237,10 @@ void pool_resource::parts::gather() noexcept {
 // --- the resource
 
 pool_resource::pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits)
-    : parts_(std::make_unique<parts>(std::move(upstream), limits)) {}
-pool_resource::~pool_resource() = default;
+    : parts_(std::make_unique<parts>(std::move(upstream), limits)) {
+  detail::add_pool(*this);
+}
+pool_resource::~pool_resource() { detail::remove_pool(*this); }
 
 usm_kind pool_resource::kind() const noexcept { return parts_->kind; }
 sycl::context pool_resource::context() const { return parts_->context; }

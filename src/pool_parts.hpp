@@ -25,6 +25,10 @@ namespace usmx {
 
 namespace detail {
 inline constexpr const char* too_large = "a pool has no blocks above 4 TiB";
+
+/// pool_list.cpp: from now on, and no more, it is one of `held_pools`.
+void add_pool(pool_resource& pool);
+void remove_pool(pool_resource& pool) noexcept;
 }
 
 class pool_resource::parts final : public detail::block_source {

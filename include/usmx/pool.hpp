@@ -95,4 +95,15 @@ class pool_resource final : public memory_resource {
   std::unique_ptr<parts> parts_;
 };
 
+/// A pool and everything in it, at one moment.
+struct held_pool {
+  usm_kind kind;
+  sycl::device device;
+  pool_stats stats;
+  std::vector<held_chunk> chunks;
+};
+
+/// Every pool of the process, the oldest first.
+std::vector<held_pool> held_pools();
+
 }  // namespace usmx

@@ -298,6 +298,10 @@ void bind_array(nb::module_& m) {
       },
       nb::arg("key").none(), nb::arg("value").none());
   c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
+  c.def(
+      "_repr_html_",
+      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("array")(self); },
+      nb::sig("def _repr_html_(self) -> str"));
   c.def("__str__", [](nb::handle self) { return represent(value_of(self), 0); });
   bind_properties(c);
   bind_shape(c, m);

@@ -246,7 +246,13 @@ void bind_platform_and_device(nb::module_& m) {
           "disable_peer_access",
           [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"))
       .def("__reduce__", &reduce)
-      .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; });
+      .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; })
+      .def(
+          "_repr_html_",
+          [](nb::handle self) {
+            return nb::module_::import_("usmx._notebook").attr("device")(self);
+          },
+          nb::sig("def _repr_html_(self) -> str"));
   bind_device_info(type);
 }
 

@@ -285,6 +285,10 @@ void bind_memory(nb::module_& m) {
   c.def_prop_ro("size", size, "Bytes.");
   c.def("__len__", size);
   c.def("__repr__", describe);
+  c.def(
+      "_repr_html_",
+      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("memory")(self); },
+      nb::sig("def _repr_html_(self) -> str"));
   c.def("__getitem__", slice, nb::arg("key").none());
   c.def("__reduce__", reduce);
   c.def("__enter__", [](nb::object self) {

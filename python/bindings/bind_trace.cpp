@@ -8,6 +8,7 @@
 #include "../../src/trace/trace.h"
 #include "bindings.hpp"
 #include "trace_place.hpp"
+#include "usmx/pool.hpp"
 #include "usmx/trace.hpp"
 
 namespace usmx::python {
@@ -132,6 +133,31 @@ extern "C" void take_runtime_call(const usmx_trace_call* call) {
   trace_add(r);
 }
 
+/// Tuples of tuples, as python/usmx/_snapshot.py names them.
+nb::list pools_held() {
+  std::vector<held_pool> pools;
+  {
+    const gil_released unlocked;
+    pools = held_pools();
+  }
+  constexpr const char* states[] = {"used", "free", "waiting"};
+  nb::list out;
+  for (const held_pool& pool : pools) {
+    nb::list chunks;
+    for (const held_chunk& chunk : pool.chunks) {
+      nb::list blocks;
+      for (const held_block& b : chunk.blocks) {
+        blocks.append(
+            nb::make_tuple(b.offset, b.bytes, b.asked, states[static_cast<int>(b.now)]));
+      }
+      chunks.append(nb::make_tuple(number_of(chunk.base), chunk.bytes, blocks));
+    }
+    out.append(nb::make_tuple(name(pool.kind), filter_string(pool.device), pool.stats.held,
+                              pool.stats.used, pool.stats.peak, chunks));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& m) {
@@ -153,6 +179,7 @@ void bind_trace(nb::module_& m) {
       .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"));
   m.def("_find_places_outside", find_places_outside, nb::arg("folder"));
   m.def("_trace_now", trace_now);
+  m.def("_held_pools", pools_held, nb::sig("def _held_pools() -> list[tuple[object, ...]]"));
   m.def("_trace_sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });
 }
 

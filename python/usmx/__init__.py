@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from . import (
-    _runtime,  # noqa: F401 - first: it shows drivers before the runtime looks for them
+    _runtime,
     memory,
 )
 from ._usmx import (
@@ -53,10 +53,20 @@ from ._usmx import (
 )
 from .paths import get_cmake_dir, get_include
 
+TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
+if TYPE_CHECKING:
+    from .tracing import CopyError, expect_zero_copy, trace
+
+if _runtime.wants_trace():
+    from . import counters
+
+    counters.enable()
+
 __all__ = [
     "AllocationError",
     "BuildError",
     "Context",
+    "CopyError",
     "Device",
     "DeviceError",
     "Event",
@@ -77,6 +87,7 @@ __all__ = [
     "dtype",
     "empty",
     "empty_like",
+    "expect_zero_copy",
     "float16",
     "float32",
     "float64",
@@ -94,6 +105,7 @@ __all__ = [
     "ones",
     "ones_like",
     "platforms",
+    "trace",
     "uint8",
     "uint16",
     "uint32",
@@ -102,3 +114,14 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what few programs use when it is first used."""
+    if name in ("CopyError", "expect_zero_copy", "trace"):
+        from . import tracing
+
+        value: object = getattr(tracing, name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

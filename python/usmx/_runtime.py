@@ -141,5 +141,10 @@ def _load_missing_library(error: ImportError) -> bool:
     return True
 
 
+def wants_trace() -> bool:
+    """Whether ``USMX_TRACE=1`` asks for the calls of all libraries to be seen from the start."""
+    return os.environ.get("USMX_TRACE", "") not in ("", "0")
+
+
 shown_driver = show_cpu_driver()
 load_module()

@@ -182,7 +182,8 @@ class Summary:
         return rows
 
     @property
-    def _watched(self) -> str:
+    def watched(self) -> str:
+        """Whose operations are in the figures, and which are not, in words."""
         text = (
             "usmx and all calls of the SYCL runtime"
             if self.sees_runtime
@@ -197,7 +198,7 @@ class Summary:
     def __repr__(self) -> str:
         width = max([20, *(len(row.what) for row in self.rows)])
         lines = [
-            f"{duration(self.nanoseconds)}, seen: {self._watched}",
+            f"{duration(self.nanoseconds)}, seen: {self.watched}",
             f"{'':{width}} {'calls':>8} {'bytes':>10} {'time':>9}",
         ]
         for row in self.rows:
@@ -219,7 +220,7 @@ class Summary:
             for row in self.rows
         )
         return (
-            f"<div>{escape(duration(self.nanoseconds))}, seen: {escape(self._watched)}</div>"
+            f"<div>{escape(duration(self.nanoseconds))}, seen: {escape(self.watched)}</div>"
             f"<table><thead><tr><th></th><th>calls</th><th>bytes</th><th>time</th><th></th></tr>"
             f"</thead><tbody>{body}</tbody></table>"
         )

@@ -2,6 +2,7 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
+usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace for Perfetto
 usmx --version            also --include and --cmake-dir, for builds of extensions
 """
 
@@ -12,7 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import usmx
 
@@ -31,12 +32,12 @@ _SIGNS = {
 }
 
 
-def _console() -> Console:
+def _console(file: IO[str] | None = None) -> Console:
     from rich.console import Console
 
     # Paths and commands are to be copied: never break or decorate them. A pipe has no width.
     width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, markup=False, soft_wrap=True, width=width)
+    return Console(highlight=False, markup=False, soft_wrap=True, width=width, file=file)
 
 
 def _size(count: int | None) -> str:
@@ -158,6 +159,52 @@ def _devices_or_none() -> list[usmx.Device]:
         return []  # the findings say why
 
 
+def _trace(script: str, arguments: Sequence[str], output: str) -> int:
+    import os
+    import runpy
+
+    from . import counters
+    from ._summary import amount, duration
+
+    if not os.path.isfile(script):
+        print(f"usmx trace: there is no file {script}", file=sys.stderr)
+        return 2
+    try:
+        counters.enable()
+    except RuntimeError as error:
+        print(f"usmx trace: other libraries are not seen: {error}", file=sys.stderr)
+    sys.argv = [script, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    recorded = usmx.trace()
+    code: object = 0
+    try:
+        with recorded:
+            runpy.run_path(script, run_name="__main__")
+    except SystemExit as stop:
+        code = stop.code
+    finally:
+        from rich import box
+        from rich.table import Table
+
+        summary = recorded.summary()
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("", no_wrap=True)
+        for heading in ("calls", "bytes", "time"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("")
+        for row in summary.rows:
+            size = amount(row.bytes) if row.bytes else ""
+            table.add_row(row.what, f"{row.calls:,}", size, duration(row.nanoseconds), row.note)
+        recorded.export(output)
+        console = _console(sys.stderr)
+        console.print(table)
+        console.print(f"{duration(summary.nanoseconds)}, seen: {summary.watched}")
+        console.print(f"wrote {output}: open it in https://ui.perfetto.dev")
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    return code if isinstance(code, int) else int(code is not None)
+
+
 class _PrintPath(argparse.Action):
     """Like --version: prints and exits; unlike it, the answer is looked up only when asked for."""
 
@@ -199,7 +246,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--json", action="store_true", help="for programs")
+    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
+    command = commands.add_parser("trace", help=text, description=text)
+    command.add_argument("-o", "--output", default="trace.json", help="default: trace.json")
+    command.add_argument("script", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "trace":
+        return _trace(chosen.script, chosen.arguments, chosen.output)
     try:
         return {"devices": _devices, "doctor": _doctor}[chosen.command](chosen.json)
     except usmx.DeviceError as error:

@@ -11,6 +11,7 @@ up: usmx, dpctl, dpnp, a native extension. They hold on every backend.
     (0, 0, True)
 
 Counting costs about a microsecond for each runtime call, from `enable()` to the end of the process.
+A process that is started with ``USMX_TRACE=1`` is enabled when it imports usmx.
 What the host copies by itself (NumPy, ``memcpy``) never reaches the runtime and is not seen.
 """
 # SPDX-License-Identifier: Apache-2.0

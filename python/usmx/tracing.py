@@ -117,6 +117,19 @@ def _event(record: tuple[object, ...]) -> TraceEvent:
     return event if event.place is None else event._replace(place=Place(*event.place))
 
 
+_active: list[Trace] = []
+
+
+def active() -> list[Trace]:
+    """The traces that are on, the oldest first."""
+    return _active
+
+
+def find_places() -> None:
+    """Let records name lines of Python, but none of this package."""
+    _usmx._find_places_outside(os.path.dirname(__file__) + os.sep)
+
+
 def runtime_reports() -> bool:
     """Whether calls of other libraries are seen, because the SYCL runtime reports them."""
     if "libusmx_trace.so" not in os.environ.get("XPTI_SUBSCRIBERS", ""):
@@ -144,15 +157,19 @@ class Trace:
 
     def start(self) -> Self:
         """Begin to record, where a ``with`` block does not fit."""
-        _usmx._find_places_outside(os.path.dirname(__file__) + os.sep)
+        find_places()
         self.sees_runtime = runtime_reports()
         self._events = None
         self._recorder.start()
+        if self not in _active:
+            _active.append(self)
         return self
 
     def stop(self) -> None:
         """End the recording. Stopping twice is the same."""
         self._recorder.stop()
+        if self in _active:
+            _active.remove(self)
 
     def __enter__(self) -> Self:
         return self.start()

@@ -171,6 +171,39 @@ def queues_are_made() -> None:
         same(m.tobytes(), b"\x03" * 64)
 
 
+@scenario
+def blocks_come_and_go() -> None:
+    sizes = (1, 64, 1000, 5000, 70_000, 1_500_000)
+    for kind in KINDS:
+        blocks = [(kind(size), k + 1) for k, size in enumerate(sizes)]
+        for m, value in blocks:
+            m.memset(value)
+        del blocks[::2]  # what comes next may lie there
+        for k, size in enumerate(sizes):
+            m = kind(size)
+            m.memset(100 + k)
+            blocks.append((m, 100 + k))
+        for m, value in blocks:
+            same(m.tobytes(), bytes([value]) * m.nbytes)
+
+
+@scenario
+def a_trace_is_recorded() -> None:
+    um.record_history()
+    try:
+        with usmx.trace() as t:
+            a = usmx.asarray(np.arange(100, dtype="f4"), usm_type="device")
+            same(a.copy().to_numpy(), np.arange(100, dtype="f4"))
+            with usmx.expect_zero_copy():
+                b = usmx.asarray(Producer(a.__sycl_usm_array_interface__))
+            same(b.pointer, a.pointer)
+        same(t.summary().bytes_copied, 1200)
+        same(t.summary().failed, 0)
+        same(any(size == 400 for _, size, _ in um.snapshot().owners), True)
+    finally:
+        um.record_history(False)
+
+
 def everything() -> None:
     """All of the above, for a process that does it once."""
     for run in ALL.values():

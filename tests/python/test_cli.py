@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -176,3 +177,46 @@ def test_an_adapter_that_cannot_be_loaded_says_why(tmp_path):
     notes = [f["text"] for f in findings(result, "note")]
     assert any(n.startswith("cuda (for NVIDIA GPUs): not usable") for n in notes)
     assert f"LD_LIBRARY_PATH={tmp_path}" in notes
+
+
+def test_trace_runs_a_script_and_writes_what_it_did(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, numpy as np, usmx, dpctl.memory as dm, helper\n"
+        "a = usmx.asarray(np.zeros(int(sys.argv[1]), 'u1'), usm_type='device')\n"
+        "dm.MemoryUSMHost(8)\n"
+        "print(sys.argv[2], __name__)\n"
+        "sys.exit(3)\n"
+    )
+    (tmp_path / "helper.py").write_text("")
+    output = tmp_path / "out.json"
+    result = subprocess.run(
+        [sys.executable, "-m", "usmx", "trace", "-o", output, script, "4096", "--flag"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert result.returncode == 3, result.stderr
+    assert result.stdout == "--flag __main__\n"
+    assert re.search(r"copy plain to device +1 +4.0 KiB", result.stderr), result.stderr
+    assert re.search(r"driver allocate host +1 +8 B .*other libraries", result.stderr)
+    events = json.loads(output.read_text())["traceEvents"]
+    (copy,) = [e for e in events if e["name"] == "copy plain to device"]
+    assert copy["args"]["line"] == f"{script}:2 in <module>"
+
+
+def test_trace_of_a_script_that_fails_is_written_all_the_same(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import usmx; a = usmx.empty(5); 1 / 0\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "usmx", "trace", script],
+        capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stderr
+    assert "allocate device" in result.stderr
+    assert (tmp_path / "trace.json").exists()
+    missing = subprocess.run(
+        [sys.executable, "-m", "usmx", "trace", "nothing.py"],
+        capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert missing.returncode == 2
+    assert "there is no file nothing.py" in missing.stderr

@@ -1,0 +1,46 @@
+// Every pool of the process, so that a picture of memory leaves none out.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "pool_parts.hpp"
+
+namespace usmx {
+namespace {
+
+struct pool_list {
+  std::mutex mutex;  // held while pools are looked at, so that none of them ends meanwhile
+  std::vector<pool_resource*> pools;
+};
+
+pool_list& all_pools() {
+  static auto& all = *new pool_list;  // leaked: pools may outlive every static object
+  return all;
+}
+
+}  // namespace
+
+void detail::add_pool(pool_resource& pool) {
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  all.pools.push_back(&pool);
+}
+
+void detail::remove_pool(pool_resource& pool) noexcept {
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  std::erase(all.pools, &pool);
+}
+
+std::vector<held_pool> held_pools() {
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  std::vector<held_pool> out;
+  for (const pool_resource* pool : all.pools) {
+    out.push_back({pool->kind(), pool->device(), pool->stats(), pool->snapshot()});
+  }
+  return out;
+}
+
+}  // namespace usmx
