@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+import usmx
 from usmx import counters
 
 
@@ -38,10 +39,14 @@ class Journey:
 
     @contextlib.contextmanager
     def hop(self, library: str, action: str, *, control: bool = False) -> Iterator[Hop]:
-        """Count what happens inside the block. The block says where it saw the elevation."""
+        """Count what happens inside the block. The block says where it saw the elevation.
+
+        A copy in any turn but the control's raises, with the line that asked for it.
+        """
         hop = Hop(library, action, control=control)
         start = time.perf_counter()
-        with counters.counting() as counts:
+        zero_copy = contextlib.nullcontext() if control else usmx.expect_zero_copy(everyone=True)
+        with counters.counting() as counts, zero_copy:
             yield hop
         hop.seconds = time.perf_counter() - start
         hop.copies, hop.bytes_copied = counts.copies, counts.bytes_copied
