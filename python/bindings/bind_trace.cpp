@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
+#include <map>
 #include <vector>
 
 #include "../../src/trace/trace.h"
@@ -28,12 +29,18 @@ nb::object kind_or_none(usm_kind kind) {
 
 std::uintptr_t number_of(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
-/// The runtime's report of a copy has bare addresses. What they are is asked now, of the contexts
-/// that libraries share: the blocks have to be alive still, else they look like the host's memory.
+/// The runtime's report of a copy has bare addresses. Blocks that the same records saw come and go
+/// are known from there; of others the contexts are asked that libraries share, now: such a block
+/// that is not alive any more looks like the host's memory.
 class kind_finder {
  public:
   usm_kind of(const void* p) {
     if (p == nullptr) return usm_kind::unknown;
+    const auto* const at = static_cast<const std::byte*>(p);
+    if (auto after = blocks_.upper_bound(at); after != blocks_.begin()) {
+      const auto& [base, block] = *--after;
+      if (at < base + block.bytes) return block.kind;
+    }
     if (!asked_) {
       for (const sycl::device& d : devices()) contexts_.push_back(default_context(d));
       asked_ = true;
@@ -44,7 +51,17 @@ class kind_finder {
     return usm_kind::unknown;
   }
   void complete(trace_record& r) {
-    if (!r.by_runtime || !r.counts || r.kind != usm_kind::unknown) return;
+    if (!r.by_runtime || r.failed) return;
+    const auto* const at = static_cast<const std::byte*>(r.address);
+    if (r.action == trace_action::driver_allocate) blocks_[at] = {r.bytes, r.kind};
+    if (r.action == trace_action::driver_free) {
+      if (const auto known = blocks_.find(at); known != blocks_.end()) {
+        r.bytes = known->second.bytes;
+        r.kind = known->second.kind;
+        blocks_.erase(known);
+      }
+    }
+    if (!r.counts || r.kind != usm_kind::unknown) return;
     switch (r.action) {
       case trace_action::copy:
         r.from = of(r.source);
@@ -59,6 +76,11 @@ class kind_finder {
   }
 
  private:
+  struct block {
+    std::size_t bytes;
+    usm_kind kind;
+  };
+  std::map<const std::byte*, block> blocks_;
   bool asked_ = false;
   std::vector<sycl::context> contexts_;
 };
@@ -147,8 +169,7 @@ nb::list pools_held() {
     for (const held_chunk& chunk : pool.chunks) {
       nb::list blocks;
       for (const held_block& b : chunk.blocks) {
-        blocks.append(
-            nb::make_tuple(b.offset, b.bytes, b.asked, states[static_cast<int>(b.now)]));
+        blocks.append(nb::make_tuple(b.offset, b.bytes, b.asked, states[static_cast<int>(b.now)]));
       }
       chunks.append(nb::make_tuple(number_of(chunk.base), chunk.bytes, blocks));
     }

@@ -37,16 +37,20 @@ place_table& table() {
   return all;
 }
 
-bool is_own(PyCodeObject* code) noexcept {
-  const std::string& folder = table().own_folder;
+enum class author { user, library, usmx };
+
+author author_of(PyCodeObject* code) noexcept {
   Py_ssize_t length = 0;
-  const char* file = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
-  if (file == nullptr) {
+  const char* text = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
+  if (text == nullptr) {
     PyErr_Clear();
-    return false;
+    return author::user;
   }
-  return !folder.empty() &&
-         std::string_view(file, static_cast<std::size_t>(length)).starts_with(folder);
+  const std::string_view file(text, static_cast<std::size_t>(length));
+  const std::string& own = table().own_folder;
+  if (!own.empty() && file.starts_with(own)) return author::usmx;
+  const auto has = [&](const char* folder) { return file.find(folder) != file.npos; };
+  return has("/site-packages/") || has("/dist-packages/") ? author::library : author::user;
 }
 
 std::uint32_t number_of(PyCodeObject* code, int line) {
@@ -60,8 +64,10 @@ std::uint32_t number_of(PyCodeObject* code, int line) {
   return found->second;
 }
 
-/// The innermost line outside of usmx. Needs the GIL.
+/// The innermost line of the user; if all is libraries, the innermost outside of usmx. Needs the
+/// GIL.
 std::uint32_t current_place() noexcept {
+  std::uint32_t in_library = 0;
   PyThreadState* const thread = PyThreadState_Get();
   nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)));
   try {
@@ -69,12 +75,16 @@ std::uint32_t current_place() noexcept {
       auto* const f = reinterpret_cast<PyFrameObject*>(frame.ptr());
       const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(f)));
       auto* const c = reinterpret_cast<PyCodeObject*>(code.ptr());
-      if (!is_own(c)) return number_of(c, PyFrame_GetLineNumber(f));
+      const author who = author_of(c);
+      if (who == author::user) return number_of(c, PyFrame_GetLineNumber(f));
+      if (who == author::library && in_library == 0) {
+        in_library = number_of(c, PyFrame_GetLineNumber(f));
+      }
       frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
     }
   } catch (...) {  // no memory for a place
   }
-  return 0;
+  return in_library;
 }
 
 std::uint32_t find_place() noexcept {

@@ -16,6 +16,9 @@ _ORDER = (
 )  # fmt: skip
 
 
+_WIDEST = 60
+
+
 class Row(NamedTuple):
     """All operations of one sort."""
 
@@ -51,7 +54,8 @@ def _what(event: TraceEvent) -> str:
     if event.action in ("copy", "host copy"):
         return f"copy {event.source_kind or 'plain'} to {event.kind or 'plain'}"
     if event.action == "kernel" and event.name:
-        return f"kernel {event.name}"
+        # Of "a::b::add<float>" the function; the whole name is in the event.
+        return f"kernel {event.name.split('<', 1)[0].rsplit('::', 1)[-1]}"
     return f"{event.action} {event.kind}" if event.kind else event.action
 
 
@@ -196,17 +200,18 @@ class Summary:
         return text
 
     def __repr__(self) -> str:
-        width = max([20, *(len(row.what) for row in self.rows)])
+        def short(what: str) -> str:
+            return what if len(what) <= _WIDEST else what[: _WIDEST - 1] + "…"
+
+        width = max([20, *(len(short(row.what)) for row in self.rows)])
         lines = [
             f"{duration(self.nanoseconds)}, seen: {self.watched}",
             f"{'':{width}} {'calls':>8} {'bytes':>10} {'time':>9}",
         ]
         for row in self.rows:
             size = amount(row.bytes) if row.bytes else ""
-            lines.append(
-                f"{row.what:{width}} {row.calls:>8,} {size:>10} {duration(row.nanoseconds):>9}"
-                f"  {row.note}".rstrip()
-            )
+            figures = f"{row.calls:>8,} {size:>10} {duration(row.nanoseconds):>9}"
+            lines.append(f"{short(row.what):{width}} {figures}  {row.note}".rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

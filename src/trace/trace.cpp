@@ -4,12 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -197,12 +199,24 @@ kernel_names& kernels_made() {
   return all;
 }
 
+/// As its author wrote it: SYCL compilers name kernels by types, and those of text by functions.
+std::string readable(const char* kernel) {
+  for (const std::string_view prefix : {"typeinfo name for ", "__sycl_kernel_"}) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain(
+        abi::__cxa_demangle(kernel, nullptr, nullptr, &status), std::free);
+    const std::string_view name = status == 0 && plain ? plain.get() : kernel;
+    if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
+  }
+  return kernel;
+}
+
 void note_kernel(const void* arguments) noexcept {
   const auto& p = as<ur_kernel_create_params_t>(arguments);
   kernel_names& all = kernels_made();
   try {
     const std::scoped_lock lock(all.mutex);
-    all.names[**p.pphKernel] = *p.ppKernelName;
+    all.names[**p.pphKernel] = readable(*p.ppKernelName);
   } catch (...) {  // then it stays without a name
   }
 }
@@ -330,7 +344,10 @@ void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_
       call.ret_data && *static_cast<const ur_result_t*>(call.ret_data) != UR_RESULT_SUCCESS;
   if (call.function_id == UR_FUNCTION_KERNEL_CREATE && !did_fail) note_kernel(call.args_data);
   if (e.event == counter_count) return;
-  if (const usmx_trace_sink to = sink.load(std::memory_order_acquire)) {
+  // Something that the driver does not have is asked for again in another way.
+  const bool is_unsupported = did_fail && *static_cast<const ur_result_t*>(call.ret_data) ==
+                                              UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (const usmx_trace_sink to = sink.load(std::memory_order_acquire); to && !is_unsupported) {
     tell(to, instance, call, e, did_fail);
   }
   if (did_fail) {
