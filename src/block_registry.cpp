@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
+
+#include "fork_guard.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -32,7 +35,13 @@ struct context_table {
   }
 };
 
-struct registry {
+struct registry final : fork_guarded {
+  void before_fork() noexcept override { mutex.lock(); }
+  void after_fork(bool in_child) noexcept override {
+    // Such a lock knows its thread by a number, and the one in the child has another.
+    in_child ? static_cast<void>(std::construct_at(&mutex)) : mutex.unlock();
+  }
+
   std::shared_mutex mutex;
   std::vector<context_table> tables;
   std::atomic<std::size_t> pieces = 0;
@@ -45,7 +54,11 @@ struct registry {
 
 registry& all() {
   // Never destroyed: pools may outlive every static object.
-  static auto* const only = new registry;
+  static auto* const only = [] {
+    auto* const made = new registry;
+    guard(*made, fork_guarded::rank::blocks);
+    return made;
+  }();
   return *only;
 }
 

@@ -13,13 +13,13 @@
 #include <sycl/event.hpp>
 #include <sycl/exception.hpp>
 
+#include "fork_guard.hpp"
+#include "queue_rooms.hpp"
 #include "traced_queue.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
-
-namespace {}  // namespace
 
 // --- one piece of the heap for an owner and its reference count
 
@@ -95,8 +95,26 @@ owner::use& owner::find_use(const sycl::queue& queue) {
   return uses_.emplace_back(use{.queue = queue, .last = {}});
 }
 
+void owner::inherit(const sycl::queue& queue, const sycl::event& last) {
+  former_ = std::make_unique<former_use>(former_use{queue, last});
+  // As if they were commands of ours: who waits for the bytes waits for them as well.
+  uses_.push_back({.queue = queue, .own = true, .last = last});
+  worked_.store(true, std::memory_order_release);
+  used_.store(true, std::memory_order_release);
+}
+
+void owner::come_after_former(const sycl::queue& queue) {
+  if (queue == former_->queue) return;
+  if (is_done(former_->last)) {
+    former_.reset();
+  } else {
+    sycl::queue(queue).ext_oneapi_submit_barrier({former_->last});
+  }
+}
+
 void owner::used_on(const sycl::queue& queue) {
   const std::scoped_lock lock(mutex_);
+  if (former_) come_after_former(queue);
   use& u = find_use(queue);
   u.own = true;
   u.overlapped = u.open > 0;
@@ -116,6 +134,7 @@ void owner::used_until(const sycl::queue& queue, const sycl::event& last) noexce
 
 void owner::exposed_on(const sycl::queue& queue) {
   const std::scoped_lock lock(mutex_);
+  if (former_) come_after_former(queue);
   find_use(queue).exposed = true;
   used_.store(true, std::memory_order_release);
 }
@@ -194,18 +213,32 @@ class owner_chain {
 };
 
 /// The owners whose bytes are still in use.
-class retire_list {
+class retire_list final : public fork_guarded {
  public:
   static retire_list& instance() {
     // Never destroyed: the last arrays may die after every static object.
-    static auto* const list = new retire_list;
+    static auto* const list = [] {
+      auto* const made = new retire_list;
+      guard(*made, rank::retired);
+      return made;
+    }();
     return *list;
   }
 
   /// The end of the last reference.
   void retire(owner* o) noexcept {
-    for (const owner::use& u : o->take_uses()) mark(o->pending_, u);
+    const owner::use* busy = nullptr;
+    const std::vector<owner::use> uses = o->take_uses();
+    for (const owner::use& u : uses) {
+      if (mark(o->pending_, u)) busy = &u;
+    }
     if (o->pending_.empty()) return o->dispose();
+    // Others may submit more where they have the address; commands of ours are all submitted.
+    if (o->pending_.size() == 1 && !busy->exposed && busy->queue.is_in_order() &&
+        o->release_behind(busy->queue, o->pending_.front())) {
+      delete o;
+      return;
+    }
     const std::scoped_lock lock(mutex_);
     waiting_.fetch_add(1, std::memory_order_release);
     list_.push(o);
@@ -232,6 +265,10 @@ class retire_list {
   }
 
   void drain() noexcept {
+    if (in_forked_child()) {
+      sweep(std::numeric_limits<std::size_t>::max());
+      return;
+    }
     for (;;) {
       owner_chain all;
       {
@@ -242,7 +279,7 @@ class retire_list {
       owner_chain passed;
       while (!all.empty()) {
         owner* const o = all.pop();
-        for (const sycl::event& e : o->pending_) wait_for(e);
+        for (const sycl::event& e : o->pending_) detail::wait_quietly(e);
         passed.push(o);
       }
       finish_all(passed);
@@ -251,41 +288,39 @@ class retire_list {
 
  private:
   /// Adds an event that comes after every command of this use unless that has passed already; waits
-  /// right here if there is none to have.
-  static void mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
+  /// right here if there is none to have. True if it was added.
+  static bool mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
     try {
       pending.reserve(pending.size() + 1);
       sycl::event marker = use.marker();
-      if (!is_done(marker)) pending.push_back(std::move(marker));
+      if (is_done(marker)) return false;
+      pending.push_back(std::move(marker));
+      return true;
     } catch (...) {
       try {
         wait(use.queue);
       } catch (...) {  // a queue that cannot even wait runs nothing any more
       }
-    }
-  }
-
-  static void wait_for(const sycl::event& event) noexcept {
-    try {
-      wait(event);
-    } catch (...) {  // a command that failed has ended too
+      return false;
     }
   }
 
   static bool has_passed(std::vector<sycl::event>& pending) noexcept {
     while (!pending.empty()) {
-      sycl::event& event = pending.back();
-      try {
-        if (event.get_info<sycl::info::event::command_execution_status>() !=
-            sycl::info::event_command_status::complete) {
-          return false;
-        }
-      } catch (...) {
-        wait_for(event);  // it cannot be asked, so the only proof is to wait
-      }
+      if (!detail::has_passed(pending.back())) return false;
       pending.pop_back();
     }
     return true;
+  }
+
+  void before_fork() noexcept override { mutex_.lock(); }
+  void after_fork(bool in_child) noexcept override {
+    if (in_child) {
+      // Lost with whatever the parent's commands still do to them.
+      list_ = {};
+      waiting_.store(0, std::memory_order_release);
+    }
+    mutex_.unlock();
   }
 
   void finish_all(owner_chain& owners) noexcept {
@@ -318,16 +353,44 @@ class resource_owner final : public owner {
                  std::size_t alignment) noexcept
       : owner(base, bytes, false), resource_(resource), alignment_(alignment) {}
 
+  /// Takes a block that `pending` says may be in use on `queue`.
+  resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
+                 std::size_t alignment, const sycl::queue& queue,
+                 std::optional<sycl::event>&& pending)
+      : owner(resource->allocate_on(queue, bytes, alignment, pending), bytes, false),
+        resource_(std::move(resource)),
+        alignment_(alignment) {
+    if (!pending) [[likely]]
+      return;
+    try {
+      inherit(queue, *pending);
+    } catch (...) {
+      if (!release_behind(queue, *pending)) {
+        detail::wait_quietly(*pending);
+        release();
+      }
+      throw;
+    }
+  }
+
   void release() noexcept override {
     if (released_) return;
-    const traced record(trace_action::deallocate, [&] {
-      return detail::traced_on(resource_->device(),
-                               {.bytes = bytes(), .address = base(), .kind = resource_->kind()});
-    });
+    const traced record = recorded();
     resource_->deallocate(base(), bytes(), alignment_);
   }
 
  private:
+  traced recorded() const noexcept {
+    return traced(trace_action::deallocate, [&] {
+      return detail::traced_on(resource_->device(),
+                               {.bytes = bytes(), .address = base(), .kind = resource_->kind()});
+    });
+  }
+  bool release_behind(const sycl::queue& queue, const sycl::event& last) noexcept override {
+    if (!resource_->deallocate_on(queue, last, base(), bytes(), alignment_)) return false;
+    const traced record = recorded();
+    return true;
+  }
   bool do_try_release() noexcept override {
     return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
   }
@@ -392,6 +455,18 @@ shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std:
   return own(std::move(o));
 }
 
+shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
+                      std::size_t bytes, std::size_t alignment) {
+  detail::retire_list::instance().sweep(looked_at);
+  traced record(trace_action::allocate, [&] {
+    return detail::traced_on(queue, {.bytes = bytes, .kind = resource->kind()});
+  });
+  auto made = std::make_unique<resource_owner>(std::move(resource), bytes, alignment, queue,
+                                               std::optional<sycl::event>());
+  record.at(made->base());
+  return own(std::move(made));
+}
+
 shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter) {
   std::unique_ptr<owner> o;
   try {
@@ -404,9 +479,14 @@ shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> del
 }
 
 std::size_t collect() noexcept {
-  return detail::retire_list::instance().sweep(std::numeric_limits<std::size_t>::max());
+  const std::size_t put_aside =
+      detail::retire_list::instance().sweep(std::numeric_limits<std::size_t>::max());
+  return put_aside + detail::collect_rooms();
 }
 
-void drain() noexcept { detail::retire_list::instance().drain(); }
+void drain() noexcept {
+  detail::retire_list::instance().drain();
+  detail::drain_rooms();
+}
 
 }  // namespace usmx

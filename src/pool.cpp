@@ -205,6 +205,27 @@ inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
   return true;
 }
 
+bool pool_resource::parts::resize(std::byte* p, std::size_t bytes, std::size_t alignment) noexcept {
+  const pool_request r(bytes, alignment);
+  const shard_lock s = any_shard();
+  chunk* const home = find(*s, p);
+  if (home == nullptr) refuse(p);
+  detail::run* const first = home->at(p);
+  block b{p, &first->asked};
+  if (detail::slab* const slab = first->divided) {
+    if (r.bin != slab->bin) return false;
+    b.asked = &slab->asked[slab->slot_of(p)];
+  } else if (first->bin != r.bin || r.granules > first->granules ||
+             first->granules - r.granules > first->granules / 8) {
+    // A block of a bin is as long as the bin says, whatever it is asked for.
+    if (r.bin == no_bin || first->bin != r.bin) return false;
+  }
+  const std::size_t before = asked_of(b).exchange(bytes + 1, std::memory_order_acq_rel);
+  if (before == 0) refuse(p);
+  s->used += static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before - 1);
+  return true;
+}
+
 /// Empties a magazine down to `keep` blocks, those that were in it longest first.
 void pool_resource::parts::put_into_store(shard& s, std::size_t bin, std::size_t keep) noexcept {
   magazine& m = s.magazines[bin];
@@ -276,6 +297,11 @@ void* pool_resource::do_try_allocate(std::size_t bytes, std::size_t alignment) n
 
 bool pool_resource::do_try_deallocate(void* p, std::size_t, std::size_t) noexcept {
   return parts_->put(static_cast<std::byte*>(p), false);
+}
+
+bool pool_resource::do_resize(void* p, std::size_t, std::size_t alignment,
+                              std::size_t other_bytes) noexcept {
+  return parts_->resize(static_cast<std::byte*>(p), other_bytes, alignment);
 }
 
 }  // namespace usmx

@@ -9,14 +9,22 @@
 namespace usmx {
 namespace {
 
-struct pool_list {
+struct pool_list final : detail::fork_guarded {
+  void before_fork() noexcept override { mutex.lock(); }
+  void after_fork(bool) noexcept override { mutex.unlock(); }
+
   std::mutex mutex;  // held while pools are looked at, so that none of them ends meanwhile
   std::vector<pool_resource*> pools;
 };
 
 pool_list& all_pools() {
-  static auto& all = *new pool_list;  // leaked: pools may outlive every static object
-  return all;
+  // Never destroyed: pools may outlive every static object.
+  static auto* const all = [] {
+    auto* const made = new pool_list;
+    detail::guard(*made, detail::fork_guarded::rank::lists);
+    return made;
+  }();
+  return *all;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 
 #include "block_registry.hpp"
 #include "block_store.hpp"
+#include "fork_guard.hpp"
 #include "pool_shard.hpp"
 #include "usmx/pool.hpp"
 
@@ -29,9 +30,9 @@ inline constexpr const char* too_large = "a pool has no blocks above 4 TiB";
 /// pool_list.cpp: from now on, and no more, it is one of `held_pools`.
 void add_pool(pool_resource& pool);
 void remove_pool(pool_resource& pool) noexcept;
-}
+}  // namespace detail
 
-class pool_resource::parts final : public detail::block_source {
+class pool_resource::parts final : public detail::block_source, public detail::fork_guarded {
   using block = detail::block;
   using chunk = detail::chunk;
   using pool_request = detail::pool_request;
@@ -46,6 +47,7 @@ class pool_resource::parts final : public detail::block_source {
   void* take_quickly(const pool_request& r) noexcept;
   void* take(std::size_t bytes, std::size_t alignment);
   bool put(std::byte* p, bool may_wait) noexcept;
+  bool resize(std::byte* p, std::size_t bytes, std::size_t alignment) noexcept;
   std::size_t trim(std::size_t keep) noexcept;
   void reserve(std::size_t bytes);
   pool_stats stats() noexcept;
@@ -77,6 +79,19 @@ class pool_resource::parts final : public detail::block_source {
     s.used += static_cast<std::int64_t>(bytes);
     ++s.blocks;
     return b.data;
+  }
+
+  void before_fork() noexcept override {
+    for (std::size_t k = 0; k < shard_count_; ++k) {
+      while (shards_[k].taken.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    mutex_.lock();
+  }
+  void after_fork(bool) noexcept override {
+    mutex_.unlock();
+    for (std::size_t k = 0; k < shard_count_; ++k) {
+      shards_[k].taken.clear(std::memory_order_release);
+    }
   }
 
   void* take_slowly(const pool_request& r);

@@ -40,9 +40,12 @@ pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits a
       device(upstream->device()),
       shard_count_(std::clamp<std::size_t>(
           std::bit_ceil(2 * std::max(1u, std::thread::hardware_concurrency())), 4, 64)),
-      shards_(new detail::shard[shard_count_]) {}
+      shards_(new detail::shard[shard_count_]) {
+  detail::guard(*this, fork_guarded::rank::pools);
+}
 
 pool_resource::parts::~parts() {
+  detail::unguard(*this);
   // A block that is still alive was promised to be back; its memory goes all the same.
   give_up(take_out([&] { return store_.remove_all(); }));
 }

@@ -62,12 +62,18 @@ class recent_resources {
 
   [[nodiscard]] entries forget() noexcept {
     entries leaving;
-    while (taken_.test_and_set(std::memory_order_acquire)) {
-    }
+    lock();
     std::swap(leaving, known_);
-    taken_.clear(std::memory_order_release);
+    unlock();
     return leaving;
   }
+
+  /// Keeps everybody out, for a moment.
+  void lock() noexcept {
+    while (taken_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() noexcept { taken_.clear(std::memory_order_release); }
 
  private:
   std::atomic_flag taken_;

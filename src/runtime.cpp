@@ -11,6 +11,7 @@
 #include <sycl/properties/queue_properties.hpp>
 #include <sycl/usm/usm_pointer_info.hpp>
 
+#include "block_registry.hpp"
 #include "cache.hpp"
 
 namespace usmx {
@@ -82,6 +83,7 @@ sycl::queue queue_for(const sycl::context& context, const sycl::device& device) 
 
 usm_kind kind_of(const void* p, const sycl::context& context) noexcept {
   if (!p) return usm_kind::unknown;
+  if (const auto divided = detail::find_divided(p, context)) return divided->kind;
   try {
     switch (sycl::get_pointer_type(p, context)) {
       case sycl::usm::alloc::host:

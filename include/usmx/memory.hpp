@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -12,96 +11,13 @@
 #include <optional>
 #include <vector>
 
-#include <sycl/context.hpp>
-#include <sycl/device.hpp>
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
-#include "usmx/trace.hpp"
-#include "usmx/view.hpp"
+#include "usmx/memory_resource.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
-
-/// Alignment in bytes of an allocation that asks for none: a cache line, and what JAX and Arrow
-/// want.
-inline constexpr std::size_t default_alignment = 64;
-
-/// Where bytes come from, shaped as std::pmr::memory_resource. Pools and adaptors stack on an
-/// upstream resource; a new behaviour is a new class, never a flag on an old one.
-class memory_resource {
- public:
-  memory_resource() = default;
-  memory_resource(const memory_resource&) = delete;
-  memory_resource& operator=(const memory_resource&) = delete;
-  virtual ~memory_resource() = default;
-
-  /// At least `bytes` bytes at a multiple of `alignment` (a power of two). Zero bytes give a valid
-  /// pointer too. Throws allocation_error, or std::invalid_argument for a bad alignment.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-    if (!std::has_single_bit(alignment)) [[unlikely]]
-      refuse_alignment(alignment);
-    return do_allocate(bytes, alignment);
-  }
-  /// Returns what `allocate` gave, with the same numbers. The bytes must not be in use any more.
-  void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-    if (p != nullptr) do_deallocate(p, bytes, alignment);
-  }
-
-  /// The same for callers that hold a lock which others need, as Python's: null or false, and
-  /// nothing has happened, where that takes a question to the driver or waits for anything. Nor
-  /// while somebody records, which is no matter of nanoseconds: the other way is the recorded one.
-  [[nodiscard]] void* try_allocate(std::size_t bytes,
-                                   std::size_t alignment = default_alignment) noexcept {
-    return std::has_single_bit(alignment) && !is_traced() ? do_try_allocate(bytes, alignment)
-                                                          : nullptr;
-  }
-  [[nodiscard]] bool try_deallocate(void* p, std::size_t bytes,
-                                    std::size_t alignment = default_alignment) noexcept {
-    return p == nullptr || (!is_traced() && do_try_deallocate(p, bytes, alignment));
-  }
-
-  virtual usm_kind kind() const noexcept = 0;
-  virtual sycl::context context() const = 0;
-  virtual sycl::device device() const = 0;
-
- private:
-  virtual void* do_allocate(std::size_t bytes, std::size_t alignment) = 0;
-  virtual void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
-  virtual void* do_try_allocate(std::size_t, std::size_t) noexcept { return nullptr; }
-  virtual bool do_try_deallocate(void*, std::size_t, std::size_t) noexcept { return false; }
-  [[noreturn]] static void refuse_alignment(std::size_t alignment);
-};
-
-/// Straight from the SYCL runtime. The only place of the library that calls `sycl::free`.
-class usm_resource final : public memory_resource {
- public:
-  usm_resource(sycl::context context, sycl::device device, usm_kind kind);
-  usm_kind kind() const noexcept override { return kind_; }
-  sycl::context context() const override { return context_; }
-  sycl::device device() const override { return device_; }
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
-
-  sycl::context context_;
-  sycl::device device_;
-  usm_kind kind_;
-};
-
-/// The resource that serves a (context, device, kind) by default, one for all libraries of the
-/// process. Throws device_error if the device lacks that kind of USM.
-std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind);
-
-/// From now on `resource` serves its context, device and kind by default, for all libraries of the
-/// process; what was allocated before goes back to where it came from. Returns the resource that
-/// served so far, null if nobody had asked for one yet. It is kept until it is replaced.
-/// Throws std::invalid_argument for null.
-std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource);
-
-/// Those that serve by default now: of every context, device and kind that somebody asked for.
-std::vector<std::shared_ptr<memory_resource>> default_resources();
 
 namespace detail {
 class owner_chain;
@@ -155,6 +71,14 @@ class owner {
   bool try_release() noexcept { return !used_.load(std::memory_order_acquire) && do_try_release(); }
 
  protected:
+  /// The same while commands on `queue`, which is in-order, may use the bytes until `last`. False
+  /// if this owner cannot: then nothing happened, and `release` is called after that event.
+  virtual bool release_behind(const sycl::queue&, const sycl::event& /*last*/) noexcept {
+    return false;
+  }
+  /// Commands on `queue` before this owner's may use the bytes until `last`.
+  void inherit(const sycl::queue& queue, const sycl::event& last);
+
   /// The last that happens to an owner that `own` took: releases the bytes and ends it. Overridden
   /// where the end has to wait for something else.
   virtual void dispose() noexcept {
@@ -183,7 +107,14 @@ class owner {
     sycl::event marker() const { return is_known() ? *last : usmx::marker(queue); }
   };
 
+  /// Commands of whoever had the bytes before.
+  struct former_use {
+    sycl::queue queue;
+    sycl::event last;
+  };
+
   use& find_use(const sycl::queue& queue);
+  void come_after_former(const sycl::queue& queue);
   std::vector<use> take_uses() noexcept;
 
   std::byte* base_;
@@ -193,6 +124,7 @@ class owner {
   std::atomic<bool> worked_{false};  // some use is our own
   std::mutex mutex_;
   std::vector<use> uses_;
+  std::unique_ptr<former_use> former_;
   owner* next_ = nullptr;             // in the list of what was put aside
   std::vector<sycl::event> pending_;  // the markers it waits for there
 };
@@ -209,6 +141,10 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
 /// has to be called. Never throws allocation_error, but may throw std::bad_alloc.
 shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
                           std::size_t alignment = default_alignment);
+/// The same for commands on `queue`, which may get bytes that its earlier commands still use. Those
+/// come before all that `used_on` names, and `wait` waits for them: call it before any other use.
+shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
+                      std::size_t bytes, std::size_t alignment = default_alignment);
 
 /// Foreign memory: `deleter(base)` runs exactly once, after the last array is gone and the queues
 /// that used the bytes have passed. It must not throw and must not call Python without the GIL.

@@ -74,6 +74,7 @@ class pool_resource final : public memory_resource {
   sycl::device device() const override;
   const std::shared_ptr<memory_resource>& upstream() const noexcept;
   const pool_limits& limits() const noexcept;
+  std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream(); }
 
   /// Returns free memory to the upstream until at most `keep` bytes are held; how many bytes went
   /// back. A piece with a block alive in it stays.
@@ -90,6 +91,8 @@ class pool_resource final : public memory_resource {
   void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
   void* do_try_allocate(std::size_t bytes, std::size_t alignment) noexcept override;
   bool do_try_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  bool do_resize(void* p, std::size_t bytes, std::size_t alignment,
+                 std::size_t other_bytes) noexcept override;
 
   class parts;
   std::unique_ptr<parts> parts_;

@@ -35,6 +35,7 @@ class stacked_resource : public memory_resource {
   sycl::context context() const override { return upstream_->context(); }
   sycl::device device() const override { return upstream_->device(); }
   const std::shared_ptr<memory_resource>& upstream() const noexcept { return upstream_; }
+  std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream_; }
 
  private:
   std::shared_ptr<memory_resource> upstream_;

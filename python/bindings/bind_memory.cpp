@@ -76,7 +76,7 @@ array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_l
   shared_owner owner;
   {
     const gil_released released;
-    owner = allocate(default_resource(queue, kind), count,
+    owner = allocate(default_resource(queue, kind), queue, count,
                      alignment == 0 ? default_alignment : static_cast<std::size_t>(alignment));
   }
   any_view all = byte_run(owner->base(), count, kind, false);

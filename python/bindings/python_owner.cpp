@@ -79,7 +79,7 @@ const python_owner* python_owner_of(const array& a) noexcept {
 void at_exit() {
   {
     const gil_released released;
-    drain();
+    trim_default_resources();
   }
   release_waiting_objects();
 }
@@ -125,7 +125,8 @@ void release_waiting_objects() noexcept {
 void bind_python_owner(nb::module_& m) {
   m.def(
       "_drain", [] { at_exit(); },
-      "Wait for all memory that was freed while commands were running on it, and free it.");
+      "Wait for all memory that was freed while commands were running on it, and give all free "
+      "memory back to the driver.");
   m.def(
       "_collect",
       [] {

@@ -1,0 +1,32 @@
+// A child of fork has one thread and a copy of every lock: what another thread held stays locked
+// there for ever. So all locks of the memory pools are taken around a fork.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace usmx::detail {
+
+/// Something with a lock that must be free in a child.
+class fork_guarded {
+ public:
+  /// In which order they are taken: who takes several elsewhere takes them in this order too.
+  enum class rank : std::uint8_t { defaults, lists, queues, blocks, pools, retired };
+
+  virtual void before_fork() noexcept = 0;
+  /// In the parent and in the child. Commands of the parent never end in the child: whoever waits
+  /// for some forgets about it there.
+  virtual void after_fork(bool in_child) noexcept = 0;
+
+ protected:
+  ~fork_guarded() = default;
+};
+
+/// From now on, and until now. `guard` may throw std::bad_alloc.
+void guard(fork_guarded& g, fork_guarded::rank order);
+void unguard(const fork_guarded& g) noexcept;
+
+/// True in a child of fork, where SYCL may not be used: nothing may wait for it.
+bool in_forked_child() noexcept;
+
+}  // namespace usmx::detail
