@@ -157,8 +157,9 @@ class kernel {
 class program {
  public:
   /// Compiles for the queue's context and device, or returns what was compiled before from the same
-  /// source and options. Several threads that ask for the same program wait for one compilation.
-  /// Throws build_error with the compiler's log, whose lines are those of `source`.
+  /// source and options, in this process or, where the runtime gives binaries out, in an earlier
+  /// one: see usmx/program_cache.hpp. Threads that ask for the same program wait for one
+  /// compilation. Throws build_error with the compiler's log, whose lines are those of `source`.
   static program build(const sycl::queue& queue, std::string source,
                        std::vector<std::string> options = {});
 
@@ -167,10 +168,11 @@ class program {
   /// The names of all kernels, in the order of the source.
   const std::vector<std::string>& names() const noexcept;
 
-  /// How often `build` compiled, and how often it found the program in its cache.
+  /// How often `build` compiled, found the program in memory, and read it from disk.
   struct cache_counts {
     std::size_t compiled = 0;
     std::size_t found = 0;
+    std::size_t loaded = 0;
   };
   static cache_counts counts();
 

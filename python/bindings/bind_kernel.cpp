@@ -432,9 +432,9 @@ options : sequence of str, optional
       "_program_counts",
       [] {
         const auto counts = program::counts();
-        return nb::make_tuple(counts.compiled, counts.found);
+        return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
       },
-      "How many programs were compiled in this process, and how many were found in the cache.");
+      "How many programs were compiled in this process, found in memory and read from disk.");
 }
 
 }  // namespace usmx::python

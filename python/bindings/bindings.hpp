@@ -19,14 +19,15 @@ namespace usmx::python {
 namespace nb = nanobind;
 
 // One per file; module.cpp calls them in this order.
-void bind_errors(nb::module_& m);      // bind_errors.cpp: exceptions and their translation
-void bind_runtime(nb::module_& m);     // bind_runtime.cpp: Platform, Device, Context, Queue, Event
-void bind_memory(nb::module_& m);      // bind_memory.cpp: MemoryUSM*
-void bind_array(nb::module_& m);       // bind_array.cpp: ndarray and the creation functions
-void bind_protocols(nb::module_& m);   // protocols.cpp: the table of protocols, asarray's way in
-void bind_kernel(nb::module_& m);      // bind_kernel.cpp: run-time compiled kernels
-void bind_trace(nb::module_& m);       // bind_trace.cpp: recorders of what is done to memory
-void bind_python_api(nb::module_& m);  // python_api.cpp: what other extensions may call
+void bind_errors(nb::module_& m);     // bind_errors.cpp: exceptions and their translation
+void bind_runtime(nb::module_& m);    // bind_runtime.cpp: Platform, Device, Context, Queue, Event
+void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
+void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
+void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
+void bind_kernel(nb::module_& m);     // bind_kernel.cpp: run-time compiled kernels
+void bind_trace(nb::module_& m);      // bind_trace.cpp: recorders of what is done to memory
+void bind_program_cache(nb::module_& m);  // bind_program_cache.cpp: what the disk keeps of them
+void bind_python_api(nb::module_& m);     // python_api.cpp: what other extensions may call
 
 // --- syclobj.cpp: the many ways to say "this queue", "this context" ---------------------------
 

@@ -18,5 +18,6 @@ NB_MODULE(_usmx, m) {
   bind_protocols(m);
   bind_kernel(m);
   bind_trace(m);
+  bind_program_cache(m);
   bind_python_api(m);
 }

@@ -2092,7 +2092,7 @@ class RawModule:
 
 def _program_counts() -> tuple:
     """
-    How many programs were compiled in this process, and how many were found in the cache.
+    How many programs were compiled in this process, found in memory and read from disk.
     """
 
 class _TraceRecorder:
@@ -2125,6 +2125,16 @@ def _trace_now() -> int: ...
 def _held_pools() -> list[tuple[object, ...]]: ...
 
 def _trace_sink() -> int: ...
+def _program_cache_settings() -> dict:
+    """Where compiled programs are kept: enabled, folder, most (bytes)."""
+
+def _cached_programs() -> list:
+    """
+    The compiled programs on disk, what was used last first; times in seconds since 1970.
+    """
+
+def _clear_cached_programs() -> int:
+    """Removes the compiled programs from the disk; how many."""
 
 _api: object
 

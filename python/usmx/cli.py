@@ -2,6 +2,7 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
+usmx cache [--json]       the compiled kernels that are kept on disk; --clear removes them
 usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace for Perfetto
 usmx --version            also --include and --cmake-dir, for builds of extensions
 """
@@ -159,6 +160,48 @@ def _devices_or_none() -> list[usmx.Device]:
         return []  # the findings say why
 
 
+def _cache(as_json: bool, clear: bool) -> int:
+    from . import _usmx
+
+    if clear:
+        removed = _usmx._clear_cached_programs()
+        print(f"{removed} program{'' if removed == 1 else 's'} removed")
+        return 0
+    settings = _usmx._program_cache_settings()
+    programs = _usmx._cached_programs()
+    if as_json:
+        print(json.dumps({**settings, "programs": programs}, indent=2))
+        return 0
+    from datetime import datetime
+
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("last used", "size"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("kernels", "device"):
+        table.add_column(heading, overflow="fold")
+    for program in programs:
+        used = datetime.fromtimestamp(program["last_used"])
+        table.add_row(
+            f"{used:%Y-%m-%d %H:%M}",
+            _size(program["bytes"]),
+            ", ".join(program["kernels"]),
+            program["device"],
+        )
+    console = _console()
+    if programs:
+        console.print(table)
+    held = sum(program["bytes"] for program in programs)
+    state = "" if settings["enabled"] else "; turned off by USMX_CACHE=0"
+    console.print(
+        f"{len(programs)} program{'' if len(programs) == 1 else 's'}, {_size(held)} of at most "
+        f"{_size(settings['most'])} in {settings['folder'] or 'no folder: HOME is not set'}{state}"
+    )
+    return 0
+
+
 def _trace(script: str, arguments: Sequence[str], output: str) -> int:
     import os
     import runpy
@@ -243,9 +286,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, text in (
         ("devices", "list the devices"),
         ("doctor", "find out what is wrong, and how to fix it"),
+        ("cache", "compiled kernels that are kept on disk"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--json", action="store_true", help="for programs")
+        if name == "cache":
+            command.add_argument("--clear", action="store_true", help="remove them all")
     text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
     command = commands.add_parser("trace", help=text, description=text)
     command.add_argument("-o", "--output", default="trace.json", help="default: trace.json")
@@ -255,6 +301,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command == "trace":
         return _trace(chosen.script, chosen.arguments, chosen.output)
     try:
+        if chosen.command == "cache":
+            return _cache(chosen.json, chosen.clear)
         return {"devices": _devices, "doctor": _doctor}[chosen.command](chosen.json)
     except usmx.DeviceError as error:
         print(error, file=sys.stderr)

@@ -191,8 +191,16 @@ TEST(Program, BuildErrorNamesTheUsersLine) {
   }
 }
 
-TEST(Program, FailureIsNotCached) {
+TEST(Program, WhatTheTextGetsWrongIsCompiledOnce) {
   const auto source = unique("USMX_KERNEL(1) f(int* p) { p[0] = ; }\n");
+  const auto before = program::counts();
+  CHECK_THROWS(usmx::build_error, program::build(queue(), source));
+  CHECK_THROWS(usmx::build_error, program::build(queue(), source));
+  CHECK_EQUAL(program::counts().compiled - before.compiled, 1u);
+}
+
+TEST(Program, AFailureThatAFileMayMendIsNotRemembered) {
+  const auto source = unique("#include \"no_such_file.hpp\"\n" + std::string(axpy));
   const auto before = program::counts();
   CHECK_THROWS(usmx::build_error, program::build(queue(), source));
   CHECK_THROWS(usmx::build_error, program::build(queue(), source));

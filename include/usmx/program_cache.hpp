@@ -1,0 +1,41 @@
+// What the disk remembers of compiled programs, so that only the first process that needs one waits
+// for the compiler: reading it back takes a millisecond instead of a tenth of a second or two.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace usmx {
+
+/// Where programs are kept and how many bytes of them.
+///
+/// From the environment: USMX_CACHE=0 turns it off, USMX_CACHE_DIR names another folder than
+/// $XDG_CACHE_HOME/usmx (~/.cache/usmx), USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M
+/// or 1G. The environment is read each time.
+struct program_cache_settings {
+  bool enabled = true;
+  std::filesystem::path folder;  ///< empty if there is no home to put it in
+  std::size_t most = std::size_t{256} << 20;
+
+  /// Throws std::invalid_argument naming the variable that makes no sense.
+  static program_cache_settings from_environment();
+};
+
+/// One program in the folder.
+struct cached_program {
+  std::filesystem::path file;
+  std::size_t bytes = 0;
+  std::filesystem::file_time_type last_used;
+  std::string device;
+  std::vector<std::string> kernels;
+};
+
+/// What the folder holds, what was used last first. Damaged files are left out.
+std::vector<cached_program> cached_programs();
+/// Empties the folder; how many programs went. Processes that run keep what they have loaded.
+std::size_t clear_cached_programs();
+
+}  // namespace usmx

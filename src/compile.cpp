@@ -1,0 +1,224 @@
+// From text to an executable, by the runtime's compiler or from what the disk remembers.
+// SPDX-License-Identifier: Apache-2.0
+#include "compile.hpp"
+
+#include <dlfcn.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include <sycl/backend_types.hpp>
+#include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
+#include <sycl/platform.hpp>
+
+#include "program_file.hpp"
+#include "usmx/error.hpp"
+#include "usmx/version.hpp"
+
+namespace usmx::detail {
+namespace experimental = sycl::ext::oneapi::experimental;
+namespace {
+
+/// The compiler's log without the frame that the runtime puts around it. The runtime calls the
+/// source rtc_<number>.cpp; the number means nothing to the user and differs from run to run.
+std::string clean_log(std::string_view log) {
+  if (const auto frame = log.find("Detailed information:"); frame != std::string_view::npos) {
+    log.remove_prefix(frame + 21);
+  }
+  while (!log.empty() && (log.front() == '\n' || log.front() == '\t')) log.remove_prefix(1);
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.remove_suffix(1);
+  std::string text;
+  for (std::size_t i = 0; i < log.size();) {
+    if (log.compare(i, 4, "rtc_") == 0) {
+      auto end = i + 4;
+      while (end < log.size() && log[end] >= '0' && log[end] <= '9') ++end;
+      if (end > i + 4 && log.compare(end, 4, ".cpp") == 0) {
+        text += "source";
+        i = end + 4;
+        continue;
+      }
+    }
+    text += log[i++];
+  }
+  return text;
+}
+
+/// The first line of the log that reports an error: what a user needs to see without scrolling.
+std::string first_error(const std::string& log) {
+  const auto error = log.find("error:");
+  if (error == std::string::npos) return log.substr(0, log.find('\n'));
+  const auto newline = log.rfind('\n', error);
+  const auto start = newline == std::string::npos ? 0 : newline + 1;
+  return log.substr(start, log.find('\n', start) - start);
+}
+
+/// Takes the -D and -U options out and gives them back as directives. They belong to the user's
+/// text: on the command line they would rewrite the prelude as well, and break it with a mere
+/// -DT=float.
+std::string take_macros(std::vector<std::string>& options) {
+  std::string directives;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::string text = options[i];
+    if (text != "-D" && text != "-U" && text.rfind("-D", 0) != 0 && text.rfind("-U", 0) != 0) {
+      others.push_back(std::move(text));
+      continue;
+    }
+    if (text.size() == 2 && i + 1 < options.size()) text += options[++i];
+    const bool define = text[1] == 'D';
+    text.erase(0, 2);
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) {
+      text[equals] = ' ';
+    } else if (define) {
+      text += " 1";
+    }
+    directives += (define ? "#define " : "#undef ") + text + "\n";
+  }
+  options = std::move(others);
+  return directives;
+}
+
+/// For CUDA the compiler needs the device library of a toolkit; the option that says where it lies,
+/// if there is one and the user did not say it.
+void add_cuda_path(const sycl::device& device, std::vector<std::string>& options) {
+  if (device.get_backend() != sycl::backend::ext_oneapi_cuda) return;
+  const auto given = [](const std::string& o) { return o.rfind("--cuda-path", 0) == 0; };
+  if (std::ranges::any_of(options, given)) return;
+  const char* const candidates[] = {std::getenv("CUDA_PATH"), std::getenv("CUDA_HOME"),
+                                    "/usr/local/cuda", "/opt/cuda"};
+  for (const char* folder : candidates) {
+    std::error_code ignored;
+    if (folder && std::filesystem::exists(std::filesystem::path(folder) / "nvvm", ignored)) {
+      options.push_back(std::string("--cuda-path=") + folder);
+      return;
+    }
+  }
+}
+
+/// Backends whose executables can be taken out whole and put back: CUDA's come out empty.
+bool gives_binary(sycl::backend backend) noexcept {
+  return backend == sycl::backend::opencl || backend == sycl::backend::ext_oneapi_level_zero;
+}
+
+/// The features of the processor: a binary for the CPU device has instructions that its neighbour
+/// on the same home directory may lack.
+std::string processor() {
+  std::string text;
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d)) text += std::to_string(c) + "." + std::to_string(d);
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    text += "." + std::to_string(b) + "." + std::to_string(c) + "." + std::to_string(d);
+  }
+#endif
+  return text;
+}
+
+/// Which build of the runtime this is: its file changes with every release, its version does not.
+std::string runtime_identity() {
+  Dl_info where{};
+  const auto any_function = reinterpret_cast<void*>(&sycl::get_kernel_ids);
+  if (dladdr(any_function, &where) == 0 || where.dli_fname == nullptr) return {};
+  std::error_code failed;
+  const std::filesystem::path file = where.dli_fname;
+  const auto size = std::filesystem::file_size(file, failed);
+  const auto time = std::filesystem::last_write_time(file, failed).time_since_epoch().count();
+  return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
+}
+
+/// True if nothing but the text and the options decides what comes out: no file of the user's,
+/// whose change nobody would notice. An address that the host writes to does not survive in a
+/// binary: the runtime crashes on it.
+bool is_self_contained(std::string_view source, std::span<const std::string> options) {
+  const auto is_harmless = [](std::string_view option) {
+    return option.size() > 1 && option[0] == '-' &&
+           std::string_view("DUOWfg").find(option[1]) != std::string_view::npos &&
+           option.find("device_global") == std::string_view::npos;
+  };
+  if (!std::ranges::all_of(options, is_harmless)) return false;
+  if (source.find("device_global") != std::string_view::npos) return false;
+  constexpr std::string_view blank = " \t";
+  for (auto hash = source.find('#'); hash != std::string_view::npos;
+       hash = source.find('#', hash + 1)) {
+    auto word = source.substr(hash + 1);
+    word.remove_prefix(std::min(word.find_first_not_of(blank), word.size()));
+    if (word.starts_with("embed") || word.starts_with("import")) return false;
+    if (!word.starts_with("include")) continue;
+    // A header of the compiler's own is in angle brackets.
+    const auto path = word.find_first_not_of(blank, 7);
+    if (path == std::string_view::npos || word[path] != '<') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+executable compile(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::vector<std::string> options) {
+  experimental::include_files headers;
+  add_cuda_path(device, options);
+  if (!includes_sycl(source)) {
+    for (const auto name : kernel_source_names()) {
+      headers.add("usmx/" + std::string(name), std::string(kernel_source(name)));
+    }
+    headers.add("usmx/options.hpp", take_macros(options));
+    // Included by the command line, not by the text: so the user's lines keep their numbers.
+    for (const char* header : {"usmx/options.hpp", "usmx/prelude.hpp"}) {
+      options.insert(options.begin(), {"-Xclang", "-include", "-Xclang", header});
+    }
+  }
+  std::string log;
+  try {
+    auto text = experimental::create_kernel_bundle_from_source(
+        context, experimental::source_language::sycl, source, experimental::properties{headers});
+    return experimental::build(text, std::vector<sycl::device>{device},
+                               experimental::properties{experimental::build_options{options},
+                                                        experimental::save_log{&log}});
+  } catch (const sycl::exception& e) {
+    if (log.empty()) log = e.what();
+    log = clean_log(log);
+    throw build_error("the kernel source could not be compiled: " + first_error(log) + "\n" + log,
+                      log);
+  }
+}
+
+std::string disk_key(const sycl::device& device, std::string_view source,
+                     std::span<const std::string> options) {
+  if (!gives_binary(device.get_backend()) || !is_self_contained(source, options)) return {};
+  static const std::string process = [] {
+    const std::string runtime = runtime_identity();
+    if (runtime.empty()) return runtime;
+    std::string text = std::string(version) + '\0' + runtime + '\0' + processor();
+    for (const auto name : kernel_source_names()) text.append(1, '\0').append(kernel_source(name));
+    // The prelude is long and the same for all programs: what tells two of them apart is enough.
+    return std::to_string(checksum(text)) + '\0' + runtime + '\0' + processor();
+  }();
+  if (process.empty()) return {};
+  std::string key = process;
+  for (const auto& part :
+       {device.get_platform().get_info<sycl::info::platform::version>(),
+        device.get_info<sycl::info::device::vendor>(), device.get_info<sycl::info::device::name>(),
+        device.get_info<sycl::info::device::driver_version>()}) {
+    key.append(1, '\0').append(part);
+  }
+  for (const auto& option : options) key.append(1, '\0').append(option);
+  return key.append(1, '\0').append(source);
+}
+
+std::optional<executable> load(const sycl::context& context, const sycl::device& device,
+                               std::vector<char>& binary) {
+  try {
+    return experimental::get_kernel_bundle<sycl::bundle_state::executable>(
+        context, {device}, sycl::span<char>(binary.data(), binary.size()));
+  } catch (const sycl::exception&) {
+    return {};
+  }
+}
+
+}  // namespace usmx::detail

@@ -1,0 +1,32 @@
+// The steps from a program's text to its executable, for whoever keeps the result.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sycl/kernel_bundle.hpp>
+
+#include "usmx/kernel.hpp"
+
+namespace usmx::detail {
+
+using executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
+
+/// Compiles for one device. Throws build_error with the compiler's log.
+executable compile(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::vector<std::string> options);
+
+/// Everything that decides what `compile` makes of a program; empty if its binary cannot be kept:
+/// the text names a file, or the runtime does not give the binary out or take it back.
+std::string disk_key(const sycl::device& device, std::string_view source,
+                     std::span<const std::string> options);
+
+/// The executable that was taken out of another process; empty if the runtime refuses it.
+std::optional<executable> load(const sycl::context& context, const sycl::device& device,
+                               std::vector<char>& binary);
+
+}  // namespace usmx::detail

@@ -1,0 +1,238 @@
+// Compiles programs, keeps them in memory and on disk, and finds their kernels by name.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+#include "compile.hpp"
+#include "kernel_state.hpp"
+#include "program_file.hpp"
+#include "traced_queue.hpp"
+#include "usmx/error.hpp"
+#include "usmx/kernel.hpp"
+
+namespace usmx {
+
+struct program::state {
+  state(const sycl::queue& queue, std::string from, std::vector<std::string> with)
+      : context(queue.get_context()),
+        device(queue.get_device()),
+        source(std::move(from)),
+        options(std::move(with)),
+        signatures(detail::read_signatures(source, options)),
+        disk_key(detail::disk_key(device, source, options)) {}
+
+  sycl::context context;
+  sycl::device device;
+  std::string source;
+  std::vector<std::string> options;
+  std::vector<detail::signature> signatures;
+  std::string disk_key;  // empty: not kept on disk
+  std::vector<std::string> names;
+
+  mutable std::mutex mutex;
+  mutable std::optional<detail::executable> built;  // its look-ups are not const
+  mutable std::unordered_map<std::string, std::size_t> argument_counts;
+  mutable bool loaded = false;
+  mutable std::unordered_map<std::string, kernel> kernels;
+
+  bool load_from_disk();
+  void compile();
+  void store() const noexcept;
+  kernel make(const std::string& name) const;
+};
+
+namespace {
+
+/// Compiled programs are kept for the life of the process, up to this many.
+constexpr std::size_t cache_capacity = 1024;
+
+std::string join(std::span<const std::string> items) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+/// What makes two requests the same program. The parts are kept apart by a byte that no text holds.
+struct cache_key {
+  std::string text;
+  sycl::context context;
+  sycl::device device;
+
+  bool operator==(const cache_key&) const = default;
+};
+struct cache_hash {
+  std::size_t operator()(const cache_key& k) const {
+    return std::hash<std::string>()(k.text) ^ (std::hash<sycl::context>()(k.context) * 31) ^
+           (std::hash<sycl::device>()(k.device) * 17);
+  }
+};
+
+template <class State>
+struct program_cache {
+  using entry = std::shared_future<std::shared_ptr<const State>>;
+  std::mutex mutex;
+  std::unordered_map<cache_key, entry, cache_hash> programs;
+  program::cache_counts counts;
+};
+
+/// Never destroyed: at exit the runtime may be gone before our statics.
+template <class State>
+program_cache<State>& the_cache() {
+  static auto& cache = *new program_cache<State>;
+  return cache;
+}
+
+}  // namespace
+
+bool program::state::load_from_disk() {
+  if (disk_key.empty()) return false;
+  auto stored = detail::load_program(disk_key);
+  if (!stored) return false;
+  built = detail::load(context, device, stored->binary);
+  if (!built) {
+    detail::drop_program(disk_key);
+    return false;
+  }
+  loaded = true;
+  for (auto& k : stored->kernels) {
+    names.push_back(k.name);
+    argument_counts.emplace(std::move(k.name), k.argument_count);
+  }
+  return true;
+}
+
+void program::state::compile() {
+  built = detail::compile(context, device, source, options);
+  for (const auto& s : signatures) {
+    if (std::ranges::count(names, s.name) == 0 && built->ext_oneapi_has_kernel(s.name)) {
+      names.push_back(s.name);
+    }
+  }
+  store();
+}
+
+void program::state::store() const noexcept {
+  if (disk_key.empty()) return;
+  try {
+    detail::stored_program program;
+    for (const auto& name : names) {
+      const auto handle = built->ext_oneapi_get_kernel(name);
+      program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
+    }
+    program.binary = built->ext_oneapi_get_content();
+    detail::store_program(disk_key, device.get_info<sycl::info::device::name>(), program);
+  } catch (...) {  // a program that cannot be taken out runs all the same
+  }
+}
+
+kernel program::state::make(const std::string& name) const {
+  if (loaded && !argument_counts.contains(name)) {
+    // A name that the text does not show, made by a macro: only what was compiled here tells how
+    // many arguments it takes. The kernels that were found already keep what they have.
+    built = detail::compile(context, device, source, options);
+    loaded = false;
+    argument_counts.clear();
+  }
+  auto handle = built->ext_oneapi_get_kernel(name);
+  const auto known = argument_counts.find(name);
+  const std::size_t count = known != argument_counts.end()
+                                ? known->second
+                                : handle.get_info<sycl::info::kernel::num_args>();
+  const auto group = handle.get_info<sycl::info::kernel_device_specific::work_group_size>(device);
+  std::optional<std::vector<kernel_parameter>> parameters;
+  int rank = 0;
+  for (const auto& s : signatures) {
+    // Two functions of one name (an #if, an overload) leave no way to tell which was compiled.
+    if (s.name != name) continue;
+    if (parameters) {
+      parameters.reset();
+      rank = 0;
+      break;
+    }
+    if (s.parameters.size() == count) parameters = s.parameters;
+    rank = s.rank;
+  }
+  return kernel(std::shared_ptr<const kernel::state>(new kernel::state{
+      name, std::move(handle), context, device, count, group, rank, std::move(parameters)}));
+}
+
+program program::build(const sycl::queue& queue, std::string source,
+                       std::vector<std::string> options) {
+  auto& cache = the_cache<state>();
+  cache_key key{source, queue.get_context(), queue.get_device()};
+  for (const auto& option : options) key.text.append(1, '\0').append(option);
+
+  std::promise<std::shared_ptr<const state>> promise;
+  {
+    std::unique_lock lock(cache.mutex);
+    if (const auto hit = cache.programs.find(key); hit != cache.programs.end()) {
+      ++cache.counts.found;
+      const auto entry = hit->second;
+      lock.unlock();
+      return program(entry.get());
+    }
+    if (cache.programs.size() >= cache_capacity) cache.programs.erase(cache.programs.begin());
+    cache.programs.emplace(key, promise.get_future().share());
+  }
+  const auto count = [&](std::size_t cache_counts::* which) {
+    const std::lock_guard lock(cache.mutex);
+    ++(cache.counts.*which);
+  };
+  // The next request tries again, unless it can only end the same way.
+  const auto fail = [&](bool for_good) {
+    if (!for_good) {
+      const std::lock_guard lock(cache.mutex);
+      cache.programs.erase(key);
+    }
+    promise.set_exception(std::current_exception());
+  };
+  std::shared_ptr<state> made;
+  try {
+    made = std::make_shared<state>(queue, std::move(source), std::move(options));
+    if (made->load_from_disk()) {
+      count(&cache_counts::loaded);
+    } else {
+      count(&cache_counts::compiled);
+      const traced record(trace_action::build,
+                          [&] { return detail::traced_on(queue, {.bytes = made->source.size()}); });
+      made->compile();
+    }
+  } catch (const build_error& e) {
+    // What the compiler says about the text it would say again: the text alone decides.
+    fail(made && !made->disk_key.empty() && e.log().find("source:") != std::string::npos);
+    throw;
+  } catch (...) {
+    fail(false);
+    throw;
+  }
+  promise.set_value(made);
+  return program(std::move(made));
+}
+
+kernel program::get(std::string_view name) const {
+  const std::string wanted(name);
+  const std::lock_guard lock(state_->mutex);
+  if (const auto hit = state_->kernels.find(wanted); hit != state_->kernels.end())
+    return hit->second;
+  if (wanted.empty() || !state_->built->ext_oneapi_has_kernel(wanted)) {
+    throw std::out_of_range("no kernel named '" + wanted + "'; " +
+                            (state_->names.empty()
+                                 ? "the source has none: declare one with USMX_KERNEL(rank)"
+                                 : "there are: " + join(state_->names)));
+  }
+  return state_->kernels.emplace(wanted, state_->make(wanted)).first->second;
+}
+
+const std::vector<std::string>& program::names() const noexcept { return state_->names; }
+
+program::cache_counts program::counts() {
+  auto& cache = the_cache<state>();
+  const std::lock_guard lock(cache.mutex);
+  return cache.counts;
+}
+
+}  // namespace usmx
