@@ -74,7 +74,6 @@ void place_inside(trace_record& r) noexcept {
   for (const trace_frame* f = innermost; f != nullptr; f = f->outer) {
     // What the runtime says about our own calls is said by us already.
     if (r.by_runtime || sort_of(f->record.action) == sort_of(r.action)) r.counts = false;
-    if (r.place == 0) r.place = f->record.place;
   }
 }
 
@@ -261,9 +260,13 @@ trace_recorder::~trace_recorder() { stop(); }
 
 void trace_recorder::start() {
   listeners& all = all_listeners();
+  std::deque<state::timed> forgotten;  // ends after the lock, with the events in it
   const std::scoped_lock lock(all.mutex);
   if (state_->on) return;
   all.on.push_back(state_);
+  forgotten.swap(state_->entries);
+  state_->blocks.clear();
+  state_->dropped = 0;
   state_->on = true;
   state_->started = trace_now();
   state_->stopped = 0;

@@ -175,6 +175,7 @@ class trace_recorder {
   trace_recorder& operator=(const trace_recorder&) = delete;
   ~trace_recorder();
 
+  /// Begins anew: what it kept before is forgotten. Nothing happens if it is on.
   void start();
   void stop() noexcept;
   bool is_on() const noexcept;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -157,6 +158,18 @@ TEST(Trace, RecordersHearOnlyWhatEndsBetweenTheirStartAndStop) {
   note(trace_action::copy, 4);
   CHECK_EQUAL(outer.recorder.records().size(), 3u);
   CHECK(!usmx::is_traced());
+}
+
+TEST(Trace, ARecorderThatIsStartedAgainBeginsAnew) {
+  session s(1);
+  note(trace_action::copy, 1);
+  note(trace_action::copy, 2);
+  s.recorder.start();  // it is on
+  CHECK_EQUAL(s.recorder.dropped(), 1u);
+  CHECK_EQUAL(s.stop().size(), 1u);
+  s.recorder.start();
+  CHECK_EQUAL(s.recorder.dropped(), 0u);
+  CHECK_EQUAL(s.stop().size(), 0u);
 }
 
 TEST(Trace, WhatFindsNoRoomIsCounted) {
@@ -333,6 +346,23 @@ TEST(Trace, AKernelHasItsNameAndTheTimesOfTheDevice) {
   CHECK(kernels[0].queue != 0);
   CHECK(kernels[0].device_begin >= kernels[0].begin);
   CHECK(kernels[0].device_end > kernels[0].device_begin);
+}
+
+TEST(Trace, TheDevicesClockIsSetByTheTimeOfSubmission) {
+  session s;
+  bool is_done = false;
+  {
+    traced record(trace_action::kernel, [] { return usmx::trace_subject{}; });
+    record.measured_by([&]() -> std::optional<usmx::trace_device_times> {
+      if (!is_done) return {};
+      return usmx::trace_device_times{1000, 1500, 1800};
+    });
+  }
+  CHECK_EQUAL(s.recorder.records().at(0).device_end, 0);
+  is_done = true;
+  const trace_record r = s.stop().at(0);
+  CHECK_EQUAL(r.device_begin - r.begin, 500);
+  CHECK_EQUAL(r.device_end - r.begin, 800);
 }
 
 TEST(Trace, FinishedRecordsOfOthersAreAddedAsTheyAre) {

@@ -122,6 +122,17 @@ def test_traces_nest_and_each_sees_its_own_part():
     assert len(actions(outer.events, "allocate")) == 3
 
 
+def test_a_trace_and_a_proof_can_be_used_again():
+    a = usmx.arange(10, usm_type="device")
+    proof = usmx.expect_zero_copy()
+    with pytest.raises(usmx.CopyError), proof:
+        a.to_numpy()
+    with proof as t:
+        usmx.asarray(a)
+    assert t.copies == []
+    assert [e for e in t.events if e.action == "copy"] == []
+
+
 def test_a_running_trace_can_be_read():
     with usmx.trace() as t:
         usmx.ones(1)
