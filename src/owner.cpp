@@ -387,9 +387,10 @@ class resource_owner final : public owner {
     });
   }
   bool release_behind(const sycl::queue& queue, const sycl::event& last) noexcept override {
-    if (!resource_->deallocate_on(queue, last, base(), bytes(), alignment_)) return false;
-    const traced record = recorded();
-    return true;
+    traced record = recorded();
+    const bool is_kept = resource_->deallocate_on(queue, last, base(), bytes(), alignment_);
+    if (!is_kept) record.cancel();
+    return is_kept;
   }
   bool do_try_release() noexcept override {
     return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "pool_parts.hpp"
-#include "traced_queue.hpp"
 
 namespace usmx {
 
@@ -276,18 +275,10 @@ pool_stats pool_resource::stats() const noexcept { return parts_->stats(); }
 std::vector<held_chunk> pool_resource::snapshot() const { return parts_->snapshot(); }
 
 void* pool_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  traced record(trace_action::allocate, [&] {
-    return detail::traced_on(parts_->device, {.bytes = bytes, .kind = parts_->kind});
-  });
-  void* const p = parts_->take(bytes, alignment);
-  record.at(p);
-  return p;
+  return parts_->take(bytes, alignment);
 }
 
-void pool_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexcept {
-  const traced record(trace_action::deallocate, [&] {
-    return detail::traced_on(parts_->device, {.bytes = bytes, .address = p, .kind = parts_->kind});
-  });
+void pool_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
   parts_->put(static_cast<std::byte*>(p), true);
 }
 

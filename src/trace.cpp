@@ -11,6 +11,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "fork_guard.hpp"
+
 namespace usmx {
 namespace detail {
 
@@ -106,9 +108,11 @@ struct trace_recorder::state {
 
   void note_block(const trace_record& r) {
     if (r.action == trace_action::allocate) {
-      blocks[r.address] = {r.address, r.bytes, r.kind, r.place, r.thread, r.begin};
+      blocks[r.address] = {r.address, r.bytes, r.kind, r.place, r.thread, r.end};
     } else if (r.action == trace_action::deallocate) {
-      blocks.erase(r.address);
+      // The address may be somebody else's already, before the record of its return comes.
+      const auto known = blocks.find(r.address);
+      if (known != blocks.end() && known->second.since <= r.begin) blocks.erase(known);
     }
   }
 
@@ -124,8 +128,15 @@ struct trace_recorder::state {
 
 namespace {
 
+/// A lock that a child of fork finds free.
+struct guarded_mutex final : std::mutex, detail::fork_guarded {
+  guarded_mutex() { detail::guard(*this, rank::records); }
+  void before_fork() noexcept override { lock(); }
+  void after_fork(bool) noexcept override { unlock(); }
+};
+
 struct listeners {
-  std::mutex mutex;  // of the states as well
+  guarded_mutex mutex;  // of the states as well
   std::vector<std::shared_ptr<trace_recorder::state>> on;
 };
 
@@ -135,7 +146,7 @@ listeners& all_listeners() {
 }
 
 struct text_table {
-  std::mutex mutex;
+  guarded_mutex mutex;
   std::deque<std::string> texts{""};
   std::unordered_map<std::string_view, std::uint32_t> numbers{{"", 0}};
   std::unordered_map<std::size_t, std::uint32_t> hashes;
@@ -195,6 +206,11 @@ void traced::end() noexcept {
   frame->record.reused = frame->record.action == trace_action::allocate && !frame->reached_driver;
   innermost = frame->outer;
   publish(frame->record, frame->clock);
+}
+
+void traced::drop() noexcept {
+  innermost = frame_->outer;
+  delete std::exchange(frame_, nullptr);
 }
 
 void traced::set_address(const void* address) noexcept { frame_->record.address = address; }

@@ -108,8 +108,8 @@ std::uint32_t trace_number(std::size_t hash) noexcept;
 ///
 ///   const traced record(trace_action::fill, [&] { return trace_subject{.bytes = n}; });
 ///
-/// The same action directly inside itself is one record, so that a pool on a pool, or a copy that
-/// is made of copies, counts once.
+/// The same action directly inside itself is one record, so that a copy that is made of copies
+/// counts once.
 class traced {
  public:
   template <class Describe>
@@ -131,6 +131,11 @@ class traced {
     if (frame_) [[unlikely]]
       set_address(address);
   }
+  /// It turned out that nothing was done: no record.
+  void cancel() noexcept {
+    if (frame_) [[unlikely]]
+      drop();
+  }
   /// Who can be asked later when the device was at it.
   void measured_by(trace_device_clock clock) noexcept {
     if (frame_) set_clock(std::move(clock));
@@ -139,6 +144,7 @@ class traced {
  private:
   void begin(trace_action action, const trace_subject& subject) noexcept;
   void end() noexcept;
+  void drop() noexcept;
   void set_address(const void* address) noexcept;
   void set_clock(trace_device_clock clock) noexcept;
 

@@ -4,12 +4,14 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "../../src/trace/trace.h"
 #include "bindings.hpp"
 #include "trace_place.hpp"
 #include "usmx/pool.hpp"
+#include "usmx/queue_ordered.hpp"
 #include "usmx/trace.hpp"
 
 namespace usmx::python {
@@ -155,26 +157,46 @@ extern "C" void take_runtime_call(const usmx_trace_call* call) {
   trace_add(r);
 }
 
+/// The blocks that came back and wait for their queue; to the pool below they are in use.
+std::unordered_set<const void*> waiting_blocks() {
+  std::unordered_set<const void*> out;
+  for (auto resource : default_resources()) {
+    for (; resource != nullptr; resource = resource->stands_on()) {
+      const auto* ordered = dynamic_cast<const queue_ordered_resource*>(resource.get());
+      if (ordered == nullptr) continue;
+      for (const queue_ordered_resource::block& b : ordered->waiting()) out.insert(b.data);
+    }
+  }
+  return out;
+}
+
 /// Tuples of tuples, as python/usmx/_snapshot.py names them.
 nb::list pools_held() {
   std::vector<held_pool> pools;
+  std::unordered_set<const void*> waiting;
   {
     const gil_released unlocked;
+    waiting = waiting_blocks();
     pools = held_pools();
   }
   constexpr const char* states[] = {"used", "free", "waiting"};
   nb::list out;
   for (const held_pool& pool : pools) {
     nb::list chunks;
+    std::size_t used = 0;
     for (const held_chunk& chunk : pool.chunks) {
       nb::list blocks;
-      for (const held_block& b : chunk.blocks) {
+      for (held_block b : chunk.blocks) {
+        if (b.now == held_block::state::used && waiting.contains(chunk.base + b.offset)) {
+          b.now = held_block::state::waiting;
+        }
+        if (b.now == held_block::state::used) used += b.asked;
         blocks.append(nb::make_tuple(b.offset, b.bytes, b.asked, states[static_cast<int>(b.now)]));
       }
       chunks.append(nb::make_tuple(number_of(chunk.base), chunk.bytes, blocks));
     }
-    out.append(nb::make_tuple(name(pool.kind), filter_string(pool.device), pool.stats.held,
-                              pool.stats.used, pool.stats.peak, chunks));
+    out.append(nb::make_tuple(name(pool.kind), filter_string(pool.device), pool.stats.held, used,
+                              pool.stats.peak, chunks));
   }
   return out;
 }

@@ -988,7 +988,7 @@ def default_queue(device: object = None) -> Queue:
 
 def _drain() -> None:
     """
-    Wait for all memory that was freed while commands were running on it, and free it.
+    Wait for all memory that was freed while commands were running on it, and give all free memory back to the driver.
     """
 
 def _collect() -> int:
@@ -2125,6 +2125,7 @@ def _trace_now() -> int: ...
 def _held_pools() -> list[tuple[object, ...]]: ...
 
 def _trace_sink() -> int: ...
+
 def _program_cache_settings() -> dict:
     """Where compiled programs are kept: enabled, folder, most (bytes)."""
 

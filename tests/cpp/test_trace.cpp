@@ -15,6 +15,7 @@
 #include <sycl/properties/queue_properties.hpp>
 
 #include "check.hpp"
+#include "gate.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
 #include "usmx/kernel.hpp"
@@ -109,6 +110,43 @@ TEST(Trace, WhatHappensInsideSomethingOfItsSortDoesNotCount) {
   CHECK(records[1].action == trace_action::copy && !records[1].counts);
   CHECK(records[1].inside == trace_action::fill);
   CHECK(records[2].counts && !records[2].inside);
+}
+
+TEST(Trace, WhatIsCancelledLeavesNoRecord) {
+  session s;
+  {
+    traced outer(trace_action::copy, [] { return usmx::trace_subject{}; });
+    {
+      traced inner(trace_action::fill, [] { return usmx::trace_subject{}; });
+      inner.cancel();
+      CHECK(!inner);
+      note(trace_action::wait, 0);
+    }
+  }
+  const auto records = s.stop();
+  CHECK_EQUAL(records.size(), 2u);
+  if (!records.empty()) CHECK(records[0].inside == trace_action::copy);
+}
+
+TEST(Trace, ABlockThatWaitsForAQueueIsGivenBackOnce) {
+  sycl::queue queue = usmx::default_queue();
+  const auto resource = usmx::default_resource(queue, usm_kind::device);
+  session s;
+  {
+    check::gate gate(queue);
+    usmx::shared_owner o = usmx::allocate(resource, queue, 1000);
+    o->used_on(queue);
+    o.reset();
+    CHECK_EQUAL(of(s.recorder.records(), trace_action::deallocate).size(), 1u);
+    const usmx::shared_owner again = usmx::allocate(resource, queue, 1000);
+    CHECK_EQUAL(s.recorder.blocks().size(), 1u);
+    gate.open();
+  }
+  usmx::drain();
+  const auto records = s.stop();
+  CHECK_EQUAL(of(records, trace_action::allocate).size(), 2u);
+  CHECK_EQUAL(of(records, trace_action::deallocate).size(), 2u);
+  CHECK_EQUAL(s.recorder.blocks().size(), 0u);
 }
 
 TEST(Trace, AnOperationThatThrowsIsRecordedAsFailed) {
@@ -291,8 +329,7 @@ TEST(Trace, ACopySaysFromWhereToWhereAndHowManyBytes) {
   usmx::any_view there;
   usmx::layout where;
   const usmx::extents shape{100};
-  CHECK(usmx::layout::c_order(shape, 4, where) ==
-        usmx::fault::none);
+  CHECK(usmx::layout::c_order(shape, 4, where) == usmx::fault::none);
   CHECK(usmx::any_view::make(plain.data(), usmx::dtype::of<float>(), where, usm_kind::unknown,
                              false, there) == usmx::fault::none);
   usmx::copy_to_host(there, device);

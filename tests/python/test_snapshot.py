@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from gate import Gate
 
 import usmx
 import usmx.memory as um
@@ -107,7 +108,26 @@ def test_every_chunk_of_a_pool_is_filled_by_its_blocks():
                 at += block.bytes
             assert at == chunk.address + chunk.bytes
         assert pool.held == sum(c.bytes for c in pool.chunks)
-        assert pool.used == sum(b.asked for c in pool.chunks for b in c.blocks)
+        used = [b for c in pool.chunks for b in c.blocks if b.state == "used"]
+        assert pool.used == sum(b.asked for b in used)
+
+
+def test_a_block_that_waits_for_its_queue_is_shown_as_waiting():
+    queue = usmx.Queue(usmx.Device(), in_order=True)
+    kernel = usmx.RawKernel("USMX_KERNEL(1) k(char* x) { x[usmx::global_id()] = 1; }", "k")
+    x = usmx.empty(200_001, "i1", usm_type="device", queue=queue)
+    kernel[1](x, queue=queue).wait()  # compiled
+    address = x.pointer
+
+    def state():
+        blocks = [b for p in um.snapshot().pools for c in p.chunks for b in c.blocks]
+        return next(b.state for b in blocks if b.address <= address < b.address + b.bytes)
+
+    assert state() == "used"
+    with Gate(queue):
+        kernel[1](x, queue=queue)
+        del x
+        assert state() == "waiting"
 
 
 def test_the_page_needs_nothing_and_its_picture_is_valid(history, tmp_path):

@@ -110,6 +110,30 @@ def test_events_of_other_threads_are_recorded_with_their_line_and_number():
         assert event.place.line == numbers[event.thread]
 
 
+def test_a_child_of_fork_finds_no_lock_taken(run_python):
+    run_python(
+        """
+        import os, threading, usmx
+        a = usmx.arange(10, usm_type="shared")
+        stop = threading.Event()
+        def work():
+            while not stop.is_set(): usmx._usmx._TraceRecorder(1, True).start()
+        with usmx.trace() as t:
+            threads = [threading.Thread(target=work) for _ in range(2)]
+            for thread in threads: thread.start()
+            for _ in range(20):
+                child = os.fork()
+                if child == 0:
+                    usmx.trace().start().stop()
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
+            stop.set()
+            for thread in threads: thread.join()
+        """,
+        timeout=60,
+    )
+
+
 def test_traces_nest_and_each_sees_its_own_part():
     with usmx.trace() as outer:
         usmx.ones(1)
