@@ -16,7 +16,13 @@
 #pragma once
 
 #include "prelude/atomic.hpp"
+#include "prelude/complex.hpp"
+#include "prelude/group.hpp"
 #include "prelude/item.hpp"
 #include "prelude/local.hpp"
 #include "prelude/math.hpp"
+#include "prelude/numbers.hpp"
+#include "prelude/operators.hpp"
+#include "prelude/print.hpp"
 #include "prelude/types.hpp"
+#include "prelude/view.hpp"

@@ -14,6 +14,7 @@ USMX_ID size_t __spirv_BuiltInNumWorkgroups(int);
 USMX_ID uint32_t __spirv_BuiltInSubgroupSize();
 USMX_ID uint32_t __spirv_BuiltInSubgroupMaxSize();
 USMX_ID uint32_t __spirv_BuiltInSubgroupId();
+USMX_ID uint32_t __spirv_BuiltInNumSubgroups();
 USMX_ID uint32_t __spirv_BuiltInSubgroupLocalInvocationId();
 #undef USMX_ID
 
@@ -25,7 +26,9 @@ inline void group_barrier() {
   // Scope of execution and memory: work-group. Sequentially consistent, local and global memory.
   __spirv_ControlBarrier(2, 2, 0x10 | 0x100 | 0x200);
 }
-/// The same among the items of a sub-group.
+/// What this item wrote before is seen by others before what it writes next.
+inline void fence() { __spirv_MemoryBarrier(1, 0x10 | 0x100 | 0x200); }
+/// A barrier among the items of a sub-group.
 inline void sub_group_barrier() { __spirv_ControlBarrier(3, 3, 0x10 | 0x80 | 0x100 | 0x200); }
 
 /// The running work-item of a kernel over `Rank` dimensions, with the names of sycl::nd_item.
@@ -55,6 +58,21 @@ struct nd_item {
     size_t id = 0;
     for (int d = 0; d < Rank; ++d) id = id * get_group_range(d) + get_group(d);
     return id;
+  }
+  static size_t get_global_linear_range() {
+    size_t n = 1;
+    for (int d = 0; d < Rank; ++d) n *= get_global_range(d);
+    return n;
+  }
+  static size_t get_local_linear_range() {
+    size_t n = 1;
+    for (int d = 0; d < Rank; ++d) n *= get_local_range(d);
+    return n;
+  }
+  static size_t get_group_linear_range() {
+    size_t n = 1;
+    for (int d = 0; d < Rank; ++d) n *= get_group_range(d);
+    return n;
   }
   static void barrier() { group_barrier(); }
 };

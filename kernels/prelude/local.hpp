@@ -1,4 +1,4 @@
-// Memory that the work-items of a group share.
+// Memory that the work-items of a group share, and memory of one item.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,5 +25,11 @@ class [[__sycl_detail__::wg_scope]] local {
  private:
   T data_;
 };
+
+/// Sets an item's own array to zeros.
+template <class T>
+inline void clear(T& array) {
+  __builtin_memset(&array, 0, sizeof array);
+}
 
 }  // namespace usmx

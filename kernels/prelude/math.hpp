@@ -1,4 +1,5 @@
-// The mathematical functions of the device for float and double, with the names of <cmath>.
+// The mathematical functions of the device for half, float and double, with the names of <cmath>.
+// Those of half are computed in float.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,12 +7,14 @@
 
 namespace usmx {
 
-#define USMX_MATH_1(name)                                      \
-  inline float name(float x) { return __spirv_ocl_##name(x); } \
-  inline double name(double x) { return __spirv_ocl_##name(x); }
-#define USMX_MATH_2(name)                                                  \
-  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); } \
-  inline double name(double x, double y) { return __spirv_ocl_##name(x, y); }
+#define USMX_MATH_1(name)                                        \
+  inline float name(float x) { return __spirv_ocl_##name(x); }   \
+  inline double name(double x) { return __spirv_ocl_##name(x); } \
+  inline half name(half x) { return half(name(float(x))); }
+#define USMX_MATH_2(name)                                                     \
+  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }    \
+  inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
+  inline half name(half x, half y) { return half(name(float(x), float(y))); }
 
 USMX_MATH_1(sin)
 USMX_MATH_1(cos)
@@ -53,14 +56,29 @@ USMX_MATH_2(hypot)
 USMX_MATH_2(copysign)
 USMX_MATH_2(fmin)
 USMX_MATH_2(fmax)
-USMX_MATH_2(nextafter)
 USMX_MATH_2(fdim)
+
+inline float nextafter(float x, float y) { return __spirv_ocl_nextafter(x, y); }
+inline double nextafter(double x, double y) { return __spirv_ocl_nextafter(x, y); }
+inline half nextafter(half x, half y) {
+  if (x != x || y != y) return x + y;
+  if (x == y) return y;
+  // Neighbours of one sign differ by one in their bits.
+  auto bits = __builtin_bit_cast(uint16_t, x);
+  if (x == half(0)) {
+    bits = y > x ? 1 : 0x8001;
+  } else {
+    bits = uint16_t((x < y) == (x > half(0)) ? bits + 1 : bits - 1);
+  }
+  return __builtin_bit_cast(half, bits);
+}
 
 #undef USMX_MATH_1
 #undef USMX_MATH_2
 
 inline float fma(float x, float y, float z) { return __spirv_ocl_fma(x, y, z); }
 inline double fma(double x, double y, double z) { return __spirv_ocl_fma(x, y, z); }
+inline half fma(half x, half y, half z) { return half(fma(float(x), float(y), float(z))); }
 
 inline bool isnan(float x) { return __builtin_isnan(x); }
 inline bool isnan(double x) { return __builtin_isnan(x); }
@@ -68,6 +86,9 @@ inline bool isinf(float x) { return __builtin_isinf(x); }
 inline bool isinf(double x) { return __builtin_isinf(x); }
 inline bool isfinite(float x) { return __builtin_isfinite(x); }
 inline bool isfinite(double x) { return __builtin_isfinite(x); }
+inline bool isnan(half x) { return x != x; }
+inline bool isinf(half x) { return isinf(float(x)); }
+inline bool isfinite(half x) { return isfinite(float(x)); }
 
 template <class T>
 constexpr T min(T a, T b) {
@@ -87,5 +108,14 @@ constexpr T clamp(T x, T low, T high) {
 }
 
 inline constexpr double pi = 3.14159265358979323846;
+
+template <class T>
+inline T radians(T x) {
+  return T(x * T(pi / 180));
+}
+template <class T>
+inline T degrees(T x) {
+  return T(x * T(180 / pi));
+}
 
 }  // namespace usmx

@@ -1,23 +1,18 @@
 // Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
 // into those that the kernel declares, or says which one is wrong.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
-#include <deque>
-#include <limits>
 #include <mutex>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::python {
 namespace {
-
-std::string python_type(nb::handle obj) { return nb::type_name(obj.type()).c_str(); }
 
 /// Source and options, and the kernels that were made of them so far, one for each place.
 class raw_module {
@@ -95,127 +90,10 @@ std::vector<std::string> to_options(nb::handle obj) {
   return options;
 }
 
-std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
-  std::vector<std::size_t> sizes;
-  const auto add = [&](nb::handle item) {
-    if (!PyIndex_Check(item.ptr()) || PyBool_Check(item.ptr())) {
-      throw nb::type_error((std::string(where) +
-                            " range: expected an int or a tuple of ints, got " + python_type(item))
-                               .c_str());
-    }
-    const auto n = PyNumber_AsSsize_t(item.ptr(), PyExc_ValueError);
-    if (n == -1 && PyErr_Occurred()) throw nb::python_error();
-    if (n < 0) {
-      throw nb::value_error(
-          (std::string(where) + " range: " + std::to_string(n) + " is negative").c_str());
-    }
-    sizes.push_back(static_cast<std::size_t>(n));
-  };
-  if (nb::isinstance<nb::tuple>(obj) || nb::isinstance<nb::list>(obj)) {
-    for (const nb::handle item : obj) add(item);
-  } else {
-    add(obj);
-  }
-  return sizes;
-}
-
-/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank
-/// of the kernel does: over one dimension two ints are global and local range, over two they are
-/// the global range alone.
-launch_range to_range(nb::handle key, int rank) {
-  if (!nb::isinstance<nb::tuple>(key)) return launch_range(to_sizes(key, "global"));
-  const auto parts = nb::borrow<nb::tuple>(key);
-  const bool numbers =
-      std::all_of(parts.begin(), parts.end(), [](nb::handle n) { return PyIndex_Check(n.ptr()); });
-  if (numbers && rank > 1) return launch_range(to_sizes(key, "global"));
-  if (parts.size() == 1) return launch_range(to_sizes(parts[0], "global"));
-  if (parts.size() != 2) {
-    throw nb::type_error(
-        ("a launch takes [global] or [global, local], each an int or a tuple of one to three ints; "
-         "got " +
-         std::to_string(parts.size()) + " values for a kernel over " +
-         (rank == 0 ? "an unknown number of" : std::to_string(rank)) + " dimensions")
-            .c_str());
-  }
-  const auto global = to_sizes(parts[0], "global");
-  if (parts[1].is_none()) return launch_range(global);
-  return launch_range(global, to_sizes(parts[1], "local"));
-}
-
-/// Bytes without a type of their own, seen as what the kernel declares.
-array retyped(const array& bytes, const dtype& type) {
-  const auto& v = bytes.elements();
-  layout where;
-  any_view typed;
-  const auto count = static_cast<std::int64_t>(v.nbytes() / type.itemsize());
-  auto code = layout::c_order(extents{count}, type.itemsize(), where);
-  if (code == fault::none) {
-    code = any_view::make(v.data(), type, std::move(where), v.kind(), v.read_only(), typed);
-  }
-  if (code != fault::none) throw interop_error(code, std::string(message(code)));
-  return bytes.with_view(std::move(typed));
-}
-
-/// One Python argument on its way to the kernel.
-struct argument {
-  std::optional<array> memory;
-  /// Bytes that take whatever type the parameter has.
-  bool untyped = false;
-};
-
-argument to_memory(nb::handle obj) {
-  if (const auto* a = array_of(obj)) return {*a, false};
-  if (const auto* m = memory_of(obj)) return {*m, true};
-  // Numbers are asked first: a foreign protocol is a look-up of attributes that fails slowly.
-  if (PyLong_Check(obj.ptr()) || PyFloat_Check(obj.ptr())) return {};
-  auto imported = import_array(obj);
-  if (!imported) return {};
-  const bool bytes = imported->elements().dtype() == dtype::of<std::uint8_t>() &&
-                     imported->elements().layout().is_c_contiguous();
-  return {std::move(imported), bytes};
-}
-
-/// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
-/// of its arguments, and those on its own queue if that one does not keep an order.
-std::vector<sycl::event> order_of(const sycl::queue& queue, const std::deque<argument>& arguments) {
-  std::vector<sycl::event> before;
-  std::vector<sycl::queue> seen;
-  const auto add = [&](const sycl::queue& other) {
-    if (std::ranges::count(seen, other) != 0) return;
-    seen.push_back(other);
-    sycl::event last = marker(other);
-    if (!is_done(last)) before.push_back(std::move(last));
-  };
-  if (!queue.is_in_order()) add(queue);
-  for (const auto& a : arguments) {
-    if (a.memory && a.memory->queue() != queue) add(a.memory->queue());
-  }
-  return before;
-}
-
-std::vector<sycl::event> to_events(nb::handle obj) {
-  std::vector<sycl::event> events;
-  if (nb::isinstance<sycl::event>(obj)) {
-    events.push_back(nb::cast<sycl::event>(obj));
-    return events;
-  }
-  if (PySequence_Check(obj.ptr())) {
-    for (const nb::handle item : obj) {
-      if (!nb::isinstance<sycl::event>(item)) {
-        throw nb::type_error(("depends_on: expected usmx.Event, got " + python_type(item)).c_str());
-      }
-      events.push_back(nb::cast<sycl::event>(item));
-    }
-    return events;
-  }
-  throw nb::type_error(
-      ("depends_on: expected an Event or a sequence of them, got " + python_type(obj)).c_str());
-}
-
 sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
                    nb::handle depends_on) {
   const auto& name = bound.k.name();
-  std::deque<argument> memory;
+  std::deque<memory_argument> memory;
   for (const nb::handle obj : args) memory.push_back(to_memory(obj));
 
   sycl::queue queue = [&] {
@@ -395,7 +273,7 @@ Examples
       .def(
           "__getitem__",
           [](const raw_kernel& k, nb::handle range) {
-            return bound_launch{k, to_range(range, k.rank())};
+            return bound_launch{k, to_launch_range(range, k.rank())};
           },
           nb::arg("range"),
           "Binds a range: [global] or [global, local], each an int or a tuple of up to three.")

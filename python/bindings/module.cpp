@@ -19,5 +19,6 @@ NB_MODULE(_usmx, m) {
   bind_kernel(m);
   bind_trace(m);
   bind_program_cache(m);
+  bind_kernel_dispatch(m);
   bind_python_api(m);
 }

@@ -55,6 +55,25 @@ from .paths import get_cmake_dir, get_include
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from ._kernel import (
+        AtomicRef,
+        KernelError,
+        LocalMemory,
+        atomic,
+        barrier,
+        clamp,
+        clz,
+        constant,
+        device_func,
+        fence,
+        fma,
+        kernel,
+        local,
+        popcount,
+        private,
+        rsqrt,
+        simulate,
+    )
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -64,6 +83,7 @@ if _runtime.wants_trace():
 
 __all__ = [
     "AllocationError",
+    "AtomicRef",
     "BuildError",
     "Context",
     "CopyError",
@@ -71,6 +91,8 @@ __all__ = [
     "DeviceError",
     "Event",
     "InteropError",
+    "KernelError",
+    "LocalMemory",
     "Platform",
     "Queue",
     "RawKernel",
@@ -78,19 +100,27 @@ __all__ = [
     "__version__",
     "arange",
     "asarray",
+    "atomic",
+    "barrier",
     "bool_",
     "broadcast_to",
+    "clamp",
+    "clz",
     "complex64",
     "complex128",
+    "constant",
     "default_queue",
+    "device_func",
     "devices",
     "dtype",
     "empty",
     "empty_like",
     "expect_zero_copy",
+    "fence",
     "float16",
     "float32",
     "float64",
+    "fma",
     "from_numpy",
     "full",
     "full_like",
@@ -100,11 +130,17 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "kernel",
+    "local",
     "memory",
     "ndarray",
     "ones",
     "ones_like",
     "platforms",
+    "popcount",
+    "private",
+    "rsqrt",
+    "simulate",
     "trace",
     "uint8",
     "uint16",
@@ -115,13 +151,41 @@ __all__ = [
     "zeros_like",
 ]
 
+# What few programs use is imported when it is first used: module -> its names.
+_LATER = {
+    "tracing": ("CopyError", "expect_zero_copy", "trace"),
+    "_kernel": (
+        "AtomicRef",
+        "KernelError",
+        "LocalMemory",
+        "atomic",
+        "barrier",
+        "clamp",
+        "clz",
+        "constant",
+        "device_func",
+        "fence",
+        "fma",
+        "kernel",
+        "local",
+        "popcount",
+        "private",
+        "rsqrt",
+        "simulate",
+    ),
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import what few programs use when it is first used."""
-    if name in ("CopyError", "expect_zero_copy", "trace"):
-        from . import tracing
+    for module, names in _LATER.items():
+        if name in names:
+            from importlib import import_module
 
-        value: object = getattr(tracing, name)
-        globals()[name] = value
-        return value
+            value: object = getattr(import_module(f".{module}", __name__), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

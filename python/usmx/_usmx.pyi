@@ -2137,6 +2137,36 @@ def _cached_programs() -> list:
 def _clear_cached_programs() -> int:
     """Removes the compiled programs from the disk; how many."""
 
+class _BoundKernel:
+    """A Python kernel with its range."""
+
+    def __call__(self, *args, queue: object | None = None, depends_on: object | None = None) -> Event:
+        """Submits the kernel and returns its Event without waiting."""
+
+class _KernelDispatcher:
+    """What launches a kernel made from a Python function."""
+
+    def __init__(self) -> None: ...
+
+    def __getitem__(self, range: object) -> object:
+        """Binds a range: [global] or [global, local]."""
+
+    @property
+    def _always_ask(self) -> bool: ...
+
+    @_always_ask.setter
+    def _always_ask(self, arg: bool, /) -> None: ...
+
+    def _forget(self) -> None:
+        """Compile again at the next launch."""
+
+    @property
+    def _count(self) -> int:
+        """How many texts were made so far."""
+
+def _ask_for_simulation(on: bool) -> None:
+    """From now on ask each kernel at its launch whether it is simulated."""
+
 _api: object
 
 __version__: str

@@ -1,0 +1,41 @@
+// What every launch from Python has to read: its range, its arrays, and what it comes after.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "usmx/kernel.hpp"
+
+namespace usmx::python {
+
+/// The name of an object's type, for messages.
+std::string python_type(nb::handle obj);
+
+/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank
+/// of the kernel does: over one dimension two ints are global and local range, over two they are
+/// the global range alone.
+launch_range to_launch_range(nb::handle key, int rank);
+
+/// One Python argument on its way to the kernel.
+struct memory_argument {
+  /// Empty for what is no USM.
+  std::optional<array> memory;
+  /// Bytes that take whatever type the parameter has.
+  bool untyped = false;
+};
+memory_argument to_memory(nb::handle obj);
+/// Bytes without a type of their own, seen as what the kernel declares.
+array retyped(const array& bytes, const dtype& type);
+
+/// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
+/// of its arguments, and those on its own queue if that one does not keep an order.
+std::vector<sycl::event> order_of(const sycl::queue& queue,
+                                  const std::deque<memory_argument>& arguments);
+/// `depends_on=`: an event or a sequence of them. TypeError.
+std::vector<sycl::event> to_events(nb::handle obj);
+
+}  // namespace usmx::python

@@ -1,0 +1,330 @@
+// Launches kernels that are compiled from Python functions: finds the text that was made for
+// arguments of these types without looking into the function again, or asks Python to make it.
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "kernel_arguments.hpp"
+#include "kernel_scalar.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// A number that the text is specialised for, and where a launch has it.
+struct known_number {
+  /// 'v': the argument itself, 's': length of its axis, 'l': local range.
+  char what;
+  std::size_t argument;
+  std::size_t axis;
+  bool operator==(const known_number&) const = default;
+};
+
+/// C++ made from the function for one list of types.
+struct kernel_text {
+  std::string source;
+  std::string name;
+  /// One letter for each argument: n number, c complex, d gapless array, s strided, - not passed.
+  std::string plan;
+  std::vector<std::string> options;
+  /// Why a local range is needed; empty if it is not.
+  std::string needs_group;
+
+  struct place {
+    sycl::context context;
+    sycl::device device;
+    kernel handle;
+  };
+  std::vector<place> built;
+};
+
+/// All texts for one list of types; they differ in what they are specialised for.
+struct family {
+  std::vector<known_number> known;
+  std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
+};
+
+/// The part of a Python kernel that every launch goes through. Guarded by the GIL.
+class dispatcher {
+ public:
+  /// Ask Python whether to simulate, even if nobody has switched that on.
+  bool always_ask = false;
+
+  sycl::event launch(nb::handle self, const launch_range& range, const nb::args& args,
+                     nb::handle queue_or_none, nb::handle depends_on);
+  void forget() { families_.clear(); }
+  std::size_t count() const {
+    std::size_t n = 0;
+    for (const auto& [key, f] : families_) n += f.texts.size();
+    return n;
+  }
+
+ private:
+  std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
+                                    const nb::args& args, const std::string& key,
+                                    const std::deque<memory_argument>& memory,
+                                    const sycl::queue& queue);
+
+  std::unordered_map<std::string, family> families_;
+};
+
+/// Whether any launch may be a simulated one, so that all have to ask.
+bool ask_for_simulation = false;
+
+struct bound_kernel {
+  nb::object kernel;
+  launch_range range;
+};
+
+/// The type of one argument as a few letters that no other type has.
+void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
+  PyObject* const o = obj.ptr();
+  if (a.memory) {
+    const auto& v = a.memory->elements();
+    key += v.read_only() ? 'r' : 'w';
+    key += v.layout().is_c_contiguous() ? 'd' : 's';
+    key += static_cast<char>('0' + v.rank());
+    if (v.dtype().is_record()) {
+      throw nb::type_error("an array of records cannot be passed to a kernel made from Python");
+    }
+    key += static_cast<char>('a' + static_cast<int>(v.dtype().kind()));
+    key += static_cast<char>('0' + v.dtype().itemsize());
+  } else if (PyBool_Check(o)) {
+    key += 'B';
+  } else if (PyLong_CheckExact(o)) {
+    key += 'I';
+  } else if (PyFloat_CheckExact(o)) {
+    key += 'F';
+  } else if (PyComplex_CheckExact(o)) {
+    key += 'C';
+  } else if (o == Py_None) {
+    key += '0';
+  } else if (nb::hasattr(obj, "_kernel_key")) {
+    key += '{' + nb::cast<std::string>(obj.attr("_kernel_key")) + '}';
+  } else {
+    // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
+    key += '{' +
+           nb::cast<std::string>(
+               nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj)) +
+           '}';
+  }
+}
+
+/// An array that is no array of ours: through a protocol, or a buffer that happens to be USM.
+memory_argument to_any_memory(nb::handle obj) {
+  PyObject* const o = obj.ptr();
+  if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
+  auto found = to_memory(obj);
+  if (found.memory || !PyObject_CheckBuffer(o)) return found;
+  auto buffer = host_buffer::borrow(obj);
+  // NumPy's scalars have a buffer too.
+  if (!buffer || (buffer->elements().rank() == 0 && !nb::hasattr(obj, "strides"))) return found;
+  if (nb::hasattr(obj, "flat") == false || buffer->elements().rank() > 0) {
+    const any_view elements = buffer->elements();
+    auto owner = own_python(nb::borrow(obj), elements.first_byte(),
+                            static_cast<std::size_t>(elements.last_byte() - elements.first_byte()));
+    found.memory = array::bind(elements, default_queue(), std::move(owner));
+  }
+  return found;
+}
+
+std::size_t value_of(const known_number& k, const launch_range& range, const nb::args& args,
+                     const std::deque<memory_argument>& memory) {
+  switch (k.what) {
+    case 'l':
+      return k.axis < range.local().size() ? range.local()[k.axis] : 0;
+    case 's':
+      return static_cast<std::size_t>(
+          memory[k.argument].memory->elements().layout().shape()[k.axis]);
+    default: {
+      const auto index = nb::steal(PyNumber_Index(args[k.argument].ptr()));
+      if (!index.is_valid()) throw nb::python_error();
+      int overflow = 0;
+      return static_cast<std::size_t>(PyLong_AsLongLongAndOverflow(index.ptr(), &overflow));
+    }
+  }
+}
+
+nb::object to_tuple(std::span<const std::size_t> sizes) {
+  nb::list list;
+  for (const auto n : sizes) list.append(n);
+  return nb::tuple(list);
+}
+
+std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
+                                              const nb::args& args, const std::string& key,
+                                              const std::deque<memory_argument>& memory,
+                                              const sycl::queue& queue) {
+  const auto values_of = [&](const family& f) {
+    std::string values;
+    for (const auto& k : f.known) {
+      values += std::to_string(static_cast<std::ptrdiff_t>(value_of(k, range, args, memory))) + ',';
+    }
+    return values;
+  };
+  {
+    const auto hit = families_.find(key);
+    if (hit != families_.end()) {
+      const auto text = hit->second.texts.find(values_of(hit->second));
+      if (text != hit->second.texts.end()) return text->second;
+    }
+  }
+  // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
+  nb::list seen;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (memory[i].memory) {
+      seen.append(wrap_array(*memory[i].memory));
+    } else {
+      seen.append(args[i]);
+    }
+  }
+  const auto made = nb::cast<nb::dict>(
+      self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local()),
+                         queue.get_backend() == sycl::backend::ext_oneapi_cuda ? "cuda" : "other"));
+  auto text = std::make_shared<kernel_text>();
+  text->source = nb::cast<std::string>(made["source"]);
+  text->name = nb::cast<std::string>(made["name"]);
+  text->plan = nb::cast<std::string>(made["plan"]);
+  text->options = nb::cast<std::vector<std::string>>(made["options"]);
+  text->needs_group = nb::cast<std::string>(made["needs_group"]);
+  std::vector<known_number> known;
+  for (const nb::handle item : made["known"]) {
+    const auto row = nb::cast<nb::tuple>(item);
+    known.push_back({nb::cast<std::string>(row[0]).at(0), nb::cast<std::size_t>(row[1]),
+                     nb::cast<std::size_t>(row[2])});
+  }
+  auto& f = families_[key];
+  if (known != f.known) {
+    f.known = std::move(known);
+    f.texts.clear();
+  }
+  f.texts[values_of(f)] = text;
+  return text;
+}
+
+kernel built_for(kernel_text& text, const sycl::queue& queue) {
+  const auto context = queue.get_context();
+  const auto device = queue.get_device();
+  for (const auto& p : text.built) {
+    if (p.context == context && p.device == device) return p.handle;
+  }
+  auto handle = [&] {
+    const gil_released release;
+    return program::build(queue, text.source, text.options).get(text.name);
+  }();
+  text.built.push_back({context, device, handle});
+  return handle;
+}
+
+sycl::event dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
+                               nb::handle queue_or_none, nb::handle depends_on) {
+  std::deque<memory_argument> memory;
+  std::string key(1, static_cast<char>('0' + range.rank()));
+  const sycl::queue* first = nullptr;
+  for (const nb::handle obj : args) {
+    memory.push_back(to_any_memory(obj));
+    add_type(key, obj, memory.back());
+    if (!first && memory.back().memory) first = &memory.back().memory->queue();
+  }
+  sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
+                      : first                  ? *first
+                                               : default_queue();
+  key += queue.get_backend() == sycl::backend::ext_oneapi_cuda ? 'c' : 'o';
+  const bool ordered_by_hand = !depends_on.is_none();
+  std::vector<sycl::event> before;
+  if (ordered_by_hand) before = to_events(depends_on);
+
+  const auto text = find(self, range, args, key, memory, queue);
+  if (!text->needs_group.empty() && range.local().empty()) {
+    throw nb::value_error(("kernel '" + text->name + "' needs the size of a work-group, for " +
+                           text->needs_group + ": launch it as " + text->name +
+                           "[global, local](...)")
+                              .c_str());
+  }
+  const kernel k = built_for(*text, queue);
+
+  std::vector<kernel_argument> arguments;
+  arguments.reserve(args.size() * 3);
+  for (std::size_t i = 0; i < text->plan.size(); ++i) {
+    const auto* p = k.parameters() && arguments.size() < k.parameters()->size()
+                        ? &(*k.parameters())[arguments.size()]
+                        : nullptr;
+    const auto where = [&] { return "argument " + std::to_string(i) + " of '" + text->name + "'"; };
+    const auto add_sizes = [&](const extents& sizes) {
+      for (const auto n : sizes) arguments.emplace_back(static_cast<std::int64_t>(n));
+    };
+    switch (text->plan[i]) {
+      case 'n':
+        arguments.push_back(to_scalar(args[i], p, where()));
+        break;
+      case 'c': {
+        const Py_complex z = PyComplex_AsCComplex(args[i].ptr());
+        if (PyErr_Occurred()) throw nb::python_error();
+        for (const double part : {z.real, z.imag}) {
+          if (p && p->type && p->type->itemsize() == 4) {
+            arguments.emplace_back(static_cast<float>(part));
+          } else {
+            arguments.emplace_back(part);
+          }
+        }
+        break;
+      }
+      case 'd':
+      case 's': {
+        const auto& a = *memory[i].memory;
+        arguments.emplace_back(a);
+        add_sizes(a.elements().layout().shape());
+        if (text->plan[i] == 's') add_sizes(a.elements().layout().strides());
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  const gil_released release;
+  if (!ordered_by_hand) before = order_of(queue, memory);
+  return k.launch(queue, range, arguments, before);
+}
+
+}  // namespace
+
+void bind_kernel_dispatch(nb::module_& m) {
+  nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
+      .def(
+          "__call__",
+          [](const bound_kernel& self, nb::args args, nb::handle queue, nb::handle depends_on) {
+            return nb::cast<dispatcher&>(self.kernel)
+                .launch(self.kernel, self.range, args, queue, depends_on);
+          },
+          nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+          nb::arg("depends_on") = nb::none(),
+          "Submits the kernel and returns its Event without waiting.");
+
+  nb::class_<dispatcher>(m, "_KernelDispatcher", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                         "What launches a kernel made from a Python function.")
+      .def(nb::init<>())
+      .def(
+          "__getitem__",
+          [](nb::handle self, nb::handle range) -> nb::object {
+            if (ask_for_simulation || nb::cast<dispatcher&>(self).always_ask) {
+              nb::object simulation = self.attr("_simulation")(range);
+              if (!simulation.is_none()) return simulation;
+            }
+            // The rank matters only if two ints could be a range of two dimensions.
+            const int rank = nb::isinstance<nb::tuple>(range) && nb::len(range) > 1 &&
+                                     PyIndex_Check(nb::handle(range[0]).ptr())
+                                 ? nb::cast<int>(self.attr("_rank"))
+                                 : 0;
+            return nb::cast(bound_kernel{nb::borrow(self), to_launch_range(range, rank)});
+          },
+          nb::arg("range"), "Binds a range: [global] or [global, local].")
+      .def_rw("_always_ask", &dispatcher::always_ask)
+      .def("_forget", &dispatcher::forget, "Compile again at the next launch.")
+      .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
+  m.def(
+      "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
+      "From now on ask each kernel at its launch whether it is simulated.");
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,152 @@
+"""The compiler's arithmetic on Python's and NumPy's numbers, for the simulator: the same types, the
+same wrapping around, the same floor division."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import types
+from .intrinsics import ROWS, Intrinsic
+from .types import Scalar, promote
+
+_scalars: dict[type, Scalar] = {
+    bool: types.BOOL,
+    int: types.INT,
+    float: types.FLOAT,
+    complex: types.COMPLEX,
+    np.bool_: types.BOOL,
+    **{np.dtype(t.name).type: t for t in types.STRONG if t.kind != "b"},
+}
+
+
+def scalar_of(x: Any) -> Scalar:
+    """The type of a number."""
+    return _scalars.get(type(x)) or _scalars[np.dtype(type(x)).type]
+
+
+def cast(t: Scalar, x: Any) -> Any:
+    """A number as C++ converts it to ``t``: integers wrap, floats are cut off."""
+    if t.kind == "b":
+        return bool(x)
+    if t.kind in "iu":
+        if isinstance(x, float | np.floating):
+            x = int(x) if math.isfinite(x) else 0
+        x = int(x) & (2**t.bits - 1)
+        if t.kind == "i" and x >> (t.bits - 1):
+            x -= 2**t.bits
+        return x if t.weak else np.dtype(t.name).type(x)
+    if t.weak:
+        return float(x) if t.kind == "f" else complex(x)
+    return np.dtype(t.name).type(x)
+
+
+def binary(sign: str, a: Any, b: Any) -> Any:
+    """``a sign b``."""
+    t = promote(scalar_of(a), scalar_of(b))
+    if t.kind == "b":
+        if sign in "&|^":
+            return {"&": a & b, "|": a | b, "^": a ^ b}[sign] != 0
+        t = types.INT
+    if sign == "/" and t.is_integer:
+        t = types.FLOAT if t.weak else types.FLOAT64
+    if sign == "**" and t.is_integer and b < 0:
+        if not t.weak:
+            return cast(t, 0)
+        t = types.FLOAT
+    if sign in ("//", "%") and t.is_integer and b == 0:
+        raise ZeroDivisionError(f"{a} {sign} 0: devices give 0, which is seldom what is meant")
+    if sign in ("<<", ">>"):
+        return _shift(sign, cast(t, a), int(cast(t, b)), t)
+    with np.errstate(all="ignore"):
+        if t.kind in "fc":
+            # In NumPy's own types, so that dividing by zero is what it is on devices.
+            wide = t if not t.weak else types.strong(t.kind, t.size)
+            return cast(t, _OPERATORS[sign](cast(wide, a), cast(wide, b)))
+        return cast(t, _OPERATORS[sign](int(cast(t, a)), int(cast(t, b))))
+
+
+def _shift(sign: str, a: Any, count: int, t: Scalar) -> Any:
+    if not 0 <= count < t.bits:
+        return cast(t, 0 if sign == "<<" or a >= 0 else -1)
+    return cast(t, int(a) << count if sign == "<<" else int(a) >> count)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+def negative(a: Any) -> Any:
+    """``-a``."""
+    t = scalar_of(a)
+    with np.errstate(all="ignore"):
+        if t.kind in "fc":
+            return -a
+        return cast(types.INT if t.kind == "b" else t, -int(a))
+
+
+# --- what the expressions of the table of intrinsics are made of ---------------------------------
+
+
+def each(function: Callable[[float], float], a: Any) -> Any:
+    """A function of one float, in the type of ``a``; of every element of an array."""
+    a = np.asarray(a)
+    flat = [function(float(x)) for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+def same(value: Any, like: Any) -> Any:
+    """The value in the type of ``like``."""
+    return np.asarray(value).astype(np.asarray(like).dtype)[()]
+
+
+def whole(a: Any) -> Any:
+    """As Python's int."""
+    return np.asarray(a).astype(np.int64)[()]
+
+
+def popcount(a: Any) -> Any:
+    """Ones in the two's complement."""
+    a = np.asarray(a)
+    mask = 2 ** (8 * a.dtype.itemsize) - 1
+    flat = [(int(x) & mask).bit_count() for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+def clz(a: Any) -> Any:
+    """Zeros before the highest one."""
+    a = np.asarray(a)
+    bits = 8 * a.dtype.itemsize
+    flat = [bits - (int(x) & (2**bits - 1)).bit_length() for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+_NAMES = {"np": np, "math": math, "each": each, "same": same, "whole": whole,
+          "popcount": popcount, "clz": clz}  # fmt: skip
+_compiled = {row: compile(row.numpy, f"<{row.name}>", "eval") for row in ROWS}
+
+
+def evaluate(row: Intrinsic, *operands: Any) -> Any:
+    """A row of the table for NumPy arrays or scalars of one type."""
+    with np.errstate(all="ignore"):
+        return eval(_compiled[row], _NAMES, dict(zip("abc", operands, strict=False)))
+
+
+def intrinsic(row: Intrinsic, t: Scalar, *operands: Any) -> Any:
+    """A row of the table for numbers, which become of type ``t``."""
+    typed = types.STRONG_OF.get(t.name, t)
+    return cast(row.result_type(t), evaluate(row, *(cast(typed, x) for x in operands)))

@@ -1,0 +1,150 @@
+"""A kernel for one list of argument types: its C++ text, and how its arguments are passed."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import types
+from .elaborate import Elaborator
+from .module import Instance, Module
+from .source import Function
+from .types import Array, Scalar, Static, Type
+from .walker import Result
+
+
+@dataclass
+class Compiled:
+    """A kernel as C++.
+
+    Attributes
+    ----------
+    text, name : str
+        The source for RawKernel, and the kernel's name in it.
+    plan : str
+        How each argument is passed: ``n`` number, ``c`` complex number, ``d`` gapless array (with
+        its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
+    needs_group : str or None
+        Why a local range has to be given at the launch.
+    module : Module
+        Constants and device functions, for the simulator.
+    walk : Elaborator
+        Types of variables and of converted values, for the simulator.
+    """
+
+    text: str
+    name: str
+    plan: str
+    needs_group: str | None
+    module: Module
+    walk: Elaborator
+
+    @property
+    def result(self) -> Result:
+        """What the walk over the kernel found."""
+        return self.walk.result
+
+
+def compile_kernel(
+    function: Function,
+    arguments: list[Type],
+    *,
+    rank: int,
+    known: Mapping[str, int],
+    backend: str = "opencl",
+    has_item: bool = True,
+) -> Compiled:
+    """The C++ of a kernel.
+
+    Parameters
+    ----------
+    function : Function
+        Its first parameter is the item, if ``has_item``.
+    arguments : list of Type
+        One for each parameter that is left.
+    rank : int
+        Dimensions of the launch.
+    known : mapping
+        Values to specialise for, see `Specialise`.
+
+    Raises
+    ------
+    KernelError
+        The function is no kernel for these types.
+    Specialise
+        More values have to be known.
+    """
+    item = function.parameters[0] if has_item else None
+    names = function.parameters[1 if has_item else 0 :]
+    module = Module(rank, known, backend)
+    module.taken.add("item")
+    name = module.unique(function.name)
+    walk = Elaborator(
+        function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
+    )
+    result = walk.run()
+    parameters: list[str] = []
+    head: list[str] = []
+    plan = ""
+    for p, t in zip(names, arguments, strict=True):
+        spelled = walk.spell(p)
+        if isinstance(t, Static):
+            plan += "-"
+        elif isinstance(t, Scalar):
+            plan += "c" if t.kind == "c" else "n"
+            parameters += _scalar(walk, p, t, head)
+        else:
+            plan += "d" if t.dense else "s"
+            const = "" if p in result.written else "const "
+            parameters.append(f"{const}{t.element.cpp}* {spelled}_data")
+            lengths = [f"{spelled}_n{k}" for k in range(t.ndim)]
+            strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
+            parameters += [f"int64_t {n}" for n in lengths + strides]
+            head.append(_view(spelled, t, const, lengths, strides))
+    lines = [f"// {function.name}({_signature(names, arguments)})"]
+    lines += [table.declaration(spelled) for spelled, table in module.constants.values()]
+    for instance in _used(result):
+        lines += [instance.text, ""]
+    lines.append(f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{")
+    lines += ["  " + line for line in head + result.declarations]
+    lines += [*result.lines, "}", ""]
+    return Compiled("\n".join(lines), name, plan, result.needs_group, module, walk)
+
+
+def _scalar(walk: Elaborator, name: str, t: Scalar, head: list[str]) -> list[str]:
+    """The parameters of one number, and what makes a variable of them."""
+    given = walk.spell(name) + ("" if walk.variables[name].cpp == t.cpp else "_given")
+    if t.kind != "c":
+        return [f"{t.cpp} {given}"]
+    part = types.real_of(t).cpp
+    head.append(f"{t.cpp} {given}({given}_re, {given}_im);")
+    return [f"{part} {given}_re", f"{part} {given}_im"]
+
+
+def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str]) -> str:
+    lists = (
+        f"{{{', '.join(lengths)}}}"
+        if t.dense
+        else (f"{{{', '.join(lengths)}}}, {{{', '.join(strides)}}}")
+    )
+    form = "dense" if t.dense else "strided"
+    return f"const usmx::{form}<{const}{t.element.cpp}, {t.ndim}> {name}{{{name}_data, {lists}}};"
+
+
+def _signature(names: tuple[str, ...], arguments: list[Type]) -> str:
+    return ", ".join(f"{n}: {t}" for n, t in zip(names, arguments, strict=True)).replace("\n", " ")
+
+
+def _used(result: Result) -> list[Instance]:
+    """Device functions in an order in which each comes after those that it calls."""
+    found: list[Instance] = []
+
+    def add(r: Result) -> None:
+        for instance in r.calls:
+            if instance not in found:
+                add(instance.result)
+                found.append(instance)
+
+    add(result)
+    return found

@@ -1,0 +1,65 @@
+"""What is said about a wrong kernel: function, file, line and cause, then the line and a caret."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+
+class KernelError(ValueError):
+    """A Python function that is no kernel, found before anything is compiled.
+
+    The message has one line with function, file, line and cause, then the source line and a caret
+    under what is wrong.
+
+    Attributes
+    ----------
+    cause : str
+        What is wrong, without the place.
+    function : str
+        Name of the kernel or device function.
+    filename : str
+        File that it stands in.
+    lineno, column : int
+        Line, counted from 1, and column, counted from 0; 0 if the whole function is meant.
+    """
+
+    def __init__(
+        self, cause: str, function: str, filename: str, lineno: int, column: int, line: str
+    ) -> None:
+        self.cause = cause
+        self.function = function
+        self.filename = filename
+        self.lineno = lineno
+        self.column = column
+        text = f"{function}, {filename}:{lineno}: {cause}"
+        if line.strip():
+            indent = len(line) - len(line.lstrip())
+            text += f"\n    {line.strip()}\n    {' ' * max(0, column - indent)}^"
+        super().__init__(text)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a function stands, so that nodes of its tree can be found in its file."""
+
+    function: str
+    filename: str
+    first_line: int
+    indent: int
+    lines: tuple[str, ...]
+
+    def error(self, node: ast.AST | None, cause: str) -> KernelError:
+        """The error at ``node``; at the function itself for None."""
+        row = getattr(node, "lineno", 1)
+        # Columns of the tree count bytes of UTF-8, a caret counts letters.
+        line = self.lines[row - 1] if 0 < row <= len(self.lines) else ""
+        column = len(line.encode()[: getattr(node, "col_offset", 0)].decode(errors="ignore"))
+        return KernelError(
+            cause, self.function, self.filename, self.first_line + row - 1, column, line
+        )
+
+    def lineno(self, node: ast.AST) -> int:
+        """The line of ``node`` in its file."""
+        return self.first_line + int(getattr(node, "lineno", 1)) - 1

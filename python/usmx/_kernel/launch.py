@@ -1,0 +1,357 @@
+"""``@usmx.kernel`` and ``@usmx.device_func``: Python functions that devices run."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _usmx
+from . import mode, source, types
+from .compiler import Compiled, compile_kernel
+from .functions import LocalMemory
+from .types import Array, Scalar, Static, Type
+from .walker import Specialise
+
+PLAIN = {bool: types.BOOL, int: types.INT, float: types.FLOAT, complex: types.COMPLEX}
+#: A kernel is specialised for this many numbers at most, one after the other.
+MOST_NUMBERS = 32
+
+
+class DeviceFunction:
+    """A Python function that kernels can call; made by ``@usmx.device_func``.
+
+    In Python it is what it was: calling it calls the function.
+    """
+
+    is_device_function = True
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        if getattr(python, "__code__", None) is None:
+            raise TypeError(
+                f"a device function is made of a Python function, not of {type(python).__name__}"
+            )
+        self.python = python
+        functools.update_wrapper(self, python)
+
+    @functools.cached_property
+    def function(self) -> source.Function:
+        """The function with its tree."""
+        return source.read(self.python)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.python(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<usmx.device_func {self.python.__name__}>"
+
+
+_kept: dict[int, object] = {}
+
+
+def key_of_argument(obj: object) -> str:
+    """What distinguishes the type of an argument that is neither USM nor a Python number.
+
+    Raises
+    ------
+    TypeError
+        It can be no argument of a kernel.
+    """
+    t = type_of(obj, "an argument")
+    if isinstance(t, Scalar):
+        return t.name
+    # Alive as long as kernels that were compiled for it, so that no other object gets its id.
+    _kept[id(obj)] = obj
+    return str(id(obj))
+
+
+def type_of(obj: object, where: str) -> Type:
+    """The type of an argument.
+
+    Parameters
+    ----------
+    obj : object
+        The argument; arrays that are no arrays of usmx are imported before.
+    where : str
+        Begins the message.
+
+    Raises
+    ------
+    TypeError
+        It can be no argument of a kernel.
+    """
+    plain = PLAIN.get(type(obj))
+    if plain is not None:
+        return plain
+    if isinstance(obj, _usmx.ndarray):
+        element = types.named(obj.dtype)
+        if element is None:
+            raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
+        contiguous = bool(obj.flags.c_contiguous)
+        return Array(element, obj.ndim, contiguous, bool(obj.flags.writeable))
+    if type(obj).__module__ == "numpy" and getattr(obj, "ndim", 0) > 0:
+        # On the device a buffer arrives as an array of usmx; the simulator takes it as it is.
+        array: Any = obj
+        element = types.named(array.dtype)
+        if element is not None:
+            return Array(element, array.ndim, array.flags.c_contiguous, array.flags.writeable)
+    if obj is None or isinstance(obj, LocalMemory | DeviceFunction | type):
+        return Static(obj)
+    # A NumPy scalar.
+    if hasattr(obj, "dtype") and hasattr(obj, "item") and getattr(obj, "ndim", 1) == 0:
+        scalar = types.named(obj.dtype)
+        if scalar is not None:
+            return scalar
+    if types.named(obj) is not None:
+        return Static(obj)
+    raise TypeError(
+        f"{where}: is of type {type(obj).__name__}, expected a number, or USM: a usmx array or "
+        "memory, or any object with __sycl_usm_array_interface__; usmx.asarray() copies others "
+        "into USM"
+    )
+
+
+class Kernel(_usmx._KernelDispatcher):
+    """A kernel made from a Python function; made by ``@usmx.kernel``.
+
+    ``k[global](...)`` or ``k[global, local](...)`` launches it and gives an Event; ranges are ints
+    or tuples of up to three ints. It is compiled for each list of argument types once.
+
+    Parameters
+    ----------
+    python : function
+        Its first parameter is the item.
+    simulate : bool, optional
+        Run in Python, item by item, with checks; without a value as `usmx.simulate` and
+        ``USMX_SIMULATE`` say.
+    options : sequence of str, optional
+        For the C++ compiler.
+
+    Raises
+    ------
+    TypeError
+        `python` is no function.
+    """
+
+    def __init__(
+        self,
+        python: Callable[..., Any],
+        *,
+        simulate: bool | None = None,
+        options: Sequence[str] = (),
+        has_item: bool = True,
+    ) -> None:
+        super().__init__()
+        if getattr(python, "__code__", None) is None:
+            raise TypeError(
+                f"a kernel is made of a Python function, not of {type(python).__name__}"
+            )
+        self.python = python
+        self._options = ("-fwrapv", *options)
+        self._has_item = has_item
+        self._choice = simulate
+        self._always_ask = simulate is True
+        self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self.__name__ = python.__name__
+        self.__doc__ = python.__doc__
+        self.__module__ = python.__module__
+        self.__wrapped__ = python
+
+    def _simulation(self, key: Any) -> Any:
+        """Called in brackets where simulation may be on: None if it is not."""
+        if self._choice is False or (self._choice is None and not mode.is_on()):
+            return None
+        from .simulator import Simulation
+
+        return Simulation(self, key)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        name = self.__name__
+        raise TypeError(f"a kernel is launched over a range: {name}[global_range](...)")
+
+    def __repr__(self) -> str:
+        return f"<usmx.kernel {self.__name__}>"
+
+    @functools.cached_property
+    def function(self) -> source.Function:
+        """The function with its tree."""
+        function = source.read(self.python)
+        if self._has_item and not function.parameters:
+            raise function.place.error(
+                None, "it has no parameters; the first one is the item that runs"
+            )
+        return function
+
+    @functools.cached_property
+    def _rank(self) -> int:
+        """Dimensions that the function asks for: the highest that stands in a call of the item."""
+        rank = 1
+        for node in ast.walk(self.function.tree):
+            if isinstance(node, ast.Call) and len(node.args) == 1:
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                d = node.args[0]
+                if name.startswith("get_") and isinstance(d, ast.Constant) and d.value in (1, 2):
+                    rank = max(rank, int(str(d.value)) + 1)
+        return rank
+
+    def source(
+        self, *args: Any, rank: int | None = None, local: int | Sequence[int] | None = None
+    ) -> str:
+        """The C++ that is compiled for arguments like these.
+
+        Parameters
+        ----------
+        *args
+            As in a launch.
+        rank : int, optional
+            Dimensions of the launch; those that the function asks for if not given.
+        local : int or sequence of int, optional
+            Local range, if the kernel's memory depends on it.
+        """
+        sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
+        values = [_usmx.asarray(a) if _is_foreign(a) else a for a in args]
+        return self.compiled(values, rank or len(sizes) or self._rank, sizes).text
+
+    def argument_types(self, args: Sequence[Any]) -> list[Type]:
+        """The types of the arguments of a launch.
+
+        Raises
+        ------
+        TypeError
+            Too many or too few, or one that no kernel takes.
+        """
+        names = self.function.parameters[1 if self._has_item else 0 :]
+        if len(args) != len(names):
+            raise TypeError(
+                f"kernel '{self.__name__}' takes {len(names)} arguments "
+                f"({', '.join(names)}), got {len(args)}"
+            )
+        given = []
+        for k, (name, arg) in enumerate(zip(names, args, strict=True)):
+            t = type_of(arg, f"argument {k} ('{name}') of kernel '{self.__name__}'")
+            given.append(self._annotated(name, t))
+        return given
+
+    def _annotated(self, name: str, t: Type) -> Type:
+        """The type that the function declares for a number."""
+        annotation = self.python.__annotations__.get(name)
+        if isinstance(annotation, str):
+            try:
+                annotation = eval(annotation, getattr(self.python, "__globals__", {}))
+            except (NameError, AttributeError, SyntaxError):
+                return t
+        declared = types.named(annotation) if annotation is not None else None
+        if declared is None or not isinstance(t, Scalar):
+            return t
+        if types.RANK[t.kind] > types.RANK[declared.kind]:
+            raise TypeError(f"'{name}' of kernel '{self.__name__}' is declared {declared}, got {t}")
+        return declared
+
+    def compiled(
+        self, args: Sequence[Any], rank: int, local: Sequence[int], backend: str = "other"
+    ) -> Compiled:
+        """The kernel for the types of these arguments."""
+        given = self.argument_types(args)
+        family = (rank, backend, *given)
+        origins = self._families.get(family, ())
+        for _ in range(MOST_NUMBERS):
+            known = {o: self._number(o, args, local) for o in origins}
+            try:
+                made = compile_kernel(
+                    self.function,
+                    given,
+                    rank=rank,
+                    known=known,
+                    backend=backend,
+                    has_item=self._has_item,
+                )
+            except Specialise as missing:
+                origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
+                continue
+            self._families[family] = origins
+            return made
+        raise ValueError(f"kernel '{self.__name__}' depends on too many numbers to specialise it")
+
+    def _position(self, origin: str) -> tuple[str, int, int]:
+        """Where a launch has the number of that name, see `Specialise`."""
+        if origin.startswith("local["):
+            return "l", 0, int(origin[6:-1])
+        names = self.function.parameters[1 if self._has_item else 0 :]
+        if ".shape[" in origin:
+            name, axis = origin[:-1].split(".shape[")
+            return "s", names.index(name), int(axis)
+        return "v", names.index(origin), 0
+
+    def _number(self, origin: str, args: Sequence[Any], local: Sequence[int]) -> int:
+        what, argument, axis = self._position(origin)
+        if what == "l":
+            if axis >= len(local):
+                raise ValueError(
+                    f"kernel '{self.__name__}' has memory whose size depends on the local range: "
+                    f"launch it as {self.__name__}[global, local](...)"
+                )
+            return int(local[axis])
+        return int(args[argument].shape[axis] if what == "s" else args[argument])
+
+    def _make(
+        self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...], backend: str
+    ) -> dict[str, Any]:
+        """Called at a launch with types that are new."""
+        made = self.compiled(args, len(global_), local, backend)
+        for _, table in made.module.constants.values():
+            table.used_by(self)
+        family = (len(global_), backend, *self.argument_types(args))
+        return {
+            "source": made.text,
+            "name": made.name,
+            "plan": made.plan,
+            "options": list(self._options),
+            "needs_group": made.needs_group or "",
+            "known": [self._position(o) for o in self._families[family]],
+        }
+
+
+def _is_foreign(obj: object) -> bool:
+    return not isinstance(obj, _usmx.ndarray) and hasattr(obj, "__sycl_usm_array_interface__")
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    simulate: bool | None = None,
+    options: Sequence[str] = (),
+) -> Any:
+    """Make a kernel of a Python function, which is compiled when it is first launched.
+
+    Parameters
+    ----------
+    function : function
+        Its first parameter is the item; the others are the arguments of a launch.
+    simulate : bool, optional
+        Run it in Python, item by item, with checks of bounds and races.
+    options : sequence of str, optional
+        For the C++ compiler.
+
+    Returns
+    -------
+    Kernel
+        Launched as ``k[global](...)`` or ``k[global, local](...)``.
+
+    Examples
+    --------
+    >>> @usmx.kernel
+    ... def saxpy(item, a, x, y):
+    ...     i = item.get_id(0)
+    ...     y[i] = a * x[i] + y[i]
+    >>> saxpy[x.size](2.0, x, y).wait()
+    """
+    if function is None:
+        return functools.partial(kernel, simulate=simulate, options=options)
+    return Kernel(function, simulate=simulate, options=options)
+
+
+def device_func(function: Callable[..., Any]) -> DeviceFunction:
+    """Make a Python function callable from kernels; in Python it stays what it is."""
+    return DeviceFunction(function)

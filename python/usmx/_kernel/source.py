@@ -1,0 +1,102 @@
+"""From a Python function to its syntax tree, and from the names in it to the objects they mean."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .diagnostics import KernelError, Place
+
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Function:
+    """A Python function with its tree."""
+
+    python: Callable[..., object]
+    tree: ast.FunctionDef
+    place: Place
+    parameters: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As Python has it."""
+        return self.tree.name
+
+    def lookup(self, name: str) -> object:
+        """What a name means outside of the function: closure, globals, builtins; or MISSING."""
+        python: Any = self.python
+        code = python.__code__
+        if name in code.co_freevars:
+            cell = python.__closure__[code.co_freevars.index(name)]
+            try:
+                value: object = cell.cell_contents
+            except ValueError:
+                return MISSING
+            return value
+        names = python.__globals__
+        if name in names:
+            found: object = names[name]
+            return found
+        return getattr(builtins, name, MISSING)
+
+
+def read(python: Callable[..., object]) -> Function:
+    """The tree of a function.
+
+    Raises
+    ------
+    KernelError
+        If its text is not to be had (typed at the prompt, a lambda), or it is not a plain function.
+    TypeError
+        If it is no Python function.
+    """
+    code = getattr(python, "__code__", None)
+    if code is None:
+        raise TypeError(f"a kernel is made of a Python function, not of {type(python).__name__}")
+    filename = os.path.relpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
+    if not filename or filename.startswith(".."):
+        filename = code.co_filename
+    name = python.__name__
+
+    def fail(cause: str) -> KernelError:
+        return KernelError(cause, name, filename, code.co_firstlineno, 0, "")
+
+    if name == "<lambda>":
+        raise fail("a lambda has no statements; write the kernel with def")
+    try:
+        lines, first = inspect.getsourcelines(python)
+    except (OSError, TypeError):
+        raise fail(
+            "its source text is not to be had; a kernel must stand in a file (or a notebook's cell)"
+        ) from None
+    # Dedenting by blanks only: lines keep their numbers, columns are moved by what was taken.
+    text = textwrap.dedent("".join(lines))
+    indent = len(lines[0]) - len(text.splitlines(keepends=True)[0])
+    try:
+        tree = ast.parse(text).body[0]
+    except SyntaxError as error:
+        raise fail(f"its source text could not be read again: {error.msg}") from None
+    if isinstance(tree, ast.AsyncFunctionDef):
+        raise fail("an async function cannot be a kernel")
+    if not isinstance(tree, ast.FunctionDef):
+        raise fail("its source text is not that of a function")
+    place = Place(name, filename, first, indent, tuple(text.splitlines()))
+    a = tree.args
+    for bad, what in ((a.vararg, "*"), (a.kwarg, "**")):
+        if bad is not None:
+            raise place.error(bad, f"{what}{bad.arg}: a kernel has a fixed list of parameters")
+    if a.kwonlyargs:
+        raise place.error(a.kwonlyargs[0], "keyword-only parameters are not supported")
+    if a.defaults:
+        raise place.error(a.defaults[0], "parameters with defaults are not supported")
+    parameters = tuple(p.arg for p in (*a.posonlyargs, *a.args))
+    return Function(python, tree, place, parameters)

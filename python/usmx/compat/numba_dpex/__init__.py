@@ -1,0 +1,123 @@
+"""The kernel language of numba-dpex, both generations of it, compiled by usmx.
+
+``import usmx.compat.numba_dpex as dpex``, and programs written for numba-dpex run: the older form
+with functions (``dpex.get_global_id(0)``, launched as ``kernel[global, local](...)``) and the newer
+one with objects (an item as first parameter, launched by ``dpex.call_kernel``). Arrays are any USM
+that speaks ``__sycl_usm_array_interface__``, those of dpnp as well as ours.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..._kernel import atomic, barrier, device_func, local, private
+from ..._kernel.functions import item_functions
+from ..._kernel.launch import Kernel
+from . import kernel_api
+from .kernel_api import NdRange, Range
+
+get_global_id = item_functions["get_global_id"]
+get_global_size = item_functions["get_global_size"]
+get_local_id = item_functions["get_local_id"]
+get_local_size = item_functions["get_local_size"]
+get_group_id = item_functions["get_group_id"]
+get_num_groups = item_functions["get_num_groups"]
+LOCAL_MEM_FENCE = CLK_LOCAL_MEM_FENCE = 1
+GLOBAL_MEM_FENCE = CLK_GLOBAL_MEM_FENCE = 2
+func = device_func
+
+__all__ = [
+    "CLK_GLOBAL_MEM_FENCE",
+    "CLK_LOCAL_MEM_FENCE",
+    "GLOBAL_MEM_FENCE",
+    "LOCAL_MEM_FENCE",
+    "NdRange",
+    "Range",
+    "atomic",
+    "barrier",
+    "call_kernel",
+    "call_kernel_async",
+    "device_func",
+    "func",
+    "get_global_id",
+    "get_global_size",
+    "get_group_id",
+    "get_local_id",
+    "get_local_size",
+    "get_num_groups",
+    "kernel",
+    "kernel_api",
+    "local",
+    "private",
+]
+
+
+class DpexKernel:
+    """A kernel of either generation: how it is launched says which."""
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        self.python = python
+        self.__name__ = python.__name__
+        self.__doc__ = python.__doc__
+
+    @functools.cached_property
+    def with_functions(self) -> Kernel:
+        """The kernel whose parameters are all arguments."""
+        return Kernel(self.python, has_item=False)
+
+    @functools.cached_property
+    def with_item(self) -> Kernel:
+        """The kernel whose first parameter is the item."""
+        return Kernel(self.python)
+
+    def __getitem__(self, key: Any) -> Callable[..., None]:
+        """The older launch, which waits: ``kernel[global, local](...)``."""
+        launch: Any = self.with_functions[_range(key)]
+
+        def run(*args: Any) -> None:
+            launch(*args).wait()
+
+        return run
+
+
+def _range(key: Any) -> Any:
+    """What stands in brackets for ours."""
+    if isinstance(key, NdRange):
+        return tuple(key.global_range), tuple(key.local_range)
+    if isinstance(key, Range):
+        return (tuple(key),)
+    if isinstance(key, tuple) and key and isinstance(key[0], Range | tuple | list):
+        return tuple(tuple(part) for part in key if part != ())
+    return key
+
+
+def kernel(function: Callable[..., Any] | None = None, **_: Any) -> Any:
+    """A kernel; options of numba-dpex are taken and ignored."""
+    return kernel if function is None else DpexKernel(function)
+
+
+def call_kernel(kernel: DpexKernel, range: Range | NdRange, *args: Any) -> None:
+    """Launch a kernel whose first parameter is an item, and wait for it.
+
+    Parameters
+    ----------
+    kernel : kernel
+        Made by ``@dpex.kernel``.
+    range : Range or NdRange
+        Over which items.
+    *args
+        The other arguments.
+    """
+    call_kernel_async(kernel, range, (), *args)[1].wait()
+
+
+def call_kernel_async(
+    kernel: DpexKernel, range: Range | NdRange, dependent_events: Any, *args: Any
+) -> tuple[Any, Any]:
+    """Launch a kernel after some events, and give back two events, here the same."""
+    launch: Any = kernel.with_item[_range(range)]
+    event = launch(*args, depends_on=list(dependent_events) or None)
+    return event, event

@@ -1,0 +1,140 @@
+# What Python kernels take as arguments, how they are launched, and that each list of types is
+# compiled once.
+# SPDX-License-Identifier: Apache-2.0
+import dpctl.memory
+import numpy as np
+import pytest
+
+import usmx
+
+
+@usmx.kernel
+def double(item, a):
+    i = item.get_id(0)
+    a[i] = a[i] * 2
+
+
+def test_arguments_of_many_kinds():
+    ours = usmx.memory.MemoryUSMShared(8)
+    theirs = dpctl.memory.MemoryUSMShared(8)
+    buffer = np.frombuffer(usmx.memory.MemoryUSMShared(8), "i4")
+    for a in (ours, theirs):
+        np.frombuffer(a, "u1")[:] = 3
+        double[8](a).wait()
+        assert np.frombuffer(a, "u1").tolist() == [6] * 8
+    buffer[:] = 5
+    double[2](buffer).wait()
+    assert buffer.tolist() == [10, 10]
+
+
+def test_numbers_of_numpy_keep_their_type():
+    @usmx.kernel
+    def f(item, a, b, out):
+        out[0] = a.dtype == usmx.float16
+        out[1] = b.dtype == usmx.uint8
+        out[2] = a
+        out[3] = b
+
+    out = usmx.zeros(4, dtype="f4", usm_type="shared")
+    f[1](np.float16(1.5), np.uint8(200), out).wait()
+    assert out.to_numpy().tolist() == [1, 1, 1.5, 200]
+
+
+def test_memory_of_every_kind(kind):
+    a = usmx.asarray(np.arange(8, dtype="f4"), usm_type=kind)
+    event = double[8](a)
+    assert isinstance(event, usmx.Event)
+    assert a.to_numpy().tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+    with usmx.simulate():
+        double[8](a).wait()
+    assert a.to_numpy().tolist() == [0, 4, 8, 12, 16, 20, 24, 28]
+
+
+def test_launches_are_ordered_by_hand_too(queue):
+    a = usmx.ones(4, dtype="i4", usm_type="shared", queue=queue)
+    first = double[4](a, queue=queue)
+    double[4](a, queue=queue, depends_on=[first]).wait()
+    assert a.to_numpy().tolist() == [4] * 4
+
+
+def test_what_is_no_argument_is_refused():
+    with pytest.raises(TypeError, match="takes 1 arguments"):
+        double[4](1, 2)
+    with pytest.raises(ValueError, match="USM"):
+        double[4](np.zeros(4))
+    with pytest.raises(TypeError, match="is of type str, expected a number, or USM"):
+        double[4]("text")
+    with pytest.raises(usmx.KernelError, match="has no elements"):
+        double[4](3)
+
+
+def test_a_text_is_made_once_for_each_list_of_types():
+    @usmx.kernel
+    def f(item, a, x):
+        a[item.get_id(0)] = x
+
+    a, b = (usmx.zeros(4, dtype=d, usm_type="shared") for d in ("f4", "i4"))
+    for x in (1, 2, 3):
+        f[4](a, x)
+        f[2, 2](a, x)
+    assert f._count == 1
+    f[4](b, 1).wait()
+    f[2](a[::2], 2.5)
+    assert f._count == 3
+    with pytest.raises(ValueError, match="does not fit"):
+        f[4](a, 2**70)
+
+
+def test_the_text_can_be_read():
+    text = double.source(usmx.zeros(4, dtype="f4"))
+    assert "USMX_KERNEL(1) double_(float* a_data, int64_t a_n0)" in text
+    assert "a[i] = a[i] * 2.0f;" in text
+    usmx.RawKernel(text, "double_").compile()
+
+
+def test_usmx_without_kernels_does_not_import_the_compiler(run_python):
+    run_python(
+        """
+        import sys, usmx
+        assert not [m for m in sys.modules if m.startswith("usmx._kernel")]
+        usmx.kernel
+        assert "numpy" not in sys.modules
+        """
+    )
+
+
+def test_threads_that_launch_a_new_kernel_at_once_all_get_it():
+    from concurrent.futures import ThreadPoolExecutor
+
+    @usmx.kernel
+    def f(item, a, x):
+        i = item.get_id(0)
+        a[i] = a[i] + x
+
+    arrays = [usmx.zeros(64, dtype=d, usm_type="shared") for d in ("i4", "f4", "f8")] * 4
+
+    def launch(a):
+        for _ in range(20):
+            f[64](a, 1).wait()
+
+    arrays = [a.copy() for a in arrays]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(launch, arrays))
+    assert all((a.to_numpy() == 20).all() for a in arrays)
+
+
+def test_a_kernel_dies_with_its_last_reference():
+    import gc
+    import weakref
+
+    def make():
+        @usmx.kernel
+        def f(item, a):
+            a[item.get_id(0)] = 1
+
+        f[4](usmx.zeros(4, usm_type="shared")).wait()
+        return weakref.ref(f)
+
+    gone = make()
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,95 @@
+# Wrong kernels are refused before anything is compiled: with the function, the line, the cause and
+# a caret, and without a trace in kernels beside them.
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+import wrong_calls
+import wrong_kernels
+
+import usmx
+
+
+def argument(what, readonly=False):
+    dtype, ndim = what if isinstance(what, tuple) else (what, 1)
+    a = usmx.zeros((4,) * ndim, dtype=dtype, usm_type="shared")
+    return usmx.broadcast_to(a, a.shape) if readonly else a
+
+
+def message_of(function, arguments, readonly=False, rank=None):
+    kernel = usmx.kernel(function)
+    with pytest.raises(usmx.KernelError) as caught:
+        kernel.source(*(argument(a, readonly) for a in arguments), rank=rank)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("function", "cause", "at", "arguments", "more"),
+    wrong_kernels.CASES,
+    ids=[case[0].__name__ for case in wrong_kernels.CASES],
+)
+def test_a_wrong_kernel_is_refused_with_place_and_cause(function, cause, at, arguments, more):
+    error = message_of(function, arguments, **more)
+    assert cause in error.cause
+    lines = str(error).splitlines()
+    file = wrong_calls.__file__ if "wrong_calls" in error.filename else wrong_kernels.__file__
+    assert lines[0] == f"{error.function}, {error.filename}:{error.lineno}: {error.cause}"
+    with open(file, encoding="utf-8") as text:
+        source_line = text.read().splitlines()[error.lineno - 1]
+    if at:
+        assert lines[1].strip() == source_line.strip()
+        assert source_line[error.column :].startswith(at)
+        assert lines[2] == " " * (4 + error.column - _indent(source_line)) + "^"
+
+
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def test_there_are_enough_wrong_kernels():
+    assert len(wrong_kernels.CASES) >= 60
+    assert len({case[0].__name__ for case in wrong_kernels.CASES}) == len(wrong_kernels.CASES)
+
+
+def test_a_wrong_kernel_spoils_no_other(queue):
+    @usmx.kernel
+    def wrong(item, a):
+        a[0] = nothing  # noqa: F821
+
+    @usmx.kernel
+    def right(item, a):
+        a[item.get_id(0)] = 1
+
+    a = argument("float32")
+    with pytest.raises(usmx.KernelError, match="nothing"):
+        wrong[4](a)
+    right[4](a).wait()
+    np.testing.assert_array_equal(a.to_numpy(), 1)
+
+
+@pytest.mark.parametrize("what", [print, 3, "text", np.sin])
+@pytest.mark.parametrize("decorator", ["kernel", "device_func"])
+def test_only_python_functions_become_kernels(decorator, what):
+    with pytest.raises(TypeError, match="made of a Python function"):
+        getattr(usmx, decorator)(what)
+
+
+def test_a_lambda_is_no_kernel():
+    k = usmx.kernel(lambda item, a: None)
+    with pytest.raises(usmx.KernelError, match="write the kernel with def"):
+        k[4](argument("float32"))
+
+
+def test_a_function_without_text_is_no_kernel():
+    names = {}
+    exec("def f(item, a):\n    a[0] = 1\n", names)
+    with pytest.raises(usmx.KernelError, match="its source text is not to be had"):
+        usmx.kernel(names["f"])[4](argument("float32"))
+
+
+def test_a_kernel_without_a_range_says_how_to_launch_it():
+    @usmx.kernel
+    def f(item, a):
+        a[0] = 1
+
+    with pytest.raises(TypeError, match=r"f\[global_range\]\(\.\.\.\)"):
+        f(argument("float32"))

@@ -1,0 +1,264 @@
+# As wrong_kernels.py: wrong calls, wrong memory, wrong functions.
+# SPDX-License-Identifier: Apache-2.0
+import math
+import os
+
+import numpy as np
+from wrong_kernels import TABLE, C, F, U, wrong
+
+import usmx
+
+
+def plain(x):
+    return x
+
+
+@usmx.device_func
+def again(x):
+    return again(x - 1) if x > 0 else x
+
+
+@usmx.device_func
+def sometimes(x):
+    if x > 0:
+        return x
+
+
+@usmx.device_func
+def fill(a, x):
+    a[0] = x
+
+
+@usmx.device_func
+def one_or_two(x):
+    if x > 0:
+        return x
+    return x, x
+
+
+@usmx.device_func
+def misuse(a):
+    return a.nothing
+
+
+@usmx.device_func
+def makes_local(x):
+    t = usmx.local.array(4, np.float32)
+    return t[0]
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+@wrong("'plain' is a plain Python function; decorate it with @usmx.device_func", "plain(a[0])", F)
+def plain_function(item, a):
+    a[0] = plain(a[0])
+
+
+@wrong("kernels do not know the function 'os.getpid'", "os.getpid()", F)
+def unknown_function(item, a):
+    a[0] = os.getpid()
+
+
+@wrong("kernels do not know the function 'sorted'", "sorted(a)", F)
+def builtin_function(item, a):
+    b = sorted(a)
+
+
+@wrong("'math.sin' takes 1 arguments, got 2", "math.sin(a[0], 1)", F)
+def too_many_arguments(item, a):
+    a[0] = math.sin(a[0], 1)
+
+
+@wrong("math.fmod is not defined for complex64", "math.fmod(a[0], a[0])", C)
+def intrinsic_of_complex(item, a):
+    a[0] = math.fmod(a[0], a[0])
+
+
+@wrong("the argument of 'math.sin' is a 1-d array, expected a number", "a", F)
+def intrinsic_of_array(item, a):
+    a[0] = math.sin(a)
+
+
+@wrong("'min' of an array; loop over its elements", "min(a)", F)
+def min_of_array(item, a):
+    a[0] = min(a)
+
+
+@wrong("'min' is not defined for complex numbers", "min(a[0], a[1])", C)
+def min_of_complex(item, a):
+    a[0] = min(a[0], a[1])
+
+
+@wrong("'max' takes no keywords in a kernel", "0", F)
+def max_keyword(item, a):
+    a[0] = max(a[0], default=0)
+
+
+@wrong("range(...) stands after `for ... in` only", "range(3)", F)
+def range_value(item, a):
+    r = range(3)
+
+
+@wrong("'again' calls itself; devices have no recursion", "again(x - 1)", F)
+def recursion(item, a):
+    a[0] = again(a[0])
+
+
+@wrong("it may end without returning a value", "@usmx.device_func", F)
+def no_return(item, a):
+    a[0] = sometimes(a[0])
+
+
+@wrong("returns 2 values here and 1 elsewhere", "return x, x", F)
+def uneven_return(item, a):
+    a[0] = one_or_two(a[0])
+
+
+@wrong("an array has no 'nothing' in a kernel", "a.nothing", F)
+def error_inside(item, a):
+    a[0] = misuse(a)
+
+
+@wrong("the array that was passed is read only", "a[0]", F, readonly=True)
+def callee_writes(item, a):
+    fill(a, 1.0)
+
+
+@wrong("the array that was passed is read only", "a[0]", F)
+def callee_writes_constant(item, a):
+    fill(TABLE, 1.0)
+
+
+@wrong("local memory is made in the kernel; pass it to this function", "usmx.local.array", F)
+def local_in_function(item, a):
+    a[0] = makes_local(a[0])
+
+
+@wrong("a complex number does not become a Python int; take its .real", "int(a[0])", C)
+def int_of_complex(item, a):
+    a[0] = int(a[0])
+
+
+# --- items, memory, atomics -----------------------------------------------------------------------
+
+
+@wrong("dimension 1 of a launch over 1", "1", F, rank=1)
+def dimension(item, a):
+    a[0] = item.get_id(1)
+
+
+@wrong("must be known when compiling", "int(a[0])", F)
+def dynamic_dimension(item, a):
+    a[0] = item.get_id(int(a[0]))
+
+
+@wrong("the item has no 'get_nothing'", "item.get_nothing()", F)
+def item_method(item, a):
+    a[0] = item.get_nothing()
+
+
+@wrong("the group has no 'get_global_id'", "item.get_group().get_global_id(0)", F)
+def group_method(item, a):
+    a[0] = item.get_group().get_global_id(0)
+
+
+@wrong("a length is float32", "a[0]", F)
+def float_length(item, a):
+    t = usmx.local.array(a[0], np.float32)
+
+
+@wrong("must be known when compiling", "int(a[0])", F)
+def dynamic_length(item, a):
+    t = usmx.private.array(int(a[0]), np.float32)
+
+
+@wrong("a length of 0", "0", F)
+def zero_length(item, a):
+    t = usmx.private.array(0, np.float32)
+
+
+@wrong("'os' is no dtype that kernels have", "os", F)
+def bad_dtype(item, a):
+    t = usmx.local.array(4, os)
+
+
+@wrong("'usmx.local.array' takes a shape and a dtype", "usmx.local.array(4)", F)
+def no_dtype(item, a):
+    t = usmx.local.array(4)
+
+
+@wrong("index 4 is out of bounds for a length of 4", "4", F)
+def local_out_of_bounds(item, a):
+    t = usmx.private.array(4, np.float32)
+    a[0] = t[4]
+
+
+@wrong("there is no atomic and of float32", "usmx.atomic.and_(a, 0, 1)", F)
+def float_atomic_and(item, a):
+    usmx.atomic.and_(a, 0, 1)
+
+
+@wrong("there is no atomic add of uint8", "usmx.atomic.add(a, 0, 1)", U)
+def narrow_atomic(item, a):
+    usmx.atomic.add(a, 0, 1)
+
+
+@wrong("private memory belongs to one item; no atomics needed", "t", F)
+def private_atomic(item, a):
+    t = usmx.private.array(4, np.int32)
+    usmx.atomic.add(t, 0, 1)
+
+
+@wrong("the AtomicRef has no 'fetch_nothing'", "r.fetch_nothing(1)", F)
+def atomic_method(item, a):
+    r = usmx.AtomicRef(a, 0)
+    r.fetch_nothing(1)
+
+
+@wrong("the operation is one of 'sum', min, max", "'product'", F)
+def group_operation(item, a):
+    a[0] = item.get_group().reduce(a[0], 'product')  # fmt: skip
+
+
+@wrong("'reduce' takes int32, int64, uint32, uint64, float32 and float64, not uint8", "a[0]", U)
+def narrow_reduce(item, a):
+    a[0] = item.get_group().reduce(a[0])
+
+
+@wrong("a group has no 'shuffle'; a sub-group has", "item.get_group().shuffle(a[0], 1)", F)
+def group_shuffle(item, a):
+    a[0] = item.get_group().shuffle(a[0], 1)
+
+
+@wrong("print has no 'file' in a kernel", "1", F)
+def print_file(item, a):
+    print(a[0], file=1)
+
+
+@wrong("print takes numbers and literal texts, not a 1-d array", "a", F)
+def print_array(item, a):
+    print(a)
+
+
+@wrong("the format 's' is not available in kernels", "a[0]", F)
+def print_format(item, a):
+    print(f"{a[0]:s}")
+
+
+# --- the function itself --------------------------------------------------------------------------
+
+
+@wrong("*rest: a kernel has a fixed list of parameters", "rest", F)
+def star(item, *rest):
+    pass
+
+
+@wrong("parameters with defaults are not supported", "1", F)
+def default(item, a=1):
+    pass
+
+
+@wrong("it has no parameters; the first one is the item that runs", "", F)
+def nothing():
+    pass

@@ -1,0 +1,388 @@
+# Functions that are no kernels, each with what is said about it and the text under the caret. The
+# file is data: test_wrong_kernels.py compiles every one of them.
+# SPDX-License-Identifier: Apache-2.0
+import math
+import os
+
+import numpy as np
+
+import usmx
+
+CASES: list[tuple[object, ...]] = []
+F, I, U, C = "float32", "int32", "uint8", "complex64"
+
+
+def wrong(cause, at, *arguments, **more):
+    """One case: the cause, the text at the caret, and the arguments: dtypes of arrays or numbers."""
+
+    def note(function):
+        CASES.append((function, cause, at, arguments, more))
+        return function
+
+    return note
+
+
+TABLE = usmx.constant.array([1.0, 2.0, 3.0])
+ORDINARY = np.arange(3)
+NAMES = ["a", "b"]
+TEXT = "text"
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@wrong("the name 'nowhere' is not defined", "nowhere", F)
+def name(item, a):
+    a[0] = nowhere
+
+
+@wrong("'s' is read before it is assigned", "s", F)
+def unassigned(item, a):
+    a[0] = s
+    s = 1
+
+
+@wrong("'s' is read before it is assigned", "s", F)
+def unassigned_sum(item, a):
+    s += a[0]
+
+
+@wrong("'ORDINARY' is an array of the surroundings", "ORDINARY", F)
+def captured_array(item, a):
+    a[0] = ORDINARY[0]
+
+
+@wrong("'NAMES' is a list of the surroundings", "NAMES", F)
+def captured_list(item, a):
+    a[0] = len(NAMES)
+
+
+@wrong("'TEXT' is text", "TEXT", F)
+def captured_text(item, a):
+    a[0] = TEXT
+
+
+@wrong("there is no 'math.nothing'", "math.nothing", F)
+def attribute_of_module(item, a):
+    a[0] = math.nothing(1.0)
+
+
+@wrong("'a' is a parameter and cannot be given another array", "b", F, F)
+def other_array(item, a, b):
+    a = b
+
+
+@wrong("'t' is already a number here", "a", F)
+def number_then_array(item, a):
+    t = 1
+    t = a
+
+
+@wrong("'t' is already something that is no number here", "1", F)
+def array_then_number(item, a):
+    t = a
+    t = 1
+
+
+@wrong("'t' means another array already; use another name", "b", F, F)
+def two_arrays(item, a, b):
+    if a[0] > 0:
+        t = a
+    else:
+        t = b
+    t[0] = 1
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+
+@wrong("an index is an int, not float32; round it down with int()", "a[0]", F)
+def float_index(item, a):
+    a[a[0]] = 1
+
+
+@wrong("2 indices for an array of 1 dimensions", "1", F)
+def many_indices(item, a):
+    a[0, 1] = 1
+
+
+@wrong("1 indices for an array of 2 dimensions; a kernel writes single elements", "a[0]", (F, 2))
+def few_indices(item, a):
+    a[0] = 1
+
+
+@wrong("'+' of a whole array; a kernel computes with single elements", "a", F)
+def whole_array(item, a):
+    a[0] = a + 1
+
+
+@wrong(
+    "the argument of 'abs' is a row of an array of 2 dimensions; give all indices", "a[0]", (F, 2)
+)
+def row(item, a):
+    a[0, 0] = abs(a[0])
+
+
+@wrong("300 does not fit into uint8", "a[0] + 300", U)
+def literal_too_large(item, a):
+    a[0] = a[0] + 300
+
+
+@wrong("-1 does not fit into uint8", "-1", U)
+def negative_literal(item, a):
+    a[0] = -1
+
+
+@wrong("18446744073709551616 does not fit into 64 bits", "18446744073709551616", F)
+def huge_literal(item, a):
+    a[0] = 18446744073709551616
+
+
+@wrong("a complex number does not fit into an element of float32; take its .real", "1j", F)
+def complex_in_float(item, a):
+    a[0] = 1j
+
+
+@wrong("'<' is not defined for complex numbers", "a[0] < a[1]", C)
+def complex_order(item, a):
+    if a[0] < a[1]:
+        a[0] = 0
+
+
+@wrong("'//' is not defined for complex numbers", "a[0] // 2", C)
+def complex_floor(item, a):
+    a[0] = a[0] // 2
+
+
+@wrong("'&' takes integers, not float32 and 1", "a[0] & 1", F)
+def float_and(item, a):
+    a[0] = a[0] & 1
+
+
+@wrong("'~' takes an integer, not float32", "~a[0]", F)
+def float_invert(item, a):
+    a[0] = ~a[0]
+
+
+@wrong("'~' takes an integer, not bool; write `not`", "~(a[0] > 0)", F)
+def bool_invert(item, a):
+    if ~(a[0] > 0):
+        a[0] = 1
+
+
+@wrong("'<<' takes integers, not float32 and 1", "a[0] << 1", F)
+def float_shift(item, a):
+    a[0] = a[0] << 1
+
+
+@wrong("shifts by -1; a shift is not negative", "a[0] << -1", I)
+def negative_shift(item, a):
+    a[0] = a[0] << -1
+
+
+@wrong("an integer to the power -1; make the base a float", "a[0] ** -1", I)
+def negative_power(item, a):
+    a[0] = a[0] ** -1
+
+
+@wrong("'@' is not defined in kernels; write the loops", "a[0] @ a[1]", F)
+def matrix_product(item, a):
+    a[0] = a[0] @ a[1]
+
+
+@wrong("integer division or modulo by zero", "1 // 0", F)
+def divide_by_zero(item, a):
+    a[0] = 1 // 0
+
+
+@wrong("'or' gives one of its operands, and this one is float32", "a[0]", F)
+def or_value(item, a):
+    x = a[0] or 1.0
+    a[0] = x
+
+
+@wrong("'is' compares with None only; use '=='", "a[0] is 1", F)
+def identity(item, a):
+    if a[0] is 1:
+        a[0] = 2
+
+
+@wrong("'in' is not defined in kernels; loop over the elements", "a[0] in a", F)
+def membership(item, a):
+    if a[0] in a:
+        a[0] = 2
+
+
+@wrong("an array has no 'sum' in a kernel", "a.sum", F)
+def array_method(item, a):
+    a[0] = a.sum()
+
+
+@wrong("float32 has no 'foo' in a kernel", "a[0].foo", F)
+def number_attribute(item, a):
+    a[0] = a[0].foo
+
+
+@wrong("float32 cannot be unpacked; a tuple can", "a[0]", F)
+def unpack_number(item, a):
+    x, y = a[0]
+
+
+@wrong("2 values for 3 targets", "(1, 2)", F)
+def unpack_few(item, a):
+    x, y, z = (1, 2)
+
+
+@wrong("index 2 of a tuple of 2", "2", F)
+def tuple_index(item, a):
+    t = (a[0], a[1])
+    a[0] = t[2]
+
+
+@wrong("must be known when compiling", "i", F)
+def tuple_dynamic_index(item, a):
+    i = item.get_id(0)
+    t = (a[0], a[1])
+    a[0] = t[i]
+
+
+@wrong("what is stored is a tuple of 2, expected a number", "(1, 2)", F)
+def store_tuple(item, a):
+    a[0] = (1, 2)
+
+
+@wrong("the annotation is no type of a number", "os", F)
+def bad_annotation(item, a):
+    x: os = 1
+    a[0] = x
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+@wrong("a kernel returns nothing; write to an array", "return a[0]", F)
+def returns(item, a):
+    return a[0]
+
+
+@wrong("a kernel has no try", "try", F)
+def tries(item, a):
+    try:
+        a[0] = 1
+    except ValueError:
+        pass
+
+
+@wrong("a kernel has no with", "with", F)
+def withs(item, a):
+    with open("x") as f:
+        a[0] = 1
+
+
+@wrong("a kernel has no raise; use assert", "raise", F)
+def raises(item, a):
+    raise ValueError
+
+
+@wrong("a kernel has no import; import outside", "import", F)
+def imports(item, a):
+    import math
+
+    a[0] = math.pi
+
+
+@wrong("a kernel has no function inside; use @usmx.device_func", "def", F)
+def inner_function(item, a):
+    def inner(x):
+        return x
+
+    a[0] = inner(1)
+
+
+@wrong("a kernel has no lambda; use a function with @usmx.device_func", "lambda", F)
+def lambdas(item, a):
+    f = lambda x: x  # noqa: E731
+    a[0] = f(1)
+
+
+@wrong("a kernel has no list; use a tuple of numbers or usmx.private.array", "[1, 2]", F)
+def lists(item, a):
+    a[0] = [1, 2][0]
+
+
+@wrong("a kernel has no list; use usmx.private.array", "[x", F)
+def comprehension(item, a):
+    b = [x for x in range(3)]
+
+
+@wrong("a kernel has no dict", "{", F)
+def dicts(item, a):
+    b = {1: 2}
+
+
+@wrong("a kernel has no del", "del", F)
+def deletes(item, a):
+    x = 1
+    del x
+
+
+@wrong("a kernel has no global; globals are read only", "global", F)
+def globals_written(item, a):
+    global ORDINARY
+    ORDINARY = 1
+
+
+@wrong("a kernel has no slice; loop over the elements", "1:2", F)
+def slices(item, a):
+    a[1:2] = 1
+
+
+@wrong("a kernel has no text but in print and assert", "'text'", F)
+def text(item, a):
+    a[0] = 'text'  # fmt: skip
+
+
+@wrong("a kernel loops over range(...) only", "a", F)
+def loop_over_array(item, a):
+    for x in a:
+        a[0] = x
+
+
+@wrong("range with a step of 0", "0", F)
+def zero_step(item, a):
+    for i in range(0, 10, 0):
+        a[i] = 1
+
+
+@wrong("range takes ints, not float32", "a[0]", F)
+def float_range(item, a):
+    for i in range(a[0]):
+        a[i] = 1
+
+
+@wrong("a kernel has no else after a loop", "a[0] = 2", F)
+def loop_else(item, a):
+    for i in range(3):
+        a[i] = 1
+    else:
+        a[0] = 2
+
+
+@wrong("only variables and elements can be assigned", "a.shape", F)
+def assign_attribute(item, a):
+    a.shape = 3
+
+
+@wrong("constant memory is read only; use its update() outside", "TABLE[0]", F)
+def write_constant(item, a):
+    TABLE[0] = a[0]
+
+
+@wrong("the array that was passed is read only", "a[0]", F, readonly=True)
+def write_readonly(item, a):
+    a[0] = 1
+
+
+@wrong("the message of an assert is a literal text", "a[0]", F)
+def assert_message(item, a):
+    assert a[0] > 0, a[0]
