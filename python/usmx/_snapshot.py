@@ -113,6 +113,7 @@ class Snapshot:
     """
 
     def __init__(self) -> None:
+        self._now = _usmx._trace_now()
         recorder = _recorder()
         records: list[tuple[Any, ...]] = []
         blocks: dict[int, tuple[Any, ...]] = {}
@@ -121,7 +122,6 @@ class Snapshot:
             blocks = {int(b[0]): b for b in recorder.blocks()}  # type: ignore[call-overload]
         #: When, in seconds since 1970.
         self.time = time.time()
-        self._now = _usmx._trace_now()
         #: Whether owners and a timeline were recorded.
         self.has_history = recorder is not None
         #: Operations that history had no room for; the timeline begins after them.
@@ -204,7 +204,8 @@ class Snapshot:
     def _timeline(self, records: list[tuple[Any, ...]]) -> list[Moment]:
         # What is alive now is known; what was before follows from there, backwards.
         used, held = self.used, self.held
-        out = [Moment(self._now, dict(used), held)]
+        now = max([self._now, *(record[11] for record in records[-1:])])
+        out = [Moment(now, dict(used), held)]
         for record in reversed(records):
             action, size, kind = record[0], record[1], record[2]
             failed, by_runtime = record[17], record[19]
