@@ -412,3 +412,21 @@ def test_ranges_of_several_dimensions(run):
 
     got = run(f, np.zeros((2, 3, 4), "i4"), over=(2, 3, 4))
     np.testing.assert_array_equal(got, np.arange(24).reshape(2, 3, 4) + 4000)
+
+
+@usmx.device_func
+def same_name(x):
+    return x + 1
+
+
+same_function = same_name
+same_table = usmx.constant.array([5.0])
+
+
+def test_variables_hide_neither_functions_nor_tables(run):
+    def sin(item, same_table_, device, out):
+        same_name = 2.0
+        table = same_table[0]
+        out[0] = same_function(same_name) + table + device
+
+    assert run(sin, 0, 10, np.zeros(1, "f8"), over=1)[0] == 18

@@ -78,7 +78,7 @@ def compile_kernel(
     item = function.parameters[0] if has_item else None
     names = function.parameters[1 if has_item else 0 :]
     module = Module(rank, known, backend)
-    module.taken.add("item")
+    module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walk = Elaborator(
         function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
@@ -103,9 +103,13 @@ def compile_kernel(
             parameters += [f"int64_t {n}" for n in lengths + strides]
             head.append(_view(spelled, t, const, lengths, strides))
     lines = [f"// {function.name}({_signature(names, arguments)})"]
-    lines += [table.declaration(spelled) for spelled, table in module.constants.values()]
-    for instance in _used(result):
-        lines += [instance.text, ""]
+    # In namespaces, so that a variable of the same name hides nothing.
+    if module.constants:
+        tables = [table.declaration(spelled) for spelled, table in module.constants.values()]
+        lines += ["namespace table {", *tables, "}", ""]
+    functions = [instance.text for instance in _used(result)]
+    if functions:
+        lines += ["namespace device {", "\n\n".join(functions), "}", ""]
     lines.append(f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{")
     lines += ["  " + line for line in head + result.declarations]
     lines += [*result.lines, "}", ""]

@@ -65,8 +65,8 @@ class Module:
     def constant(self, table: ConstantArray, name: str) -> str:
         """The C++ name of a constant table."""
         if id(table) not in self.constants:
-            self.constants[id(table)] = (self.unique("table_" + name.replace(".", "_")), table)
-        return self.constants[id(table)][0]
+            self.constants[id(table)] = (self.unique(name), table)
+        return f"table::{self.constants[id(table)][0]}"
 
     def instance(
         self, caller: Walker, node: ast.Call, callee: Function, values: list[Value]
@@ -145,7 +145,7 @@ def write_function(module: Module, walk: object, arguments: Mapping[str, object]
     lines.append(f"inline {returns} {name}({', '.join(parameters)}) {{")
     lines += ["  " + d for d in result.declarations] + result.lines + ["}"]
     return Instance(
-        name,
+        f"device::{name}",
         scalars,
         "\n".join(lines),
         result,

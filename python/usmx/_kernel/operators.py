@@ -133,17 +133,14 @@ def _shift(sign: str, a: Number, b: Number) -> Number:
 def _power(a: Number, b: Number) -> Number:
     t = arithmetic_type(a, b)
     whole = b.const if isinstance(b.const, int) else None
-    if t.is_integer:
-        if whole is not None and whole < 0:
-            if not t.weak:
-                raise TypeError(f"an integer to the power {whole}; make the base a float")
-            t = FLOAT
-        else:
-            return call("integer_power", t, a, b)
+    if t.is_integer and whole is not None and whole < 0:
+        if not t.weak:
+            raise TypeError(f"an integer to the power {whole}; make the base a float")
+        t = FLOAT
     if whole is not None and abs(whole) <= LARGEST_PRODUCT:
         base = checked(a, t)
         return Number(t, f"usmx::power_of<{t.cpp}, {whole}>({base.code})", pure=a.pure)
-    return call("power", t, a, b)
+    return call("integer_power" if t.is_integer else "power", t, a, b)
 
 
 def unary(sign: str, a: Number) -> Number:
