@@ -138,3 +138,15 @@ def test_a_kernel_dies_with_its_last_reference():
     gone = make()
     gc.collect()
     assert gone() is None
+
+
+def test_compiling_a_kernel_needs_no_numpy(run_python, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, usmx\n@usmx.kernel\ndef f(item, a, x):\n    a[item.get_id(0)] = x\n"
+        "for t in ('bool', 'int8', 'float16', 'float32', 'complex128'):\n"
+        "    f[4](usmx.zeros(4, dtype=t), 1).wait()\n"
+        "assert 'numpy' not in sys.modules\n",
+        encoding="utf-8",
+    )
+    run_python(f"import runpy; runpy.run_path({str(program)!r})")

@@ -86,7 +86,9 @@ def type_of(obj: object, where: str) -> Type:
     if plain is not None:
         return plain
     if isinstance(obj, _usmx.ndarray):
-        element = types.named(obj.dtype)
+        # Not its `dtype`, which is NumPy's and would import it.
+        typestr = obj.__sycl_usm_array_interface__["typestr"]
+        element = types.named("bool" if typestr == "|b1" else typestr[1:])
         if element is None:
             raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
         contiguous = bool(obj.flags.c_contiguous)
