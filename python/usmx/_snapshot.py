@@ -149,13 +149,7 @@ class Snapshot:
                     base,
                     size,
                     [
-                        Block(
-                            base + offset,
-                            taken,
-                            asked,
-                            state,
-                            owners.get(base + offset) if state == "used" else None,
-                        )
+                        Block(base + offset, taken, asked, state, owners.get(base + offset))
                         for offset, taken, asked, state in blocks
                     ],
                 )
