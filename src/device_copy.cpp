@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <string>
 #include <vector>
 
-#include <sycl/event.hpp>
-
+#include "temporaries.hpp"
 #include "usmx/kernel.hpp"
-#include "usmx/wait.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -88,6 +87,20 @@ launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t 
   return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
+/// The numbers in device memory, and on their way there in memory that lives as long as the
+/// command.
+array device_table(command_chain& commands, const std::vector<std::int64_t>& table) {
+  const std::size_t bytes = table.size() * sizeof(std::int64_t);
+  const array on_host = host_bytes(commands, bytes);
+  std::memcpy(on_host.data(), table.data(), bytes);
+  const std::int64_t length[] = {static_cast<std::int64_t>(table.size())};
+  array on_device =
+      array::empty(commands.queue(), length, dtype::of<std::int64_t>(), usm_kind::device);
+  commands.use(on_device);
+  commands.memcpy(on_device.data(), on_host.data(), bytes);
+  return on_device;
+}
+
 }  // namespace
 
 std::int64_t count_runs(const loop_nest& nest, std::size_t itemsize) noexcept {
@@ -98,7 +111,7 @@ std::int64_t count_runs(const loop_nest& nest, std::size_t itemsize) noexcept {
   return nest.count(gapless ? nest.rank - 1 : nest.rank);
 }
 
-void copy_runs(sycl::queue& queue, const any_view& dst, const any_view& src,
+void copy_runs(command_chain& commands, const any_view& dst, const any_view& src,
                const loop_nest& nest) {
   const std::size_t itemsize = dst.dtype().itemsize();
   const std::int64_t runs = count_runs(nest, itemsize);
@@ -110,23 +123,17 @@ void copy_runs(sycl::queue& queue, const any_view& dst, const any_view& src,
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
 
-  std::vector<sycl::event> copies;
-  copies.reserve(static_cast<std::size_t>(std::min<std::int64_t>(runs, 1024)));
-  const auto wait_all = [&] {
-    for (const sycl::event& copy : copies) wait(copy, queue);
-  };
+  std::size_t submitted = 0;
   nest.each(depth, [&](std::int64_t d, std::int64_t s) {
-    copies.push_back(queue.memcpy(to + d, from + s, bytes));
-    if (copies.size() == 1024) {
-      wait_all();
-      copies.clear();
-    }
+    commands.memcpy(to + d, from + s, bytes);
+    // A driver's queue need not have room for millions.
+    if (++submitted % 1024 == 0) commands.finish();
   });
-  wait_all();
 }
 
-void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src,
+void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view& src,
                     const loop_nest& nest) {
+  sycl::queue& queue = commands.queue();
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
 
@@ -173,10 +180,10 @@ void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src
       s[at] = loops.from[k] / from_type.bytes;
     }
     const kernel run = built.get("strided_copy");
-    wait(run.launch(queue, range_for(run, queue, size),
-                    {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1], n[2],
-                     n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]}),
-         queue);
+    commands.then(run.launch(queue, range_for(run, queue, size),
+                             {static_cast<const void*>(to), static_cast<const void*>(from), size,
+                              n[1], n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
+                             commands.before()));
     return;
   }
   std::vector<std::int64_t> table;
@@ -184,14 +191,13 @@ void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src
     table.insert(table.end(),
                  {loops.shape[k], loops.to[k] / to_type.bytes, loops.from[k] / from_type.bytes});
   }
-  const std::int64_t length[] = {static_cast<std::int64_t>(table.size())};
-  const array on_device = array::empty(queue, length, dtype::of<std::int64_t>(), usm_kind::device);
-  wait(queue.memcpy(on_device.data(), table.data(), table.size() * sizeof(std::int64_t)), queue);
+  const array on_device = device_table(commands, table);
   const kernel run = built.get("strided_copy_any");
-  wait(run.launch(queue, range_for(run, queue, size),
-                  {static_cast<const void*>(to), static_cast<const void*>(from), size,
-                   static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)}),
-       queue);
+  commands.then(
+      run.launch(queue, range_for(run, queue, size),
+                 {static_cast<const void*>(to), static_cast<const void*>(from), size,
+                  static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
+                 commands.before()));
 }
 
 }  // namespace usmx::detail

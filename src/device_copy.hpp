@@ -5,8 +5,7 @@
 
 #include <cstdint>
 
-#include <sycl/queue.hpp>
-
+#include "command_chain.hpp"
 #include "loop_nest.hpp"
 #include "usmx/array.hpp"
 
@@ -18,12 +17,14 @@ inline constexpr std::int64_t few_runs = 32;
 /// How many gapless runs of elements the loops consist of.
 std::int64_t count_runs(const loop_nest& nest, std::size_t itemsize) noexcept;
 
-/// Copies run by run and waits. Either side may be host memory. Needs `same_bytes`.
-void copy_runs(sycl::queue& queue, const any_view& dst, const any_view& src, const loop_nest& nest);
+/// Copies run by run. Either side may be host memory. Needs `same_bytes`.
+void copy_runs(command_chain& commands, const any_view& dst, const any_view& src,
+               const loop_nest& nest);
 
-/// Copies and casts with a kernel on `queue` and waits; the device must reach both sides, and they
-/// must not overlap. Throws build_error if there is no kernel for these types on this device.
-void copy_by_kernel(sycl::queue& queue, const any_view& dst, const any_view& src,
+/// Copies and casts with a kernel; the device must reach both sides, and they must not overlap.
+/// Throws build_error, and has submitted nothing, if there is no kernel for these types on this
+/// device.
+void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view& src,
                     const loop_nest& nest);
 
 }  // namespace usmx::detail

@@ -61,6 +61,9 @@ class owner {
   bool busy() noexcept;
   /// The same for queues named by `used_on` alone: what others submitted is theirs to order.
   bool has_own_work() noexcept;
+  /// Adds the events that a command on the bytes has to wait for if it is submitted to `next`: none
+  /// for what that queue puts before it anyway. May throw sycl::exception.
+  void pending(const sycl::queue& next, std::vector<sycl::event>& events);
 
   /// Frees the bytes. Called once, when nothing uses them any more; may run on any thread that
   /// allocates or frees, never on one of SYCL's.

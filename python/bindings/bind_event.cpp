@@ -1,5 +1,6 @@
 // Events for Python: waiting, asking, and the times that a profiling queue took.
 // SPDX-License-Identifier: Apache-2.0
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include <nanobind/stl/vector.h>
 #include <sycl/event.hpp>
 
+#include "event_watch.hpp"
+#include "memory.hpp"
+#include "protocols.hpp"
 #include "runtime_bindings.hpp"
 
 namespace usmx::python {
@@ -43,23 +47,52 @@ std::uint64_t time_of(const sycl::event& event) {
   }
 }
 
-sycl::event to_event(nb::handle obj) {
+/// A finished transfer may have been all that kept a buffer or a block.
+void wait_and_give_back(std::span<const sycl::event> events) {
+  {
+    const gil_released released;
+    wait(events);
+    collect();
+  }
+  release_waiting_objects();
+}
+
+}  // namespace
+
+sycl::event to_event(nb::handle obj, const char* where) {
   if (nb::isinstance<sycl::event>(obj)) return nb::cast<const sycl::event&>(obj);
   nb::object capsule = nb::borrow(obj);
   if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
       nb::hasattr(obj, "_get_capsule"))
     capsule = obj.attr("_get_capsule")();
   if (!PyCapsule_CheckExact(capsule.ptr()))
-    throw nb::type_error(
-        "source: expected an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
   const char* name = PyCapsule_GetName(capsule.ptr());
-  if (!name || std::string_view(name) != "SyclEventRef")
-    throw std::invalid_argument(std::string("source: the capsule is named \"") +
+  const bool is_event = name != nullptr && std::string_view(name) == "SyclEventRef";
+  // A Queue, for instance, which hands out capsules too.
+  if (!is_event && !capsule.is(obj))
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
+  if (!is_event)
+    throw std::invalid_argument(std::string(where) + ": the capsule is named \"" +
                                 (name ? name : "") + "\"; expected a fresh \"SyclEventRef\"");
   return *static_cast<const sycl::event*>(PyCapsule_GetPointer(capsule.ptr(), name));
 }
 
-}  // namespace
+std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
+  std::vector<sycl::event> events;
+  if (obj.is_none()) return events;
+  // Lists first: asking one for an attribute that it lacks is slow.
+  const bool is_list = PyTuple_CheckExact(obj.ptr()) || PyList_CheckExact(obj.ptr());
+  if (!is_list && (nb::isinstance<sycl::event>(obj) || PyCapsule_CheckExact(obj.ptr()) ||
+                   nb::hasattr(obj, "_get_capsule"))) {
+    events.push_back(to_event(obj, where));
+    return events;
+  }
+  if (PySequence_Check(obj.ptr()) == 0 || PyUnicode_Check(obj.ptr()) != 0)
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a sequence of them");
+  for (const nb::handle item : nb::iter(obj)) events.push_back(to_event(item, where));
+  return events;
+}
 
 void bind_event(nb::module_& m) {
   using sycl::event;
@@ -74,24 +107,31 @@ void bind_event(nb::module_& m) {
             if (source.is_none())
               new (self) event();
             else
-              new (self) event(to_event(source));
+              new (self) event(to_event(source, "source"));
           },
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: object = None) -> None"))
       .def(
-          "wait", [](const event& e) { wait(e); }, nb::call_guard<gil_released>(),
+          "wait", [](const event& e) { wait_and_give_back(std::span(&e, 1)); },
           "Wait until the command has finished. Raises its asynchronous errors.")
       .def_static(
-          "wait_for",
-          [](nb::handle source) {
-            const auto events = nb::isinstance<event>(source)
-                                    ? std::vector<event>{nb::cast<const event&>(source)}
-                                    : nb::cast<std::vector<event>>(source);
-            const gil_released released;
-            wait(events);
-          },
+          "wait_for", [](nb::handle source) { wait_and_give_back(to_events(source, "events")); },
           nb::arg("events"), "Wait for an event, or for all of a sequence.",
           nb::sig("def wait_for(events: Event | Sequence[Event]) -> None"))
+      .def(
+          "__await__",
+          [](nb::object self) {
+            return nb::module_::import_("usmx._waiting").attr("wait")(self).attr("__await__")();
+          },
+          nb::sig("def __await__(self) -> Generator[Any, None, None]"),
+          "In a coroutine of asyncio: wait until the command has finished while others run.\n"
+          "Raises its asynchronous errors. Cancelling the task leaves the command alone.")
+      .def_prop_ro(
+          "is_done", [](const event& e) { return is_done(e); },
+          "Whether the command has finished, failed or not.")
+      .def(
+          "_watch", [](const event& e) { return watch(e); },
+          "A file descriptor that becomes readable when the command has finished.")
       .def_prop_ro("status", &status_of, "\"submitted\", \"running\" or \"complete\".")
       .def_prop_ro("execution_status", &status_of, "dpctl's name of status.")
       .def_prop_ro(

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
+#include "runtime_bindings.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::python {
@@ -105,7 +106,7 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
   }();
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
-  if (ordered_by_hand) before = to_events(depends_on);
+  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
   const auto k = [&] {
     try {

@@ -26,6 +26,7 @@ void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creatio
 void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
 void bind_kernel(nb::module_& m);     // bind_kernel.cpp: run-time compiled kernels
 void bind_trace(nb::module_& m);      // bind_trace.cpp: recorders of what is done to memory
+void bind_transfers(nb::module_& m);  // bind_transfers.cpp: copies, fills, prefetches
 void bind_program_cache(nb::module_& m);    // bind_program_cache.cpp: what the disk keeps of them
 void bind_kernel_dispatch(nb::module_& m);  // kernel_dispatch.cpp: kernels from Python functions
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call

@@ -93,28 +93,12 @@ std::vector<sycl::event> order_of(const sycl::queue& queue,
   };
   if (!queue.is_in_order()) add(queue);
   for (const auto& a : arguments) {
-    if (a.memory && a.memory->queue() != queue) add(a.memory->queue());
+    if (!a.memory) continue;
+    if (a.memory->queue() != queue) add(a.memory->queue());
+    // Transfers may have gone to a third queue.
+    if (const shared_owner& keep = a.memory->keep_alive()) keep->pending(queue, before);
   }
   return before;
-}
-
-std::vector<sycl::event> to_events(nb::handle obj) {
-  std::vector<sycl::event> events;
-  if (nb::isinstance<sycl::event>(obj)) {
-    events.push_back(nb::cast<sycl::event>(obj));
-    return events;
-  }
-  if (PySequence_Check(obj.ptr())) {
-    for (const nb::handle item : obj) {
-      if (!nb::isinstance<sycl::event>(item)) {
-        throw nb::type_error(("depends_on: expected usmx.Event, got " + python_type(item)).c_str());
-      }
-      events.push_back(nb::cast<sycl::event>(item));
-    }
-    return events;
-  }
-  throw nb::type_error(
-      ("depends_on: expected an Event or a sequence of them, got " + python_type(obj)).c_str());
 }
 
 }  // namespace usmx::python

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "runtime_bindings.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::python {
@@ -32,10 +33,9 @@ memory_argument to_memory(nb::handle obj);
 array retyped(const array& bytes, const dtype& type);
 
 /// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
-/// of its arguments, and those on its own queue if that one does not keep an order.
+/// of its arguments, those on its own queue if that one does not keep an order, and whatever else
+/// the memory is used for.
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   const std::deque<memory_argument>& arguments);
-/// `depends_on=`: an event or a sequence of them. TypeError.
-std::vector<sycl::event> to_events(nb::handle obj);
 
 }  // namespace usmx::python

@@ -233,7 +233,7 @@ sycl::event dispatcher::launch(nb::handle self, const launch_range& range, const
   key += queue.get_backend() == sycl::backend::ext_oneapi_cuda ? 'c' : 'o';
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
-  if (ordered_by_hand) before = to_events(depends_on);
+  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
   const auto text = find(self, range, args, key, memory, queue);
   if (!text->needs_group.empty() && range.local().empty()) {

@@ -73,6 +73,14 @@ void wait_for_work(const array& a);
 void copy_elements(const array& to, const array& from);
 void bind_copies(nb::class_<memory>& c);
 
+// --- quick_copy.cpp
+// ----------------------------------------------------------------------------
+/// Whether the host may touch the memory at once: within its reach, of ours, nothing pending.
+bool is_idle_for_host(const array& a) noexcept;
+/// A copy by the host between such memory, inside of `holds`, and bytes that the caller holds. Lets
+/// go of the GIL if it takes long.
+void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes);
+
 // --- memory_buffer.cpp
 // ----------------------------------------------------------------------------
 extern PyType_Slot memory_slots[];

@@ -20,5 +20,6 @@ NB_MODULE(_usmx, m) {
   bind_trace(m);
   bind_program_cache(m);
   bind_kernel_dispatch(m);
+  bind_transfers(m);
   bind_python_api(m);
 }

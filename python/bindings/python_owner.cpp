@@ -6,6 +6,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "event_watch.hpp"
 #include "memory.hpp"
 
 namespace usmx::python {
@@ -79,6 +80,7 @@ const python_owner* python_owner_of(const array& a) noexcept {
 void at_exit() {
   {
     const gil_released released;
+    stop_watching();
     trim_default_resources();
   }
   release_waiting_objects();

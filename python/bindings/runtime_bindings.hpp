@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include <sycl/event.hpp>
 
 #include "bindings.hpp"
 
@@ -14,6 +17,11 @@ void bind_platform_and_device(nb::module_& m);            // bind_device.cpp
 void bind_device_info(nb::class_<sycl::device>& device);  // bind_device_info.cpp
 void bind_context_and_queue(nb::module_& m);              // bind_queue.cpp
 void bind_event(nb::module_& m);                          // bind_event.cpp
+
+/// An Event of usmx or dpctl, or a fresh "SyclEventRef" capsule. TypeError names `where`.
+sycl::event to_event(nb::handle obj, const char* where);
+/// One of these or a sequence of them, for `depends_on=`; None is none.
+std::vector<sycl::event> to_events(nb::handle obj, const char* where);
 
 /// "opencl:cpu:0 (name)", "a sub-device of opencl:cpu:0 (name)": for reprs and error messages.
 std::string described(const sycl::device& device);
