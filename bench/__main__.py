@@ -8,7 +8,7 @@ import importlib
 from table import Effort, Result, main
 
 #: The files beside this one that have a ``run(effort)``.
-TASKS = ("exchange",)
+TASKS = ("exchange", "transfers")
 
 
 def run(effort: Effort) -> list[Result]:

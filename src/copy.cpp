@@ -115,7 +115,7 @@ sycl::event after_all(const sycl::queue& queue, std::span<const sycl::event> dep
 
 /// The device's times of the last command come into the record.
 sycl::event measured(traced& record, const sycl::queue& queue, sycl::event last) {
-  if (record) measure(record, queue, last);
+  if (record) detail::measure(record, queue, last);
   return last;
 }
 

@@ -151,7 +151,7 @@ sycl::event fill_async(const sycl::queue& queue, const array& dst, const void* e
   if (to.size() == 0) return commands.end();
   const sycl::event last =
       run(commands, [&](command_chain& c) { submit_fill(c, dst, one.data()); });
-  if (record) measure(record, queue, last);
+  if (record) detail::measure(record, queue, last);
   return last;
 }
 

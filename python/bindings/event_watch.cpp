@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -47,12 +48,7 @@ class watcher {
     const std::scoped_lock lock(mutex_);
     if (stopped_) return;  // the process ends, and its loops have ended
     watched_.push_back({event, std::move(wake)});
-    // After a fork the thread exists in the parent only.
-    if (owner_ != getpid()) {
-      if (thread_.joinable()) new std::thread(std::move(thread_));  // nobody's any more
-      thread_ = std::thread([this] { run(); });
-      owner_ = getpid();
-    }
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     changed_.notify_one();
   }
 
@@ -63,7 +59,7 @@ class watcher {
       const std::scoped_lock lock(mutex_);
       stopped_ = true;
       forgotten = std::exchange(watched_, {});
-      if (owner_ == getpid()) last = std::move(thread_);
+      last = std::move(thread_);
     }
     changed_.notify_one();
     if (last.joinable()) last.join();
@@ -114,13 +110,25 @@ class watcher {
   std::condition_variable changed_;
   std::vector<entry> watched_;
   std::thread thread_;
-  pid_t owner_ = 0;
   bool stopped_ = false;
 };
 
+/// One for each process: after a fork the thread, and whoever holds the lock, are the parent's.
+/// Leaked, since a thread may be in it until the very end.
 watcher& the_watcher() {
-  static auto& one = *new watcher;  // leaked: a thread may be in it until the very end
-  return one;
+  struct owned {
+    pid_t process = getpid();
+    watcher threads;
+  };
+  static std::atomic<owned*> current{nullptr};
+  owned* known = current.load(std::memory_order_acquire);
+  if (known != nullptr && known->process == getpid()) return known->threads;
+  auto* const fresh = new owned;
+  if (current.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) {
+    return fresh->threads;
+  }
+  delete fresh;
+  return known->threads;
 }
 
 }  // namespace

@@ -204,6 +204,43 @@ def a_trace_is_recorded() -> None:
         um.record_history(False)
 
 
+@scenario
+def transfers_are_submitted() -> None:
+    numbers = np.arange(6000, dtype="i4").reshape(60, 100)
+    for in_order in (True, False):
+        q = usmx.Queue(usmx.Device(), in_order=in_order)
+        for kind in ("device", "shared", "host"):
+            a = usmx.empty((60, 100), "i4", usm_type=kind, queue=q)
+            b = usmx.empty((100, 60), "f8", usm_type=kind, queue=q)
+            usmx.copy_async(a, numbers)
+            usmx.copy_async(b, a.T)
+            out = np.zeros((100, 60), "i8")
+            usmx.copy_async(out, b).wait()
+            same(out, numbers.T)
+            usmx.fill_async(a[::2], 7)
+            usmx.memset_async(a[1::2], 1)
+            usmx.prefetch_async(a)
+            usmx.copy(out, a.T)
+            same(out[:, 0::2].min() == 7 and out[:, 1::2].max() == 0x01010101, True)
+            usmx.copy_2d(a, 400, numbers, 400, 200, 60)
+            same(a[:, :50].to_numpy(), numbers[:, :50])
+
+
+@scenario
+def large_copies_are_staged() -> None:
+    numbers = np.arange(9000, dtype="i4").reshape(90, 100)
+    usmx._usmx._set_staging((3000, 1000, 2))
+    try:
+        a = usmx.empty((90, 100), "i4", usm_type="device")
+        for src in (numbers, numbers.astype("f8"), np.asfortranarray(numbers)):
+            usmx.copy(a, src)
+            out = np.zeros((90, 100), src.dtype)
+            usmx.copy(out, a)
+            same(out, src)
+    finally:
+        usmx._usmx._set_staging(None)
+
+
 def everything() -> None:
     """All of the above, for a process that does it once."""
     for run in ALL.values():
