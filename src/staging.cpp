@@ -70,6 +70,7 @@ std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::si
   try {
     for (std::size_t k = 0; k < limits.blocks; ++k) {
       slots.push_back({array::empty(commands.queue(), shape, dtype(), usm_kind::host), {}, {}});
+      slots.back().block.wait();  // see host_bytes
       commands.use(slots.back().block);
     }
   } catch (const std::exception&) {

@@ -53,6 +53,7 @@ array host_bytes(command_chain& commands, std::size_t count) {
     try {
       const std::int64_t shape[] = {static_cast<std::int64_t>(bytes)};
       array pinned = array::empty(commands.queue(), shape, dtype(), usm_kind::host);
+      pinned.wait();  // a pool may give what earlier commands still use, since later ones wait
       commands.use(pinned);
       return pinned;
     } catch (const std::exception&) {
