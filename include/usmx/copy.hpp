@@ -64,8 +64,8 @@ array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind ki
 
 /// Rows of `width` bytes each, `pitch` bytes from one row's beginning to the next's, beginning at
 /// the lowest byte of each array; `elements()` only says where that is and how far it goes.
-/// Throws interop_error (out_of_allocation) if the rows leave the array, std::invalid_argument for a
-/// pitch smaller than the width.
+/// Throws interop_error (out_of_allocation) if the rows leave the array, std::invalid_argument for
+/// a pitch smaller than the width.
 struct pitched {
   std::size_t pitch = 0;
   std::size_t width = 0;
