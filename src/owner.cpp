@@ -182,16 +182,6 @@ bool owner::has_own_work() noexcept {
   return false;
 }
 
-void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
-  if (!used_.load(std::memory_order_acquire)) return;
-  const std::scoped_lock lock(mutex_);
-  for (const use& u : uses_) {
-    if (u.queue == next && next.is_in_order()) continue;
-    sycl::event last = u.marker();
-    if (!is_done(last)) events.push_back(std::move(last));
-  }
-}
-
 std::vector<owner::use> owner::take_uses() noexcept {
   if (!used_.load(std::memory_order_acquire)) return {};
   const std::scoped_lock lock(mutex_);

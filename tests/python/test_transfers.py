@@ -19,7 +19,7 @@ import usmx.memory as um
 
 SIDES = ("device", "shared", "host", "numpy")
 LAYOUTS = ("C", "F", "every other", "reversed", "column")
-DTYPES = ("f4", "i2", "c8", "?")
+DTYPES = ("f4", "i2", "c8")
 
 
 class Foreign:
