@@ -792,6 +792,19 @@ class Event:
     def wait_for(events: Event | Sequence[Event]) -> None:
         """Wait for an event, or for all of a sequence."""
 
+    def __await__(self) -> Generator[Any, None, None]:
+        """
+        In a coroutine of asyncio: wait until the command has finished while others run.
+        Raises its asynchronous errors. Cancelling the task leaves the command alone.
+        """
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the command has finished, failed or not."""
+
+    def _watch(self) -> int:
+        """A file descriptor that becomes readable when the command has finished."""
+
     @property
     def status(self) -> str:
         """"submitted", "running" or "complete"."""
@@ -2166,6 +2179,134 @@ class _KernelDispatcher:
 
 def _ask_for_simulation(on: bool) -> None:
     """From now on ask each kernel at its launch whether it is simulated."""
+
+def copy(dst: object, src: object, *, queue: object = None, depends_on: object = (), progress: bool | Callable[[int, int], object] = False) -> None:
+    """
+    Copy `src` into `dst`, element by element, and wait.
+
+    Parameters
+    ----------
+    dst, src : array, memory, buffer
+        USM of any library (anything with `__sycl_usm_array_interface__`), or anything with a
+        buffer, such as NumPy's arrays, of any strides; one of each or two of a kind. The shapes
+        must be equal; elements are cast as by NumPy's ``casting="unsafe"``. Memory objects,
+        bytes and bytearray have no element type: they hold the other side's elements in C order.
+    queue : Queue, optional
+        Where the commands go, in any form that names a queue. Default: that of `dst` or, for
+        memory of the host, of the other side.
+    depends_on : Event or sequence of Event, optional
+        What must have finished before, of usmx or dpctl; in addition to whatever is pending
+        on the memory as far as usmx knows.
+    progress : bool or callable, optional
+        True shows a bar of tqdm, which must be installed; a callable is called with the bytes
+        done and the bytes in all after each part.
+
+    Raises
+    ------
+    TypeError
+        A side is neither USM nor a buffer.
+    ValueError
+        The shapes differ, `dst` is read-only, or the queue reaches neither side.
+    ModuleNotFoundError
+        ``progress=True`` without tqdm.
+    """
+
+def copy_async(dst: object | None, src: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """
+    Submit a copy of `src` into `dst` and return its Event; see `copy`.
+
+    Both sides are kept until the copy has ended, whatever is dropped meanwhile; buffers stay
+    exported. Do not change memory of the host before that. Commands that are submitted to the
+    queue of `dst` later, and every use of the USM through usmx, come after the copy.
+
+    Steps that only the host can do after the device are done before this returns: scattering
+    to strided memory of the host, and the way from one context to another. Few bytes within
+    reach of the host, on which nothing is pending, are copied at once.
+
+    Parameters
+    ----------
+    dst, src : array, memory, buffer
+        As for `copy`.
+    queue : Queue, optional
+        Where the commands go, in any form that names a queue. Default: that of `dst` or, for
+        memory of the host, of the other side.
+    depends_on : Event or sequence of Event, optional
+        What must have finished before, of usmx or dpctl; in addition to whatever is pending
+        on the memory as far as usmx knows.
+
+    Returns
+    -------
+    Event
+        ``event.wait()`` or ``await event`` raises if the copy failed.
+    """
+
+def copy_2d(dst: object | None, dst_pitch: object, src: object | None, src_pitch: object, width: object, height: object, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+    """
+    Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's
+    beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.
+
+    Raises
+    ------
+    ValueError
+        The rows leave a side, or a pitch is smaller than the width.
+    """
+
+def copy_2d_async(dst: object | None, dst_pitch: object, src: object | None, src_pitch: object, width: object, height: object, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """
+    Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.
+    """
+
+def fill(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+    """
+    Set every element of USM to a number, and wait. The number must fit the element type.
+
+    Raises
+    ------
+    NotUSMError
+        `dst` has no USM.
+    OverflowError, TypeError
+        The number does not fit the element type.
+    ValueError
+        `dst` is read-only.
+    """
+
+def fill_async(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """Submit a fill and return its Event; see `fill`."""
+
+def memset(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+    """
+    Set every byte of the elements of USM to `value`, 0 to 255, and wait.
+
+    Raises
+    ------
+    NotUSMError
+        `dst` has no USM.
+    ValueError
+        The value is no byte, or `dst` is read-only.
+    """
+
+def memset_async(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """Submit a memset and return its Event; see `memset`."""
+
+def prefetch(obj: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+    """
+    Move shared memory to the device of `queue` before it is needed there, and wait. Memory of
+    other kinds is where it belongs: nothing happens.
+    """
+
+def prefetch_async(obj: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """Submit a prefetch and return its Event; see `prefetch`."""
+
+def mem_advise(obj: object | None, advice: object, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+    """
+    Tell the driver how memory will be used, and wait. What `advice` means is the backend's own
+    (the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do nothing.
+    """
+
+def mem_advise_async(obj: object | None, advice: object, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+    """Submit an advice and return its Event; see `mem_advise`."""
+
+def _set_staging(limits: object | None) -> None: ...
 
 _api: object
 
