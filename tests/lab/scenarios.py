@@ -241,6 +241,96 @@ def large_copies_are_staged() -> None:
         usmx._usmx._set_staging(None)
 
 
+@scenario
+def elements_are_copied_between_any_two() -> None:
+    numbers = np.arange(48, dtype="f4").reshape(6, 8)
+    kinds = ("device", "shared", "host")
+    for kind in kinds:
+        a = usmx.asarray(numbers, usm_type=kind)
+        for other in kinds:
+            b = usmx.empty((6, 8), "f4", usm_type=other)
+            usmx.copy(b, a)
+            same(b.to_numpy(), numbers)
+        turned = usmx.empty((8, 6), "i4", usm_type=kind)
+        usmx.copy(turned.T, a)
+        same(turned.to_numpy(), numbers.T.astype("i4"))
+        out = np.empty((3, 4), "f8")
+        usmx.copy(out, a[::2, 1::2])
+        same(out, numbers[::2, 1::2].astype("f8"))
+        usmx.copy(a[1:], a[:-1])  # over itself
+        same(a.to_numpy(), numbers[[0, 0, 1, 2, 3, 4]])
+
+
+@scenario
+def transfers_are_waited_for_later() -> None:
+    numbers = np.arange(5000, dtype="i4")
+    for kind in ("device", "shared", "host"):
+        a = usmx.empty(5000, "i4", usm_type=kind)
+        b = usmx.empty(5000, "i4", usm_type="device")
+        out = np.zeros(5000, "i4")
+        into = usmx.copy_async(a, numbers)
+        over = usmx.copy_async(b, a, depends_on=[into])
+        filled = usmx.fill_async(a, 7, depends_on=[over])
+        back = usmx.copy_async(out, b, depends_on=[over])
+        bytes_set = usmx.memset_async(a[:100], 1, depends_on=[filled])
+        for event in (into, over, filled, back, bytes_set):
+            event.wait()
+        same(out, numbers)
+        same(a.to_numpy(), np.r_[np.full(100, 0x01010101), np.full(4900, 7)].astype("i4"))
+
+
+@scenario
+def transfers_outlive_their_arrays() -> None:
+    numbers = np.arange(5000, dtype="i4")
+    out = np.zeros(5000, "i4")
+    a = usmx.empty(5000, "i4", usm_type="device")
+    usmx.copy_async(a, numbers)
+    b = usmx.empty(5000, "i4", usm_type="device")
+    usmx.copy_async(b, a)
+    last = usmx.copy_async(out, b)
+    del a, b
+    kept = usmx.full(5000, 3, "i4", usm_type="device")  # may lie where they lay
+    last.wait()
+    same(out, numbers)
+    same(kept.to_numpy(), np.full(5000, 3, "i4"))
+
+
+@scenario
+def rows_are_copied_with_pitches() -> None:
+    source = np.arange(60, dtype="u1")
+    for kind in ("device", "shared", "host"):
+        a = usmx.asarray(source, usm_type=kind)
+        b = usmx.zeros(60, "u1", usm_type=kind)
+        usmx.copy_2d(b, 20, a, 12, 10, 3)
+        expected = np.zeros(60, "u1")
+        for row in range(3):
+            expected[row * 20 : row * 20 + 10] = source[row * 12 : row * 12 + 10]
+        same(b.to_numpy(), expected)
+
+
+@scenario
+def large_memory_is_staged() -> None:
+    numbers = np.arange(30_000, dtype="i4")
+    usmx._usmx._set_staging((1 << 14, 1 << 13, 3))
+    try:
+        a = usmx.empty(30_000, "i4", usm_type="device")
+        usmx.copy(a, numbers)
+        out = np.zeros(30_000, "i4")
+        usmx.copy(out, a)
+        same(out, numbers)
+    finally:
+        usmx._usmx._set_staging(None)
+
+
+@scenario
+def memory_is_moved_ahead() -> None:
+    a = usmx.zeros(5000, "i4", usm_type="shared")
+    usmx.prefetch(a)
+    usmx.mem_advise(a, 0)
+    usmx.fill(a, 5)
+    same(a.to_numpy(), np.full(5000, 5, "i4"))
+
+
 def everything() -> None:
     """All of the above, for a process that does it once."""
     for run in ALL.values():

@@ -291,6 +291,33 @@ def test_names_are_escaped_in_the_summary():
     assert "&lt;script&gt;" in summary._repr_html_()
 
 
+def test_a_copy_that_is_not_waited_for_has_the_times_of_the_device():
+    queue = usmx.Queue(usmx.Device(), enable_profiling=True)
+    a = usmx.zeros(100_000, "f4", usm_type="device", queue=queue)
+    b = usmx.empty(100_000, "f4", usm_type="device", queue=queue)
+    with usmx.trace() as t:
+        usmx.copy_async(b, a, queue=queue).wait()
+        line = here() - 1
+    (event,) = actions(t.events, "copy")
+    assert (event.bytes, event.source_kind, event.kind) == (400_000, "device", "device")
+    assert event.begin <= event.device_begin < event.device_end
+    assert event.place.line == line
+    assert t.summary().copies == 1
+
+
+def test_prefetches_fills_and_pitched_copies_are_recorded():
+    a = usmx.zeros(1000, "u1", usm_type="shared")
+    b = usmx.zeros(1000, "u1", usm_type="device")
+    with usmx.trace() as t:
+        usmx.prefetch(a)
+        usmx.fill(b, 3)
+        usmx.memset(a, 1)
+        usmx.copy_2d(b, 100, a, 50, 40, 5)
+    summary = t.summary()
+    assert (summary.fills, summary.copies, summary.bytes_copied) == (2, 1, 200)
+    assert [e.bytes for e in actions(t.events, "prefetch")] == [1000]
+
+
 # --- the proof of zero copy
 
 
