@@ -79,7 +79,8 @@ test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	  ctest --preset tsan --no-tests=error $(CTEST_ARGS)
 
 bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who do the same; BENCH_ARGS="--json"
-	$(BIN)/python bench $(BENCH_ARGS)
+	cmake --build $(BUILD) --target bench_pool bench_replay
+	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
 
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)

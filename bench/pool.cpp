@@ -12,15 +12,12 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <stdexcept>
-#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include <umf/memory_pool.h>
-#include <umf/pools/pool_disjoint.h>
-#include <umf/providers/provider_os_memory.h>
-
+#include "umf.hpp"
 #include "usmx/runtime.hpp"
 
 namespace {
@@ -38,42 +35,6 @@ struct resource {
   memory_resource& from;
   void* get(std::size_t bytes) { return from.allocate(bytes); }
   void put(void* p, std::size_t bytes) { from.deallocate(p, bytes); }
-};
-
-class umf {
- public:
-  umf() {
-    umf_os_memory_provider_params_handle_t pages = nullptr;
-    umf_disjoint_pool_params_handle_t params = nullptr;
-    const bool made =
-        umfOsMemoryProviderParamsCreate(&pages) == UMF_RESULT_SUCCESS &&
-        umfMemoryProviderCreate(umfOsMemoryProviderOps(), pages, &provider_) ==
-            UMF_RESULT_SUCCESS &&
-        umfDisjointPoolParamsCreate(&params) == UMF_RESULT_SUCCESS &&
-        // It keeps what it is told to keep: told generously here.
-        umfDisjointPoolParamsSetCapacity(params, 64) == UMF_RESULT_SUCCESS &&
-        umfDisjointPoolParamsSetMaxPoolableSize(params, 512 << 20) == UMF_RESULT_SUCCESS &&
-        umfPoolCreate(umfDisjointPoolOps(), provider_, params, 0, &pool_) == UMF_RESULT_SUCCESS;
-    if (!made) throw std::runtime_error("UMF made no pool");
-    umfDisjointPoolParamsDestroy(params);
-    umfOsMemoryProviderParamsDestroy(pages);
-  }
-  umf(const umf&) = delete;
-  umf& operator=(const umf&) = delete;
-  ~umf() {
-    umfPoolDestroy(pool_);
-    umfMemoryProviderDestroy(provider_);
-  }
-  struct source {
-    umf_memory_pool_handle_t pool;
-    void* get(std::size_t bytes) { return umfPoolAlignedMalloc(pool, bytes, 64); }
-    void put(void* p, std::size_t) { umfPoolFree(pool, p); }
-  };
-  source blocks() const { return {pool_}; }
-
- private:
-  umf_memory_provider_handle_t provider_ = nullptr;
-  umf_memory_pool_handle_t pool_ = nullptr;
 };
 
 /// Keeps the compiler from leaving out what nobody looks at.
@@ -126,17 +87,29 @@ double nanoseconds_each(const std::function<void()>& work, int count) {
   return took.count() / count;
 }
 
+struct style {
+  bool json = false;
+  int rounds = 15;
+  bool first = true;
+};
+
 template <class Malloc, class Umf, class Driver, class Pool>
-void row(const char* name, int count, Malloc from_malloc, Umf from_umf, Driver from_driver,
-         Pool from_pool) {
+void row(style& how, const char* name, int count, Malloc from_malloc, Umf from_umf,
+         Driver from_driver, Pool from_pool) {
   std::array<double, 4> best;
   best.fill(1e30);
   const int fewer = count / 50;  // or the driver would take all the time there is
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < how.rounds; ++round) {
     best[0] = std::min(best[0], nanoseconds_each([&] { from_malloc(count); }, count));
     best[1] = std::min(best[1], nanoseconds_each([&] { from_umf(count); }, count));
     best[2] = std::min(best[2], nanoseconds_each([&] { from_driver(fewer); }, fewer));
     best[3] = std::min(best[3], nanoseconds_each([&] { from_pool(count); }, count));
+  }
+  if (how.json) {
+    std::printf(
+        "%s{\"case\": \"%s\", \"malloc\": %.2f, \"UMF\": %.2f, \"driver\": %.2f, \"ours\": %.2f}",
+        std::exchange(how.first, false) ? "[" : ",\n", name, best[0], best[1], best[2], best[3]);
+    return;
   }
   std::printf("%-28s %9.1f %9.1f %9.1f %9.1f   %7.2f %7.2f %9.1f\n", name, best[0], best[1],
               best[2], best[3], best[3] / best[0], best[1] / best[3], best[2] / best[3]);
@@ -145,17 +118,24 @@ void row(const char* name, int count, Malloc from_malloc, Umf from_umf, Driver f
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  style how;
+  for (int k = 1; k < argc; ++k) {
+    if (std::string_view(argv[k]) == "--json") how.json = true;
+    if (std::string_view(argv[k]) == "--quick") how.rounds = 1;
+  }
   const sycl::queue& queue = usmx::default_queue();
   usmx::usm_resource driver(queue.get_context(), queue.get_device(), usmx::usm_kind::device);
   usmx::pool_resource pool(std::make_shared<usmx::usm_resource>(
       queue.get_context(), queue.get_device(), usmx::usm_kind::device));
-  const umf rival;
-  std::printf("%-28s %9s %9s %9s %9s   %7s %7s %9s\n", "nanoseconds a pair", "malloc", "UMF",
-              "driver", "ours", "/malloc", "UMF/", "driver/");
+  const bench::umf rival;
+  if (!how.json) {
+    std::printf("%-28s %9s %9s %9s %9s   %7s %7s %9s\n", "nanoseconds a pair", "malloc", "UMF",
+                "driver", "ours", "/malloc", "UMF/", "driver/");
+  }
   const auto compare = [&](const char* name, int count, std::size_t bytes, auto task) {
     row(
-        name, count, [&](int n) { task(heap{}, bytes, n); },
+        how, name, count, [&](int n) { task(heap{}, bytes, n); },
         [&](int n) { task(rival.blocks(), bytes, n); },
         [&](int n) { task(resource{driver}, bytes, n); },
         [&](int n) { task(resource{pool}, bytes, n); });
@@ -174,6 +154,10 @@ int main() {
           [](auto s, std::size_t b, int n) { mixed(s, b, n); });
   compare("pair of 1 KiB, 8 threads", 400000, 1024,
           [](auto s, std::size_t b, int n) { threads(s, b, n); });
+  if (how.json) {
+    std::puts("]");
+    return 0;
+  }
   const usmx::pool_stats now = pool.stats();
   std::printf("pool: %zu MiB held in %zu chunks, %zu blocks alive\n", now.held >> 20, now.chunks,
               now.blocks);

@@ -12,8 +12,9 @@ import argparse
 import json
 import timeit
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 #: How long one side of a case is timed in a round, in seconds, and never more calls than that.
 ROUND_SECONDS = 0.001
@@ -66,6 +67,8 @@ class Effort:
     rounds: int = 60
     seconds: float = ROUND_SECONDS
     quick: bool = False
+    #: Where the C++ benchmarks were built, if they were.
+    programs: Path | None = None
 
 
 QUICK = Effort(rounds=2, seconds=0.0, quick=True)
@@ -133,6 +136,18 @@ def amount(nanoseconds: float) -> str:
     raise AssertionError
 
 
+def amount_of_bytes(nbytes: int) -> str:
+    """A size for the name of a case.
+
+    >>> amount_of_bytes(64), amount_of_bytes(4096), amount_of_bytes(256 << 20)
+    ('64 B', '4 KiB', '256 MiB')
+    """
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if nbytes >= 1 << shift:
+            return f"{nbytes >> shift} {unit}"
+    return f"{nbytes} B"
+
+
 def show(title: str, results: Sequence[Result]) -> None:
     """Print a table."""
     from rich.console import Console
@@ -170,8 +185,11 @@ def main(title: str, description: str | None, run: Callable[[Effort], list[Resul
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a few calls: figures mean nothing")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--programs", type=Path, help="folder with bench_pool and bench_replay, for their rows too"
+    )
     options = parser.parse_args()
-    results = run(QUICK if options.quick else Effort())
+    results = run(replace(QUICK if options.quick else Effort(), programs=options.programs))
     if options.json:
         print(json.dumps([asdict(r) for r in results], indent=2))
     else:

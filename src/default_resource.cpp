@@ -15,6 +15,7 @@
 #include "fork_guard.hpp"
 #include "holdings.hpp"
 #include "recent_resources.hpp"
+#include "using_resource.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/queue_ordered.hpp"
@@ -121,6 +122,9 @@ std::shared_ptr<memory_resource> make_resource(const sycl::context& context,
 }  // namespace
 
 std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind) {
+  if (detail::used_here != 0) [[unlikely]] {
+    if (auto used = detail::find_used_here(queue, kind)) return used;
+  }
   resource_cache& cache = resource_cache::instance();
   if (auto known = cache.recent.find(queue, kind)) return known;
   sycl::context context = queue.get_context();

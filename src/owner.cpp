@@ -393,6 +393,7 @@ class resource_owner final : public owner {
     return is_kept;
   }
   bool do_try_release() noexcept override {
+    if (is_traced()) return false;  // what is recorded goes the long way
     return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
   }
 
@@ -443,7 +444,7 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
 
 shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
                           std::size_t alignment) {
-  if (detail::retire_list::instance().has_waiting()) return {};
+  if (is_traced() || detail::retire_list::instance().has_waiting()) return {};
   void* const p = resource->try_allocate(bytes, alignment);
   if (p == nullptr) return {};
   std::unique_ptr<owner> o;

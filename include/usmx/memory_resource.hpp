@@ -131,6 +131,22 @@ std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_res
 
 /// Those that serve by default now: of every context, device and kind that somebody asked for.
 std::vector<std::shared_ptr<memory_resource>> default_resources();
+
+/// On the thread that made it, and as long as it lives, `resource` serves its context, device and
+/// kind by default, whatever all others draw from; of several the one made last.
+class using_resource {
+ public:
+  /// Throws std::invalid_argument for null.
+  explicit using_resource(std::shared_ptr<memory_resource> resource);
+  using_resource(const using_resource&) = delete;
+  using_resource& operator=(const using_resource&) = delete;
+  ~using_resource() { end(); }
+  /// Ends it now. False, and nothing has happened, on another thread than the one that made it.
+  bool end() noexcept;
+
+ private:
+  std::size_t number_;
+};
 /// Waits for what was put aside, and returns the free memory of the default pools to the driver:
 /// how many bytes. Happens by itself when the driver has no more and when the process ends.
 std::size_t trim_default_resources() noexcept;

@@ -270,7 +270,7 @@ void bind_array(nb::module_& m) {
       "Raises\n------\n"
       "InteropError\n    The elements do not lie inside the buffer, or shape or strides overflow.\n"
       "AllocationError\n    There is not enough memory.",
-      nb::is_weak_referenceable(), nb::type_slots(ndarray_slots));
+      nb::is_weak_referenceable(), nb::type_slots(ndarray_slots), nb::pooled());
   c.attr("__module__") = "usmx";
   ndarray_class = c;
   c.def(

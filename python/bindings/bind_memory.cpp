@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "memory.hpp"
+#include "quick_calls.hpp"
 #include "usmx/error.hpp"
 #include "usmx/suai.hpp"
 
@@ -119,7 +120,7 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
 template <class Memory>
 nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* doc) {
   nb::class_<Memory, memory> c(m, class_name(kind), doc, nb::is_weak_referenceable(),
-                               nb::type_slots(memory_slots));
+                               nb::type_slots(memory_slots), nb::pooled());
   c.def(
       "__init__",
       [kind](Memory* self, nb::handle source, std::int64_t alignment, nb::handle queue, bool copy) {
@@ -135,6 +136,7 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
       nb::arg("queue") = nb::none(), nb::arg("copy") = false);
   c.attr("__module__") = "usmx.memory";
   class_of_kind[static_cast<int>(kind)] = c;
+  quicken_memory(c, kind);
   return c;
 }
 

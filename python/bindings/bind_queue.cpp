@@ -11,6 +11,7 @@
 #include <sycl/event.hpp>
 #include <sycl/properties/queue_properties.hpp>
 
+#include "quick_calls.hpp"
 #include "runtime_bindings.hpp"
 
 namespace usmx::python {
@@ -139,7 +140,7 @@ void bind_context(nb::module_& m) {
 void bind_queue(nb::module_& m) {
   using sycl::queue;
   nb::class_<queue> type(
-      m, "Queue", nb::is_weak_referenceable(),
+      m, "Queue", nb::is_weak_referenceable(), nb::pooled(),
       "Where commands are submitted to.\n\n"
       "Without options this is the shared queue of the device: in order, made once, the same "
       "object\n"
@@ -160,6 +161,7 @@ void bind_queue(nb::module_& m) {
       "Raises\n------\n"
       "TypeError, ValueError\n    If the arguments name no queue: what they were, what to pass.\n"
       "DeviceError\n    If there is no such device.");
+  quicken_queue(type);
   bind_identity(type, "SyclQueueRef");
   type.def(
           "__init__",

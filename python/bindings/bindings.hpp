@@ -22,6 +22,7 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);     // bind_errors.cpp: exceptions and their translation
 void bind_runtime(nb::module_& m);    // bind_runtime.cpp: Platform, Device, Context, Queue, Event
 void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
+void bind_resources(nb::module_& m);  // bind_resources.cpp: where bytes come from
 void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
 void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
 void bind_kernel(nb::module_& m);     // bind_kernel.cpp: run-time compiled kernels

@@ -14,6 +14,7 @@ NB_MODULE(_usmx, m) {
   bind_errors(m);
   bind_runtime(m);
   bind_memory(m);
+  bind_resources(m);
   bind_array(m);
   bind_protocols(m);
   bind_kernel(m);

@@ -8,6 +8,7 @@
 #include "memory.hpp"
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "quick_calls.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -317,6 +318,7 @@ void bind_creation(nb::module_& m) {
   };
   shaped("empty", "Memory for an array; the elements have whatever values were there.",
          [](const array&) {});
+  quicken_empty(m.attr("empty"));
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
 

@@ -108,6 +108,10 @@ void give_back(array& a) noexcept {
     a = array();
     return;
   }
+  if (a.keep_alive()->try_release()) {
+    a = array();
+    return;
+  }
   array last = std::exchange(a, array());
   const gil_released released;
   last = array();

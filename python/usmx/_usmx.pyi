@@ -1210,6 +1210,307 @@ def as_usm_memory(obj: object | None) -> object:
         What it describes is not valid.
     """
 
+class MemoryResource:
+    """
+    Where bytes come from: base of the classes that can be stacked on each other, of which
+    ``set_resource`` and ``using`` choose one. Equal objects mean the same resource.
+    """
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def kind(self) -> str:
+        """"device", "shared" or "host"."""
+
+    @property
+    def device(self) -> Device:
+        """The device that the bytes are for."""
+
+    @property
+    def context(self) -> Context:
+        """The context that the bytes belong to."""
+
+    @property
+    def upstream(self) -> object:
+        """The resource that this one stands on, None for the driver's."""
+
+    def allocate(self, nbytes: object | None, *, alignment: object = 0, queue: object | None = None) -> object:
+        """
+        Memory from this resource, whatever serves by default.
+
+        Parameters
+        ----------
+        nbytes : int
+            Bytes.
+        alignment : int
+            A power of two in bytes; 0 asks for 64.
+        queue : optional
+            The queue that work on the bytes goes to, of the same context.
+
+        Returns
+        -------
+        MemoryUSMDevice, MemoryUSMShared or MemoryUSMHost
+            Goes back when the last object that shows it is gone, or at ``free()``.
+
+        Raises
+        ------
+        AllocationError
+            There is not enough memory.
+        """
+
+    def deallocate(self, memory: object | None) -> None:
+        """
+        Give memory back to where it came from, as its ``free()`` does.
+
+        Raises
+        ------
+        BufferError
+            A buffer still shows the bytes.
+        """
+
+class UsmResource(MemoryResource):
+    """
+    The driver itself: each request is one of its own.
+
+    Parameters
+    ----------
+    kind : {'device', 'shared', 'host'}
+        The kind of USM.
+    queue : Queue, Device, str or None
+        Whose context and device.
+
+    Raises
+    ------
+    DeviceError
+        The device lacks this kind of USM.
+    """
+
+    def __init__(self, kind: object = 'device', queue: object | None = None) -> None: ...
+
+class PoolResource(MemoryResource):
+    """
+    Divides large pieces of the upstream into blocks and keeps what comes back.
+
+    Parameters
+    ----------
+    upstream : MemoryResource
+        Where the pieces come from.
+    most : int, optional
+        Bytes: never more than this from the upstream.
+    release_above : int, optional
+        Bytes: above this, pieces go back as soon as they are free.
+    """
+
+    def __init__(self, upstream: object | None, *, most: object | None = None, release_above: object | None = None) -> None: ...
+
+    def stats(self) -> dict:
+        """
+        What the pool holds at this moment.
+
+        Returns
+        -------
+        dict
+            `used`: bytes of the blocks alive; `blocks`: how many are; `held`: bytes from the
+            upstream; `chunks`: in how many pieces; `peak`: the most bytes held.
+        """
+
+    def trim(self, keep: object = 0) -> int:
+        """
+        Give free pieces back to the upstream until at most `keep` bytes are held; returns how
+        many bytes went back. A piece with a block alive in it stays.
+        """
+
+    def reserve(self, nbytes: object) -> None:
+        """
+        Take from the upstream until at least `nbytes` bytes are held.
+
+        Raises
+        ------
+        AllocationError
+            There is not so much, or it is above `most`.
+        """
+
+    @property
+    def most(self) -> object:
+        """Bytes that are never passed; None without a limit."""
+
+    @property
+    def release_above(self) -> object:
+        """Bytes above which free pieces go back; None without a limit."""
+
+class StatisticsResource(MemoryResource):
+    """Counts what passes through to the upstream."""
+
+    def __init__(self, upstream: object | None) -> None: ...
+
+    def stats(self) -> dict:
+        """
+        The figures of this moment.
+
+        Returns
+        -------
+        dict
+            `bytes`, `blocks`: alive; `peak_...`: the most at once; `total_...`: ever;
+            `failures`: requests that raised.
+        """
+
+    def reset_peaks(self) -> None:
+        """Peaks begin anew from what is alive."""
+
+class LimitingResource(MemoryResource):
+    """
+    Lets no more than `most` bytes be alive at once; above that it raises AllocationError.
+    """
+
+    def __init__(self, upstream: object | None, most: object) -> None: ...
+
+    @property
+    def most(self) -> int:
+        """The limit in bytes."""
+
+    @property
+    def used(self) -> int:
+        """Bytes alive."""
+
+class BinningResource(MemoryResource):
+    """
+    Serves each request from the resource for its size.
+
+    Parameters
+    ----------
+    upstream : MemoryResource
+        Serves what is larger than every bin.
+    bins : dict
+        From the largest number of bytes that a bin serves to its resource.
+    """
+
+    def __init__(self, upstream: object | None, bins: object | None) -> None: ...
+
+class AlignedResource(MemoryResource):
+    """
+    Aligns every block of at least `least_size` bytes to `alignment` bytes or more.
+    """
+
+    def __init__(self, upstream: object | None, alignment: object, least_size: object = 0) -> None: ...
+
+class PrefetchResource(MemoryResource):
+    """
+    Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.
+    """
+
+    def __init__(self, upstream: object | None, queue: object | None = None) -> None: ...
+
+class TrackingResource(MemoryResource):
+    """
+    Knows which blocks are alive and which lines of Python asked for them: for finding leaks.
+    """
+
+    def __init__(self, upstream: object | None) -> None: ...
+
+    def alive(self) -> list:
+        """
+        What is alive, the oldest first.
+
+        Returns
+        -------
+        list of dict
+            `pointer`, `nbytes`, `alignment`, `number` of the request, `thread`, `stack`.
+        """
+
+    def report(self) -> str:
+        """The same as text."""
+
+class LoggingResource(MemoryResource):
+    """
+    Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other resources:
+    nanoseconds,thread,action,pointer,bytes,alignment.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+
+    def __init__(self, upstream: object | None, path: object) -> None: ...
+
+    def flush(self) -> None:
+        """
+        Write the lines that are kept in memory.
+
+        Raises
+        ------
+        OSError
+            One was lost.
+        """
+
+class FailureCallbackResource(MemoryResource):
+    """
+    Asks a function to free something when there is no memory left, and tries again as long as
+    it returns True. The function gets the number of bytes, runs on the thread that allocates, and
+    may itself allocate and free; what it raises is the cause of an AllocationError.
+    """
+
+    def __init__(self, upstream: object | None, callback: object | None) -> None: ...
+
+def get_resource(queue: object | None = None, kind: object = 'device') -> object:
+    """
+    The resource that serves by default, here and now.
+
+    Parameters
+    ----------
+    queue : Queue, Device, str or None
+        Whose context and device.
+    kind : {'device', 'shared', 'host'}
+        The kind of USM.
+    """
+
+def set_resource(resource: object | None) -> object:
+    """
+    From now on `resource` serves its context, device and kind by default, for all threads and
+    all libraries of the process that are built on usmx. What was allocated before goes back to
+    where it came from.
+
+    Returns
+    -------
+    MemoryResource or None
+        What served so far; None if nobody had asked for it yet.
+    """
+
+class using:
+    """
+    In a ``with`` block, `resource` serves its context, device and kind by default on this thread,
+    for all libraries that are built on usmx; other threads are left alone. Blocks may lie in
+    each other: the innermost counts. The block has the resource as its value.
+
+    Raises
+    ------
+    RuntimeError
+        The block is left on another thread than it was entered on.
+    """
+
+    def __init__(self, resource: object | None) -> None: ...
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *args) -> None: ...
+
+def _stats() -> list:
+    """The rows of ``usmx.memory.stats()``."""
+
+def trim() -> int:
+    """
+    Give free memory of all default resources back to the driver.
+
+    Returns
+    -------
+    int
+        Bytes that went back. Pieces with a block alive in them stay.
+    """
+
 class dtype:
     """
     An element type: what `float32` is. Equal to every other spelling of itself.

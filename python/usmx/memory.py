@@ -1,7 +1,8 @@
 """Runs of bytes in Unified Shared Memory: what programs for ``dpctl.memory`` import instead.
 
 Everything that ``dpctl.memory`` has is here under the same name; in addition memory can be sliced,
-freed early, used in a ``with`` statement, made read-only and referenced weakly.
+freed early, used in a ``with`` statement, made read-only and referenced weakly. Resources say where
+the bytes come from, and can be stacked on each other.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -10,14 +11,30 @@ from __future__ import annotations
 import warnings
 
 from ._usmx import (
+    AlignedResource,
     AllocationError,
+    BinningResource,
+    FailureCallbackResource,
+    LimitingResource,
+    LoggingResource,
+    MemoryResource,
     MemoryUSMDevice,
     MemoryUSMHost,
     MemoryUSMShared,
     NotUSMError,
+    PoolResource,
+    PrefetchResource,
+    StatisticsResource,
+    TrackingResource,
+    UsmResource,
     _Memory,
+    _stats,
     as_usm_memory,
+    get_resource,
     get_usm_type,
+    set_resource,
+    trim,
+    using,
 )
 
 #: The name that ``dpctl.memory`` gives to a failed allocation.
@@ -25,19 +42,36 @@ USMAllocationError = AllocationError
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from ._memory_stats import MemoryStats
     from ._snapshot import Snapshot
 
 __all__ = [
+    "AlignedResource",
     "AllocationError",
+    "BinningResource",
+    "FailureCallbackResource",
+    "LimitingResource",
+    "LoggingResource",
+    "MemoryResource",
     "MemoryUSMDevice",
     "MemoryUSMHost",
     "MemoryUSMShared",
     "NotUSMError",
+    "PoolResource",
+    "PrefetchResource",
+    "StatisticsResource",
+    "TrackingResource",
     "USMAllocationError",
+    "UsmResource",
     "as_usm_memory",
+    "get_resource",
     "get_usm_type",
     "record_history",
+    "set_resource",
     "snapshot",
+    "stats",
+    "trim",
+    "using",
 ]
 
 
@@ -77,6 +111,21 @@ def record_history(enabled: bool = True, *, most: int = 65536) -> None:
     from . import _snapshot
 
     _snapshot.record_history(enabled, most=most)
+
+
+def stats() -> MemoryStats:
+    """What the resources that serve by default hold at this moment.
+
+    Returns
+    -------
+    MemoryStats
+        A tuple with a row for each context, device and kind that memory was asked for, which is
+        shown as a table: bytes used and how many blocks, the most at once, bytes held by pools and
+        how many of them are cached.
+    """
+    from ._memory_stats import MemoryStats, MemoryUse
+
+    return MemoryStats(MemoryUse(**row) for row in _stats())
 
 
 def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: bool) -> _Memory:

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <sycl/properties/queue_properties.hpp>
@@ -127,6 +129,29 @@ TEST(DefaultResource, IsTheChosenOneForQueuesThatAskedBefore) {
   CHECK(std::find(all.begin(), all.end(), chosen) != all.end());
   CHECK(set_default_resource(before) == chosen);
   CHECK(default_resource(q, usm_kind::host) == before);
+}
+
+TEST(UsingResource, ServesItsOwnThreadUntilItEnds) {
+  const sycl::queue q = new_queue();
+  const auto common = default_resource(q, usm_kind::host);
+  const auto first = std::make_shared<statistics_resource>(common);
+  const auto second = std::make_shared<statistics_resource>(common);
+  {
+    using_resource outer(first);
+    CHECK(default_resource(q, usm_kind::host) == first);
+    CHECK(default_resource(q, usm_kind::shared) != first);
+    using_resource inner(second);
+    CHECK(default_resource(q, usm_kind::host) == second);
+    std::jthread([&] {
+      CHECK(default_resource(q, usm_kind::host) == common);
+      CHECK(!inner.end());
+    }).join();
+    CHECK(outer.end());  // in any order
+    CHECK(outer.end());
+    CHECK(default_resource(q, usm_kind::host) == second);
+  }
+  CHECK(default_resource(q, usm_kind::host) == common);
+  CHECK_THROWS(std::invalid_argument, using_resource(nullptr));
 }
 
 TEST(DefaultResource, IsThatOfTheQueueAmongMany) {

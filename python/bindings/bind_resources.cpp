@@ -1,0 +1,495 @@
+// The classes of `usmx.memory` that say where bytes come from. A new one is a header, a source, and
+// a call of `bind_resource` here.
+// SPDX-License-Identifier: Apache-2.0
+#include "resources.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cerrno>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <typeinfo>
+#include <unordered_map>
+#include <vector>
+
+#include "memory.hpp"
+#include "ndarray.hpp"
+#include "protocols.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx::python {
+namespace {
+
+// Borrowed: the module keeps them.
+nb::handle resource_class;
+std::unordered_map<std::type_index, nb::handle>& classes() {
+  static auto* const known = new std::unordered_map<std::type_index, nb::handle>;
+  return *known;
+}
+
+/// Bytes as Python passes them; a negative number is a ValueError.
+std::size_t to_bytes(nb::handle obj, const char* where) {
+  const std::int64_t bytes = read_integer(obj, where, fault::shape_overflow);
+  if (bytes < 0) {
+    throw nb::value_error(
+        (std::string(where) + ": " + std::to_string(bytes) + " is negative; pass a number of bytes")
+            .c_str());
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+std::size_t to_limit(nb::handle obj, const char* where) {
+  return obj.is_none() ? unlimited : to_bytes(obj, where);
+}
+
+nb::object from_limit(std::size_t bytes) {
+  return bytes == unlimited ? nb::none() : nb::object(nb::int_(bytes));
+}
+
+std::string path_of(nb::handle path) {
+  const nb::object text = nb::steal(PyOS_FSPath(path.ptr()));
+  if (!text.is_valid()) nb::raise_python_error();
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(text.ptr(), &bytes) == 0) nb::raise_python_error();
+  const nb::object keep = nb::steal(bytes);
+  return PyBytes_AsString(bytes);
+}
+
+/// A queue of the resource's context for what is computed on its bytes.
+sycl::queue queue_of(const memory_resource& resource, nb::handle queue) {
+  if (!queue.is_none()) {
+    sycl::queue asked = to_queue(queue);
+    if (asked.get_context() != resource.context()) {
+      throw nb::value_error("queue: is of another context than the resource");
+    }
+    return asked;
+  }
+  const sycl::device device = resource.device();
+  const sycl::queue& usual = default_queue(device);
+  if (usual.get_context() == resource.context()) return usual;
+  return queue_for(resource.context(), device);
+}
+
+nb::object allocate_from(const resource_object& self, nb::handle nbytes, nb::handle alignment,
+                         nb::handle queue) {
+  const std::size_t bytes = to_bytes(nbytes, "nbytes");
+  const std::size_t aligned = to_bytes(alignment, "alignment");
+  const sycl::queue place = queue_of(*self.resource, queue);
+  const std::shared_ptr<memory_resource> from = self.resource;
+  shared_owner owner;
+  {
+    const gil_released released;
+    owner = allocate(from, bytes, aligned == 0 ? default_alignment : aligned);
+  }
+  any_view all = byte_run(owner->base(), bytes, from->kind(), false);
+  return wrap_memory(array::over(std::move(all), place, std::move(owner)));
+}
+
+std::string described(const memory_resource& resource) {
+  std::string text = std::string(name(resource.kind())) + " USM";
+  const std::string device = filter_string(resource.device());
+  return device.empty() ? text : text + " on " + device;
+}
+
+std::string represent(nb::handle self) {
+  return std::string("<usmx.memory.") + nb::str(self.type().attr("__qualname__")).c_str() + ": " +
+         described(*nb::inst_ptr<resource_object>(self)->resource) + ">";
+}
+
+nb::object upstream_of(const memory_resource& resource) {
+  if (const auto* pool = dynamic_cast<const pool_resource*>(&resource))
+    return wrap_resource(pool->upstream());
+  if (const auto* stacked = dynamic_cast<const stacked_resource*>(&resource))
+    return wrap_resource(stacked->upstream());
+  return nb::none();
+}
+
+nb::dict figures_of(const statistics_resource& counted) {
+  const statistics_resource::figures now = counted.now();
+  nb::dict out;
+  out["bytes"] = now.bytes;
+  out["peak_bytes"] = now.peak_bytes;
+  out["total_bytes"] = now.total_bytes;
+  out["blocks"] = now.blocks;
+  out["peak_blocks"] = now.peak_blocks;
+  out["total_blocks"] = now.total_blocks;
+  out["failures"] = now.failures;
+  return out;
+}
+
+nb::dict figures_of(const pool_resource& pool) {
+  const pool_stats now = pool.stats();
+  nb::dict out;
+  out["used"] = now.used;
+  out["blocks"] = now.blocks;
+  out["held"] = now.held;
+  out["chunks"] = now.chunks;
+  out["peak"] = now.peak;
+  return out;
+}
+
+nb::list alive_in(const tracking_resource& tracked) {
+  nb::list out;
+  for (const tracking_resource::block& b : tracked.alive()) {
+    nb::dict one;
+    one["pointer"] = reinterpret_cast<std::uintptr_t>(b.data);
+    one["nbytes"] = b.bytes;
+    one["alignment"] = b.alignment;
+    one["number"] = b.number;
+    one["thread"] = b.thread;
+    one["stack"] = b.note;
+    out.append(one);
+  }
+  return out;
+}
+
+std::vector<binning_resource::bin> to_bins(nb::handle bins) {
+  constexpr const char* expected = "a dict from the largest number of bytes to its resource";
+  if (!nb::isinstance<nb::dict>(bins)) wrong_type("bins", bins, expected);
+  std::vector<binning_resource::bin> out;
+  for (auto [most, resource] : nb::borrow<nb::dict>(bins)) {
+    out.push_back({to_bytes(most, "bins: the largest size"), to_resource(resource, "bins")});
+  }
+  return out;
+}
+
+void bind_base(nb::module_& m) {
+  nb::class_<resource_object> c(
+      m, "MemoryResource",
+      "Where bytes come from: base of the classes that can be stacked on each other, of which\n"
+      "``usmx.memory.set_resource`` and ``using`` choose one. Equal objects mean the same "
+      "resource.");
+  c.attr("__module__") = "usmx.memory";
+  resource_class = c;
+  c.def("__repr__", represent);
+  c.def(
+      "__eq__",
+      [](const resource_object& self, nb::handle other) {
+        return nb::isinstance<resource_object>(other) &&
+               nb::inst_ptr<resource_object>(other)->resource == self.resource;
+      },
+      nb::is_operator(), nb::arg("other").none(),
+      nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](const resource_object& self) {
+    return std::hash<std::shared_ptr<memory_resource>>()(self.resource);
+  });
+  c.def_prop_ro(
+      "kind", [](const resource_object& self) { return name(self.resource->kind()); },
+      "\"device\", \"shared\" or \"host\".");
+  c.def_prop_ro(
+      "device", [](const resource_object& self) { return self.resource->device(); },
+      "The device that the bytes are for.");
+  c.def_prop_ro(
+      "context", [](const resource_object& self) { return self.resource->context(); },
+      "The context that the bytes belong to.");
+  c.def_prop_ro(
+      "upstream", [](const resource_object& self) { return upstream_of(*self.resource); },
+      "The resource that this one stands on, None for the driver's.");
+  c.def("allocate", allocate_from, nb::arg("nbytes").none(), nb::kw_only(),
+        nb::arg("alignment") = 0, nb::arg("queue") = nb::none(),
+        "Memory from this resource, whatever serves by default.\n\n"
+        "Parameters\n----------\n"
+        "nbytes : int\n    Bytes.\n"
+        "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
+        "queue : optional\n    The queue that work on the bytes goes to, of the same context.\n\n"
+        "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+        "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
+        "Raises\n------\nAllocationError\n    There is not enough memory.");
+  c.def(
+      "deallocate",
+      [](const resource_object&, nb::handle obj) {
+        if (!nb::inst_check(obj) || !nb::isinstance<memory>(obj))
+          wrong_type("memory", obj, "what allocate() returned");
+        nb::inst_ptr<memory>(obj)->free();
+      },
+      nb::arg("memory").none(),
+      "Give memory back to where it came from, as its ``free()`` does.\n\n"
+      "Raises\n------\nBufferError\n    A buffer still shows the bytes.");
+}
+
+void bind_sources(nb::module_& m) {
+  bind_resource<usm_resource>(
+      m, "UsmResource",
+      "The driver itself: each request is one of its own.\n\n"
+      "Parameters\n----------\n"
+      "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n"
+      "queue : Queue, Device, str or None\n    Whose context and device.\n\n"
+      "Raises\n------\nDeviceError\n    The device lacks this kind of USM.",
+      [](nb::handle kind, nb::handle queue) {
+        const sycl::queue place = to_queue(queue);
+        return std::make_shared<usm_resource>(place.get_context(), place.get_device(),
+                                              to_kind(kind, usm_kind::device));
+      },
+      nb::arg("kind") = "device", nb::arg("queue") = nb::none());
+  bind_resource<pool_resource>(
+      m, "PoolResource",
+      "Divides large pieces of the upstream into blocks and keeps what comes back.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    Where the pieces come from.\n"
+      "most : int, optional\n    Bytes: never more than this from the upstream.\n"
+      "release_above : int, optional\n"
+      "    Bytes: above this, pieces go back as soon as they are free.",
+      [](nb::handle upstream, nb::handle most, nb::handle release_above) {
+        return std::make_shared<pool_resource>(
+            to_resource(upstream),
+            pool_limits{.most = to_limit(most, "most"),
+                        .release_above = to_limit(release_above, "release_above")});
+      },
+      nb::arg("upstream").none(), nb::kw_only(), nb::arg("most") = nb::none(),
+      nb::arg("release_above") = nb::none())
+      .def(
+          "stats", [](const resource_face<pool_resource>& self) { return figures_of(*self); },
+          "What the pool holds at this moment.\n\n"
+          "Returns\n-------\ndict\n    `used`: bytes of the blocks alive; `blocks`: how many are; "
+          "`held`: bytes from the\n    upstream; `chunks`: in how many pieces; `peak`: the most "
+          "bytes held.")
+      .def(
+          "trim",
+          [](const resource_face<pool_resource>& self, nb::handle keep) {
+            const std::size_t bytes = to_bytes(keep, "keep");
+            const gil_released released;
+            return (*self).trim(bytes);
+          },
+          nb::arg("keep") = 0,
+          "Give free pieces back to the upstream until at most `keep` bytes are held; returns how\n"
+          "many bytes went back. A piece with a block alive in it stays.")
+      .def(
+          "reserve",
+          [](const resource_face<pool_resource>& self, nb::handle nbytes) {
+            const std::size_t bytes = to_bytes(nbytes, "nbytes");
+            const gil_released released;
+            (*self).reserve(bytes);
+          },
+          nb::arg("nbytes"),
+          "Take from the upstream until at least `nbytes` bytes are held.\n\n"
+          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.")
+      .def_prop_ro(
+          "most",
+          [](const resource_face<pool_resource>& self) {
+            return from_limit((*self).limits().most);
+          },
+          "Bytes that are never passed; None without a limit.")
+      .def_prop_ro(
+          "release_above",
+          [](const resource_face<pool_resource>& self) {
+            return from_limit((*self).limits().release_above);
+          },
+          "Bytes above which free pieces go back; None without a limit.");
+}
+
+void bind_limits(nb::module_& m) {
+  bind_resource<statistics_resource>(
+      m, "StatisticsResource", "Counts what passes through to the upstream.",
+      [](nb::handle upstream) {
+        return std::make_shared<statistics_resource>(to_resource(upstream));
+      },
+      nb::arg("upstream").none())
+      .def(
+          "stats", [](const resource_face<statistics_resource>& self) { return figures_of(*self); },
+          "The figures of this moment.\n\n"
+          "Returns\n-------\ndict\n    `bytes`, `blocks`: alive; `peak_...`: the most at once; "
+          "`total_...`: ever;\n    `failures`: requests that raised.")
+      .def(
+          "reset_peaks",
+          [](const resource_face<statistics_resource>& self) { (*self).reset_peaks(); },
+          "Peaks begin anew from what is alive.");
+  bind_resource<limiting_resource>(
+      m, "LimitingResource",
+      "Lets no more than `most` bytes be alive at once; above that it raises AllocationError.",
+      [](nb::handle upstream, nb::handle most) {
+        return std::make_shared<limiting_resource>(to_resource(upstream), to_bytes(most, "most"));
+      },
+      nb::arg("upstream").none(), nb::arg("most"))
+      .def_prop_ro(
+          "most", [](const resource_face<limiting_resource>& self) { return (*self).most(); },
+          "The limit in bytes.")
+      .def_prop_ro(
+          "used", [](const resource_face<limiting_resource>& self) { return (*self).used(); },
+          "Bytes alive.");
+  bind_resource<binning_resource>(
+      m, "BinningResource",
+      "Serves each request from the resource for its size.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    Serves what is larger than every bin.\n"
+      "bins : dict\n    From the largest number of bytes that a bin serves to its resource.",
+      [](nb::handle upstream, nb::handle bins) {
+        return std::make_shared<binning_resource>(to_resource(upstream), to_bins(bins));
+      },
+      nb::arg("upstream").none(), nb::arg("bins").none());
+  bind_resource<aligned_resource>(
+      m, "AlignedResource",
+      "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.",
+      [](nb::handle upstream, nb::handle alignment, nb::handle least_size) {
+        return std::make_shared<aligned_resource>(to_resource(upstream),
+                                                  to_bytes(alignment, "alignment"),
+                                                  to_bytes(least_size, "least_size"));
+      },
+      nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0);
+  bind_resource<prefetch_resource>(
+      m, "PrefetchResource",
+      "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.",
+      [](nb::handle upstream, nb::handle queue) {
+        const auto& below = to_resource(upstream);
+        return std::make_shared<prefetch_resource>(below, queue_of(*below, queue));
+      },
+      nb::arg("upstream").none(), nb::arg("queue") = nb::none());
+}
+
+void bind_observers(nb::module_& m) {
+  bind_resource<tracking_resource>(
+      m, "TrackingResource",
+      "Knows which blocks are alive and which lines of Python asked for them: for finding leaks.",
+      make_tracking, nb::arg("upstream").none())
+      .def(
+          "alive", [](const resource_face<tracking_resource>& self) { return alive_in(*self); },
+          "What is alive, the oldest first.\n\n"
+          "Returns\n-------\nlist of dict\n    `pointer`, `nbytes`, `alignment`, `number` of the "
+          "request, `thread`, `stack`.")
+      .def(
+          "report", [](const resource_face<tracking_resource>& self) { return (*self).report(); },
+          "The same as text.");
+  bind_resource<logging_resource>(
+      m, "LoggingResource",
+      "Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other "
+      "resources:\nnanoseconds,thread,action,pointer,bytes,alignment.\n\n"
+      "Raises\n------\nOSError\n    The file cannot be written.",
+      [](nb::handle upstream, nb::handle path) {
+        return std::make_shared<logging_resource>(to_resource(upstream), path_of(path));
+      },
+      nb::arg("upstream").none(), nb::arg("path"))
+      .def(
+          "flush", [](const resource_face<logging_resource>& self) { (*self).flush(); },
+          "Write the lines that are kept in memory.\n\nRaises\n------\nOSError\n    One was lost.");
+  bind_resource<failure_callback_resource>(
+      m, "FailureCallbackResource",
+      "Asks a function to free something when there is no memory left, and tries again as long as\n"
+      "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
+      "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.",
+      make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none());
+}
+
+/// What `with using(resource):` needs; one object may be entered several times.
+struct resource_block {
+  explicit resource_block(std::shared_ptr<memory_resource> r) noexcept : resource(std::move(r)) {}
+  resource_block(const resource_block&) = delete;
+  resource_block& operator=(const resource_block&) = delete;
+  ~resource_block() = default;
+
+  std::shared_ptr<memory_resource> resource;
+  std::vector<std::unique_ptr<using_resource>> entered;
+};
+
+void bind_choice(nb::module_& m) {
+  m.def(
+      "get_resource",
+      [](nb::handle queue, nb::handle kind) {
+        return wrap_resource(default_resource(to_queue(queue), to_kind(kind, usm_kind::device)));
+      },
+      nb::arg("queue") = nb::none(), nb::arg("kind") = "device",
+      "The resource that serves by default, here and now.\n\n"
+      "Parameters\n----------\n"
+      "queue : Queue, Device, str or None\n    Whose context and device.\n"
+      "kind : {'device', 'shared', 'host'}\n    The kind of USM.");
+  m.def(
+      "set_resource",
+      [](nb::handle resource) -> nb::object {
+        std::shared_ptr<memory_resource> before;
+        {
+          const std::shared_ptr<memory_resource> next = to_resource(resource, "resource");
+          const gil_released released;
+          before = set_default_resource(next);
+        }
+        return before == nullptr ? nb::none() : wrap_resource(std::move(before));
+      },
+      nb::arg("resource").none(),
+      "From now on `resource` serves its context, device and kind by default, for all threads and\n"
+      "all libraries of the process that are built on usmx. What was allocated before goes back "
+      "to\n"
+      "where it came from.\n\n"
+      "Returns\n-------\nMemoryResource or None\n    What served so far; None if nobody had asked "
+      "for it yet.");
+  nb::class_<resource_block> c(
+      m, "using",
+      "In a ``with`` block, `resource` serves its context, device and kind by default on this "
+      "thread,\nfor all libraries that are built on usmx; other threads are left alone. Blocks may "
+      "lie in\neach other: the innermost counts. The block has the resource as its value.\n\n"
+      "Raises\n------\nRuntimeError\n    The block is left on another thread than it was entered "
+      "on.");
+  c.attr("__module__") = "usmx.memory";
+  c.def(
+      "__init__",
+      [](resource_block* self, nb::handle resource) {
+        new (self) resource_block(to_resource(resource, "resource"));
+      },
+      nb::arg("resource").none());
+  c.def("__enter__", [](resource_block& self) {
+    self.entered.push_back(std::make_unique<using_resource>(self.resource));
+    return wrap_resource(self.resource);
+  });
+  c.def("__exit__", [](resource_block& self, nb::args) {
+    if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
+    bool ended = false;
+    {
+      const gil_released released;
+      ended = self.entered.back()->end();
+    }
+    if (!ended) {
+      throw std::runtime_error(
+          "using: the block is left on another thread than the one that entered it, which goes on "
+          "using the resource");
+    }
+    self.entered.pop_back();
+  });
+}
+
+}  // namespace
+
+resource_object::~resource_object() {
+  if (resource == nullptr || resource.use_count() != 1) return;
+  const gil_released released;  // what it holds may go back to the driver, which may wait
+  resource.reset();
+}
+
+nb::object wrap_resource(std::shared_ptr<memory_resource> resource) {
+  const auto known = classes().find(typeid(*resource));
+  const nb::handle type = known == classes().end() ? resource_class : known->second;
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<resource_object>(made)) resource_object(std::move(resource));
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+void register_resource(std::type_index resource, nb::handle type) {
+  classes().insert_or_assign(resource, type);
+}
+
+const std::shared_ptr<memory_resource>& to_resource(nb::handle obj, const char* where) {
+  if (!nb::inst_check(obj) || !nb::isinstance<resource_object>(obj)) {
+    wrong_type(where, obj, "a MemoryResource, such as usmx.memory.get_resource()");
+  }
+  return nb::inst_ptr<resource_object>(obj)->resource;
+}
+
+void bind_resources(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const std::system_error& e) {
+      const nb::object arguments = nb::make_tuple(e.code().value(), e.what());
+      PyErr_SetObject(PyExc_OSError, arguments.ptr());
+    }
+  });
+  bind_callback_errors();
+  bind_base(m);
+  bind_sources(m);
+  bind_limits(m);
+  bind_observers(m);
+  bind_choice(m);
+  bind_resource_report(m);
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,105 @@
+// Who holds how much: every resource that serves by default, seen through what stands on it.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nanobind/stl/string.h>
+
+#include "memory.hpp"
+#include "resources.hpp"
+#include "runtime_bindings.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// What a stack of resources knows; empty what none of them counts.
+struct use {
+  std::optional<std::size_t> used, blocks, peak, held;
+};
+
+void fill_in(std::optional<std::size_t>& what, std::size_t value) {
+  if (!what) what = value;
+}
+
+/// The nearest to the caller that counts is believed.
+use use_of(const memory_resource* resource) {
+  use found;
+  while (resource != nullptr) {
+    if (const auto* counted = dynamic_cast<const statistics_resource*>(resource)) {
+      const statistics_resource::figures now = counted->now();
+      fill_in(found.used, now.bytes);
+      fill_in(found.blocks, now.blocks);
+      fill_in(found.peak, now.peak_bytes);
+    }
+    if (const auto* pool = dynamic_cast<const pool_resource*>(resource)) {
+      const pool_stats now = pool->stats();
+      fill_in(found.used, now.used);
+      fill_in(found.blocks, now.blocks);
+      fill_in(found.held, now.held);
+      fill_in(found.peak, now.peak);
+      resource = pool->upstream().get();
+    } else {
+      const auto* stacked = dynamic_cast<const stacked_resource*>(resource);
+      resource = stacked == nullptr ? nullptr : stacked->upstream().get();
+    }
+  }
+  return found;
+}
+
+nb::object or_none(const std::optional<std::size_t>& value) {
+  return value ? nb::object(nb::int_(*value)) : nb::none();
+}
+
+nb::list stats() {
+  nb::list rows;
+  for (const auto& resource : default_resources()) {
+    const use now = use_of(resource.get());
+    nb::dict row;
+    row["device"] = described(resource->device());
+    row["kind"] = name(resource->kind());
+    row["used"] = or_none(now.used);
+    row["blocks"] = or_none(now.blocks);
+    row["peak"] = or_none(now.peak);
+    row["held"] = or_none(now.held);
+    row["resource"] = wrap_resource(resource);
+    rows.append(row);
+  }
+  return rows;
+}
+
+/// Pools may stand on pools: the outermost first, so that what it gives back can go on.
+std::size_t trim(memory_resource* resource) noexcept {
+  std::size_t bytes = 0;
+  while (resource != nullptr) {
+    if (auto* pool = dynamic_cast<pool_resource*>(resource)) {
+      bytes = pool->trim(0);
+      resource = pool->upstream().get();
+    } else {
+      const auto* stacked = dynamic_cast<const stacked_resource*>(resource);
+      resource = stacked == nullptr ? nullptr : stacked->upstream().get();
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void bind_resource_report(nb::module_& m) {
+  m.def("_stats", stats, "The rows of ``usmx.memory.stats()``.");
+  m.def(
+      "trim",
+      [] {
+        release_waiting_objects();
+        const gil_released released;
+        static_cast<void>(collect());
+        std::size_t bytes = 0;
+        for (const auto& resource : default_resources()) bytes += trim(resource.get());
+        return bytes;
+      },
+      "Give free memory of all default resources back to the driver.\n\n"
+      "Returns\n-------\nint\n    Bytes that went back. Pieces with a block alive in them stay.");
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,103 @@
+"""What ``usmx.memory.stats()`` returns: a table of who holds how much.
+
+In a file of its own, because importing ``usmx`` should not pay for it.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+from ._usmx import MemoryResource
+
+HEADINGS = ("device", "kind", "used", "blocks", "peak", "held", "cached")
+
+
+class MemoryUse(NamedTuple):
+    """What one resource holds, in bytes where nothing else is said.
+
+    A figure that nothing in the resource counts is None: the driver alone counts nothing.
+    """
+
+    #: Filter string and name.
+    device: str
+    #: "device", "shared" or "host".
+    kind: str
+    #: Of the blocks alive, as they were asked for.
+    used: int | None
+    #: How many blocks are alive.
+    blocks: int | None
+    #: The most at once: held by a pool, or used where a StatisticsResource stands on it.
+    peak: int | None
+    #: Taken from the driver.
+    held: int | None
+    #: The resource itself.
+    resource: MemoryResource
+
+    @property
+    def cached(self) -> int | None:
+        """Held and not used: what ``trim`` can give back at most."""
+        if self.held is None or self.used is None:
+            return None
+        return max(self.held - self.used, 0)
+
+
+def amount(nbytes: int | None) -> str:
+    """Bytes as people read them.
+
+    >>> amount(0), amount(1536), amount(3 << 30), amount(None)
+    ('0 B', '1.5 KiB', '3.0 GiB', '-')
+    """
+    if nbytes is None:
+        return "-"
+    if nbytes < 1024:
+        return f"{nbytes} B"
+    step = min((nbytes.bit_length() - 1) // 10, 4)
+    return f"{nbytes / 1024**step:.1f} {' KMGT'[step]}iB"
+
+
+def _cells(row: MemoryUse) -> Sequence[str]:
+    blocks = "-" if row.blocks is None else str(row.blocks)
+    sizes = [amount(n) for n in (row.peak, row.held, row.cached)]
+    return (row.device, row.kind, amount(row.used), blocks, *sizes)
+
+
+class MemoryStats(tuple[MemoryUse, ...]):
+    """One row for each context, device and kind that memory was asked for.
+
+    Shown as a table in a terminal and in a notebook.
+    """
+
+    __slots__ = ()
+
+    @property
+    def used(self) -> int:
+        """Bytes of all blocks alive that somebody counts."""
+        return sum(row.used or 0 for row in self)
+
+    @property
+    def held(self) -> int:
+        """Bytes that all pools took from their drivers."""
+        return sum(row.held or 0 for row in self)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "nobody has asked for memory yet"
+        rows = [HEADINGS, *map(_cells, self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(width) if column < 2 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        )
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, cells: Iterable[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        body = "".join(line("td", _cells(row)) for row in self)
+        return f"<table><thead>{line('th', HEADINGS)}</thead><tbody>{body}</tbody></table>"
