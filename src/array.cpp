@@ -125,7 +125,7 @@ array array::on(const sycl::queue& queue) const {
   }
   // The new queue knows nothing of what the old one still has to do.
   wait();
-  return {view_, queue, owner_};
+  return {any_view(view_), queue, owner_};
 }
 
 }  // namespace usmx

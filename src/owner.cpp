@@ -227,6 +227,7 @@ class retire_list final : public fork_guarded {
 
   /// The end of the last reference.
   void retire(owner* o) noexcept {
+    if (!o->used_.load(std::memory_order_acquire) && o->pending_.empty()) return o->dispose();
     const owner::use* busy = nullptr;
     const std::vector<owner::use> uses = o->take_uses();
     for (const owner::use& u : uses) {
@@ -349,9 +350,9 @@ class resource_owner final : public owner {
         resource_(std::move(resource)),
         alignment_(alignment) {}
   /// Of bytes that were allocated; what throws is `new`, before this.
-  resource_owner(void* base, const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+  resource_owner(void* base, std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
                  std::size_t alignment) noexcept
-      : owner(base, bytes, false), resource_(resource), alignment_(alignment) {}
+      : owner(base, bytes, false), resource_(std::move(resource)), alignment_(alignment) {}
 
   /// Takes a block that `pending` says may be in use on `queue`.
   resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
@@ -442,19 +443,18 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
   return own(std::move(made));
 }
 
-shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                           std::size_t alignment) {
   if (is_traced() || detail::retire_list::instance().has_waiting()) return {};
   void* const p = resource->try_allocate(bytes, alignment);
   if (p == nullptr) return {};
-  std::unique_ptr<owner> o;
   try {
-    o = std::make_unique<resource_owner>(p, resource, bytes, alignment);
+    // Moves from the resource only if `new`, which comes first, has not thrown.
+    return own(std::make_unique<resource_owner>(p, std::move(resource), bytes, alignment));
   } catch (...) {
     resource->deallocate(p, bytes, alignment);
     throw;
   }
-  return own(std::move(o));
 }
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/view.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -52,6 +53,33 @@ fault any_view::make(void* data, usmx::dtype type, usmx::layout where, usm_kind 
   out.layout_ = std::move(where);
   out.kind_ = kind;
   out.read_only_ = read_only;
+  return fault::none;
+}
+
+fault any_view::row(void* data, const usmx::dtype& type, std::int64_t length, usm_kind kind,
+                    any_view& out) noexcept {
+  const auto itemsize = static_cast<std::int64_t>(std::max<std::size_t>(type.itemsize(), 1));
+  std::int64_t bytes = 0;
+  if (length < 0) return fault::shape_negative;
+  if (__builtin_mul_overflow(length, itemsize, &bytes)) return fault::shape_overflow;
+  if (length > 0) {
+    if (data == nullptr) return fault::data_null;
+    if (static_cast<std::uintptr_t>(bytes) >
+        std::numeric_limits<std::uintptr_t>::max() - address(data)) {
+      return fault::address_overflow;
+    }
+    if (address(data) % type.alignment() != 0) return fault::data_misaligned;
+  }
+  if (out.layout_.rank() != 1) out.layout_ = usmx::layout(usmx::layout::nothing{});
+  out.data_ = data;
+  out.type_ = type;
+  out.layout_.shape_[0] = length;
+  out.layout_.strides_[0] = 1;
+  out.layout_.size_ = length;
+  out.layout_.range_ = {0, length};
+  out.layout_.itemsize_ = static_cast<std::size_t>(itemsize);
+  out.kind_ = kind;
+  out.read_only_ = false;
   return fault::none;
 }
 

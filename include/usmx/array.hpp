@@ -76,8 +76,12 @@ class array {
   }
 
  private:
-  array(any_view elements, std::optional<sycl::queue> queue, shared_owner owner)
+  array(any_view&& elements, const std::optional<sycl::queue>& queue, shared_owner owner)
+      : view_(std::move(elements)), queue_(queue), owner_(std::move(owner)) {}
+  array(any_view&& elements, std::optional<sycl::queue>&& queue, shared_owner owner)
       : view_(std::move(elements)), queue_(std::move(queue)), owner_(std::move(owner)) {}
+  array(any_view&& elements, const sycl::queue& queue, shared_owner owner)
+      : view_(std::move(elements)), queue_(queue), owner_(std::move(owner)) {}
 
   any_view view_;
   std::optional<sycl::queue> queue_;

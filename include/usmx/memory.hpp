@@ -142,7 +142,7 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
 
 /// The same without waiting for anything, see memory_resource::try_allocate; null where `allocate`
 /// has to be called. Never throws allocation_error, but may throw std::bad_alloc.
-shared_owner try_allocate(const std::shared_ptr<memory_resource>& resource, std::size_t bytes,
+shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                           std::size_t alignment = default_alignment);
 /// The same for commands on `queue`, which may get bytes that its earlier commands still use. Those
 /// come before all that `used_on` names, and `wait` waits for them: call it before any other use.

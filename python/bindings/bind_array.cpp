@@ -234,6 +234,14 @@ nb::object wrap_array(array elements) {
   return out;
 }
 
+nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner) {
+  nb::object out = nb::inst_alloc(ndarray_class);
+  new (nb::inst_ptr<ndarray>(out))
+      ndarray{array::over(std::move(elements), queue, std::move(owner)), {}};
+  nb::inst_mark_ready(out);
+  return out;
+}
+
 nb::object wrap_view(const array& a, any_view elements) {
   return wrap_array(a.with_view(std::move(elements)));
 }

@@ -108,9 +108,11 @@ nb::object upstream_of(const memory_resource& resource) {
   return nb::none();
 }
 
-nb::dict figures_of(const statistics_resource& counted) {
+using figures = nb::typed<nb::dict, nb::str, int>;
+
+figures figures_of(const statistics_resource& counted) {
   const statistics_resource::figures now = counted.now();
-  nb::dict out;
+  figures out;
   out["bytes"] = now.bytes;
   out["peak_bytes"] = now.peak_bytes;
   out["total_bytes"] = now.total_bytes;
@@ -121,9 +123,9 @@ nb::dict figures_of(const statistics_resource& counted) {
   return out;
 }
 
-nb::dict figures_of(const pool_resource& pool) {
+figures figures_of(const pool_resource& pool) {
   const pool_stats now = pool.stats();
-  nb::dict out;
+  figures out;
   out["used"] = now.used;
   out["blocks"] = now.blocks;
   out["held"] = now.held;

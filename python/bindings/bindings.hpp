@@ -112,8 +112,9 @@ class host_buffer {
 /// Keeps a Python object alive as long as the memory it lent us; gives it back with the GIL held,
 /// from whatever thread the last array dies on, and does nothing once the interpreter is gone.
 shared_owner own_python(nb::object object, void* base, std::size_t bytes);
-/// The end of a Python object that holds `a`. Lets go of the GIL if that may free the memory,
-/// because the driver may wait for running commands; what Python lent is given back with it.
+/// The end of a Python object that holds `a`: call it before `a` ends. Lets go of the GIL if that
+/// may free the memory, because the driver may wait for running commands; what Python lent is given
+/// back with it.
 void give_back(array& a) noexcept;
 /// For `tp_traverse` of an object that holds `a`: shows the collector the Python object behind it,
 /// so that cycles through our memory are found. Only if nobody else holds the memory: the collector

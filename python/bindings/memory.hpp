@@ -12,7 +12,9 @@ namespace usmx::python {
 /// A run of bytes in USM. One that was sliced out of another is a view: it keeps its root alive and
 /// is freed with it.
 struct memory {
-  explicit memory(array a) noexcept : bytes(std::move(a)) {}
+  explicit memory(array&& a) noexcept : bytes(std::move(a)) {}
+  memory(any_view&& all, const sycl::queue& queue, shared_owner owner)
+      : bytes(array::over(std::move(all), queue, std::move(owner))) {}
   memory(array a, nb::object of) noexcept;
   memory(const memory&) = delete;
   memory& operator=(const memory&) = delete;

@@ -40,6 +40,7 @@ void memory::free() {
   }
   freed_ = true;
   give_back(bytes);
+  bytes = array();
 }
 
 void memory::count_export(int change) noexcept {
@@ -62,17 +63,13 @@ const array& writable(const memory& m, const char* operation) {
 }
 
 any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only) {
-  layout where;
   any_view out;
-  fault code = layout::c_order(extents{static_cast<std::int64_t>(count)}, 1, where);
-  if (code == fault::none) {
-    code = any_view::make(first, dtype(), std::move(where), kind, read_only, out);
-  }
+  const fault code = any_view::row(first, dtype(), static_cast<std::int64_t>(count), kind, out);
   if (code != fault::none) {
     throw interop_error(code, std::to_string(count) + " bytes: " + std::string(field_of(code)) +
                                   " " + std::string(message(code)));
   }
-  return out;
+  return read_only ? out.as_read_only() : out;
 }
 
 any_view single_bytes(const any_view& v) {

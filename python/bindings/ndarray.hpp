@@ -23,6 +23,8 @@ struct ndarray {
 inline const array& value_of(nb::handle self) noexcept {
   return nb::inst_ptr<ndarray>(self)->value;
 }
+/// A new object for elements in memory that was just allocated.
+nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner);
 /// Another view of what is inside `self`.
 nb::object wrap_view(const array& a, any_view elements);
 

@@ -74,9 +74,10 @@ PyObject* plain_memory(PyObject* const* args, std::size_t nargsf, PyObject* keyw
   const auto bytes = static_cast<std::size_t>(count);
   shared_owner owner = plain_owner(*queue, bytes, kind);
   if (!owner) return nullptr;
-  any_view all = byte_run(owner->base(), bytes, kind, false);
+  any_view all;
+  if (any_view::row(owner->base(), dtype(), count, kind, all) != fault::none) return nullptr;
   nb::object made = nb::inst_alloc(memory_class[static_cast<std::size_t>(kind)]);
-  new (nb::inst_ptr<memory>(made)) memory(array::over(std::move(all), *queue, std::move(owner)));
+  new (nb::inst_ptr<memory>(made)) memory(std::move(all), *queue, std::move(owner));
   nb::inst_mark_ready(made);
   return made.release().ptr();
 }
@@ -138,17 +139,32 @@ bool plain_kind(PyObject* obj, usm_kind& kind) {
   return obj == Py_None;
 }
 
-bool plain_shape(PyObject* obj, extents& shape) {
-  if (PyTuple_CheckExact(obj)) {
-    shape = extents(static_cast<std::size_t>(PyTuple_GET_SIZE(obj)));
-    for (std::size_t k = 0; k < shape.size(); ++k) {
-      shape[k] = plain_count(PyTuple_GET_ITEM(obj, static_cast<Py_ssize_t>(k)));
-      if (shape[k] < 0) return false;
-    }
-    return true;
+/// The layout of a tuple of lengths in C order.
+bool plain_layout(PyObject* tuple, const dtype& type, layout& where) {
+  if (!PyTuple_CheckExact(tuple)) return false;
+  extents shape(static_cast<std::size_t>(PyTuple_GET_SIZE(tuple)));
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    shape[k] = plain_count(PyTuple_GET_ITEM(tuple, static_cast<Py_ssize_t>(k)));
+    if (shape[k] < 0) return false;
   }
-  shape = extents(1, plain_count(obj));
-  return shape[0] >= 0;
+  return layout::c_order(std::move(shape), type.itemsize(), where) == fault::none;
+}
+
+/// Memory for elements, and the elements; false if that takes the long way.
+bool plain_elements(PyObject* shape, const dtype& type, const sycl::queue& queue, usm_kind kind,
+                    shared_owner& owner, any_view& elements) {
+  if (PyLong_CheckExact(shape)) {
+    const Py_ssize_t count = plain_count(shape);
+    std::int64_t bytes = 0;
+    if (count < 0 || __builtin_mul_overflow(count, type.itemsize(), &bytes)) return false;
+    owner = plain_owner(queue, static_cast<std::size_t>(bytes), kind);
+    return owner && any_view::row(owner->base(), type, count, kind, elements) == fault::none;
+  }
+  layout where;
+  if (!plain_layout(shape, type, where)) return false;
+  owner = plain_owner(queue, static_cast<std::size_t>(where.size()) * type.itemsize(), kind);
+  return owner && any_view::make(owner->base(), type, std::move(where), kind, false, elements) ==
+                      fault::none;
 }
 
 PyObject* plain_empty(PyObject* const* args, std::size_t nargsf, PyObject* keywords) {
@@ -169,23 +185,14 @@ PyObject* plain_empty(PyObject* const* args, std::size_t nargsf, PyObject* keywo
     }
   }
   if (queue == nullptr) queue = &default_queue();
-  // None asks the device what it can compute with.
+  // None depends on what the device computes with, and that is asked on the long way.
   const dtype* const type =
       type_object == nullptr || type_object == Py_None ? nullptr : dtypes().find(type_object);
   if (type == nullptr) return nullptr;
-  extents shape;
-  layout where;
-  if (!plain_shape(args[0], shape) ||
-      layout::c_order(std::move(shape), type->itemsize(), where) != fault::none) {
-    return nullptr;
-  }
-  const auto bytes = static_cast<std::size_t>(where.size()) * type->itemsize();
-  shared_owner owner = plain_owner(*queue, bytes, kind);
-  if (!owner) return nullptr;
+  shared_owner owner;
   any_view elements;
-  if (any_view::make(owner->base(), *type, std::move(where), kind, false, elements) != fault::none)
-    return nullptr;
-  return wrap_array(array::over(std::move(elements), *queue, std::move(owner))).release().ptr();
+  if (!plain_elements(args[0], *type, *queue, kind, owner, elements)) return nullptr;
+  return wrap_allocated(std::move(elements), *queue, std::move(owner)).release().ptr();
 }
 
 PyObject* new_empty(PyObject* function, PyObject* const* args, std::size_t nargsf,

@@ -66,6 +66,24 @@ def test_a_view_goes_in_and_an_array_comes_out(check: Callable[[str], str]) -> N
     """)
 
 
+def test_extensions_draw_from_the_resource_that_python_chose(check: Callable[[str], str]) -> None:
+    check("""
+        from usmx import memory as um
+        x = shared([[1, 2], [3, 4]], np.float32)
+        counted = um.StatisticsResource(um.PoolResource(um.UsmResource("shared")))
+        with um.using(counted):
+            blocks = [usmx.empty(4, "f4", usm_type="shared"), e.scale(x, 2)]
+            assert counted.stats()["blocks"] == 2, counted.stats()
+        e.scale(x, 2)
+        assert counted.stats()["total_blocks"] == 2, counted.stats()
+        um.set_resource(counted)
+        blocks.append(e.scale(x, 2))
+        assert counted.stats()["blocks"] == 3, counted.stats()
+        blocks.clear()
+        assert counted.stats()["blocks"] == 0, counted.stats()
+    """)
+
+
 def test_objects_of_dpctl_are_as_good(check: Callable[[str], str]) -> None:
     check("""
         import dpctl.memory

@@ -261,6 +261,43 @@ TEST(View, RecordsFitStructsOfTheirSizeAndAlignment) {
   CHECK_EQUAL(made(memory, record, strided({3}, {1}, 16)).typed(small), fault::dtype_mismatch);
 }
 
+TEST(AnyView, ARowIsWhatItsLayoutWouldMake) {
+  alignas(64) char memory[64] = {};
+  for (const dtype& type : {dtype(), dtype::of<double>()}) {
+    for (const std::int64_t length : {0, 1, 8}) {
+      any_view row;
+      CHECK_EQUAL(any_view::row(memory, type, length, usm_kind::host, row), fault::none);
+      layout where;
+      CHECK_EQUAL(layout::c_order({length}, type.itemsize(), where), fault::none);
+      any_view same;
+      CHECK_EQUAL(any_view::make(memory, type, where, usm_kind::host, false, same), fault::none);
+      CHECK(row.layout() == same.layout());
+      CHECK_EQUAL(row.layout().range().last, same.layout().range().last);
+      CHECK_EQUAL(row.layout().itemsize(), same.layout().itemsize());
+      CHECK(row.data() == same.data() && row.dtype() == same.dtype());
+      CHECK(row.kind() == same.kind() && !row.read_only());
+    }
+  }
+  any_view reused = made(memory, dtype(), strided({2, 3}, {1, 2}, 1));
+  CHECK_EQUAL(any_view::row(memory, dtype(), 5, usm_kind::host, reused), fault::none);
+  CHECK_EQUAL(reused.rank(), 1);
+  CHECK_EQUAL(reused.last_byte() - reused.first_byte(), 5);
+}
+
+TEST(AnyView, ARowIsChecked) {
+  any_view v;
+  const auto row = [&](void* data, dtype type, std::int64_t length) {
+    return any_view::row(data, type, length, usm_kind::host, v);
+  };
+  alignas(8) char memory[16];
+  CHECK_EQUAL(row(memory, dtype(), -1), fault::shape_negative);
+  CHECK_EQUAL(row(memory, dtype::of<double>(), std::int64_t{1} << 61), fault::shape_overflow);
+  CHECK_EQUAL(row(nullptr, dtype(), 1), fault::data_null);
+  CHECK_EQUAL(row(nullptr, dtype(), 0), fault::none);
+  CHECK_EQUAL(row(memory + 1, dtype::of<double>(), 1), fault::data_misaligned);
+  CHECK_EQUAL(row(pointer(~std::uintptr_t{0}), dtype(), 2), fault::address_overflow);
+}
+
 static_assert(std::is_trivially_copyable_v<view<const float, 2>>);
 static_assert(std::is_trivially_copyable_v<view<std::complex<double>, 0>>);
 static_assert(std::is_trivially_copyable_v<view<int, usmx::max_rank>>);
