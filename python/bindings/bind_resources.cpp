@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <typeinfo>
@@ -101,11 +100,8 @@ std::string represent(nb::handle self) {
 }
 
 nb::object upstream_of(const memory_resource& resource) {
-  if (const auto* pool = dynamic_cast<const pool_resource*>(&resource))
-    return wrap_resource(pool->upstream());
-  if (const auto* stacked = dynamic_cast<const stacked_resource*>(&resource))
-    return wrap_resource(stacked->upstream());
-  return nb::none();
+  std::shared_ptr<memory_resource> below = resource.stands_on();
+  return below == nullptr ? nb::none() : wrap_resource(std::move(below));
 }
 
 using figures = nb::typed<nb::dict, nb::str, int>;
@@ -131,6 +127,17 @@ figures figures_of(const pool_resource& pool) {
   out["held"] = now.held;
   out["chunks"] = now.chunks;
   out["peak"] = now.peak;
+  return out;
+}
+
+figures figures_of(const queue_ordered_resource& ordered) {
+  const queue_order_stats now = ordered.stats();
+  figures out;
+  out["bytes"] = now.bytes;
+  out["blocks"] = now.blocks;
+  out["queues"] = now.queues;
+  out["reused"] = now.reused;
+  out["passed"] = now.passed;
   return out;
 }
 
@@ -281,6 +288,35 @@ void bind_sources(nb::module_& m) {
             return from_limit((*self).limits().release_above);
           },
           "Bytes above which free pieces go back; None without a limit.");
+  bind_resource<queue_ordered_resource>(
+      m, "QueueOrderedResource",
+      "Keeps what is freed while a queue works on it, and gives it to the next who allocates on "
+      "that\nqueue; to others only after the work. What serves by default is one on a pool.",
+      [](nb::handle upstream) {
+        return std::make_shared<queue_ordered_resource>(to_resource(upstream));
+      },
+      nb::arg("upstream").none())
+      .def(
+          "stats",
+          [](const resource_face<queue_ordered_resource>& self) { return figures_of(*self); },
+          "What waits at this moment.\n\n"
+          "Returns\n-------\ndict\n    `bytes`, `blocks`: came back and wait; `queues`: for how "
+          "many; `reused`: blocks that were\n    given out again without waiting, ever; `passed`: "
+          "those that went to the upstream.")
+      .def(
+          "collect",
+          [](const resource_face<queue_ordered_resource>& self) {
+            const gil_released released;
+            return (*self).collect();
+          },
+          "Return what no queue works on any more to the upstream; how many blocks still wait.")
+      .def(
+          "drain",
+          [](const resource_face<queue_ordered_resource>& self) {
+            const gil_released released;
+            (*self).drain();
+          },
+          "Wait for all that wait, and return them to the upstream.");
 }
 
 void bind_limits(nb::module_& m) {
@@ -374,80 +410,6 @@ void bind_observers(nb::module_& m) {
       make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none());
 }
 
-/// What `with using(resource):` needs; one object may be entered several times.
-struct resource_block {
-  explicit resource_block(std::shared_ptr<memory_resource> r) noexcept : resource(std::move(r)) {}
-  resource_block(const resource_block&) = delete;
-  resource_block& operator=(const resource_block&) = delete;
-  ~resource_block() = default;
-
-  std::shared_ptr<memory_resource> resource;
-  std::vector<std::unique_ptr<using_resource>> entered;
-};
-
-void bind_choice(nb::module_& m) {
-  m.def(
-      "get_resource",
-      [](nb::handle queue, nb::handle kind) {
-        return wrap_resource(default_resource(to_queue(queue), to_kind(kind, usm_kind::device)));
-      },
-      nb::arg("queue") = nb::none(), nb::arg("kind") = "device",
-      "The resource that serves by default, here and now.\n\n"
-      "Parameters\n----------\n"
-      "queue : Queue, Device, str or None\n    Whose context and device.\n"
-      "kind : {'device', 'shared', 'host'}\n    The kind of USM.");
-  m.def(
-      "set_resource",
-      [](nb::handle resource) -> nb::object {
-        std::shared_ptr<memory_resource> before;
-        {
-          const std::shared_ptr<memory_resource> next = to_resource(resource, "resource");
-          const gil_released released;
-          before = set_default_resource(next);
-        }
-        return before == nullptr ? nb::none() : wrap_resource(std::move(before));
-      },
-      nb::arg("resource").none(),
-      "From now on `resource` serves its context, device and kind by default, for all threads and\n"
-      "all libraries of the process that are built on usmx. What was allocated before goes back "
-      "to\n"
-      "where it came from.\n\n"
-      "Returns\n-------\nMemoryResource or None\n    What served so far; None if nobody had asked "
-      "for it yet.");
-  nb::class_<resource_block> c(
-      m, "using",
-      "In a ``with`` block, `resource` serves its context, device and kind by default on this "
-      "thread,\nfor all libraries that are built on usmx; other threads are left alone. Blocks may "
-      "lie in\neach other: the innermost counts. The block has the resource as its value.\n\n"
-      "Raises\n------\nRuntimeError\n    The block is left on another thread than it was entered "
-      "on.");
-  c.attr("__module__") = "usmx.memory";
-  c.def(
-      "__init__",
-      [](resource_block* self, nb::handle resource) {
-        new (self) resource_block(to_resource(resource, "resource"));
-      },
-      nb::arg("resource").none());
-  c.def("__enter__", [](resource_block& self) {
-    self.entered.push_back(std::make_unique<using_resource>(self.resource));
-    return wrap_resource(self.resource);
-  });
-  c.def("__exit__", [](resource_block& self, nb::args) {
-    if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
-    bool ended = false;
-    {
-      const gil_released released;
-      ended = self.entered.back()->end();
-    }
-    if (!ended) {
-      throw std::runtime_error(
-          "using: the block is left on another thread than the one that entered it, which goes on "
-          "using the resource");
-    }
-    self.entered.pop_back();
-  });
-}
-
 }  // namespace
 
 resource_object::~resource_object() {
@@ -490,7 +452,7 @@ void bind_resources(nb::module_& m) {
   bind_sources(m);
   bind_limits(m);
   bind_observers(m);
-  bind_choice(m);
+  bind_resource_choice(m);
   bind_resource_report(m);
 }
 

@@ -24,25 +24,21 @@ void fill_in(std::optional<std::size_t>& what, std::size_t value) {
 }
 
 /// The nearest to the caller that counts is believed.
-use use_of(const memory_resource* resource) {
+use use_of(std::shared_ptr<memory_resource> resource) {
   use found;
-  while (resource != nullptr) {
-    if (const auto* counted = dynamic_cast<const statistics_resource*>(resource)) {
+  for (; resource != nullptr; resource = resource->stands_on()) {
+    if (const auto* counted = dynamic_cast<const statistics_resource*>(resource.get())) {
       const statistics_resource::figures now = counted->now();
       fill_in(found.used, now.bytes);
       fill_in(found.blocks, now.blocks);
       fill_in(found.peak, now.peak_bytes);
     }
-    if (const auto* pool = dynamic_cast<const pool_resource*>(resource)) {
+    if (const auto* pool = dynamic_cast<const pool_resource*>(resource.get())) {
       const pool_stats now = pool->stats();
       fill_in(found.used, now.used);
       fill_in(found.blocks, now.blocks);
       fill_in(found.held, now.held);
       fill_in(found.peak, now.peak);
-      resource = pool->upstream().get();
-    } else {
-      const auto* stacked = dynamic_cast<const stacked_resource*>(resource);
-      resource = stacked == nullptr ? nullptr : stacked->upstream().get();
     }
   }
   return found;
@@ -55,7 +51,7 @@ nb::object or_none(const std::optional<std::size_t>& value) {
 nb::list stats() {
   nb::list rows;
   for (const auto& resource : default_resources()) {
-    const use now = use_of(resource.get());
+    const use now = use_of(resource);
     nb::dict row;
     row["device"] = described(resource->device());
     row["kind"] = name(resource->kind());
@@ -70,16 +66,10 @@ nb::list stats() {
 }
 
 /// Pools may stand on pools: the outermost first, so that what it gives back can go on.
-std::size_t trim(memory_resource* resource) noexcept {
+std::size_t trim(std::shared_ptr<memory_resource> resource) noexcept {
   std::size_t bytes = 0;
-  while (resource != nullptr) {
-    if (auto* pool = dynamic_cast<pool_resource*>(resource)) {
-      bytes = pool->trim(0);
-      resource = pool->upstream().get();
-    } else {
-      const auto* stacked = dynamic_cast<const stacked_resource*>(resource);
-      resource = stacked == nullptr ? nullptr : stacked->upstream().get();
-    }
+  for (; resource != nullptr; resource = resource->stands_on()) {
+    if (auto* const pool = dynamic_cast<pool_resource*>(resource.get())) bytes = pool->trim(0);
   }
   return bytes;
 }
@@ -95,7 +85,7 @@ void bind_resource_report(nb::module_& m) {
         const gil_released released;
         static_cast<void>(collect());
         std::size_t bytes = 0;
-        for (const auto& resource : default_resources()) bytes += trim(resource.get());
+        for (const auto& resource : default_resources()) bytes += trim(resource);
         return bytes;
       },
       "Give free memory of all default resources back to the driver.\n\n"

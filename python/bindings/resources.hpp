@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "usmx/pool.hpp"
+#include "usmx/queue_ordered.hpp"
 #include "usmx/resources.hpp"
 
 namespace usmx::python {
@@ -51,6 +52,12 @@ nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& 
   type.def("__init__", construct(+make), arguments...);
   return type;
 }
+
+// --- resource_choice.cpp
+// ---------------------------------------------------------------------------
+
+/// `get_resource`, `set_resource` and `using`.
+void bind_resource_choice(nb::module_& m);
 
 // --- resource_report.cpp
 // ---------------------------------------------------------------------------

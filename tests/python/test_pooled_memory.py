@@ -145,6 +145,48 @@ def test_a_block_that_went_back_is_no_memory(pool: um.PoolResource) -> None:
         usmx.asarray(described)
 
 
+# --- what serves by default ----------------------------------------------------------------------
+
+CHAIN = """
+    import usmx.memory as um
+    resource = um.get_resource(kind="shared")
+    while resource is not None:
+        print(type(resource).__name__)
+        resource = resource.upstream
+"""
+
+
+@pytest.mark.parametrize("value", [None, "1"])
+def test_pools_serve_by_default(run_python: Any, value: str | None) -> None:
+    found = run_python(CHAIN, env={"USMX_POOL": value}).stdout.split()
+    assert found == ["QueueOrderedResource", "PoolResource", "UsmResource"]
+
+
+def test_the_environment_turns_pools_off(run_python: Any) -> None:
+    assert run_python(CHAIN, env={"USMX_POOL": "0"}).stdout.split() == ["UsmResource"]
+
+
+def test_a_switch_that_cannot_be_read_is_named(run_python: Any) -> None:
+    done = run_python(CHAIN, env={"USMX_POOL": "maybe"}, check=False)
+    assert done.returncode == 1
+    assert "ValueError: USMX_POOL: holds 'maybe'" in done.stderr
+
+
+def test_out_of_memory_says_who_holds_what(run_python: Any) -> None:
+    run_python("""
+        import pytest, usmx.memory as um
+        kept = [um.MemoryUSMShared(1 << 20), um.MemoryUSMHost(5)]
+        with pytest.raises(um.AllocationError) as caught:
+            um.MemoryUSMDevice(1 << 45)
+        text = str(caught.value)
+        assert "cannot allocate 35184372088832 bytes (32.0 TiB) of device USM" in text, text
+        assert "the pool of shared USM holds 2097152 bytes" in text, text
+        assert "of which 1 blocks use 1048576 bytes" in text, text
+        assert "the pool of host USM holds" in text, text
+        assert um.MemoryUSMDevice(100).nbytes == 100
+    """)
+
+
 # --- many ----------------------------------------------------------------------------------------
 
 

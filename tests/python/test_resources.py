@@ -34,6 +34,7 @@ def pool() -> Iterator[um.PoolResource]:
 
 
 STACKED = {
+    "QueueOrderedResource": um.QueueOrderedResource,
     "PoolResource": um.PoolResource,
     "StatisticsResource": um.StatisticsResource,
     "TrackingResource": um.TrackingResource,
