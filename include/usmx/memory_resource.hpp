@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -23,6 +22,9 @@ namespace usmx {
 /// want.
 inline constexpr std::size_t default_alignment = 64;
 
+/// As std::has_single_bit, which is a call where the compiler may not count on popcnt.
+constexpr bool is_power_of_two(std::size_t n) noexcept { return n != 0 && (n & (n - 1)) == 0; }
+
 /// Where bytes come from, shaped as std::pmr::memory_resource. Pools and adaptors stack on an
 /// upstream resource; a new behaviour is a new class, never a flag on an old one.
 class memory_resource {
@@ -35,7 +37,7 @@ class memory_resource {
   /// At least `bytes` bytes at a multiple of `alignment` (a power of two). Zero bytes give a valid
   /// pointer too. Throws allocation_error, or std::invalid_argument for a bad alignment.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-    if (!std::has_single_bit(alignment)) [[unlikely]]
+    if (!is_power_of_two(alignment)) [[unlikely]]
       refuse_alignment(alignment);
     return do_allocate(bytes, alignment);
   }
@@ -49,7 +51,7 @@ class memory_resource {
   /// while somebody records, which is no matter of nanoseconds: the other way is the recorded one.
   [[nodiscard]] void* try_allocate(std::size_t bytes,
                                    std::size_t alignment = default_alignment) noexcept {
-    return std::has_single_bit(alignment) && !is_traced() ? do_try_allocate(bytes, alignment)
+    return is_power_of_two(alignment) && !is_traced() ? do_try_allocate(bytes, alignment)
                                                           : nullptr;
   }
   [[nodiscard]] bool try_deallocate(void* p, std::size_t bytes,
@@ -61,7 +63,7 @@ class memory_resource {
   /// them until that event: other queues and the host have to wait for it. Throws as above.
   [[nodiscard]] void* allocate_on(const sycl::queue& queue, std::size_t bytes,
                                   std::size_t alignment, std::optional<sycl::event>& pending) {
-    if (!std::has_single_bit(alignment)) [[unlikely]]
+    if (!is_power_of_two(alignment)) [[unlikely]]
       refuse_alignment(alignment);
     return do_allocate_on(queue, bytes, alignment, pending);
   }
