@@ -186,6 +186,21 @@ void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t b
                                                     std::to_string(bytes) + " bytes");
 }
 
+/// `offset` counts from `data`, so both lie in one allocation. The elements alone would not show
+/// that they left theirs where blocks of a pool stand side by side.
+void check_offset(const any_view& v, const suai::fields& f, const sycl::context& context) {
+  if (f.offset == 0 || v.size() == 0) return;
+  const auto* const data = reinterpret_cast<const std::byte*>(f.data);
+  if (data >= v.first_byte() && data < v.last_byte()) return;
+  const allocation at = describe_allocation(data, context);
+  if (at.kind != usm_kind::unknown &&
+      (!at.extent || (v.first_byte() >= at.extent->base &&
+                      v.last_byte() <= at.extent->base + at.extent->bytes))) {
+    return;
+  }
+  throw interop_error(fault::out_of_allocation, suai::describe(f, fault::out_of_allocation));
+}
+
 /// Compute follows data: where the producer named no queue, the one we keep for the device on which
 /// its memory lives.
 sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
@@ -238,6 +253,7 @@ std::optional<array> import_suai(nb::handle obj) {
   if (buffer_bytes && v.size() > 0 && kind_of(v.data(), origin.context) == usm_kind::unknown) {
     refuse_host_buffer(obj);
   }
+  check_offset(v, f, origin.context);
   if (!origin.queue) origin.queue = queue_of(origin, v);
   auto* const first = v.first_byte();
   record.at(first);

@@ -137,6 +137,18 @@ def test_who_leaves_a_block_is_refused_though_the_driver_would_not(
     assert usmx.asarray(Described(block, shape=(1000,))).pointer == block._pointer
 
 
+def test_an_offset_does_not_lead_from_one_block_to_another(pool: um.PoolResource) -> None:
+    blocks = [pool.allocate(64) for _ in range(8)]
+    addresses = sorted(block._pointer for block in blocks)
+    assert addresses[1] - addresses[0] == 64  # side by side, and both alive
+    (first,) = (block for block in blocks if block._pointer == addresses[0])
+    for fields in ({"offset": 64}, {"offset": 64, "shape": (1,)}):
+        with pytest.raises(usmx.InteropError, match="offset"):
+            usmx.asarray(Described(first, **fields))
+    inside = usmx.asarray(Described(first, offset=63, shape=(64,), strides=(-1,)))
+    assert inside.pointer == addresses[0] + 63
+
+
 def test_a_block_that_went_back_is_no_memory(pool: um.PoolResource) -> None:
     block = pool.allocate(1000)
     described = Described(block)
