@@ -51,8 +51,7 @@ class memory_resource {
   /// while somebody records, which is no matter of nanoseconds: the other way is the recorded one.
   [[nodiscard]] void* try_allocate(std::size_t bytes,
                                    std::size_t alignment = default_alignment) noexcept {
-    return is_power_of_two(alignment) && !is_traced() ? do_try_allocate(bytes, alignment)
-                                                          : nullptr;
+    return is_power_of_two(alignment) && !is_traced() ? do_try_allocate(bytes, alignment) : nullptr;
   }
   [[nodiscard]] bool try_deallocate(void* p, std::size_t bytes,
                                     std::size_t alignment = default_alignment) noexcept {
