@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "pool_parts.hpp"
+#include "queue_rooms.hpp"
 
 namespace usmx {
 
@@ -92,6 +93,11 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
   // What other threads keep aside may fit, now or together.
   gather();
   if (void* const p = try_store(r)) return p;
+  // A program that is ahead of its queues shall not hold what they have yet to do as well.
+  while (detail::settle_rooms(*upstream)) {
+    gather();
+    if (void* const p = try_store(r)) return p;
+  }
   const auto grow = [&]() -> void* {
     const std::size_t least = r.least_chunk();
     const std::size_t preferred = growth(least);
@@ -215,7 +221,7 @@ bool pool_resource::parts::resize(std::byte* p, std::size_t bytes, std::size_t a
     if (r.bin != slab->bin) return false;
     b.asked = &slab->asked[slab->slot_of(p)];
   } else if (first->bin != r.bin || r.granules > first->granules ||
-             first->granules - r.granules > first->granules / 8) {
+             first->granules - r.granules > first->granules / 32) {
     // A block of a bin is as long as the bin says, whatever it is asked for.
     if (r.bin == no_bin || first->bin != r.bin) return false;
   }

@@ -115,6 +115,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   block extend(std::size_t bytes, const pool_request* r, std::string& cause);
   [[noreturn]] void fail(const pool_request& r, const std::string& cause);
 
+  const bool huge_pages_;
   const std::size_t shard_count_;
   const std::unique_ptr<shard[]> shards_;
   std::atomic<bool> releasing_ = false;  // more is held than limits.release_above

@@ -1,7 +1,10 @@
 // When a pool takes memory from its upstream and gives it back, and what it holds meanwhile.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -30,6 +33,14 @@ std::shared_ptr<memory_resource> existing(std::shared_ptr<memory_resource> upstr
   return upstream;
 }
 
+/// Asks for huge pages wherever a whole one lies inside; the system may refuse.
+void advise_huge_pages(std::byte* base, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t huge = 2 << 20;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(base) + huge - 1) & ~(huge - 1);
+  const auto end = (reinterpret_cast<std::uintptr_t>(base) + bytes) & ~(huge - 1);
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits at_most)
@@ -38,6 +49,7 @@ pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits a
       kind(upstream->kind()),
       context(upstream->context()),
       device(upstream->device()),
+      huge_pages_(at_most.huge_pages && device.is_cpu()),
       shard_count_(std::clamp<std::size_t>(
           std::bit_ceil(2 * std::max(1u, std::thread::hardware_concurrency())), 4, 64)),
       shards_(new detail::shard[shard_count_]) {
@@ -98,6 +110,7 @@ detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request
   };
   try {
     base = static_cast<std::byte*>(upstream->allocate(bytes, granule));
+    if (huge_pages_) advise_huge_pages(base, bytes);
     auto added = std::make_unique<chunk>(base, bytes);
     detail::add_divided(context, base, bytes, *this);
     registered = true;

@@ -7,12 +7,14 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <sycl/ext/oneapi/weak_object.hpp>
@@ -66,9 +68,15 @@ std::size_t class_of(std::size_t bytes) noexcept {
   return width * 8 + ((bytes - 1) >> (width - 4) & 7);
 }
 
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 /// How many blocks one allocation looks at: it stays cheap however many wait.
 constexpr std::size_t looked_at = 8;
+/// Less than this behind queues is not worth waiting for.
+constexpr std::size_t least_settled = 64 << 10;
+/// How long the next block may be on its way before more memory is taken instead: about what the
+/// slowest drivers take for that.
+constexpr std::chrono::milliseconds patience{100};
 /// How many queues are remembered for which nothing waits.
 constexpr std::size_t idle_lines = 16;
 
@@ -94,6 +102,7 @@ class queue_ordered_resource::parts final : public detail::queue_room, public de
 
   std::size_t collect() noexcept override { return sweep(everything); }
   void drain() noexcept override { wait_for_all(); }
+  bool settle(const memory_resource& source) noexcept override;
   bool is_empty() const noexcept { return blocks_.load(std::memory_order_acquire) == 0; }
 
   std::vector<block> snapshot() const;
@@ -130,6 +139,7 @@ class queue_ordered_resource::parts final : public detail::queue_room, public de
   std::size_t bytes_ = 0;
   std::size_t next_line_ = 0;  // where the next sweep begins
   std::size_t numbers_ = 0;
+  std::size_t given_up_at_ = none;  // of passed_: no more of them came within the patience
   std::size_t reused_ = 0;
   std::size_t passed_ = 0;
 };
@@ -227,6 +237,34 @@ std::size_t queue_ordered_resource::parts::sweep(std::size_t most) noexcept {
   }
   give_back(passed);
   return blocks_.load(std::memory_order_acquire);
+}
+
+bool queue_ordered_resource::parts::settle(const memory_resource& source) noexcept {
+  if (is_empty()) return false;
+  auto below = upstream;
+  while (below != nullptr && below.get() != &source) below = below->stands_on();
+  if (below == nullptr) return false;
+  std::size_t passed = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (bytes_ < least_settled || passed_ == given_up_at_) return false;
+    passed = passed_;
+  }
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::chrono::microseconds pause{10};
+  for (;;) {
+    sweep(everything);
+    {
+      const std::scoped_lock lock(mutex_);
+      if (passed_ != passed) return true;
+      if (std::chrono::steady_clock::now() > end) {
+        given_up_at_ = passed;
+        return false;
+      }
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::microseconds(200));
+  }
 }
 
 void queue_ordered_resource::parts::wait_for_all() noexcept {

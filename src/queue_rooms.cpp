@@ -76,6 +76,12 @@ void drain_rooms() noexcept {
   room_list::instance().each([](queue_room& room) { room.drain(); });
 }
 
+bool settle_rooms(const memory_resource& source) noexcept {
+  bool some = false;
+  room_list::instance().each([&](queue_room& room) { some |= room.settle(source); });
+  return some;
+}
+
 void wait_quietly(const sycl::event& event) noexcept {
   try {
     wait(event);

@@ -8,6 +8,8 @@
 
 #include <sycl/event.hpp>
 
+#include "usmx/memory_resource.hpp"
+
 namespace usmx::detail {
 
 /// Where blocks wait for queues.
@@ -17,6 +19,9 @@ class queue_room {
   virtual std::size_t collect() noexcept = 0;
   /// Waits for all of them and returns them.
   virtual void drain() noexcept = 0;
+  /// True if some came back to what stands on `source`. Waits for that a moment where enough are on
+  /// their way, and not again after it was in vain.
+  virtual bool settle(const memory_resource& source) noexcept = 0;
 
  protected:
   ~queue_room() = default;
@@ -28,6 +33,7 @@ void close_room(const queue_room& room) noexcept;
 
 std::size_t collect_rooms() noexcept;
 void drain_rooms() noexcept;
+bool settle_rooms(const memory_resource& source) noexcept;
 
 /// A command that failed has ended too.
 void wait_quietly(const sycl::event& event) noexcept;

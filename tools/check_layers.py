@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 # Each layer sees itself and the layers above it. `services` see no other service.
 LAYERS = {
     "std": "version error dtype layout view suai trace",
-    "sycl": "runtime wait memory_resource memory pool queue_ordered resources array "
+    "sycl": "runtime wait memory_resource memory pool queue_ordered umf resources array "
     "program_cache kernel copy",
     "services": "",
     "kit": "python_api detail/nanobind_argument nanobind",

@@ -20,6 +20,9 @@ struct pool_limits {
   /// Above this, memory goes back to the upstream as soon as a whole piece of it is free, instead
   /// of waiting for `trim`.
   std::size_t release_above = std::numeric_limits<std::size_t>::max();
+  /// Whether the system shall map what is taken in huge pages. Only on a CPU device, whose memory
+  /// is the process's own: first use of the bytes costs a fifth there, and counts whole pages.
+  bool huge_pages = true;
 };
 
 /// What a pool holds at one moment, in bytes where nothing else is said.

@@ -1,7 +1,10 @@
 // What a pool takes from its upstream and gives back, and what it does when there is no more.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
@@ -183,6 +186,32 @@ TEST(Pool, ShowsEveryByteOfItsChunksOnce) {
   std::ranges::sort(live);
   CHECK(shown == live);
   for (auto [p, bytes] : live) pool.deallocate(p, bytes);
+}
+
+/// Whether the process's map of its memory says "huge pages wanted" where `p` lies.
+bool is_advised(const void* p) {
+  std::ifstream map("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(map, line);) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
+      const auto address = reinterpret_cast<std::uintptr_t>(p);
+      here = begin <= address && address < end;
+    } else if (here && line.starts_with("VmFlags:")) {
+      return line.find(" hg") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+TEST(Pool, AsksForHugePagesWhereMemoryIsTheProcessesOwn) {
+  for (const bool wanted : {true, false}) {
+    pool_resource pool(std::make_shared<paper_resource>(), {.huge_pages = wanted});
+    pool.reserve(8 * MiB);
+    const held_chunk only = pool.snapshot().front();
+    CHECK_EQUAL(is_advised(only.base + 4 * MiB), wanted && pool.device().is_cpu());
+  }
 }
 
 // --- an upstream that has no more

@@ -55,8 +55,11 @@ def simulated(*options: str, faults: str = "") -> dict[str, str]:
     """Environment variables that put a process on the simulated discrete device.
 
     Options and faults are described in docs/testing.md: ``simulated("report", faults="memcpy:3")``.
+    Without pools, unless USMX_POOL says otherwise: only what the device allocated itself has pages
+    of its own, so that it sees where it ends and when it is gone.
     """
     return {
+        "USMX_POOL": os.environ.get("USMX_POOL", "0"),
         "OPENCL_LAYERS": str(built("libsimulated_device.so")),
         "USMX_SIMULATED_DEVICE": ",".join(options),
         "USMX_FAULTS": faults,

@@ -33,9 +33,13 @@ def run(arguments, environment, timeout):
         pytest.fail(f"hung; the last lines: {output}")
 
 
+# With pools, as users have it: each attempt begins with empty ones.
+POOLED = {"USMX_POOL": "1"}
+
+
 @pytest.mark.parametrize("scenario", scenarios.ALL)
 def test_every_call_of_a_scenario_may_fail(scenario):
-    result = run([EXHAUST, scenario], lab.simulated("report"), timeout=300)
+    result = run([EXHAUST, scenario], lab.simulated("report") | POOLED, timeout=300)
     tail = "\n".join(result.stdout.splitlines()[-5:])
     assert result.returncode >= 0, f"crashed: {tail}\n{result.stderr[-3000:]}"
     bad = [line for line in result.stdout.splitlines() if "BAD" in line]
@@ -55,7 +59,8 @@ def test_the_first_calls_of_a_process_may_fail(kind, nth):
         "import exhaust, scenarios\n"
         f"print(exhaust.attempt(scenarios.everything, {kind!r}))"
     )
-    result = run(["-c", code], lab.simulated("report", faults=f"{kind}:{nth}"), timeout=100)
+    faulty = lab.simulated("report", faults=f"{kind}:{nth}")
+    result = run(["-c", code], faulty | POOLED, timeout=100)
     assert result.returncode == 0, result.stdout + result.stderr[-3000:]
     assert "BAD" not in result.stdout
     assert result.stdout.strip()

@@ -1,0 +1,109 @@
+// Memory from the Unified Memory Framework, for programs that have a pool or a provider of their
+// own. Nothing else of usmx needs UMF: who includes this links libumf.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <umf/memory_pool.h>
+#include <umf/memory_provider.h>
+
+#include "usmx/memory_resource.hpp"
+
+namespace usmx {
+
+namespace detail {
+/// Throws the allocation_error that all resources throw; in libusmx.
+[[noreturn]] void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
+                                  const sycl::device& device, const std::string& cause);
+}  // namespace detail
+
+/// What resources on UMF have in common: UMF knows of handles, but not whose memory they give.
+class umf_source : public memory_resource {
+ public:
+  usm_kind kind() const noexcept override { return kind_; }
+  sycl::context context() const override { return context_; }
+  sycl::device device() const override { return device_; }
+
+ protected:
+  umf_source(const void* handle, sycl::context context, sycl::device device, usm_kind kind)
+      : context_(std::move(context)), device_(std::move(device)), kind_(kind) {
+    if (handle == nullptr) throw std::invalid_argument("handle: null; a resource stands on one");
+    if (kind == usm_kind::unknown) {
+      throw std::invalid_argument("kind: unknown is not a kind of USM; pass what the handle gives");
+    }
+  }
+  /// `p`, if that is what was asked for; takes it back with `free` if it is not.
+  template <class Free>
+  void* checked(void* p, std::size_t bytes, std::size_t alignment, Free free) const {
+    if (p == nullptr) detail::fail_allocation(bytes, alignment, kind_, device_, "UMF has no more");
+    if (reinterpret_cast<std::uintptr_t>(p) % alignment == 0) return p;
+    free(p);
+    detail::fail_allocation(bytes, alignment, kind_, device_, "the pointer of UMF is not aligned");
+  }
+  /// UMF adds to what it is asked for, and may count past the end.
+  static bool is_possible(std::size_t bytes, std::size_t alignment) noexcept {
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
+    return bytes <= most && alignment <= most;
+  }
+
+ private:
+  sycl::context context_;
+  sycl::device device_;
+  usm_kind kind_;
+};
+
+/// Blocks of a UMF pool, which has to outlive the resource and to give USM of `kind` of that
+/// context and device: nobody can check that before memory is there.
+class umf_resource final : public umf_source {
+ public:
+  /// Throws std::invalid_argument for a null handle or an unknown kind.
+  umf_resource(umf_memory_pool_handle_t pool, sycl::context context, sycl::device device,
+               usm_kind kind)
+      : umf_source(pool, std::move(context), std::move(device), kind), pool_(pool) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const std::size_t asked = std::max<std::size_t>(bytes, 1);
+    void* const p =
+        is_possible(bytes, alignment) ? umfPoolAlignedMalloc(pool_, asked, alignment) : nullptr;
+    return checked(p, bytes, alignment, [this](void* wrong) { umfPoolFree(pool_, wrong); });
+  }
+  void do_deallocate(void* p, std::size_t, std::size_t) noexcept override { umfPoolFree(pool_, p); }
+
+  umf_memory_pool_handle_t pool_;
+};
+
+/// The same straight from a UMF provider, each request one of it. Stand a pool_resource on it.
+class umf_provider_resource final : public umf_source {
+ public:
+  /// Throws std::invalid_argument for a null handle or an unknown kind.
+  umf_provider_resource(umf_memory_provider_handle_t provider, sycl::context context,
+                        sycl::device device, usm_kind kind)
+      : umf_source(provider, std::move(context), std::move(device), kind), provider_(provider) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    void* p = nullptr;
+    if (is_possible(bytes, alignment) &&
+        umfMemoryProviderAlloc(provider_, size_of(bytes), alignment, &p) != UMF_RESULT_SUCCESS) {
+      p = nullptr;
+    }
+    return checked(p, bytes, alignment,
+                   [&](void* wrong) { umfMemoryProviderFree(provider_, wrong, size_of(bytes)); });
+  }
+  void do_deallocate(void* p, std::size_t bytes, std::size_t) noexcept override {
+    umfMemoryProviderFree(provider_, p, size_of(bytes));
+  }
+  static std::size_t size_of(std::size_t bytes) noexcept { return std::max<std::size_t>(bytes, 1); }
+
+  umf_memory_provider_handle_t provider_;
+};
+
+}  // namespace usmx
