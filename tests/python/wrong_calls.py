@@ -47,6 +47,12 @@ def makes_local(x):
     return t[0]
 
 
+@usmx.device_func
+def half_of_it(a):
+    t = usmx.private.array(65200, np.uint8)
+    a[0] = t[0]
+
+
 # --- calls ----------------------------------------------------------------------------------------
 
 
@@ -186,6 +192,22 @@ def bad_dtype(item, a):
 @wrong("'usmx.local.array' takes a shape and a dtype", "usmx.local.array(4)", F)
 def no_dtype(item, a):
     t = usmx.local.array(4)
+
+
+@wrong("80000 bytes of private memory; an item has at most 65536", "usmx.private.array", F)
+def large_private(item, a):
+    t = usmx.private.array((100, 100), np.float64)
+
+
+@wrong("65600 bytes of private memory; an item has at most 65536", "half_of_it(a)", F)
+def large_private_in_function(item, a):
+    t = usmx.private.array(100, np.float32)
+    half_of_it(a)
+
+
+@wrong("400000 bytes of local memory; a group has at most 262144", "usmx.local.array", F)
+def large_local(item, a):
+    t = usmx.local.array(100000, np.float32)
 
 
 @wrong("index 4 is out of bounds for a length of 4", "4", F)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -213,6 +214,7 @@ class Calls(Groups, Printing):
         name = self.spell(self.hint or "tile")
         lengths, t, _ = self.shape_and_type(node)
         self.needs_group(node, "local memory")
+        self.take_memory(node, "local", name, math.prod(lengths) * t.size)
         made = self.result.called[node] = self.local_memory(name, lengths, t)
         return made
 
@@ -232,6 +234,7 @@ class Calls(Groups, Printing):
         declaration = f"{t.cpp} {name}{text};"
         if declaration not in self.result.declarations:
             self.result.declarations.append(declaration)
+        self.take_memory(node, "private", name, math.prod(lengths) * t.size)
         self.line(f"usmx::clear({name});")
         made = self.result.called[node] = ArrayValue(t, len(lengths), name, "private", lengths)
         return made

@@ -9,6 +9,7 @@ its C++ together.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
 
 from . import names, operators, types
@@ -162,6 +163,8 @@ class Elaborator(Statements, Calls):
         """An argument that is known when compiling: None, LocalMemory, a dtype."""
         if isinstance(value, LocalMemory):
             self.needs_group(self.function.tree, f"local memory for '{name}'")
+            size = math.prod(value.shape) * value.dtype.size
+            self.take_memory(self.function.tree, "local", self.spell(name), size)
             return self.local_memory(self.spell(name), value.shape, value.dtype)
         return PythonObject(value)
 
@@ -192,6 +195,8 @@ class Elaborator(Statements, Calls):
         instance = self.module.instance(self, node, callee, values)
         self.result.calls.append(instance)
         self.result.called[node] = instance
+        for name, size in instance.result.memory["private"].items():
+            self.take_memory(node, "private", f"{instance.name}.{name}", size)
         if instance.result.needs_group is not None:
             self.needs_group(node, f"'{callee.name}'")
         codes = []

@@ -38,6 +38,8 @@ class Result:
     declarations: list[str] = field(default_factory=list)
     #: Parameters whose elements are written.
     written: set[str] = field(default_factory=set)
+    #: Bytes of private and local arrays by their names, those of called functions too.
+    memory: dict[str, dict[str, int]] = field(default_factory=lambda: {"private": {}, "local": {}})
     #: Where it needs work-groups of a size that the launch says: line and construct.
     needs_group: str | None = None
     #: Values that a device function returns: None if nothing.
@@ -52,6 +54,12 @@ class Result:
     called: dict[ast.AST, object] = field(default_factory=dict)
     #: For the simulator: indices that count from the end.
     from_end: set[ast.AST] = field(default_factory=set)
+
+
+#: More than this for one item can end the process: the CPU keeps it on a thread's stack.
+MOST_PRIVATE = 65536
+#: No device has more for one group.
+MOST_LOCAL = 262144
 
 
 class Walker:
@@ -87,6 +95,16 @@ class Walker:
     def line(self, text: str) -> None:
         """One line of C++ at the depth at hand."""
         self.result.lines.append("  " * self.depth + text)
+
+    def take_memory(self, node: ast.AST, space: str, name: str, size: int) -> None:
+        """Count an array of private or local memory."""
+        taken = self.result.memory[space]
+        taken[name] = size
+        total = sum(taken.values())
+        most = MOST_PRIVATE if space == "private" else MOST_LOCAL
+        if total > most:
+            whose = "an item" if space == "private" else "a group"
+            raise self.error(node, f"{total} bytes of {space} memory; {whose} has at most {most}")
 
     @contextlib.contextmanager
     def no_lines(self, node: ast.AST) -> Iterator[None]:
