@@ -58,16 +58,7 @@ void copy_between(command_chain& commands, const array& dst, const array& src, b
     wait_for(dst);
     return convert_on_host(to, from);
   }
-  if (dst_is_near && host_accessible(from.kind())) {
-    wait_for(src);
-    commands.use(src);
-    return from_host(commands, to, from);
-  }
-  if (!dst_is_near && host_accessible(to.kind())) {
-    wait_for(dst);
-    commands.use(dst);
-    return to_host(commands, to, from);
-  }
+  // Also USM that the host reaches: commands may not use memory of another context.
   const any_view staged = host_elements(commands, from.layout().shape(), from.dtype());
   if (dst_is_near) {
     wait(commands.before());
