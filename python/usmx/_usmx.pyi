@@ -1307,7 +1307,7 @@ class PoolResource(MemoryResource):
 
     def __init__(self, upstream: object | None, *, most: object | None = None, release_above: object | None = None) -> None: ...
 
-    def stats(self) -> dict:
+    def stats(self) -> dict[str, int]:
         """
         What the pool holds at this moment.
 
@@ -1342,12 +1342,39 @@ class PoolResource(MemoryResource):
     def release_above(self) -> object:
         """Bytes above which free pieces go back; None without a limit."""
 
+class QueueOrderedResource(MemoryResource):
+    """
+    Keeps what is freed while a queue works on it, and gives it to the next who allocates on that
+    queue; to others only after the work. What serves by default is one on a pool.
+    """
+
+    def __init__(self, upstream: object | None) -> None: ...
+
+    def stats(self) -> dict[str, int]:
+        """
+        What waits at this moment.
+
+        Returns
+        -------
+        dict
+            `bytes`, `blocks`: came back and wait; `queues`: for how many; `reused`: blocks that were
+            given out again without waiting, ever; `passed`: those that went to the upstream.
+        """
+
+    def collect(self) -> int:
+        """
+        Return what no queue works on any more to the upstream; how many blocks still wait.
+        """
+
+    def drain(self) -> None:
+        """Wait for all that wait, and return them to the upstream."""
+
 class StatisticsResource(MemoryResource):
     """Counts what passes through to the upstream."""
 
     def __init__(self, upstream: object | None) -> None: ...
 
-    def stats(self) -> dict:
+    def stats(self) -> dict[str, int]:
         """
         The figures of this moment.
 
