@@ -331,6 +331,43 @@ def memory_is_moved_ahead() -> None:
     same(a.to_numpy(), np.full(5000, 5, "i4"))
 
 
+@scenario
+def resources_stand_on_each_other() -> None:
+    for memory, kind in zip(KINDS, ("device", "shared", "host"), strict=True):
+        pool = um.PoolResource(um.UsmResource(kind), most=1 << 25)
+        counted = um.StatisticsResource(pool)
+        with um.using(counted):
+            blocks = [memory(size) for size in (10, 5000, 300_000)]
+            for k, m in enumerate(blocks):
+                m.memset(k)
+            try:
+                memory(1 << 26)
+            except MemoryError as error:
+                same("may hold" in str(error) or "simulated" in str(error), True)
+            for k, m in enumerate(blocks):
+                same(m.tobytes(), bytes([k]) * m.nbytes)
+            del blocks, m
+        usmx._usmx._drain()
+        same(counted.stats()["blocks"], 0)
+        pool.trim()
+        same(pool.stats()["held"], 0)
+
+
+@scenario
+def memory_is_found_by_giving_some_back() -> None:
+    for memory, kind in zip(KINDS, ("device", "shared", "host"), strict=True):
+        upstream = um.LimitingResource(um.UsmResource(kind), 100_000)
+        hoard = [upstream.allocate(60_000)]
+
+        def give_back(_: int, hoard: list[object] = hoard) -> bool:
+            return bool(hoard) and hoard.pop() is not None
+
+        with um.using(um.FailureCallbackResource(upstream, give_back)):
+            m = memory(70_000)
+        m.memset(4)
+        same(m.tobytes(), b"\x04" * 70_000)
+
+
 def everything() -> None:
     """All of the above, for a process that does it once."""
     for run in ALL.values():
