@@ -147,7 +147,7 @@ std::size_t run_model(unsigned seed, int steps) {
 
 TEST(QueueOrderModel, NothingComesBackWhileACommandUsesIt) {
   std::size_t at_once = 0;
-  for (unsigned seed = 1; seed <= 8; ++seed) at_once += run_model(seed, 1500);
+  for (unsigned seed = 1; seed <= 16; ++seed) at_once += run_model(seed, 1500);
   CHECK(at_once > 20);  // or nothing was tried
 }
 
