@@ -36,6 +36,11 @@ class descriptor {
     if (number_ >= 0) close(number_);
   }
   int get() const noexcept { return number_; }
+  /// Wakes whoever reads it.
+  void signal() const noexcept {
+    const std::uint64_t one = 1;
+    static_cast<void>(!write(number_, &one, sizeof(one)));  // nobody may be waiting any more
+  }
   int release() noexcept { return std::exchange(number_, -1); }
 
  private:
@@ -46,7 +51,10 @@ class watcher {
  public:
   void add(const sycl::event& event, descriptor wake) {
     const std::scoped_lock lock(mutex_);
-    if (stopped_) return;  // the process ends, and its loops have ended
+    if (stopped_) {  // the process ends: a loop that still runs waits for the event by itself
+      wake.signal();
+      return;
+    }
     watched_.push_back({event, std::move(wake)});
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     changed_.notify_one();
@@ -61,6 +69,7 @@ class watcher {
       forgotten = std::exchange(watched_, {});
       last = std::move(thread_);
     }
+    for (const entry& e : forgotten) e.wake.signal();
     changed_.notify_one();
     if (last.joinable()) last.join();
   }
@@ -99,8 +108,7 @@ class watcher {
     const std::size_t before = entries.size();
     std::erase_if(entries, [](const entry& e) {
       if (!is_done(e.event)) return false;
-      const std::uint64_t one = 1;
-      static_cast<void>(!write(e.wake.get(), &one, sizeof(one)));  // nobody may be waiting any more
+      e.wake.signal();
       return true;
     });
     return entries.size() != before;

@@ -77,10 +77,9 @@ const python_owner* python_owner_of(const array& a) noexcept {
   return static_cast<const python_owner*>(o);
 }
 
-void at_exit() {
+void drain_and_trim() {
   {
     const gil_released released;
-    stop_watching();
     trim_default_resources();
   }
   release_waiting_objects();
@@ -122,10 +121,9 @@ void release_waiting_objects() noexcept {
 }
 
 void bind_python_owner(nb::module_& m) {
-  m.def(
-      "_drain", [] { at_exit(); },
-      "Wait for all memory that was freed while commands were running on it, and give all free "
-      "memory back to the driver.");
+  m.def("_drain", &drain_and_trim,
+        "Wait for all memory that was freed while commands were running on it, and give all free "
+        "memory back to the driver.");
   m.def(
       "_collect",
       [] {
@@ -134,7 +132,13 @@ void bind_python_owner(nb::module_& m) {
         return collect();
       },
       "Free the memory that no command uses any more; return how many allocations still wait.");
-  nb::module_::import_("atexit").attr("register")(m.attr("_drain"));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    {
+      const gil_released released;
+      stop_watching();
+    }
+    drain_and_trim();
+  }));
 }
 
 }  // namespace usmx::python

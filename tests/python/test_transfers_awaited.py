@@ -93,6 +93,24 @@ def test_cancelling_a_task_leaves_the_command_alone(queue, device_array):
     assert (device_array.to_numpy() == 6).all()
 
 
+def test_an_event_is_awaited_after_all_memory_was_drained(queue, device_array):
+    usmx._usmx._drain()
+    gate = Gate(queue)
+    filled = usmx.fill_async(device_array, 6)
+
+    async def wait(event):
+        await event
+
+    async def main():
+        waiting = asyncio.ensure_future(wait(filled))
+        await asyncio.sleep(0)
+        gate.open()
+        await asyncio.wait_for(waiting, 60)
+
+    asyncio.run(main())
+    assert device_array.to_numpy().tolist() == [6] * 30000
+
+
 def test_the_loop_may_end_while_a_command_still_waits(queue, device_array):
     gate = Gate(queue)
 
