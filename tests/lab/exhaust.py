@@ -65,6 +65,7 @@ def main(name: str) -> int:
             for nth in range(1, ATTEMPTS):
                 print(f"{kind} {nth}{'+' if onwards else ''}", end=" ... ", flush=True)
                 faulthandler.dump_traceback_later(SECONDS, exit=True)
+                settled(device)  # pools that still hold memory would not ask for any
                 device.fail(kind, nth, onwards=onwards)
                 outcome = attempt(run, kind)
                 reached = device.calls(kind) >= nth

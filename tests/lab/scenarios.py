@@ -46,6 +46,7 @@ def memory_is_allocated_and_freed() -> None:
             same(len(m), 1000)
         same(kind(10, alignment=4096)._pointer % 4096, 0)
         same(kind(0).nbytes, 0)
+        same(kind(5_000_000).nbytes, 5_000_000)  # more than a pool takes at once
 
 
 @scenario
