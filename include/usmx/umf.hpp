@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <umf/memory_pool.h>
@@ -69,14 +71,40 @@ class umf_resource final : public umf_source {
       : umf_source(pool, std::move(context), std::move(device), kind), pool_(pool) {}
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    const std::size_t asked = std::max<std::size_t>(bytes, 1);
-    void* const p =
-        is_possible(bytes, alignment) ? umfPoolAlignedMalloc(pool_, asked, alignment) : nullptr;
-    return checked(p, bytes, alignment, [this](void* wrong) { umfPoolFree(pool_, wrong); });
-  }
-  void do_deallocate(void* p, std::size_t, std::size_t) noexcept override { umfPoolFree(pool_, p); }
+  /// Above a page, UMF's disjoint pool gives its provider back another address than it got. Those
+  /// blocks are cut out of larger ones here.
+  static constexpr std::size_t page = 4096;
 
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const bool is_cut = alignment > page;
+    const std::size_t asked = std::max<std::size_t>(bytes, 1) + (is_cut ? alignment : 0);
+    void* const p = is_possible(bytes, alignment)
+                        ? umfPoolAlignedMalloc(pool_, asked, std::min(alignment, page))
+                        : nullptr;
+    if (!is_cut || p == nullptr) {
+      return checked(p, bytes, alignment, [this](void* wrong) { umfPoolFree(pool_, wrong); });
+    }
+    auto* const block = static_cast<std::byte*>(p);
+    auto* const cut = block + (-reinterpret_cast<std::uintptr_t>(block) & (alignment - 1));
+    try {
+      const std::scoped_lock lock(mutex_);
+      whole_.emplace(cut, p);
+    } catch (...) {
+      umfPoolFree(pool_, p);
+      throw;
+    }
+    return cut;
+  }
+  void do_deallocate(void* p, std::size_t, std::size_t alignment) noexcept override {
+    if (alignment > page) {
+      const std::scoped_lock lock(mutex_);
+      p = whole_.extract(p).mapped();
+    }
+    umfPoolFree(pool_, p);
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<void*, void*> whole_;  // what the cut ones were cut out of
   umf_memory_pool_handle_t pool_;
 };
 
