@@ -205,7 +205,6 @@ PyObject* new_empty(PyObject* function, PyObject* const* args, std::size_t nargs
 }
 
 // --- queues
-// --------------------------------------------------------------------------------------------
 
 PyObject* plain_new_queue(PyObject* const* args, std::size_t nargsf, PyObject* keywords) {
   const Py_ssize_t positional = PyVectorcall_NARGS(nargsf);

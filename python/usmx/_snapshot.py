@@ -15,9 +15,6 @@ __all__ = ["Block", "Chunk", "Pool", "Snapshot", "record_history", "take"]
 
 KINDS = ("device", "shared", "host")
 
-#: How many of the latest operations history keeps.
-MOST_HISTORY = 1 << 16
-
 #: The recorder of `record_history`, if it is on.
 _history: list[_usmx._TraceRecorder] = []
 
@@ -69,24 +66,8 @@ class Moment(NamedTuple):
     held: int
 
 
-def record_history(enabled: bool = True, *, most: int = MOST_HISTORY) -> None:
-    """Remember who allocates what, for the snapshots to come.
-
-    Costs about a microsecond for each operation while it is on. Blocks that were allocated before
-    have no owner in a snapshot.
-
-    Parameters
-    ----------
-    enabled : bool
-        False ends it and forgets what was recorded.
-    most : int
-        How many of the latest operations are kept. Owners are kept for every block alive.
-
-    Raises
-    ------
-    ValueError
-        If ``most`` is not positive.
-    """
+def record_history(enabled: bool, *, most: int) -> None:
+    """Do what `usmx.memory.record_history` says."""
     if most < 1:
         raise ValueError(f"most: {most}; history keeps at least one operation")
     while _history:
