@@ -18,6 +18,7 @@
 #include "usmx/error.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 
@@ -94,7 +95,7 @@ class resource_suite {
   /// Writes through the queue and reads back, as the host may not look at device memory.
   static bool holds(sycl::queue& q, std::byte* at, std::size_t bytes, std::uint8_t value) {
     std::vector<std::uint8_t> seen(bytes);
-    q.memcpy(seen.data(), at, bytes).wait();
+    wait(q.memcpy(seen.data(), at, bytes), q);
     return std::ranges::all_of(seen, [&](std::uint8_t b) { return b == value; });
   }
 
@@ -241,7 +242,7 @@ class resource_suite {
         for (std::size_t k = 0; k < 60; ++k) {
           const auto mark = static_cast<std::uint8_t>(t * 16 + k % 16);
           const block b = s.get(1 + (k * 7919 + t) % 30000);
-          q.memset(b.data, mark, b.bytes).wait();
+          wait(q.memset(b.data, mark, b.bytes), q);
           CHECK(holds(q, b.data, b.bytes, mark));
           s.put(b);
         }

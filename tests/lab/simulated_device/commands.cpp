@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <vector>
 
 #include "memory.hpp"
 #include "settings.hpp"
@@ -105,7 +106,18 @@ void wait_for_running() {
   if (configuration().report_early_free) {
     defect("memory is freed while %zu commands run; other runtimes do not wait", s.running.size());
   }
-  for (const command& c : s.running) below->clFlush(c.queue);
+  std::vector<cl_command_queue> queues;
+  for (const command& c : s.running) {
+    below->clRetainCommandQueue(c.queue);
+    queues.push_back(c.queue);
+  }
+  // Without the lock: a flush may run commands to their end right here, which takes it.
+  lock.unlock();
+  for (cl_command_queue queue : queues) {
+    below->clFlush(queue);
+    below->clReleaseCommandQueue(queue);
+  }
+  lock.lock();
   if (!s.changed.wait_for(lock, std::chrono::seconds(20), none)) {
     defect("memory is freed, and the commands that run do not end");
   }
