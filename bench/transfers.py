@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 import dpctl.memory
+import dpnp.tensor as dpt
 import numpy as np
 from table import Case, Effort, Result, Rival, main, measure
 
@@ -57,6 +58,28 @@ def cases(sizes: dict[int, float]) -> list[Case]:
     return rows
 
 
+def transpositions() -> list[Case]:
+    """A matrix of 2048 rows to one whose rows are its columns, by the host and by the device."""
+    host = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
+    back, theirs = np.empty_like(host), dpt.asarray(host)
+
+    def copy_theirs() -> None:
+        dpt.copy(theirs.T, order="C").sycl_queue.wait()
+
+    rivals = [
+        Rival("dpnp.tensor", copy_theirs, 2.5),
+        Rival("NumPy", lambda: np.copyto(back, host.T), 2),
+    ]
+    rows = []
+    for kind in ("shared", "device"):
+        ours = usmx.asarray(host, usm_type=kind)
+        out = usmx.empty_like(ours)
+        rows.append(
+            Case(f"transpose 2048^2 float32, {kind}", partial(usmx.copy, out, ours.T), rivals)
+        )
+    return rows
+
+
 def run(effort: Effort) -> list[Result]:
     """Time everything.
 
@@ -66,9 +89,10 @@ def run(effort: Effort) -> list[Result]:
         How long to measure.
     """
     if effort.quick:
-        return measure(cases({1 << 10: 40, 1 << 16: 6}), effort)
+        return measure(cases({1 << 10: 40, 1 << 16: 6}) + transpositions(), effort)
     # One size after the other, so that each finds the caches as its own rounds leave them.
-    return [r for size, aim in SIZES.items() for r in measure(cases({size: aim}), effort)]
+    copies = [r for size, aim in SIZES.items() for r in measure(cases({size: aim}), effort)]
+    return copies + measure(transpositions(), effort)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,16 @@ std::size_t aligned_resource::alignment_of(std::size_t bytes, std::size_t asked)
   return bytes < from_ ? asked : std::max(asked, least_);
 }
 
-void* aligned_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  return upstream()->allocate(bytes, alignment_of(bytes, alignment));
+void* aligned_resource::serve(const request& asked) {
+  request aligned = asked;
+  aligned.alignment = alignment_of(asked.bytes, asked.alignment);
+  return aligned.pass_to(*upstream());
 }
 
-void aligned_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-  upstream()->deallocate(p, bytes, alignment_of(bytes, alignment));
+bool aligned_resource::take_back(const returned_block& b) noexcept {
+  returned_block aligned = b;
+  aligned.alignment = alignment_of(b.bytes, b.alignment);
+  return aligned.pass_to(*upstream());
 }
 
 }  // namespace usmx

@@ -27,12 +27,10 @@ memory_resource& binning_resource::serving(std::size_t bytes) const noexcept {
   return found == bins_.end() ? *upstream() : *found->resource;
 }
 
-void* binning_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  return serving(bytes).allocate(bytes, alignment);
-}
+void* binning_resource::serve(const request& asked) { return asked.pass_to(serving(asked.bytes)); }
 
-void binning_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-  serving(bytes).deallocate(p, bytes, alignment);
+bool binning_resource::take_back(const returned_block& b) noexcept {
+  return b.pass_to(serving(b.bytes));
 }
 
 }  // namespace usmx

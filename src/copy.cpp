@@ -21,7 +21,11 @@ using detail::from_host;
 using detail::host_elements;
 using detail::is_quick;
 using detail::is_ready;
+using detail::large_bytes;
+using detail::make_nest;
 using detail::on_device;
+using detail::overlap;
+using detail::same_bytes;
 using detail::small_bytes;
 using detail::to_host;
 using detail::traced_on;
@@ -114,6 +118,15 @@ bool on_host(const array& a, std::size_t bytes) {
   return host_accessible(a.kind()) && (bytes <= small_bytes || a.queue().get_device().is_cpu());
 }
 
+/// True if the device is made of the host's own cores and copies with all of them what the host
+/// would copy with one: a large gapless run of bytes that does not change.
+bool by_all_cores(const sycl::queue& queue, const any_view& dst, const any_view& src) {
+  if (dst.nbytes() < large_bytes || !same_bytes(dst.dtype(), src.dtype())) return false;
+  if (!make_nest(dst, src).is_one_run(dst.dtype().itemsize()) || overlap(dst, src)) return false;
+  const sycl::device device = queue.get_device();
+  return device.is_cpu() && device.get_info<sycl::info::device::max_compute_units>() > 1;
+}
+
 }  // namespace
 
 void copy(const array& dst, const array& src) { copy(queue_for_copy(dst, src), dst, src); }
@@ -125,7 +138,8 @@ void copy(const sycl::queue& queue, const array& dst, const array& src,
   detail::check_copy(to, from);
   if (to.size() == 0) return wait(depends);
   traced record(trace_action::copy, [&] { return traced_on(queue, traced_views(to, from)); });
-  if (on_host(dst, to.nbytes()) && on_host(src, to.nbytes())) {
+  if (on_host(dst, to.nbytes()) && on_host(src, to.nbytes()) &&
+      !(reaches(queue, dst) && reaches(queue, src) && by_all_cores(queue, to, from))) {
     wait(depends);
     wait_for(src);
     wait_for(dst);
@@ -166,7 +180,8 @@ void copy_to_host(const sycl::queue& queue, const any_view& dst, const array& sr
   if (dst.size() == 0) return wait(depends);
   traced record(trace_action::copy,
                 [&] { return traced_on(queue, traced_views(dst, src.elements())); });
-  if (host_accessible(src.kind())) {
+  if (host_accessible(src.kind()) &&
+      !(reaches(queue, src) && by_all_cores(queue, dst, src.elements()))) {
     wait(depends);
     wait_for(src);
     return convert_on_host(dst, src.elements());
@@ -204,7 +219,8 @@ void copy_from_host(const sycl::queue& queue, const array& dst, const any_view& 
   if (src.size() == 0) return wait(depends);
   traced record(trace_action::copy,
                 [&] { return traced_on(queue, traced_views(dst.elements(), src)); });
-  if (host_accessible(dst.kind())) {
+  if (host_accessible(dst.kind()) &&
+      !(reaches(queue, dst) && by_all_cores(queue, dst.elements(), src))) {
     wait(depends);
     wait_for(dst);
     return convert_on_host(dst.elements(), src);

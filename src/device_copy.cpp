@@ -87,6 +87,67 @@ launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t 
   return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
+std::string macro(const char* name, const std::string& value) {
+  return "-D" + std::string(name) + "=" + value;
+}
+
+/// The dimension, other than the innermost, along which the source's elements are neighbours while
+/// the destination's are along the innermost one; -1 if this is no transposition worth tiles.
+int transposed_axis(const loop_nest& nest, std::size_t itemsize) noexcept {
+  if (nest.rank < 2 || nest.rank > 4) return -1;
+  constexpr std::int64_t least = 8;  // shorter sides leave most of a tile idle
+  const int inner = nest.rank - 1;
+  const int axis = nest.fastest_source(inner);
+  const auto item = static_cast<std::int64_t>(itemsize);
+  const auto at = [](const auto& values, int k) { return values[static_cast<std::size_t>(k)]; };
+  const bool neighbours = axis >= 0 && at(nest.to, inner) == item && at(nest.from, axis) == item;
+  return neighbours && at(nest.shape, inner) >= least && at(nest.shape, axis) >= least ? axis : -1;
+}
+
+/// False, with nothing submitted, if there is nothing to gain or no word as wide as an element.
+bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from,
+                   const loop_nest& nest, std::size_t itemsize) {
+  const int axis = transposed_axis(nest, itemsize);
+  if (axis < 0) return false;
+  const bool is_pair = itemsize == 16;
+  const device_type word = word_of(itemsize, to, from, nest);
+  if (word.bytes != static_cast<std::int64_t>(is_pair ? 8 : itemsize)) return false;
+
+  // Here the loops of a group are cheap and a tile stays in the first cache; elsewhere there are
+  // many items, and 17 KiB of local memory on every device.
+  sycl::queue& queue = commands.queue();
+  const bool is_cpu = queue.get_device().is_cpu();
+  const std::int64_t edge = !is_cpu ? 32 : is_pair ? 16 : itemsize == 8 ? 32 : 64;
+  const std::int64_t items = is_cpu ? edge : 256;
+  const kernel run =
+      program::build(queue, std::string(kernel_source("tiled_copy.cpp")),
+                     {macro("WORD", is_pair ? "pair" : word.name),
+                      macro("TILE", std::to_string(edge)), macro("ITEMS", std::to_string(items))})
+          .get("tiled_copy");
+
+  const loop_nest loops = nest.with_next_to_inner(axis);
+  const auto item = static_cast<std::int64_t>(itemsize);
+  std::int64_t n[4] = {1, 1, 1, 1};
+  std::int64_t d[4] = {};
+  std::int64_t s[4] = {};
+  for (int k = 0; k < loops.rank; ++k) {
+    const auto here = static_cast<std::size_t>(k);
+    const int at = 4 - loops.rank + k;
+    n[at] = loops.shape[here];
+    d[at] = loops.to[here] / item;
+    s[at] = loops.from[here] / item;
+  }
+  const auto tiles = [&](std::int64_t length) { return (length + edge - 1) / edge; };
+  const auto groups = static_cast<std::size_t>(n[0] * n[1] * tiles(n[2]) * tiles(n[3]));
+  const auto local = static_cast<std::size_t>(items);
+  const std::size_t global = groups * local;
+  commands.then(run.launch(queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
+                           {static_cast<const void*>(to), static_cast<const void*>(from), n[2],
+                            n[3], d[2], s[3], n[1], d[0], d[1], s[0], s[1]},
+                           commands.before()));
+  return true;
+}
+
 /// The numbers in device memory, and on their way there in memory that lives as long as the
 /// command.
 array device_table(command_chain& commands, const std::vector<std::int64_t>& table) {
@@ -137,10 +198,13 @@ void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
 
+  const bool same = same_bytes(dst.dtype(), src.dtype());
+  if (same && copy_by_tiles(commands, to, from, nest, dst.dtype().itemsize())) return;
+
   loop_nest loops = nest;
   device_type to_type = device_type_of(dst.dtype());
   device_type from_type = device_type_of(src.dtype());
-  if (same_bytes(dst.dtype(), src.dtype())) {
+  if (same) {
     // Bits, not numbers: no cast can touch them, and no device lacks the type.
     to_type = from_type = word_of(dst.dtype().itemsize(), to, from, nest);
     const auto words = static_cast<std::int64_t>(dst.dtype().itemsize()) / to_type.bytes;
@@ -158,9 +222,6 @@ void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view
   const bool is_small = size < (std::uint64_t{1} << 31);
   constexpr std::size_t fixed_rank = 4;
 
-  const auto macro = [](const char* name, const std::string& value) {
-    return "-D" + std::string(name) + "=" + value;
-  };
   const program built = program::build(queue, std::string(kernel_source("strided_copy.cpp")),
                                        {macro("TO", to_type.name), macro("FROM", from_type.name),
                                         macro("TO_PARTS", std::to_string(to_type.parts)),

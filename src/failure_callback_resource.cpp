@@ -15,19 +15,14 @@ failure_callback_resource::failure_callback_resource(std::shared_ptr<memory_reso
   if (!on_failure_) throw std::invalid_argument("on_failure: empty; pass a function");
 }
 
-void* failure_callback_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* failure_callback_resource::serve(const request& asked) {
   for (;;) {
     try {
-      return upstream()->allocate(bytes, alignment);
+      return asked.pass_to(*upstream());
     } catch (const allocation_error&) {
-      if (!on_failure_(bytes)) throw;
+      if (!on_failure_(asked.bytes)) throw;
     }
   }
-}
-
-void failure_callback_resource::do_deallocate(void* p, std::size_t bytes,
-                                              std::size_t alignment) noexcept {
-  upstream()->deallocate(p, bytes, alignment);
 }
 
 }  // namespace usmx

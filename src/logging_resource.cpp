@@ -30,28 +30,40 @@ void logging_resource::flush() {
 
 void logging_resource::write(const char* action, const void* p, std::size_t bytes,
                              std::size_t alignment) noexcept {
-  const std::chrono::nanoseconds now = std::chrono::steady_clock::now() - begin_;
   const std::scoped_lock lock(mutex_);
+  write_locked(action, p, bytes, alignment);
+}
+
+void logging_resource::write_locked(const char* action, const void* p, std::size_t bytes,
+                                    std::size_t alignment) noexcept {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now() - begin_;
   std::fprintf(file_.get(), "%lld,%zu,%s,%p,%zu,%zu\n", static_cast<long long>(now.count()),
                detail::thread_number(), action, p, bytes, alignment);
 }
 
-void* logging_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* logging_resource::serve(const request& asked) {
   void* p = nullptr;
   try {
-    p = upstream()->allocate(bytes, alignment);
+    p = asked.pass_to(*upstream());
   } catch (...) {
-    write("fail", nullptr, bytes, alignment);
+    write("fail", nullptr, asked.bytes, asked.alignment);
     throw;
   }
-  write("allocate", p, bytes, alignment);
+  write("allocate", p, asked.bytes, asked.alignment);
   return p;
 }
 
-void logging_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+bool logging_resource::take_back(const returned_block& b) noexcept {
   // First, so that no line speaks of an address that another line has given out already.
-  write("deallocate", p, bytes, alignment);
-  upstream()->deallocate(p, bytes, alignment);
+  if (b.queue == nullptr) {
+    write("deallocate", b.data, b.bytes, b.alignment);
+    return b.pass_to(*upstream());
+  }
+  // Whether a block that a queue still uses is taken shows afterwards: no line may come in between.
+  const std::scoped_lock lock(mutex_);
+  if (!b.pass_to(*upstream())) return false;
+  write_locked("deallocate", b.data, b.bytes, b.alignment);
+  return true;
 }
 
 }  // namespace usmx

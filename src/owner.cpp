@@ -124,12 +124,12 @@ void owner::used_on(const sycl::queue& queue) {
   used_.store(true, std::memory_order_release);
 }
 
-void owner::used_until(const sycl::queue& queue, const sycl::event& last) noexcept {
+void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto known = std::ranges::find(uses_, queue, &use::queue);
-  if (known == uses_.end() || known->open == 0) return;
+  if (known == uses_.end() || known->open == 0 || --known->open != 0) return;
   // Only an in-order queue is done with everything when it is done with the last.
-  if (--known->open == 0 && !known->overlapped && queue.is_in_order()) known->last = last;
+  if (last && !known->overlapped && queue.is_in_order()) known->last = *last;
 }
 
 void owner::exposed_on(const sycl::queue& queue) {

@@ -19,8 +19,9 @@ prefetch_resource::prefetch_resource(std::shared_ptr<memory_resource> upstream, 
   }
 }
 
-void* prefetch_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  void* const p = upstream()->allocate(bytes, alignment);
+void* prefetch_resource::serve(const request& asked) {
+  const std::size_t bytes = asked.bytes;
+  void* const p = asked.pass_to(*upstream());
   if (kind() != usm_kind::shared || bytes == 0) return p;
   try {
     traced record(trace_action::prefetch, [&] {
@@ -28,7 +29,9 @@ void* prefetch_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
     });
     const std::scoped_lock lock(mutex_);
     sycl::event& noted = pending_[p];  // before the command: once it runs, it must be known
-    noted = queue_.prefetch(p, bytes);
+    // What still uses the bytes on their own queue comes first.
+    noted = asked.pending != nullptr && *asked.pending ? queue_.prefetch(p, bytes, **asked.pending)
+                                                       : queue_.prefetch(p, bytes);
   } catch (const sycl::exception&) {
     // A device that cannot prefetch has the memory all the same.
   } catch (...) {
@@ -36,24 +39,32 @@ void* prefetch_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
       const std::scoped_lock lock(mutex_);
       pending_.erase(p);
     }
-    upstream()->deallocate(p, bytes, alignment);
+    asked.undo(*upstream(), p);
     throw;
   }
   return p;
 }
 
-void prefetch_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+bool prefetch_resource::take_back(const returned_block& b) noexcept {
   decltype(pending_)::node_type noted;
   {
     const std::scoped_lock lock(mutex_);
-    noted = pending_.extract(p);
+    noted = pending_.extract(b.data);
   }
-  try {
-    // Owners know the queues of their users, but not of this command.
-    if (noted) usmx::wait(noted.mapped(), queue_);
-  } catch (...) {  // a command that failed has ended too
+  // Owners know the queues of their users, but not of this command.
+  const bool waits = noted && !is_done(noted.mapped());
+  if (!waits || b.queue == nullptr) {
+    try {
+      if (waits) usmx::wait(noted.mapped(), queue_);
+    } catch (...) {  // a command that failed has ended too
+    }
+    if (b.pass_to(*upstream())) return true;
   }
-  upstream()->deallocate(p, bytes, alignment);
+  if (noted) {
+    const std::scoped_lock lock(mutex_);
+    pending_.insert(std::move(noted));
+  }
+  return false;
 }
 
 }  // namespace usmx

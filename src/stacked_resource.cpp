@@ -1,15 +1,36 @@
-// What every resource needs that stands on another one: that there is one.
+// What every resource needs that stands on another one: that there is one, and a way to it.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
 #include <stdexcept>
 #include <utility>
 
+#include "usmx/wait.hpp"
+
 namespace usmx {
 
 stacked_resource::stacked_resource(std::shared_ptr<memory_resource> upstream)
     : upstream_(std::move(upstream)) {
   if (upstream_ == nullptr) throw std::invalid_argument("upstream: null; a resource stands on one");
+}
+
+void* stacked_resource::request::pass_to(memory_resource& upstream) const {
+  return queue == nullptr ? upstream.allocate(bytes, alignment)
+                          : upstream.allocate_on(*queue, bytes, alignment, *pending);
+}
+
+void stacked_resource::request::undo(memory_resource& upstream, void* p) const noexcept {
+  try {
+    if (pending != nullptr && *pending) wait(**pending, *queue);
+  } catch (...) {  // commands that failed have ended too
+  }
+  upstream.deallocate(p, bytes, alignment);
+}
+
+bool stacked_resource::returned_block::pass_to(memory_resource& upstream) const noexcept {
+  if (queue != nullptr) return upstream.deallocate_on(*queue, *last, data, bytes, alignment);
+  upstream.deallocate(data, bytes, alignment);
+  return true;
 }
 
 }  // namespace usmx

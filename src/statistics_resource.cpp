@@ -23,26 +23,26 @@ std::size_t read(const std::atomic<std::size_t>& from) noexcept {
 
 }  // namespace
 
-void* statistics_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* statistics_resource::serve(const request& asked) {
   void* p = nullptr;
   try {
-    p = upstream()->allocate(bytes, alignment);
+    p = asked.pass_to(*upstream());
   } catch (...) {
     add(failures_, 1);
     throw;
   }
-  raise_to(peak_bytes_, add(bytes_, bytes));
+  raise_to(peak_bytes_, add(bytes_, asked.bytes));
   raise_to(peak_blocks_, add(blocks_, 1));
-  add(total_bytes_, bytes);
+  add(total_bytes_, asked.bytes);
   add(total_blocks_, 1);
   return p;
 }
 
-void statistics_resource::do_deallocate(void* p, std::size_t bytes,
-                                        std::size_t alignment) noexcept {
-  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+bool statistics_resource::take_back(const returned_block& b) noexcept {
+  if (!b.pass_to(*upstream())) return false;
+  bytes_.fetch_sub(b.bytes, std::memory_order_relaxed);
   blocks_.fetch_sub(1, std::memory_order_relaxed);
-  upstream()->deallocate(p, bytes, alignment);
+  return true;
 }
 
 statistics_resource::figures statistics_resource::now() const noexcept {

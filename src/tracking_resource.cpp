@@ -51,33 +51,37 @@ std::string names_of(const std::vector<void*>&) { return {}; }
 tracking_resource::tracking_resource(std::shared_ptr<memory_resource> upstream, describe who)
     : stacked_resource(std::move(upstream)), who_(std::move(who)) {}
 
-void* tracking_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  block added{nullptr, bytes, alignment, 0, detail::thread_number(), {}, {}};
+void* tracking_resource::serve(const request& asked) {
+  block added{nullptr, asked.bytes, asked.alignment, 0, detail::thread_number(), {}, {}};
   if (who_) {
     added.note = who_();
   } else {
     added.callers = callers_of_allocate();
   }
-  added.data = upstream()->allocate(bytes, alignment);
+  added.data = asked.pass_to(*upstream());
   void* const p = added.data;
   try {
     const std::scoped_lock lock(mutex_);
     added.number = ++requests_;
     alive_.insert_or_assign(p, std::move(added));
   } catch (...) {
-    upstream()->deallocate(p, bytes, alignment);
+    asked.undo(*upstream(), p);
     throw;
   }
   return p;
 }
 
-void tracking_resource::do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+bool tracking_resource::take_back(const returned_block& b) noexcept {
+  // Before the upstream has it: from then on the address may be somebody else's.
+  decltype(alive_)::node_type gone;
   {
-    // Before the upstream has it: from then on the address may be somebody else's.
     const std::scoped_lock lock(mutex_);
-    alive_.erase(p);
+    gone = alive_.extract(b.data);
   }
-  upstream()->deallocate(p, bytes, alignment);
+  if (b.pass_to(*upstream())) return true;
+  const std::scoped_lock lock(mutex_);
+  alive_.insert(std::move(gone));  // a node of its own: this allocates nothing
+  return false;
 }
 
 std::vector<tracking_resource::block> tracking_resource::alive() const {

@@ -108,6 +108,11 @@ void wait(const sycl::queue& queue) {
   const traced record(trace_action::wait, [&] { return detail::traced_on(queue, {}); });
   sycl::queue held = queue;
   if (!is_opencl(held)) return held.wait_and_throw();
+  if (held.is_in_order()) {
+    // With a seat the queue itself can be waited for, which is quicker than to ask it for an event.
+    const shared_seat seat(seats(), std::try_to_lock);
+    if (seat) return held.wait_and_throw();
+  }
   wait(marker(held), held);
   held.throw_asynchronous();
 }

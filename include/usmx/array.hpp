@@ -70,6 +70,10 @@ class array {
   void used_until(const sycl::queue& queue, const sycl::event& last) const noexcept {
     if (owner_) owner_->used_until(queue, last);
   }
+  /// The same for commands that have no event.
+  void used_until(const sycl::queue& queue) const noexcept {
+    if (owner_) owner_->used_until(queue);
+  }
   /// Waits for pending work on the memory, if there is some.
   void wait() const {
     if (owner_) owner_->wait();

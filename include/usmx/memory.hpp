@@ -52,7 +52,11 @@ class owner {
   /// Call before commands on these bytes are submitted to `queue`. Call `used_until` with the last
   /// one's event where there is one: asking an event costs a tenth of asking a queue.
   void used_on(const sycl::queue& queue);
-  void used_until(const sycl::queue& queue, const sycl::event& last) noexcept;
+  void used_until(const sycl::queue& queue, const sycl::event& last) noexcept {
+    end_use(queue, &last);
+  }
+  /// The same for commands that have no event: who asks then asks the queue.
+  void used_until(const sycl::queue& queue) noexcept { end_use(queue, nullptr); }
   /// Call before their address leaves together with `queue`: others may submit commands there.
   void exposed_on(const sycl::queue& queue);
   /// Waits until no queue that was named has work left; rethrows its asynchronous errors.
@@ -117,6 +121,7 @@ class owner {
   };
 
   use& find_use(const sycl::queue& queue);
+  void end_use(const sycl::queue& queue, const sycl::event* last) noexcept;
   void come_after_former(const sycl::queue& queue);
   std::vector<use> take_uses() noexcept;
 

@@ -1,6 +1,5 @@
 // What a resource can do besides handing out bytes, one class for each: they stand on any other
 // resource and on each other, so a program builds the one it needs.
-//
 //   auto counted = std::make_shared<statistics_resource>(
 //       std::make_shared<limiting_resource>(default_resource(queue, usm_kind::device), 1 << 30));
 // SPDX-License-Identifier: Apache-2.0
@@ -15,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +26,9 @@
 
 namespace usmx {
 
-/// What all resources that stand on one other have in common. Thread-safe if the upstream is.
+/// What all resources that stand on one other have in common: requests and blocks pass through them
+/// together with the queue that they are for, so what the upstream orders by queues stays ordered.
+/// Thread-safe if the upstream is.
 class stacked_resource : public memory_resource {
  public:
   /// Throws std::invalid_argument without an upstream.
@@ -37,7 +39,51 @@ class stacked_resource : public memory_resource {
   const std::shared_ptr<memory_resource>& upstream() const noexcept { return upstream_; }
   std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream_; }
 
+ protected:
+  /// What somebody asks for, with the queue that it is for if there is one.
+  struct request {
+    std::size_t bytes;
+    std::size_t alignment;
+    const sycl::queue* queue = nullptr;
+    std::optional<sycl::event>* pending = nullptr;
+
+    void* pass_to(memory_resource& upstream) const;
+    /// Gives back what that resource gave, because of an error on the way down.
+    void undo(memory_resource& upstream, void* p) const noexcept;
+  };
+  /// What somebody gives back, with the queue whose commands may use it until `last`, if any.
+  struct returned_block {
+    void* data;
+    std::size_t bytes;
+    std::size_t alignment;
+    const sycl::queue* queue = nullptr;
+    const sycl::event* last = nullptr;
+
+    /// False, and nothing has happened, if that resource does not order by queues. Never without
+    /// a queue.
+    bool pass_to(memory_resource& upstream) const noexcept;
+  };
+
  private:
+  virtual void* serve(const request& asked) { return asked.pass_to(*upstream_); }
+  /// False, and nothing has happened, if the block cannot be taken before its commands are done.
+  virtual bool take_back(const returned_block& b) noexcept { return b.pass_to(*upstream_); }
+
+  void* do_allocate(std::size_t bytes, std::size_t alignment) final {
+    return serve({bytes, alignment});
+  }
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept final {
+    take_back({p, bytes, alignment});
+  }
+  void* do_allocate_on(const sycl::queue& queue, std::size_t bytes, std::size_t alignment,
+                       std::optional<sycl::event>& pending) final {
+    return serve({bytes, alignment, &queue, &pending});
+  }
+  bool do_deallocate_on(const sycl::queue& queue, const sycl::event& last, void* p,
+                        std::size_t bytes, std::size_t alignment) noexcept final {
+    return take_back({p, bytes, alignment, &queue, &last});
+  }
+
   std::shared_ptr<memory_resource> upstream_;
 };
 
@@ -60,8 +106,8 @@ class statistics_resource final : public stacked_resource {
   void reset_peaks() noexcept;
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   std::atomic<std::size_t> bytes_{0}, peak_bytes_{0}, total_bytes_{0};
   std::atomic<std::size_t> blocks_{0}, peak_blocks_{0}, total_blocks_{0}, failures_{0};
@@ -76,8 +122,8 @@ class limiting_resource final : public stacked_resource {
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   std::size_t most_;
   std::atomic<std::size_t> used_{0};
@@ -96,8 +142,8 @@ class binning_resource final : public stacked_resource {
 
  private:
   memory_resource& serving(std::size_t bytes) const noexcept;
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   std::vector<bin> bins_;  // by size
 };
@@ -112,8 +158,8 @@ class aligned_resource final : public stacked_resource {
 
  private:
   std::size_t alignment_of(std::size_t bytes, std::size_t asked) const noexcept;
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   std::size_t least_;
   std::size_t from_;
@@ -141,8 +187,8 @@ class tracking_resource final : public stacked_resource {
   std::string report() const;
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   describe who_;
   mutable std::mutex mutex_;
@@ -160,9 +206,11 @@ class logging_resource final : public stacked_resource {
   void flush();
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
   void write(const char* action, const void* p, std::size_t bytes, std::size_t alignment) noexcept;
+  void write_locked(const char* action, const void* p, std::size_t bytes,
+                    std::size_t alignment) noexcept;
 
   std::mutex mutex_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
@@ -178,8 +226,7 @@ class failure_callback_resource final : public stacked_resource {
   failure_callback_resource(std::shared_ptr<memory_resource> upstream, callback on_failure);
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
 
   callback on_failure_;
 };
@@ -192,8 +239,8 @@ class prefetch_resource final : public stacked_resource {
   prefetch_resource(std::shared_ptr<memory_resource> upstream, sycl::queue queue);
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* serve(const request& asked) override;
+  bool take_back(const returned_block& b) noexcept override;
 
   sycl::queue queue_;
   std::mutex mutex_;

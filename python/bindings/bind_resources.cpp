@@ -176,6 +176,10 @@ void bind_base(nb::module_& m) {
   resource_class = c;
   c.def("__repr__", represent);
   c.def(
+      "_repr_html_",
+      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("resource")(self); },
+      nb::sig("def _repr_html_(self) -> str"));
+  c.def(
       "__eq__",
       [](const resource_object& self, nb::handle other) {
         return nb::isinstance<resource_object>(other) &&
@@ -197,6 +201,7 @@ void bind_base(nb::module_& m) {
       "The context that the bytes belong to.");
   c.def_prop_ro(
       "upstream", [](const resource_object& self) { return upstream_of(*self.resource); },
+      nb::for_getter(nb::sig("def upstream(self) -> MemoryResource | None")),
       "The resource that this one stands on, None for the driver's.");
   c.def("allocate", allocate_from, nb::arg("nbytes").none(), nb::kw_only(),
         nb::arg("alignment") = 0, nb::arg("queue") = nb::none(),

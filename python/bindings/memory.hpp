@@ -77,7 +77,8 @@ void bind_copies(nb::class_<memory>& c);
 
 // --- quick_copy.cpp
 // ----------------------------------------------------------------------------
-/// Whether the host may touch the memory at once: within its reach, of ours, nothing pending.
+/// Whether the host may touch the memory at once (within its reach, of ours, nothing pending) and
+/// no device would do it faster.
 bool is_idle_for_host(const array& a) noexcept;
 /// A copy by the host between such memory, inside of `holds`, and bytes that the caller holds. Lets
 /// go of the GIL if it takes long.

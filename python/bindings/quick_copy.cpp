@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t brief_bytes = 32 * 1024;
 /// Up to here memory of two arrays is copied by the host on any device.
 constexpr std::size_t small_bytes = 16 * 1024;
+/// From here the device may copy with more threads than one, so the long way decides.
+constexpr std::size_t large_bytes = std::size_t{4} << 20;
 
 /// The letter of PEP 3118, in native order and size, that NumPy writes for a type; 0 for others.
 char letter_of(const dtype& type) noexcept {
@@ -87,7 +89,8 @@ bool copy_with_buffer(const array& a, bool is_memory, nb::handle obj, bool to_bu
 bool is_idle_for_host(const array& a) noexcept {
   const shared_owner& keep = a.keep_alive();
   // The longer way is the one that leaves records.
-  return host_accessible(a.kind()) && keep && !keep->is_lent() && !keep->busy() && !is_traced();
+  return host_accessible(a.kind()) && a.elements().nbytes() < large_bytes && keep &&
+         !keep->is_lent() && !keep->busy() && !is_traced();
 }
 
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes) {

@@ -141,6 +141,83 @@ TEST(Copy, HostMemoryOnOneSide) {
   }
 }
 
+namespace {
+
+/// Copies a source whose axis `order[k]` is axis k of the destination. Both lie in rooms three
+/// longer than they are, the destination from (2, 2, ...), the source from (1, 1, ...).
+template <class T>
+void transpose_and_compare(usm_kind kind, const extents& shape, std::span<const int> order) {
+  const std::size_t rank = shape.size();
+  std::vector<int> axes(rank);
+  extents to_room(rank);
+  extents from_room(rank);
+  std::size_t count = 1;
+  for (std::size_t k = 0; k < rank; ++k) {
+    axes[k] = static_cast<int>(k);
+    to_room[k] = shape[k] + 3;
+    from_room[static_cast<std::size_t>(order[k])] = shape[k] + 3;
+    count *= static_cast<std::size_t>(shape[k] + 3);
+  }
+  std::vector<T> values(count);
+  for (std::size_t k = 0; k < count; ++k)
+    values[k] = static_cast<T>(static_cast<signed char>(k % 119 + 1));
+  const array src = make<T>(kind, from_room, values);
+  const array dst = make<T>(kind, to_room, std::vector<T>(count));
+  const auto inside = [](const array& a, std::int64_t start, std::span<const int> permutation) {
+    any_view v = a.elements();
+    for (int k = 0; k < v.rank(); ++k) {
+      v = v.sliced(k, start, v.layout().shape()[static_cast<std::size_t>(k)] - 3, 1);
+    }
+    return a.with_view(v.with_layout(v.layout().permuted(permutation), 0));
+  };
+  copy(inside(dst, 2, axes), inside(src, 1, order));
+
+  const auto got = host_values<T>(dst);
+  std::vector<std::int64_t> at(rank);
+  for (std::size_t flat = 0; flat < count; ++flat) {
+    auto rest = static_cast<std::int64_t>(flat);
+    bool copied = true;
+    for (std::size_t k = rank; k-- > 0;) {
+      const std::int64_t index = rest % to_room[k] - 2;
+      rest /= to_room[k];
+      copied = copied && index >= 0 && index < shape[k];
+      at[static_cast<std::size_t>(order[k])] = index + 1;
+    }
+    std::int64_t from = 0;
+    for (std::size_t k = 0; copied && k < rank; ++k) from = from * from_room[k] + at[k];
+    CHECK(got[flat] == (copied ? values[static_cast<std::size_t>(from)] : T()));
+  }
+}
+
+}  // namespace
+
+// Lengths around the edges of tiles, more dimensions outside and between, gaps on both sides, every
+// size of an element, on the host and on the device.
+TEST(Copy, TranspositionsOfEveryItemSizeAndTileEdge) {
+  const int matrix[] = {1, 0};
+  const int outside[] = {0, 2, 1};
+  const int around[] = {2, 1, 0};
+  const int two[] = {0, 1, 3, 2};
+  for (const usm_kind kind : {usm_kind::shared, usm_kind::device}) {
+    const auto each_size = [&](const extents& shape, std::span<const int> order) {
+      transpose_and_compare<std::uint8_t>(kind, shape, order);
+      transpose_and_compare<std::int16_t>(kind, shape, order);
+      transpose_and_compare<float>(kind, shape, order);
+      transpose_and_compare<double>(kind, shape, order);
+      transpose_and_compare<std::complex<float>>(kind, shape, order);
+      transpose_and_compare<std::complex<double>>(kind, shape, order);
+    };
+    const std::int64_t lengths[] = {7, 8, 15, 16, 17, 32, 33, 63, 64, 65, 129, 200};
+    for (std::size_t k = 0; k < std::size(lengths); ++k) {
+      each_size({lengths[k], lengths[std::size(lengths) - 1 - k]}, matrix);
+      each_size({lengths[k], lengths[k]}, matrix);
+    }
+    each_size({3, 33, 65}, outside);
+    each_size({33, 3, 70}, around);
+    each_size({2, 3, 20, 40}, two);
+  }
+}
+
 // The way by staging would hide a kernel that does not compile: its results are right, too.
 TEST(Copy, StridedDeviceMemoryIsMovedByAKernel) {
   std::mt19937 random(7);

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/queue_ordered.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +19,7 @@
 #include "pool_checks.hpp"
 #include "resource_suite.hpp"
 #include "usmx/array.hpp"
+#include "usmx/resources.hpp"
 
 namespace usmx {
 namespace {
@@ -89,6 +93,60 @@ TEST(QueueOrder, ABlockWithoutACommandComesBackToItsQueueToo) {
   const shared_owner o = allocate(c.ordered, q, 1000);
   CHECK(o->base() == first);
   CHECK(!o->busy());
+}
+
+TEST(QueueOrder, WhatIsStackedOnItKeepsTheOrder) {
+  const chain c(usm_kind::shared);
+  sycl::queue q = new_queue();
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("usmx_queue_order_" + std::to_string(getpid()) + ".csv");
+  const auto counted = std::make_shared<statistics_resource>(c.ordered);
+  const auto tracked = std::make_shared<tracking_resource>(
+      std::make_shared<limiting_resource>(counted, 4096), [] { return std::string("here"); });
+  const std::shared_ptr<memory_resource> tower = std::make_shared<binning_resource>(
+      std::make_shared<aligned_resource>(
+          std::make_shared<failure_callback_resource>(
+              std::make_shared<logging_resource>(tracked, path.string()),
+              [](std::size_t) { return false; }),
+          256),
+      std::vector<binning_resource::bin>{});
+  const auto use = [&] {
+    const shared_owner o = allocate(tower, q, 1000);
+    o->used_on(q);
+    o->used_until(q, q.memset(o->base(), 1, 64));
+    return o->base();
+  };
+  check::gate gate(q);
+  std::byte* const first = use();
+  for (int k = 0; k < 20; ++k) {
+    CHECK(use() == first);  // nothing waits, and the limit is one of four such blocks
+    CHECK_EQUAL(counted->now().blocks, 0u);
+    CHECK(tracked->alive().empty());
+  }
+  CHECK_EQUAL(counted->now().total_blocks, 21u);
+  CHECK_EQUAL(c.ordered->stats().reused, 20u);
+  gate.open();
+  drain();
+  CHECK_EQUAL(c.pool->stats().blocks, 0u);
+  std::filesystem::remove(path);
+}
+
+TEST(QueueOrder, WhatIsStackedOnNoOrderWaitsAsBefore) {
+  const auto pool = std::make_shared<pool_resource>(direct(default_queue(), usm_kind::device));
+  const auto tracked = std::make_shared<tracking_resource>(pool);
+  sycl::queue q = new_queue();
+  check::gate gate(q);
+  {
+    const shared_owner o = allocate(tracked, q, 1000);
+    o->used_on(q);
+    o->used_until(q, q.memset(o->base(), 1, 64));
+  }
+  CHECK_EQUAL(tracked->alive().size(), 1u);
+  CHECK_EQUAL(pool->stats().blocks, 1u);
+  gate.open();
+  drain();
+  CHECK(tracked->alive().empty());
+  CHECK_EQUAL(pool->stats().blocks, 0u);
 }
 
 TEST(QueueOrder, OtherQueuesGetOtherBytesUntilTheCommandsAreDone) {

@@ -56,14 +56,19 @@ def computed_by_dpnp(ours: Any, result: Any, queue: Any) -> None:
 
 
 def computed_by_usmx(ours: Any, result: Any, queue: Any) -> None:
-    kernel = usmx.RawKernel(
-        "void carry(long i, const unsigned char* from, unsigned char* to) { to[i] = from[i]; }",
+    carry = usmx.RawKernel(
+        """
+        USMX_KERNEL(1) carry(const uint8_t* from, uint8_t* to) {
+          auto i = usmx::global_id();
+          to[i] = from[i];
+        }
+        """,
         "carry",
     )
-    kernel(N, usmx.asarray(ours), usmx.asarray(result))
+    carry[N](ours, result, queue=usmx.Queue(queue))
 
 
-@pytest.mark.parametrize("compute", [copied_by_dpctl, computed_by_dpnp])
+@pytest.mark.parametrize("compute", [copied_by_dpctl, computed_by_dpnp, computed_by_usmx])
 def test_a_block_comes_back_only_after_the_commands_of_others(
     kind: str,
     compute: Callable[[Any, Any, Any], None],

@@ -1,0 +1,84 @@
+"""From a few MiB on the cores of a CPU device share a copy; what they cannot do the host does."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+from usmx import memory as um
+
+LARGE = 4 << 20
+FIRST = """
+    import usmx.counters as uc
+    uc.enable()
+    import numpy as np, usmx
+    from usmx import memory as um
+    by_device = int(usmx.Device().max_compute_units > 1)
+    here = np.random.default_rng(0).integers(0, 256, {bytes}, "u1")
+    there, other = np.zeros_like(here), um.MemoryUSMHost(here.size)
+    memory = um.MemoryUSMShared(here.size)
+    memory.memset(0)
+    array = usmx.empty(here.shape, "u1", usm_type="host")
+"""
+EACH = """
+    for what, copy in {
+        "copy_from_host": lambda: memory.copy_from_host(here),
+        "copy_to_host": lambda: memory.copy_to_host(there),
+        "copy_from_device": lambda: other.copy_from_device(memory),
+        "from NumPy": lambda: usmx.copy(array, here),
+        "to NumPy": lambda: usmx.copy(there, array),
+    }.items():
+        there[:] = 0
+        with uc.counting() as c:
+            copy()
+        assert c.copies == {copies}, (what, c)
+    assert (there == here).all() and other.tobytes() == memory.tobytes() == here.tobytes()
+"""
+
+
+@pytest.mark.parametrize(("size", "copies"), [(LARGE, "by_device"), (LARGE - 1, "0")])
+def test_a_large_run_of_bytes_is_one_command(run_python: Any, size: int, copies: str) -> None:
+    run_python(FIRST.format(bytes=size) + EACH.replace("{copies}", copies))
+
+
+def test_what_overlaps_is_copied_as_if_it_did_not() -> None:
+    numbers = np.arange(LARGE // 4 + 1000, dtype="i4")
+    array = usmx.asarray(numbers, usm_type="shared", copy=True)
+    usmx.copy(array[1000:], array[:-1000])
+    np.testing.assert_array_equal(array.to_numpy()[1000:], numbers[:-1000])
+    memory = um.MemoryUSMShared(2 * LARGE)
+    memory.copy_from_host(np.arange(2 * LARGE, dtype="u4").astype("u1"))
+    before = np.frombuffer(memory.tobytes(), "u1")
+    memory[5:].copy_from_host(np.asarray(memory)[: LARGE + 7])
+    np.testing.assert_array_equal(np.asarray(memory)[5 : LARGE + 12], before[: LARGE + 7])
+
+
+def test_what_changes_on_the_way_or_has_gaps_is_right_too() -> None:
+    numbers = np.arange(LARGE, dtype="f4").reshape(4, -1)
+    array = usmx.empty(numbers.shape, "f8", usm_type="shared")
+    usmx.copy(array, numbers)
+    np.testing.assert_array_equal(array.to_numpy(), numbers)
+    usmx.copy(array[:, ::2], numbers[:, ::-2])
+    np.testing.assert_array_equal(array.to_numpy()[:, ::2], numbers[:, ::-2])
+
+
+def test_work_on_other_queues_comes_first() -> None:
+    first, second = usmx.Queue(usmx.Device()), usmx.Queue("cpu")
+    array = usmx.zeros(LARGE, "u1", usm_type="shared", queue=first)
+    slow = usmx.RawKernel(
+        """
+        USMX_KERNEL(1) slow(uint8_t* a, int64_t n) {
+          for (int64_t i = 0; i < n; ++i) a[i] = uint8_t(a[i] + i % 7);
+        }
+        """,
+        "slow",
+    )
+    for _ in range(20):
+        slow[1](array, LARGE, queue=first)
+        there = np.empty(LARGE, "u1")
+        usmx.copy(there, array, queue=second)
+        np.testing.assert_array_equal(there, array.to_numpy())
