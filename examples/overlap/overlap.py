@@ -8,6 +8,7 @@ in time.
 
     python examples/overlap/overlap.py                    # prints the two times
     python examples/overlap/overlap.py --trace both.json  # and a file for https://ui.perfetto.dev
+    python examples/overlap/overlap.py --trace both.svg   # or a picture
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import usmx
+from usmx.tracing import Trace
 
 KERNEL = usmx.RawKernel(
     """
@@ -34,25 +36,26 @@ KERNEL = usmx.RawKernel(
 )
 
 
-def prepare(number: int, out: np.ndarray) -> None:
+def prepare(number: int, out: np.ndarray, trace: Trace) -> None:
     """What the host has to do for a piece: some noise, smoothed."""
-    noise = np.random.default_rng(number).random(out.size + 7, dtype="float32")
-    out[:] = np.convolve(noise, np.full(8, 0.125, "float32"), mode="valid")
+    with trace.mark("prepare"):
+        noise = np.random.default_rng(number).random(out.size + 7, dtype="float32")
+        out[:] = np.convolve(noise, np.full(8, 0.125, "float32"), mode="valid")
 
 
-def one_after_the_other(results: np.ndarray, queue: usmx.Queue) -> None:
+def one_after_the_other(results: np.ndarray, queue: usmx.Queue, trace: Trace) -> None:
     """Each step waits for the one before."""
     pieces, size = results.shape
     here = np.empty(size, "float32")
     there = usmx.empty(size, "float32", usm_type="device", queue=queue)
     for number in range(pieces):
-        prepare(number, here)
+        prepare(number, here, trace)
         usmx.copy(there, here)
         KERNEL[size](there).wait()
         usmx.copy(results[number], there)
 
 
-def together(results: np.ndarray, queue: usmx.Queue) -> None:
+def together(results: np.ndarray, queue: usmx.Queue, trace: Trace) -> None:
     """Two pieces are under way: the host prepares one while the device has the other."""
     pieces, size = results.shape
     here = [np.empty(size, "float32") for _ in range(2)]
@@ -62,7 +65,7 @@ def together(results: np.ndarray, queue: usmx.Queue) -> None:
     for number in range(pieces):
         turn = number % 2
         copied[turn].wait()  # the host's buffer is free once it was copied
-        prepare(number, here[turn])
+        prepare(number, here[turn], trace)
         copied[turn] = usmx.copy_async(there[turn], here[turn])
         KERNEL[size](there[turn])
         last = usmx.copy_async(results[number], there[turn])
@@ -78,7 +81,8 @@ def measure(pieces: int, size: int, trace: Path | None) -> tuple[float, float]:
     with usmx.trace() as recorded:
         for way, out in zip((one_after_the_other, together), results, strict=True):
             begin = time.perf_counter()
-            way(out, queue)
+            with recorded.mark(way.__name__.replace("_", " ")):
+                way(out, queue, recorded)
             seconds.append(time.perf_counter() - begin)
     np.testing.assert_array_equal(*results)
     if trace is not None:
@@ -91,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--pieces", type=int, default=16)
     parser.add_argument("--size", type=int, default=1_000_000, help="elements of a piece")
-    parser.add_argument("--trace", type=Path, help="write a trace for Perfetto")
+    parser.add_argument("--trace", type=Path, help="write a trace: JSON for Perfetto, or .svg")
     options = parser.parse_args()
     waiting, overlapped = measure(options.pieces, options.size, options.trace)
     print(f"one after the other: {waiting * 1e3:.0f} ms")

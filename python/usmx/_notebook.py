@@ -1,4 +1,4 @@
-"""What notebooks show of arrays, memory and devices."""
+"""What notebooks show of arrays, memory, its resources and devices."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -10,8 +10,9 @@ from ._summary import amount
 
 if TYPE_CHECKING:
     from . import Device, ndarray
+    from .memory import MemoryResource
 
-__all__ = ["array", "device", "memory"]
+__all__ = ["array", "device", "memory", "resource"]
 
 
 def _facts(title: str, facts: dict[str, object]) -> str:
@@ -67,6 +68,44 @@ def memory(m: Any) -> str:
     if m.readonly:
         facts["access"] = "read-only"
     return _facts(title, facts)
+
+
+#: Figures of a resource that are bytes.
+_BYTES = {"bytes", "peak_bytes", "total_bytes", "used", "held", "peak", "most"}
+
+
+def resource(r: MemoryResource) -> str:
+    """Where a resource gets its bytes, and the figures of all that it stands on.
+
+    Parameters
+    ----------
+    r : usmx.memory.MemoryResource
+
+    Returns
+    -------
+    str
+        HTML: a row for it, and one for each resource below.
+    """
+    rows = []
+    below: MemoryResource | None = r
+    while below is not None:
+        stats = below.stats() if hasattr(below, "stats") else {}
+        figures = ", ".join(
+            f"{name.replace('_', ' ')} {amount(value) if name in _BYTES else format(value, ',')}"
+            for name, value in stats.items()
+        )
+        cells = (type(below).__name__, figures)
+        rows.append(
+            "<tr>"
+            + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in cells)
+            + "</tr>"
+        )
+        below = below.upstream
+    place = r.device.filter_string or r.device.name
+    return (
+        f"<table><caption>{escape(f'{r.kind} USM on {place}')}</caption>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
 
 
 def device(d: Device) -> str:

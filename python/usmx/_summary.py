@@ -12,7 +12,7 @@ __all__ = ["Row", "Summary", "amount", "duration"]
 
 _ORDER = (
     "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill", "prefetch",
-    "kernel", "build", "wait", "import", "export", "other",
+    "kernel", "build", "wait", "import", "export", "mark", "other",
 )  # fmt: skip
 
 
@@ -56,6 +56,8 @@ def _what(event: TraceEvent) -> str:
     if event.action == "kernel" and event.name:
         # Of "a::b::add<float>" the function; the whole name is in the event.
         return f"kernel {event.name.split('<', 1)[0].rsplit('::', 1)[-1]}"
+    if event.action == "mark":
+        return f"mark {event.name}"
     return f"{event.action} {event.kind}" if event.kind else event.action
 
 

@@ -18,6 +18,10 @@ process that was started with ``USMX_TRACE=1``. Copies that the host makes by it
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, final
 
@@ -49,7 +53,7 @@ class TraceEvent(NamedTuple):
     """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``."""
 
     #: "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill",
-    #: "prefetch", "kernel", "build", "wait", "import", "export" or "other".
+    #: "prefetch", "kernel", "build", "wait", "import", "export", "mark" or "other".
     action: str
     #: How many bytes it was about; 0 where that has no meaning.
     bytes: int
@@ -65,7 +69,7 @@ class TraceEvent(NamedTuple):
     device: str | None
     #: A number for each queue; 0 if it was not about a queue.
     queue: int
-    #: Of a kernel, or of the type that was imported.
+    #: Of a kernel, of the type that was imported, or of a mark.
     name: str | None
     #: The system's number of the thread, as ``threading.get_native_id()`` gives it.
     thread: int
@@ -152,6 +156,7 @@ class Trace:
             raise ValueError(f"most: {most}; a trace keeps at least one event")
         self._recorder = _usmx._TraceRecorder(most, False)
         self._events: list[TraceEvent] | None = None
+        self._marks: list[TraceEvent] = []
         #: Whether calls of other libraries were seen as well.
         self.sees_runtime = False
 
@@ -160,6 +165,7 @@ class Trace:
         find_places()
         self.sees_runtime = runtime_reports()
         self._events = None
+        self._marks.clear()
         self._recorder.start()
         if self not in _active:
             _active.append(self)
@@ -184,7 +190,8 @@ class Trace:
         self._events = self._read()  # while the memory that it is about can still be asked
 
     def _read(self) -> list[TraceEvent]:
-        return [_event(record) for record in self._recorder.records()]
+        events = [_event(record) for record in self._recorder.records()]
+        return sorted(events + self._marks, key=lambda e: e.end) if self._marks else events
 
     @property
     def events(self) -> list[TraceEvent]:
@@ -217,6 +224,47 @@ class Trace:
             e for e in self.events if e.action in _COPIES and e.counts and not e.failed and e.bytes
         ]
 
+    @contextmanager
+    def mark(self, name: str) -> Iterator[None]:
+        """Name what the program itself does in a ``with`` block: an event with action "mark".
+
+        Parameters
+        ----------
+        name : str
+            What summaries and pictures call it. Marks may nest.
+        """
+        frame = sys._getframe(2)  # past the context manager's own
+        place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        begin, failed = _usmx._trace_now(), True
+        try:
+            yield
+            failed = False
+        finally:
+            self._marks.append(
+                TraceEvent(
+                    "mark",
+                    0,
+                    None,
+                    None,
+                    0,
+                    0,
+                    None,
+                    0,
+                    name,
+                    threading.get_native_id(),
+                    begin,
+                    _usmx._trace_now(),
+                    None,
+                    None,
+                    place,
+                    None,
+                    True,
+                    failed,
+                    False,
+                    False,
+                )
+            )
+
     def summary(self) -> Summary:
         """Calls, bytes and times by what was done; prints as a table.
 
@@ -230,18 +278,31 @@ class Trace:
         return Summary(self)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the events as JSON in the Chrome trace event format.
+        """Write the events as JSON in the Chrome trace event format, or as a picture.
 
-        https://ui.perfetto.dev, chrome://tracing and speedscope open such files.
+        https://ui.perfetto.dev, chrome://tracing and speedscope open such JSON.
 
         Parameters
         ----------
         path : path-like
-            Where to; what is there is overwritten.
+            Where to; what is there is overwritten. A name that ends in ".svg" gets the picture.
         """
+        if os.fspath(path).endswith(".svg"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.svg())
+            return
         from ._chrome import write
 
         write(self, path)
+
+    def svg(self) -> str:
+        """What each thread, and each queue with ``enable_profiling``, did over time, as SVG."""
+        from ._timeline import svg
+
+        return svg(self)
+
+    def _repr_html_(self) -> str:
+        return f'{self.summary()._repr_html_()}<div style="overflow-x:auto">{self.svg()}</div>'
 
     def __repr__(self) -> str:
         if not self.started:
@@ -262,8 +323,8 @@ def trace(*, most: int = MOST_EVENTS) -> Trace:
     Returns
     -------
     Trace
-        To be used in ``with``; afterwards it has ``summary()``, ``events``, ``copies`` and
-        ``export(path)``.
+        To be used in ``with``; afterwards it has ``summary()``, ``events``, ``copies``, ``svg()``
+        and ``export(path)``.
 
     Examples
     --------

@@ -207,6 +207,26 @@ def test_every_shape_has_a_picture(shape):
     ET.fromstring(usmx.zeros(shape, "i2")._repr_html_())
 
 
+def test_a_resource_shows_all_that_it_stands_on_with_figures(kind):
+    pool = um.PoolResource(um.UsmResource(kind))
+    counted = um.StatisticsResource(um.LimitingResource(pool, 1 << 30))
+    kept = counted.allocate(5000)
+    html = counted._repr_html_()
+    root = ET.fromstring(html)
+    rows = [[cell.text or "" for cell in row.iter("td")] for row in root.iter("tr")]
+    assert [row[0] for row in rows] == [
+        "StatisticsResource",
+        "LimitingResource",
+        "PoolResource",
+        "UsmResource",
+    ]
+    assert "bytes 4.9 KiB" in rows[0][1]
+    assert "total blocks 1" in rows[0][1]
+    assert f"held {pool.stats()['held'] >> 20}.0 MiB" in rows[2][1]
+    assert root.findtext("caption") == f"{kind} USM on {usmx.Device().filter_string}"
+    assert kept.nbytes == 5000
+
+
 def test_devices_show_themselves_in_a_notebook():
     html = usmx.Device()._repr_html_()
     assert usmx.Device().filter_string in html
