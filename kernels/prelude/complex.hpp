@@ -21,7 +21,7 @@ struct complex {
 
   friend constexpr complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
   friend constexpr complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend constexpr complex operator-(complex a) { return {-a.re, -a.im}; }
+  friend complex operator-(complex a) { return {negate(a.re), negate(a.im)}; }
   friend constexpr complex operator*(complex a, complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
@@ -53,7 +53,7 @@ inline T arg(complex<T> z) {
 }
 template <class T>
 inline complex<T> conj(complex<T> z) {
-  return {z.re, -z.im};
+  return {z.re, negate(z.im)};
 }
 template <class T>
 inline complex<T> exp(complex<T> z) {
@@ -78,7 +78,7 @@ inline complex<T> sin(complex<T> z) {
 }
 template <class T>
 inline complex<T> cos(complex<T> z) {
-  return {cos(z.re) * cosh(z.im), -(sin(z.re) * sinh(z.im))};
+  return {cos(z.re) * cosh(z.im), negate(sin(z.re) * sinh(z.im))};
 }
 template <class T>
 inline complex<T> pow(complex<T> a, complex<T> b) {

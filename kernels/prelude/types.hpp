@@ -23,3 +23,7 @@ using half = _Float16;
 #define USMX_KERNEL(rank)                 \
   extern "C" __attribute__((sycl_device)) \
   [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void
+
+/// Put in the place of USMX_KERNEL where a kernel takes what no kernel can everywhere. Launched is
+/// then a kernel of the same name that takes the parts, makes the whole of them and calls this one.
+#define USMX_CALLED(rank) [[gnu::always_inline]] inline void

@@ -157,3 +157,22 @@ def test_ways_to_switch_it_on(run_python, tmp_path):
         k[1](a, 99)
     k[1](a, 2).wait()
     assert a.to_numpy().tolist() == [0, 0, 1, 0]
+
+
+def test_the_least_and_the_greatest_are_taken_in_the_type_of_both():
+    @usmx.kernel
+    def extremes(item, small, n, out):
+        i = item.get_id(0)
+        out[0, i] = max(small[i], n - 6)
+        out[1, i] = min(small[i], n - 6)
+        out[2, i] = max((small[i], n - 6, -0.5))
+
+    small = usmx.asarray([97, 255], dtype="u1", usm_type="shared")
+    results = []
+    for simulate in (False, True):
+        out = usmx.zeros((3, 2), "f8", usm_type="shared")
+        with usmx.simulate(simulate):
+            extremes[2](small, 3, out).wait()
+        results.append(out.to_numpy().tolist())
+    # The Python int becomes a uint8 as the element is one, and -3 wraps around.
+    assert results[0] == results[1] == [[253, 255], [97, 253], [253, 255]]

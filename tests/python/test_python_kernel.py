@@ -430,3 +430,17 @@ def test_variables_hide_neither_functions_nor_tables(run):
         out[0] = same_function(same_name) + table + device
 
     assert run(sin, 0, 10, np.zeros(1, "f8"), over=1)[0] == 18
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_an_integer_that_a_condition_chose_keeps_its_sign_as_a_float(run, dtype):
+    def f(item, x, out):
+        i = item.get_id(0)
+        out[0, i] = -1 if x[i] > 0 else 0
+        out[1, i] = -(x[i] > 0)
+        out[2, i] = x[i] - (-1 if x[i] > 0 else 0)
+
+    x = np.linspace(-2, 2, SIZE).astype("f4").astype(dtype)
+    _, got = run(f, x, np.zeros((3, SIZE), dtype))
+    sign = np.where(x > 0, -1, 0).astype(dtype)
+    np.testing.assert_array_equal(got, [sign, sign, x - sign])

@@ -25,6 +25,58 @@ def run(request):
     return launch
 
 
+@usmx.device_func
+def minus(a):
+    return -a
+
+
+@usmx.device_func
+def times(a):
+    return a * -1
+
+
+@usmx.device_func
+def over(a):
+    return a / -1
+
+
+@usmx.device_func
+def less_than_nothing(a):
+    factor = 2.0
+    factor -= 3.0
+    return factor * a
+
+
+@usmx.device_func
+def by_an_index(a):
+    b = a
+    for k in range(-1, 0):
+        b = k * a
+    return b
+
+
+@usmx.device_func
+def conjugate(a):
+    return complex(0, a).conjugate().imag
+
+
+NEGATIONS = [minus, times, over, less_than_nothing, by_an_index, conjugate]
+
+
+@pytest.mark.parametrize("negated", NEGATIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_a_negated_number_is_each_items_own_after_a_barrier(run, dtype, negated):
+    def f(item, x, out):
+        i = item.get_global_id(0)
+        y = negated(x[i])
+        usmx.barrier()
+        out[i] = y
+
+    x = np.linspace(-2, 2, SIZE).astype(dtype)
+    # The items of a group that fills one vector of the processor are never told apart.
+    np.testing.assert_array_equal(run(f, x, np.zeros(SIZE, dtype), over=(SIZE, 4)), -x)
+
+
 def test_local_memory_turns_groups_around(run):
     def f(item, a, out):
         tile = usmx.local.array(GROUP, usmx.float32)

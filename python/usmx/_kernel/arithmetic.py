@@ -70,6 +70,18 @@ def binary(sign: str, a: Any, b: Any) -> Any:
         return cast(t, _OPERATORS[sign](int(cast(t, a)), int(cast(t, b))))
 
 
+def extreme(which: Callable[[Any, Any], Any], *numbers: Any) -> Any:
+    """``min`` or ``max``, two by two: each pair becomes of one type before it is compared."""
+    if len(numbers) == 1 and isinstance(numbers[0], tuple):
+        numbers = numbers[0]
+    result = numbers[0]
+    with np.errstate(all="ignore"):
+        for other in numbers[1:]:
+            t = promote(scalar_of(result), scalar_of(other))
+            result = which(cast(t, result), cast(t, other))
+    return result
+
+
 def _shift(sign: str, a: Any, count: int, t: Scalar) -> Any:
     if not 0 <= count < t.bits:
         return cast(t, 0 if sign == "<<" or a >= 0 else -1)

@@ -54,6 +54,7 @@ def compile_kernel(
     known: Mapping[str, int],
     backend: str = "opencl",
     has_item: bool = True,
+    grouped: bool = False,
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -61,6 +62,8 @@ def compile_kernel(
     ----------
     function : Function
         Its first parameter is the item, if ``has_item``.
+    grouped : bool
+        Whether it has barriers or other things of groups; found out if not given.
     arguments : list of Type
         One for each parameter that is left.
     rank : int
@@ -77,13 +80,23 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = function.parameters[1 if has_item else 0 :]
-    module = Module(rank, known, backend)
+    module = Module(rank, known, backend, grouped)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walk = Elaborator(
         function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
     )
     result = walk.run()
+    if result.needs_group is not None and not grouped:
+        return compile_kernel(
+            function,
+            arguments,
+            rank=rank,
+            known=known,
+            backend=backend,
+            has_item=has_item,
+            grouped=True,
+        )
     parameters: list[str] = []
     head: list[str] = []
     plan = ""

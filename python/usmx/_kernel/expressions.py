@@ -169,7 +169,7 @@ class Expressions(Walker):
     def operate(self, node: ast.AST, sign: str, a: Number, b: Number) -> Number:
         """The result of an operator, which remembers what it was computed from."""
         try:
-            result = operators.binary(sign, a, b)
+            result = operators.binary(sign, a, b, grouped=self.module.grouped)
         except TypeError as error:
             raise self.error(node, str(error)) from None
         known = all(x.origins or x.const is not None for x in (a, b))
@@ -181,7 +181,7 @@ class Expressions(Walker):
             return operators.negation(self.condition(node.operand))
         a = self.scalar(node.operand)
         try:
-            result = operators.unary(UNARY[type(node.op)], a)
+            result = operators.unary(UNARY[type(node.op)], a, grouped=self.module.grouped)
         except TypeError as error:
             raise self.error(node, str(error)) from None
         return replace(result, origins=a.origins)

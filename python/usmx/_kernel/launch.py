@@ -3,21 +3,27 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import ast
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from .. import _usmx
-from . import mode, source, types
-from .compiler import Compiled, compile_kernel
-from .functions import LocalMemory
-from .types import Array, Scalar, Static, Type
-from .walker import Specialise
+from . import kept, mode
 
-PLAIN = {bool: types.BOOL, int: types.INT, float: types.FLOAT, complex: types.COMPLEX}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from . import source
+    from .compiler import Compiled
+    from .types import Type
+
+# What compiles is imported where it is needed: a kernel that is kept on disk needs none of it.
 #: A kernel is specialised for this many numbers at most, one after the other.
 MOST_NUMBERS = 32
+
+
+def _name_as(self: Any, python: Any) -> None:
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(self, name, getattr(python, name))
+    self.__wrapped__ = python
 
 
 class DeviceFunction:
@@ -34,12 +40,17 @@ class DeviceFunction:
                 f"a device function is made of a Python function, not of {type(python).__name__}"
             )
         self.python = python
-        functools.update_wrapper(self, python)
+        self._function: source.Function | None = None
+        _name_as(self, python)
 
-    @functools.cached_property
+    @property
     def function(self) -> source.Function:
         """The function with its tree."""
-        return source.read(self.python)
+        if self._function is None:
+            from . import source
+
+            self._function = source.read(self.python)
+        return self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.python(*args, **kwargs)
@@ -59,6 +70,8 @@ def key_of_argument(obj: object) -> str:
     TypeError
         It can be no argument of a kernel.
     """
+    from .types import Scalar
+
     t = type_of(obj, "an argument")
     if isinstance(t, Scalar):
         return t.name
@@ -82,7 +95,13 @@ def type_of(obj: object, where: str) -> Type:
     TypeError
         It can be no argument of a kernel.
     """
-    plain = PLAIN.get(type(obj))
+    from . import types
+    from .functions import LocalMemory
+    from .types import Array, Static
+
+    plain = {bool: types.BOOL, int: types.INT, float: types.FLOAT, complex: types.COMPLEX}.get(
+        type(obj)
+    )
     if plain is not None:
         return plain
     if isinstance(obj, _usmx.ndarray):
@@ -137,6 +156,8 @@ class Kernel(_usmx._KernelDispatcher):
         `python` is no function.
     """
 
+    __name__: str
+
     def __init__(
         self,
         python: Callable[..., Any],
@@ -156,10 +177,9 @@ class Kernel(_usmx._KernelDispatcher):
         self._choice = simulate
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
-        self.__name__ = python.__name__
-        self.__doc__ = python.__doc__
-        self.__module__ = python.__module__
-        self.__wrapped__ = python
+        self._function: source.Function | None = None
+        self._known_rank = 0
+        _name_as(self, python)
 
     def _simulation(self, key: Any) -> Any:
         """Called in brackets where simulation may be on: None if it is not."""
@@ -176,19 +196,35 @@ class Kernel(_usmx._KernelDispatcher):
     def __repr__(self) -> str:
         return f"<usmx.kernel {self.__name__}>"
 
-    @functools.cached_property
+    @property
     def function(self) -> source.Function:
         """The function with its tree."""
-        function = source.read(self.python)
-        if self._has_item and not function.parameters:
-            raise function.place.error(
-                None, "it has no parameters; the first one is the item that runs"
-            )
-        return function
+        if self._function is None:
+            from . import source
 
-    @functools.cached_property
+            function = source.read(self.python)
+            if self._has_item and not function.parameters:
+                raise function.place.error(
+                    None, "it has no parameters; the first one is the item that runs"
+                )
+            self._function = function
+        return self._function
+
+    @property
     def _rank(self) -> int:
-        """Dimensions that the function asks for: the highest that stands in a call of the item."""
+        """Dimensions that the function asks for."""
+        if self._known_rank == 0:
+            found = kept.key_of(self.python, (), "rank")
+            held = kept.load(found[0]) if found else None
+            self._known_rank = int(held[0]) if held else self._find_rank()
+            if found and not held:
+                kept.store(found[0], [str(self._known_rank)])
+        return self._known_rank
+
+    def _find_rank(self) -> int:
+        """The highest dimension that stands in a call of the item."""
+        import ast
+
         rank = 1
         for node in ast.walk(self.function.tree):
             if isinstance(node, ast.Call) and len(node.args) == 1:
@@ -212,9 +248,35 @@ class Kernel(_usmx._KernelDispatcher):
         local : int or sequence of int, optional
             Local range, if the kernel's memory depends on it.
         """
+        return self._compiled_for(args, rank, local).text
+
+    def limits(
+        self,
+        *args: Any,
+        rank: int | None = None,
+        local: int | Sequence[int] | None = None,
+        queue: Any = None,
+    ) -> _usmx.KernelLimits:
+        """Private memory, and limits of work-groups and sub-groups, for arguments like these.
+
+        Parameters
+        ----------
+        *args
+            As in a launch.
+        rank, local
+            As for `source`.
+        queue : optional
+            Whose device; the default device if not given.
+        """
+        made = self._compiled_for(args, rank, local)
+        return _usmx.RawKernel(made.text, made.name, self._options).limits(queue)
+
+    def _compiled_for(
+        self, args: Sequence[Any], rank: int | None, local: int | Sequence[int] | None
+    ) -> Compiled:
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
         values = [_usmx.asarray(a) if _is_foreign(a) else a for a in args]
-        return self.compiled(values, rank or len(sizes) or self._rank, sizes).text
+        return self.compiled(values, rank or len(sizes) or self._rank, sizes)
 
     def argument_types(self, args: Sequence[Any]) -> list[Type]:
         """The types of the arguments of a launch.
@@ -238,6 +300,9 @@ class Kernel(_usmx._KernelDispatcher):
 
     def _annotated(self, name: str, t: Type) -> Type:
         """The type that the function declares for a number."""
+        from . import types
+        from .types import Scalar
+
         annotation = self.python.__annotations__.get(name)
         if isinstance(annotation, str):
             try:
@@ -255,6 +320,9 @@ class Kernel(_usmx._KernelDispatcher):
         self, args: Sequence[Any], rank: int, local: Sequence[int], backend: str = "other"
     ) -> Compiled:
         """The kernel for the types of these arguments."""
+        from .compiler import compile_kernel
+        from .walker import Specialise
+
         given = self.argument_types(args)
         family = (rank, backend, *given)
         origins = self._families.get(family, ())
@@ -301,18 +369,61 @@ class Kernel(_usmx._KernelDispatcher):
         self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...], backend: str
     ) -> dict[str, Any]:
         """Called at a launch with types that are new."""
+        found = kept.key_of(self.python, args, len(global_), backend, self._has_item, self._options)
+        if found:
+            held = self._load(found[0], args, local)
+            if held:
+                for table in found[1]:
+                    table.used_by(self)
+                return held
         made = self.compiled(args, len(global_), local, backend)
         for _, table in made.module.constants.values():
             table.used_by(self)
         family = (len(global_), backend, *self.argument_types(args))
+        known = [self._position(o) for o in self._families[family]]
+        about = [made.text, made.name, made.plan, made.needs_group or ""]
+        if found:
+            rows = [f"{what} {argument} {axis}" for what, argument, axis in known]
+            kept.store(found[0], rows)
+            kept.store(self._exact(found[0], rows, args, local), [*about, *rows])
+        return self._made(about, known)
+
+    def _made(self, about: Sequence[str], known: object) -> dict[str, Any]:
+        names = ("source", "name", "plan", "needs_group")
         return {
-            "source": made.text,
-            "name": made.name,
-            "plan": made.plan,
+            **dict(zip(names, about, strict=True)),
             "options": list(self._options),
-            "needs_group": made.needs_group or "",
-            "known": [self._position(o) for o in self._families[family]],
+            "known": known,
         }
+
+    def _exact(
+        self, key: bytes, rows: Sequence[str], args: Sequence[Any], local: Sequence[int]
+    ) -> bytes:
+        """The key with the numbers that the text is specialised for."""
+        numbers = []
+        for row in rows:
+            what, argument, axis = row.split()
+            if what == "l":
+                numbers.append(int(local[int(axis)]) if int(axis) < len(local) else -1)
+            elif what == "s":
+                numbers.append(int(args[int(argument)].shape[int(axis)]))
+            else:
+                numbers.append(int(args[int(argument)]))
+        return key + f"\n{rows} {numbers}".encode()
+
+    def _load(self, key: bytes, args: Sequence[Any], local: Sequence[int]) -> dict[str, Any] | None:
+        """What `_make` gives, if the disk has it."""
+        rows = kept.load(key)
+        if rows is None:
+            return None
+        held = kept.load(self._exact(key, rows, args, local))
+        if held is None or held[4:] != rows:
+            return None
+        known = []
+        for row in rows:
+            what, argument, axis = row.split()
+            known.append((what, int(argument), int(axis)))
+        return self._made(held[:4], known)
 
 
 def _is_foreign(obj: object) -> bool:
@@ -350,7 +461,7 @@ def kernel(
     >>> saxpy[x.size](2.0, x, y).wait()
     """
     if function is None:
-        return functools.partial(kernel, simulate=simulate, options=options)
+        return lambda given: kernel(given, simulate=simulate, options=options)
     return Kernel(function, simulate=simulate, options=options)
 
 

@@ -3,10 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import os
-from collections.abc import Iterator
 
 from .. import _usmx
 
@@ -24,8 +22,7 @@ def is_on() -> bool:
     return by_environment() if chosen is None else chosen
 
 
-@contextlib.contextmanager
-def simulate(on: bool = True) -> Iterator[None]:
+class simulate:
     """Run the kernels that are launched in a ``with`` block in Python, with checks.
 
     Parameters
@@ -33,13 +30,19 @@ def simulate(on: bool = True) -> Iterator[None]:
     on : bool, optional
         False runs them on the device, whatever ``USMX_SIMULATE`` says.
     """
-    token = _mode.set(on)
-    # From here on launches ask; before the first block they need not.
-    _usmx._ask_for_simulation(True)
-    try:
-        yield
-    finally:
-        _mode.reset(token)
+
+    # No contextlib, which takes longer to import than a kept kernel to load.
+    def __init__(self, on: bool = True) -> None:
+        self._on = on
+        self._tokens: list[contextvars.Token[bool | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(_mode.set(self._on))
+        # From here on launches ask; before the first block they need not.
+        _usmx._ask_for_simulation(True)
+
+    def __exit__(self, *_: object) -> None:
+        _mode.reset(self._tokens.pop())
 
 
 _usmx._ask_for_simulation(by_environment())

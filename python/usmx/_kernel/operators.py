@@ -72,6 +72,11 @@ def _infix(sign: str, level: int, t: Scalar, a: Number, b: Number) -> Number:
     return _result(t, f"{a.at(level)} {sign} {b.at(level + 1)}", level, a, b)
 
 
+def _factor(t: Scalar, a: Number) -> Number:
+    """A float that a compiler may find to be -1, in a way that it makes no negation of."""
+    return a if t.kind != "f" or a.const not in (None, -1) else call("factor", t, a)
+
+
 def call(name: str, t: Scalar, *operands: Number) -> Number:
     """``usmx::name<T>(...)`` with all operands converted to ``t``."""
     code = ", ".join(checked(o, t).code for o in operands)
@@ -84,8 +89,8 @@ def arithmetic_type(a: Number, b: Number) -> Scalar:
     return INT if t.kind == "b" else t
 
 
-def binary(sign: str, a: Number, b: Number) -> Number:
-    """``a sign b``."""
+def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
+    """``a sign b``; in kernels with groups without the negations that barriers break."""
     if a.const is not None and b.const is not None and (a.type.weak or a.type is BOOL):
         try:
             folded = FOLD[sign](a.const, b.const)
@@ -96,6 +101,8 @@ def binary(sign: str, a: Number, b: Number) -> Number:
         return v.constant(folded)
     if sign in ARITHMETIC:
         t = arithmetic_type(a, b)
+        if grouped and sign == "*":
+            a, b = _factor(t, a), _factor(t, b)
         return _infix(sign, ARITHMETIC[sign], t, checked(a, t), checked(b, t))
     if sign in BITWISE:
         t = promote(a.type, b.type)
@@ -111,6 +118,8 @@ def binary(sign: str, a: Number, b: Number) -> Number:
     if sign == "/":
         if t.is_integer:
             t = FLOAT if t.weak else FLOAT64
+        if grouped:
+            b = _factor(t, b)
         return _infix("/", v.PRODUCT, t, checked(a, t), checked(b, t))
     if t.kind == "c":
         raise TypeError(f"'{sign}' is not defined for complex numbers")
@@ -143,8 +152,8 @@ def _power(a: Number, b: Number) -> Number:
     return call("integer_power" if t.is_integer else "power", t, a, b)
 
 
-def unary(sign: str, a: Number) -> Number:
-    """``-a``, ``+a``, ``~a``."""
+def unary(sign: str, a: Number, *, grouped: bool) -> Number:
+    """``-a``, ``+a``, ``~a``; ``grouped`` as in `binary`."""
     if sign == "~" and a.type.kind not in "iu":
         hint = "; write `not`" if a.type.kind == "b" else ""
         raise TypeError(f"'~' takes an integer, not {v.describe(a)}{hint}")
@@ -159,6 +168,8 @@ def unary(sign: str, a: Number) -> Number:
     a = convert(a, t)
     if sign == "+":
         return a
+    if grouped and sign == "-" and t.kind == "f":
+        return call("negate", t, a)
     return _result(t, f"{sign}{a.at(v.ATOM)}", v.UNARY, a)
 
 

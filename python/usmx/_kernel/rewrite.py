@@ -308,8 +308,8 @@ class Rewriter(ast.NodeTransformer):
             if what is getattr(functions.atomic, name):
                 return self.tool("atomic", ast.Constant(name), *node.args)
         if what in (min, max):
-            node.func = self.keep(what)
-            return node if t is None else self.cast(t, node)
+            extreme = self.tool("extreme", self.keep(what), *node.args)
+            return extreme if t is None else self.cast(t, extreme)
         node.func = self.keep(what) if what is not None else self.visit(func)
         return node
 

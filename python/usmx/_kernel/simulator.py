@@ -52,6 +52,7 @@ class Tools:
     AtomicRef = AtomicRef
     cast = staticmethod(arithmetic.cast)
     binary = staticmethod(arithmetic.binary)
+    extreme = staticmethod(arithmetic.extreme)
     negative = staticmethod(arithmetic.negative)
     intrinsic = staticmethod(arithmetic.intrinsic)
 

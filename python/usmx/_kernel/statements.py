@@ -115,6 +115,8 @@ class Statements(Expressions):
         plain = sign in ("+", "-", "*", "&", "|", "^") or (
             sign == "/" and element.type.kind in "fc"
         )
+        if self.module.grouped and sign in "*/" and element.type.kind == "f":
+            plain = False  # the prelude says why
         if plain and result.type == element.type and not element.type.is_narrow:
             try:
                 code = operators.checked(b, element.type).code

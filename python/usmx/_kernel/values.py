@@ -172,4 +172,11 @@ def convert(value: Number, t: Scalar) -> Number:
         return replace(value, type=t)
     if t.kind == "b":
         return Number(t, f"{value.at(EQUAL)} != 0", EQUAL, pure=value.pure)
-    return Number(t, f"{t.cpp}({value.code})", pure=value.pure)
+    code = value.code
+    if t.kind in "fc" and value.type.kind == "i":
+        # Not float(x), whose sign a compiler loses; the prelude says when.
+        part = t.cpp if t.kind == "f" else {8: "float", 16: "double"}[t.size]
+        code = f"usmx::to_floating<{part}>({code})"
+        if t.kind == "f":
+            return Number(t, code, pure=value.pure)
+    return Number(t, f"{t.cpp}({code})", pure=value.pure)

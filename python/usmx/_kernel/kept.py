@@ -1,0 +1,241 @@
+"""The C++ that was made of Python functions, kept on disk: a program that finds it there imports no
+compiler. The key is everything that decides the text, and it is compared whole; what cannot be
+described is not kept."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+
+from .. import _usmx
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import CodeType
+    from typing import Any
+
+SUFFIX = ".text"
+_MAGIC = b"usmxtxt1"
+#: Modules whose contents change with their version only.
+_FIXED = ("math", "cmath", "numpy", "usmx")
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+class _Unknown(Exception):
+    """Something that may change without being noticed."""
+
+
+class _Key:
+    """Collects what a text depends on."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.tables: list[Any] = []
+        self.seen: set[int] = set()
+
+    def function(self, python: Any) -> None:
+        """A function: its lines, and all that its names mean."""
+        if id(python) in self.seen:
+            self.parts.append(f"again {python.__qualname__}")
+            return
+        self.seen.add(id(python))
+        code = python.__code__
+        self.parts += [f"def {python.__qualname__}", code.co_filename, str(code.co_firstlineno)]
+        # Messages name the file as it is seen from here.
+        self.parts += [os.getcwd(), _lines(code), repr(sorted(python.__annotations__))]
+        names: set[str] = set()
+        self.code(code, names)
+        attributes = frozenset(names)
+        for name, value in sorted(python.__annotations__.items()):
+            names.update(value.replace(".", " ").split() if isinstance(value, str) else ())
+            self.parts.append(name)
+            self.value(value, attributes)
+        for name in sorted(names):
+            if name in python.__globals__:
+                self.parts.append(name)
+                self.value(python.__globals__[name], frozenset(names))
+        for name, cell in zip(code.co_freevars, python.__closure__ or (), strict=True):
+            self.parts.append(name)
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            self.value(value, frozenset(names))
+
+    def code(self, code: CodeType, names: set[str]) -> None:
+        """What was compiled of the lines, should the file have changed since."""
+        names.update(code.co_names)
+        self.parts += [
+            code.co_code.hex(),
+            repr((code.co_names, code.co_varnames, code.co_freevars)),
+        ]
+        for constant in code.co_consts:
+            if isinstance(constant, type(code)):
+                self.code(constant, names)
+            else:
+                self.value(constant, frozenset())
+
+    def value(self, obj: Any, names: frozenset[str]) -> None:
+        """What a name stands for; ``names`` are those that may be asked of it."""
+        kind = type(obj)
+        module = kind.__module__.partition(".")[0]
+        if kind in _PLAIN:
+            self.parts.append(f"{kind.__name__} {obj!r}")
+        elif kind in (tuple, frozenset):
+            items = obj if kind is tuple else sorted(obj, key=repr)
+            self.parts.append(f"{kind.__name__} {len(obj)}")
+            for item in items:
+                self.value(item, names)
+        elif kind is type(sys):
+            self.parts.append(f"module {obj.__name__}")
+            if obj.__name__.partition(".")[0] not in _FIXED and id(obj) not in self.seen:
+                self.seen.add(id(obj))
+                found = vars(obj)
+                if "__getattr__" in found:
+                    raise _Unknown
+                for name in sorted(names.intersection(found)):
+                    self.parts.append(name)
+                    self.value(found[name], names)
+        elif getattr(obj, "is_device_function", False) is True:
+            self.function(obj.python)
+        elif kind.__name__ == "ConstantArray" and module == "usmx":
+            self.tables.append(obj)
+            self.parts.append(f"table {obj.element.name} {obj.shape} {obj.values.tobytes().hex()}")
+        elif kind.__name__ == "LocalMemory" and module == "usmx":
+            self.parts.append(str(obj._kernel_key))
+        elif kind is type or kind is type(len):
+            if obj.__module__ is None or obj.__module__.partition(".")[0] not in (
+                "builtins",
+                *_FIXED,
+            ):
+                raise _Unknown
+            self.parts.append(f"{obj.__module__}.{obj.__qualname__}")
+        elif module == "usmx" and kind.__name__ in ("DeviceOnly", "Namespace", "dtype", "Scalar"):
+            self.parts.append(f"usmx {getattr(obj, '__name__', '')} {obj!r:.80}")
+        elif module == "numpy" and kind.__name__ == "ufunc":
+            self.parts.append(f"numpy {obj.__name__}")
+        elif module == "numpy" and hasattr(obj, "tobytes") and getattr(obj, "ndim", 1) == 0:
+            self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
+        else:
+            raise _Unknown
+
+    def argument(self, obj: Any) -> None:
+        """The type of an argument."""
+        if isinstance(obj, _usmx.ndarray):
+            about = obj.flags
+            typestr = obj.__sycl_usm_array_interface__["typestr"]
+            self.parts.append(f"array {typestr} {obj.ndim} {about.c_contiguous} {about.writeable}")
+        elif type(obj) in (bool, int, float, complex):
+            self.parts.append(f"argument {type(obj).__name__}")
+        elif type(obj).__module__ == "numpy" and getattr(obj, "ndim", 1) == 0:
+            self.parts.append(f"argument {obj.dtype.str}")
+        else:
+            self.value(obj, frozenset())
+
+
+def _lines(code: CodeType) -> str:
+    """The text of a function: from its first line to where the next thing begins."""
+    try:
+        with open(code.co_filename, encoding="utf-8") as file:
+            lines = file.read().splitlines()[code.co_firstlineno - 1 :]
+    except (OSError, UnicodeError):
+        raise _Unknown from None  # typed at a prompt, in a notebook
+    if not lines:
+        raise _Unknown
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    last = max((end or 0) for _, end, _, _ in code.co_positions()) - code.co_firstlineno
+    for k, line in enumerate(lines[last + 1 :], last + 1):
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            return "\n".join(lines[:k])
+    return "\n".join(lines)
+
+
+def _compiler() -> str:
+    """Changes with the compiler, also between releases."""
+    files = sorted(
+        (entry.name, entry.stat().st_mtime_ns, entry.stat().st_size)
+        for entry in os.scandir(os.path.dirname(__file__))
+        if entry.name.endswith(".py")
+    )
+    return f"{_usmx.__version__} {sys.version} {files}"
+
+
+_about_compiler: list[str] = []
+
+
+def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> Any:
+    """What decides the text of a kernel for these arguments.
+
+    Returns
+    -------
+    (bytes, list of ConstantArray) or None
+        The key and the tables that it holds; None if something has no description.
+    """
+    if not _usmx._program_cache_settings()["enabled"]:
+        return None
+    if not _about_compiler:
+        _about_compiler.append(_compiler())
+    key = _Key()
+    key.parts += [_about_compiler[0], repr(more)]
+    try:
+        key.function(python)
+        for arg in args:
+            key.argument(arg)
+    except _Unknown:
+        return None
+    text = "\n".join(f"{len(part)} {part}" for part in key.parts)
+    return text.encode(errors="surrogatepass"), key.tables
+
+
+def _path_of(folder: str, key: bytes) -> str:
+    # Not met twice by chance; if it is, the key in the file says so.
+    name = f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}{zlib.crc32(key, 1):08x}"
+    return os.path.join(folder, name + SUFFIX)
+
+
+def load(key: bytes) -> list[str] | None:
+    """What `store` kept for exactly this key; None if there is nothing to be believed."""
+    folder = _usmx._program_cache_settings()["folder"]
+    try:
+        with open(_path_of(folder, key), "rb") as file:
+            about = os.fstat(file.fileno())
+            if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+                return None
+            data = file.read()
+        head, body = data[:12], data[12:]
+        if head != _MAGIC + zlib.crc32(body).to_bytes(4, "little"):
+            return None
+        parts = []
+        while body:
+            end = 8 + int.from_bytes(body[:8], "little")
+            parts.append(body[8:end])
+            body = body[end:]
+        if not parts or parts[0] != key:
+            return None
+        os.utime(_path_of(folder, key))
+        return [part.decode() for part in parts[1:]]
+    except (OSError, ValueError):
+        return None
+
+
+def store(key: bytes, values: Iterable[str]) -> None:
+    """Keep texts for a key. What cannot be kept is made again."""
+    settings = _usmx._program_cache_settings()
+    body = b"".join(
+        len(part).to_bytes(8, "little") + part for part in (key, *(v.encode() for v in values))
+    )
+    if not settings["enabled"] or not settings["folder"] or len(body) > settings["most"] // 16:
+        return
+    path = _path_of(settings["folder"], key)
+    draft = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(settings["folder"], mode=0o700, exist_ok=True)
+        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(number, "wb") as file:
+            file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)
+        os.replace(draft, path)
+    except OSError:
+        pass
