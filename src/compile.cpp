@@ -132,6 +132,15 @@ std::string runtime_identity() {
   return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
 }
 
+/// Whether a directive's path, `"usmx/expression.hpp"` and what follows, is that of a file of
+/// kernels/.
+bool is_own_header(std::string_view path) {
+  constexpr std::string_view prefix = "\"usmx/";
+  if (!path.starts_with(prefix)) return false;
+  path.remove_prefix(prefix.size());
+  return !kernel_source(path.substr(0, path.find('"'))).empty();
+}
+
 /// True if nothing but the text and the options decides what comes out: no file of the user's,
 /// whose change nobody would notice. An address that the host writes to does not survive in a
 /// binary: the runtime crashes on it.
@@ -150,9 +159,10 @@ bool is_self_contained(std::string_view source, std::span<const std::string> opt
     word.remove_prefix(std::min(word.find_first_not_of(blank), word.size()));
     if (word.starts_with("embed") || word.starts_with("import")) return false;
     if (!word.starts_with("include")) continue;
-    // A header of the compiler's own is in angle brackets.
+    // A header of the compiler's own is in angle brackets; ours are part of the key.
     const auto path = word.find_first_not_of(blank, 7);
-    if (path == std::string_view::npos || word[path] != '<') return false;
+    if (path == std::string_view::npos) return false;
+    if (word[path] != '<' && !is_own_header(word.substr(path))) return false;
   }
   return true;
 }

@@ -63,8 +63,8 @@ row_mover mover_for(std::size_t bytes) noexcept {
   }
 }
 
-/// Two inner dimensions in tiles, for a transposition: one side would otherwise touch a new cache
-/// line with every element.
+/// Two inner dimensions of which both sides step along a different one, in tiles: element by
+/// element one side would touch a new cache line each time.
 void move_tiles(row_mover move, std::byte* to, const std::byte* from, std::int64_t rows,
                 std::int64_t columns, const std::int64_t (&to_step)[2],
                 const std::int64_t (&from_step)[2]) {
@@ -78,6 +78,66 @@ void move_tiles(row_mover move, std::byte* to, const std::byte* from, std::int64
              from + r * from_step[0] + j * from_step[1], from_step[1], width);
       }
     }
+  }
+}
+
+/// A transposition without gaps on either side: `to` has rows of elements, `from` columns. Whole
+/// cache lines are read, turned in a buffer and written whole. With a pitch that is a power of two
+/// all lines of a tile compete for one place in the cache, so that none may be needed twice.
+template <class T>
+void transpose(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
+               std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t item = sizeof(T);
+  constexpr std::int64_t tile = 64 / item;
+  constexpr std::int64_t band = 128;  // rows and columns whose pages the processor remembers
+  const auto move_tile = [&](std::int64_t i, std::int64_t j, std::int64_t high, std::int64_t wide) {
+    T in[tile][tile];
+    T out[tile][tile];
+    for (std::int64_t c = 0; c < wide; ++c) {
+      std::memcpy(in[c], from + (j + c) * from_pitch + i * item, high * item);
+    }
+    for (std::int64_t r = 0; r < high; ++r) {
+      for (std::int64_t c = 0; c < wide; ++c) out[r][c] = in[c][r];
+    }
+    for (std::int64_t r = 0; r < high; ++r) {
+      std::memcpy(to + (i + r) * to_pitch + j * item, out[r], wide * item);
+    }
+  };
+  for (std::int64_t i0 = 0; i0 < rows; i0 += band) {
+    for (std::int64_t j0 = 0; j0 < columns; j0 += band) {
+      const std::int64_t i_end = std::min(i0 + band, rows);
+      const std::int64_t j_end = std::min(j0 + band, columns);
+      for (std::int64_t i = i0; i < i_end; i += tile) {
+        for (std::int64_t j = j0; j < j_end; j += tile) {
+          // Apart, so that the lengths of most tiles are known to the compiler.
+          if (i + tile <= i_end && j + tile <= j_end) {
+            move_tile(i, j, tile, tile);
+          } else {
+            move_tile(i, j, std::min(tile, i_end - i), std::min(tile, j_end - j));
+          }
+        }
+      }
+    }
+  }
+}
+
+using transposer = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t,
+                            std::int64_t);
+
+transposer transposer_for(std::size_t bytes) noexcept {
+  switch (bytes) {
+    case 1:
+      return transpose<std::uint8_t>;
+    case 2:
+      return transpose<std::uint16_t>;
+    case 4:
+      return transpose<std::uint32_t>;
+    case 8:
+      return transpose<std::uint64_t>;
+    case 16:
+      return transpose<bytes16>;
+    default:
+      return nullptr;
   }
 }
 
@@ -104,11 +164,17 @@ void move_elements(const loop_nest& nest, std::byte* to, const std::byte* from,
     const int outer = nest.fastest_source(inner);
     if (outer >= 0) {
       const loop_nest swapped = nest.with_next_to_inner(outer);
+      const std::int64_t rows = swapped.shape[inner - 1];
+      const std::int64_t columns = swapped.shape[inner];
       const std::int64_t to_step[2] = {swapped.to[inner - 1], swapped.to[inner]};
       const std::int64_t from_step[2] = {swapped.from[inner - 1], swapped.from[inner]};
+      const bool gapless = to_step[1] == item && from_step[0] == item;
       swapped.each(inner - 1, [&](std::int64_t d, std::int64_t s) {
-        move_tiles(move, to + d, from + s, swapped.shape[inner - 1], swapped.shape[inner], to_step,
-                   from_step);
+        if (gapless) {
+          transposer_for(itemsize)(to + d, to_step[0], from + s, from_step[1], rows, columns);
+        } else {
+          move_tiles(move, to + d, from + s, rows, columns, to_step, from_step);
+        }
       });
       return;
     }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
+#include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/handler.hpp>
 
 #include "kernel_state.hpp"
@@ -40,24 +42,98 @@ void run(sycl::handler& h, const launch_range& r, const sycl::kernel& k) {
   }
 }
 
-/// A scalar goes by its bits: the runtime only looks at size and bytes, and a struct would not be
-/// portable.
-void set(sycl::handler& h, int index, const kernel_argument& a) {
+/// Sets what stands for one argument, from `index` on. A scalar goes by its bits: the runtime only
+/// looks at size and bytes, and a struct would not be portable.
+void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_parameter* p) {
+  using enum kernel_parameter::view_form;
+  if (p && p->view != none) {
+    const auto& where = a.array()->elements().layout();
+    h.set_arg(index++, const_cast<void*>(a.pointer()));
+    for (const auto n : where.shape()) h.set_arg(index++, std::int64_t{n});
+    if (p->view != strided) return;
+    for (const auto n : where.strides()) h.set_arg(index++, std::int64_t{n});
+    return;
+  }
+  if (a.is_scalar() && a.type().is_record()) {
+    const auto* const bytes = static_cast<const std::byte*>(a.pointer());
+    const auto size = a.type().itemsize();
+    for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(size - at, sizeof word));
+      h.set_arg(index++, word);
+    }
+    return;
+  }
   if (!a.is_scalar()) {
-    h.set_arg(index, const_cast<void*>(a.pointer()));
+    h.set_arg(index++, const_cast<void*>(a.pointer()));
     return;
   }
   switch (a.type().itemsize()) {
     case 1:
-      return h.set_arg(index, static_cast<std::uint8_t>(a.bits()));
+      return h.set_arg(index++, static_cast<std::uint8_t>(a.bits()));
     case 2:
-      return h.set_arg(index, static_cast<std::uint16_t>(a.bits()));
+      return h.set_arg(index++, static_cast<std::uint16_t>(a.bits()));
     case 4:
-      return h.set_arg(index, static_cast<std::uint32_t>(a.bits()));
+      return h.set_arg(index++, static_cast<std::uint32_t>(a.bits()));
     default:
-      return h.set_arg(index, a.bits());
+      return h.set_arg(index++, a.bits());
   }
 }
+
+void fill_in(sycl::handler& h, const launch_range& range,
+             std::span<const kernel_argument> arguments, std::span<const sycl::event> depends,
+             const sycl::kernel& k, const std::optional<std::vector<kernel_parameter>>& declared) {
+  for (const auto& event : depends) h.depends_on(event);
+  int index = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    set(h, index, arguments[i], declared ? &(*declared)[i] : nullptr);
+  }
+  switch (range.rank()) {
+    case 1:
+      return run<1>(h, range, k);
+    case 2:
+      return run<2>(h, range, k);
+    default:
+      return run<3>(h, range, k);
+  }
+}
+
+/// Names the queue to the memory of all arrays for as long as a launch is submitted, also if that
+/// fails.
+class uses {
+ public:
+  uses(const sycl::queue& queue, std::span<const kernel_argument> arguments)
+      : queue_(queue), arguments_(arguments) {
+    try {
+      for (; begun_ < arguments_.size(); ++begun_) {
+        if (const array* const a = arguments_[begun_].array()) a->used_on(queue_);
+      }
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+  uses(const uses&) = delete;
+  uses& operator=(const uses&) = delete;
+  ~uses() { end(); }
+
+  void until(const sycl::event& last) noexcept {
+    for (const auto& a : arguments_.first(std::exchange(begun_, 0))) {
+      if (a.array()) a.array()->used_until(queue_, last);
+    }
+  }
+
+ private:
+  void end() noexcept {
+    for (const auto& a : arguments_.first(begun_)) {
+      if (a.array()) a.array()->used_until(queue_);
+    }
+  }
+
+  const sycl::queue& queue_;
+  std::span<const kernel_argument> arguments_;
+  std::size_t begun_ = 0;
+};
 
 }  // namespace
 
@@ -65,7 +141,11 @@ void set(sycl::handler& h, int index, const kernel_argument& a) {
 
 kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
     : form_(form::scalar), type_(type) {
-  std::memcpy(&bits_, bytes, std::min<std::size_t>(type.itemsize(), sizeof bits_));
+  if (type.is_record()) {
+    pointer_ = bytes;
+  } else {
+    std::memcpy(&bits_, bytes, std::min<std::size_t>(type.itemsize(), sizeof bits_));
+  }
 }
 
 launch_range::launch_range(std::span<const std::size_t> global,
@@ -146,14 +226,28 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
     }
     if (a.is_scalar()) {
       // Without a declared type the sizes must agree all the same; the runtime checks that much.
-      if (p && p->type && !(*p->type == a.type())) {
+      if (a.type().is_record() && !(p && p->type)) {
+        throw interop_error(fault::kind_mismatch,
+                            where() + ": is a struct, which the source does not show");
+      }
+      // A struct of C++ says its size alone.
+      const bool same_size = p && p->type && p->type->is_record() && a.type().is_record() &&
+                             !a.type().members() && p->type->itemsize() == a.type().itemsize();
+      if (p && p->type && !same_size && !(*p->type == a.type())) {
         throw interop_error(fault::dtype_mismatch, where() + ": has type " + a.type().name() +
                                                        ", expected " + p->type->name());
       }
       continue;
     }
     const auto* array = a.array();
-    if (!array) continue;
+    using enum kernel_parameter::view_form;
+    if (!array) {
+      if (p && p->view != none) {
+        throw interop_error(fault::kind_mismatch,
+                            where() + ": is a pointer without a shape, expected an array");
+      }
+      continue;
+    }
     if (array->queue().get_context() != context) {
       throw std::invalid_argument(where() +
                                   ": the array's memory belongs to another context than the queue");
@@ -165,8 +259,20 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                                                      p->type->name());
     }
     if (elements.read_only() && !(p && p->read_only)) {
-      throw interop_error(fault::read_only,
-                          where() + ": is read-only, the parameter must be a pointer to const");
+      throw interop_error(fault::read_only, where() + ": is read-only, the parameter must be a " +
+                                                (p && p->view != none ? "view of const elements"
+                                                                      : "pointer to const"));
+    }
+    if (!p || p->view == none) continue;
+    if (elements.rank() != p->rank) {
+      throw interop_error(fault::rank_mismatch,
+                          where() + ": has " + std::to_string(elements.rank()) +
+                              " dimensions, expected " + std::to_string(p->rank));
+    }
+    if (p->view == dense && !elements.layout().is_c_contiguous()) {
+      throw std::invalid_argument(where() +
+                                  ": is strided, expected C order without gaps; pass x.copy(), or "
+                                  "declare usmx::strided");
     }
   }
 }
@@ -175,32 +281,34 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
                            std::span<const sycl::event> depends) const {
   check(queue, range, arguments);
-  const std::vector<sycl::event> before(depends.begin(), depends.end());
   // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
-  if (range.size() == 0) return queue.ext_oneapi_submit_barrier(before);
+  if (range.size() == 0) {
+    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
+  }
   traced record(trace_action::kernel,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
-  for (const auto& a : arguments) {
-    if (a.array()) a.array()->used_on(queue);
-  }
+  uses marked(queue, arguments);
   const sycl::event launched = queue.submit([&](sycl::handler& h) {
-    h.depends_on(before);
-    int index = 0;
-    for (const auto& a : arguments) set(h, index++, a);
-    switch (range.rank()) {
-      case 1:
-        return run<1>(h, range, state_->handle);
-      case 2:
-        return run<2>(h, range, state_->handle);
-      default:
-        return run<3>(h, range, state_->handle);
-    }
+    fill_in(h, range, arguments, depends, state_->handle, state_->parameters);
   });
   detail::measure(record, queue, launched);
-  for (const auto& a : arguments) {
-    if (a.array()) a.array()->used_until(queue, launched);
-  }
+  marked.until(launched);
   return launched;
+}
+
+void kernel::enqueue(sycl::queue& queue, const launch_range& range,
+                     std::span<const kernel_argument> arguments,
+                     std::span<const sycl::event> depends) const {
+  // A record may want the device's times, which only an event knows.
+  if (is_traced() || range.size() == 0) {
+    launch(queue, range, arguments, depends);
+    return;
+  }
+  check(queue, range, arguments);
+  const uses marked(queue, arguments);
+  sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
+    fill_in(h, range, arguments, depends, state_->handle, state_->parameters);
+  });
 }
 
 }  // namespace usmx

@@ -4,91 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <limits>
 #include <map>
 
+#include "kernel_text.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::detail {
 namespace {
 
-using token_list = std::vector<std::string_view>;
 using alias_map = std::map<std::string, std::string, std::less<>>;
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-/// The text with comments and the contents of literals blanked out, so that no bracket or word in
-/// them is taken for code. Newlines stay.
-std::string without_comments(std::string_view source) {
-  std::string text(source);
-  const auto blank = [&](std::size_t from, std::size_t to) {
-    for (std::size_t k = from; k < to && k < text.size(); ++k) {
-      if (text[k] != '\n') text[k] = ' ';
-    }
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.compare(i, 2, "//") == 0) {
-      const auto end = std::min(text.find('\n', i), text.size());
-      blank(i, end);
-      i = end;
-    } else if (text.compare(i, 2, "/*") == 0) {
-      const auto close = text.find("*/", i + 2);
-      const auto end = close == std::string::npos ? text.size() : close + 2;
-      blank(i, end);
-      i = end;
-    } else if (text.compare(i, 2, "R\"") == 0 && (i == 0 || !is_word(text[i - 1]))) {
-      const auto open = std::min(text.find('(', i), text.size());
-      auto ending = text.substr(i + 1, open - i).replace(0, 1, 1, ')');
-      ending.back() = '"';
-      const auto close = text.find(ending, open);
-      const auto end = close == std::string::npos ? text.size() : close + (open - i);
-      blank(i, end);
-      i = end;
-    } else if (text[i] == '"' || (text[i] == '\'' && (i == 0 || !is_word(text[i - 1])))) {
-      const char quote = text[i];
-      auto end = i + 1;
-      while (end < text.size() && text[end] != quote && text[end] != '\n') {
-        end += text[end] == '\\' ? 2 : 1;
-      }
-      blank(i + 1, end);
-      i = std::min(end + 1, text.size());
-    } else {
-      ++i;
-    }
-  }
-  return text;
-}
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
-  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
-  return s;
-}
-
-/// Words (with their :: parts and template arguments glued on) and single other characters.
-token_list tokens_of(std::string_view s) {
-  token_list tokens;
-  for (std::size_t i = 0; i < s.size();) {
-    if (is_space(s[i])) {
-      ++i;
-      continue;
-    }
-    auto end = i + 1;
-    if (is_word(s[i]) || s[i] == ':') {
-      while (end < s.size() && (is_word(s[end]) || s[end] == ':')) ++end;
-      if (end < s.size() && s[end] == '<') {
-        int depth = 0;
-        do {
-          depth += s[end] == '<' ? 1 : s[end] == '>' ? -1 : 0;
-          ++end;
-        } while (end < s.size() && depth > 0);
-      }
-    }
-    tokens.push_back(s.substr(i, end - i));
-    i = end;
-  }
-  return tokens;
-}
+/// Stands among the aliases if the names of the prelude are visible without their scope.
+constexpr std::string_view using_usmx = "namespace usmx";
 
 /// "A=B" of -DA=B, object-like #defines, `using A = B;` and `typedef B A;`. Scopes are not told
 /// apart: a name with two meanings becomes a type that is not known.
@@ -121,6 +49,8 @@ alias_map aliases_of(std::string_view text, std::span<const std::string> options
       const auto equals = body.find('=');
       if (equals != std::string_view::npos) {
         add(trim(body.substr(0, equals)), trim(body.substr(equals + 1)));
+      } else if (trim(body) == using_usmx) {
+        add(using_usmx, "");
       }
     } else if (starts_word && text.compare(i, 8, "typedef ") == 0) {
       const auto body = trim(text.substr(i + 8, text.find(';', i) - i - 8));
@@ -229,7 +159,118 @@ declaration read_type(token_list words, const alias_map& aliases, int depth = 0)
   return d;
 }
 
-kernel_parameter read_parameter(std::string_view text, const alias_map& aliases) {
+/// The structs that a text defines, with their padding, by name. One that cannot be read for
+/// certain, or that is there twice, has no type.
+struct known_struct {
+  std::optional<dtype> type;
+  std::size_t alignment = 1;
+};
+using struct_map = std::map<std::string, known_struct, std::less<>>;
+
+void pad(dtype::fields& members, std::size_t& size, std::size_t alignment) {
+  const auto gap = (alignment - size % alignment) % alignment;
+  dtype bytes;
+  if (gap == 0 || dtype::parse("|V" + std::to_string(gap), bytes) != fault::none) return;
+  members.push_back({"", "", bytes, {}});
+  size += gap;
+}
+
+/// The struct with this body; without a type if there is more in it than plain members.
+known_struct read_struct(std::string_view body, const alias_map& aliases,
+                         const struct_map& structs) {
+  known_struct made;
+  dtype::fields members;
+  std::size_t size = 0;
+  for (; !trim(body).empty(); body.remove_prefix(std::min(body.find(';') + 1, body.size()))) {
+    if (body.find(';') == std::string_view::npos) return {};
+    auto words = tokens_of(body.substr(0, body.find(';')));
+    // The type, then names that commas part, each with its lengths.
+    auto word = words.begin();
+    while (word != words.end() && (word == words.begin() || is_builtin(*word))) ++word;
+    const auto found = structs.find(words.empty() ? std::string_view() : words[0]);
+    const auto type = found != structs.end() ? found->second.type
+                                             : read_type({words.begin(), word}, aliases).type;
+    if (!type) return {};
+    const auto alignment = found != structs.end() ? found->second.alignment : type->alignment();
+    made.alignment = std::max(made.alignment, alignment);
+    do {
+      if (word == words.end() || !is_word(word->front())) return {};
+      field member{std::string(*word++), "", *type, {}};
+      auto bytes = type->itemsize();
+      while (word != words.end() && *word == "[") {
+        std::uint16_t n = 0;
+        if (words.end() - word < 3 || word[2] != "]") return {};
+        const auto last = word[1].data() + word[1].size();
+        if (std::from_chars(word[1].data(), last, n).ptr != last || n == 0) return {};
+        member.shape.push_back(n);
+        bytes *= n;
+        if (bytes > std::numeric_limits<std::uint16_t>::max()) return {};
+        word += 3;
+      }
+      pad(members, size, alignment);
+      size += bytes;
+      members.push_back(std::move(member));
+    } while (word != words.end() && *word++ == ",");
+    if (word != words.end()) return {};
+  }
+  pad(members, size, made.alignment);
+  dtype whole;
+  if (dtype::make_record(std::move(members), size, whole) == fault::none) made.type = whole;
+  return made;
+}
+
+struct_map structs_of(std::string_view text, const alias_map& aliases) {
+  struct_map structs;
+  constexpr std::string_view keyword = "struct ";
+  for (auto at = text.find(keyword); at != std::string_view::npos;
+       at = text.find(keyword, at + 1)) {
+    const auto open = text.find('{', at);
+    if (open == std::string_view::npos) break;
+    const auto name = trim(text.substr(at + keyword.size(), open - at - keyword.size()));
+    const auto end = closing(text, open, '{', '}');
+    if (!std::ranges::all_of(name, is_word) || end == std::string_view::npos) continue;
+    auto made = read_struct(text.substr(open + 1, end - open - 2), aliases, structs);
+    const auto [place, is_new] = structs.try_emplace(std::string(name), std::move(made));
+    if (!is_new) place->second = {};
+  }
+  return structs;
+}
+
+/// Reads `usmx::strided<const float, 2>`, `usmx::dense<...>` or another name for one of them.
+bool read_view(std::string_view word, const alias_map& aliases, kernel_parameter& p,
+               int depth = 0) {
+  if (const auto alias = aliases.find(word); alias != aliases.end() && depth < 8) {
+    const auto words = tokens_of(alias->second);
+    return words.size() == 1 && read_view(words[0], aliases, p, depth + 1);
+  }
+  if (word.starts_with("::")) word.remove_prefix(2);
+  if (word.starts_with("usmx::")) {
+    word.remove_prefix(6);
+  } else if (!aliases.contains(using_usmx)) {
+    return false;
+  }
+  using enum kernel_parameter::view_form;
+  const auto form = word.starts_with("strided<") ? strided
+                    : word.starts_with("dense<") ? dense
+                                                 : none;
+  if (form == none || !word.ends_with('>')) return false;
+  const auto open = word.find('<') + 1;
+  const auto inside = word.substr(open, word.size() - open - 1);
+  const auto comma = std::min(inside.rfind(','), inside.size());
+  const auto element = read_type(tokens_of(inside.substr(0, comma)), aliases);
+  p.view = form;
+  p.pointer = true;
+  p.read_only = element.read_only;
+  if (element.pointers == 0) p.type = element.type;
+  auto number = trim(inside.substr(std::min(comma + 1, inside.size())));
+  if (const auto alias = aliases.find(number); alias != aliases.end()) number = alias->second;
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), p.rank);
+  if (read.ec != std::errc{} || read.ptr != number.data() + number.size()) p.rank = -1;
+  return true;
+}
+
+kernel_parameter read_parameter(std::string_view text, const alias_map& aliases,
+                                const struct_map& structs) {
   kernel_parameter p;
   text = trim(text.substr(0, text.find('=')));
   for (const char c : text) {
@@ -248,7 +289,27 @@ kernel_parameter read_parameter(std::string_view text, const alias_map& aliases)
   };
   const auto of_type =
       std::ranges::count_if(words, [](auto w) { return is_word(w.front()) && !is_qualifier(w); });
-  if (of_type > 1 && is_name(words.back())) words.pop_back();
+  if (of_type > 1 && is_name(words.back())) {
+    p.name = words.back();
+    words.pop_back();
+  }
+  // A view may be taken by value or as a reference to a constant one.
+  auto plain = words;
+  std::erase_if(plain, [](auto w) { return w == "const" || w == "&"; });
+  if (!is_array && plain.size() == 1 && read_view(plain[0], aliases, p)) {
+    p.type_name = plain[0];
+    return p;
+  }
+  if (!is_array && plain.size() == 1) {
+    auto name = plain[0];
+    if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
+    name.remove_prefix(name.rfind(':') + 1);
+    if (const auto found = structs.find(name); found != structs.end() && found->second.type) {
+      p.type = found->second.type;
+      p.type_name = plain[0];
+      return p;
+    }
+  }
   auto d = read_type(words, aliases);
   if (is_array) ++d.pointers;
   p.pointer = d.pointers > 0;
@@ -257,17 +318,8 @@ kernel_parameter read_parameter(std::string_view text, const alias_map& aliases)
   return p;
 }
 
-/// The position after the bracket that closes the one at `open`, or npos.
-std::size_t closing(std::string_view text, std::size_t open, char left, char right) {
-  int depth = 0;
-  for (auto i = open; i < text.size(); ++i) {
-    depth += text[i] == left ? 1 : text[i] == right ? -1 : 0;
-    if (depth == 0) return i + 1;
-  }
-  return std::string_view::npos;
-}
-
-std::vector<kernel_parameter> read_parameters(std::string_view list, const alias_map& aliases) {
+std::vector<kernel_parameter> read_parameters(std::string_view list, const alias_map& aliases,
+                                              const struct_map& structs) {
   std::vector<kernel_parameter> parameters;
   std::size_t start = 0;
   int depth = 0;
@@ -275,7 +327,7 @@ std::vector<kernel_parameter> read_parameters(std::string_view list, const alias
     if (i == list.size() || (list[i] == ',' && depth == 0)) {
       const auto text = trim(list.substr(start, i - start));
       if (!text.empty() && !(text == "void" && parameters.empty())) {
-        parameters.push_back(read_parameter(text, aliases));
+        parameters.push_back(read_parameter(text, aliases, structs));
       }
       start = i + 1;
     } else {
@@ -305,6 +357,8 @@ std::vector<signature> read_signatures(std::string_view source,
   const auto text = without_comments(source);
   const std::string_view view = text;
   const auto aliases = aliases_of(view, options);
+  // With SYCL's headers kernels are what the text makes them.
+  const auto structs = includes_sycl(source) ? struct_map() : structs_of(view, aliases);
   std::vector<signature> found;
   std::size_t begin = 0;  // of the declaration at hand
   for (std::size_t i = 0; i < view.size();) {
@@ -332,18 +386,33 @@ std::vector<signature> read_signatures(std::string_view source,
       i = after;
       continue;
     }
-    const auto before = view.substr(0, i);
+    auto before = view.substr(0, i);
+    // An attribute between the name and the parameters, as [[sycl::reqd_work_group_size(64)]].
+    if (const auto solid = before.find_last_not_of(" \t\r\n");
+        solid != std::string_view::npos && solid > 0 && before.substr(solid - 1, 2) == "]]") {
+      before = before.substr(0, std::min(before.rfind("[["), before.size()));
+    }
     const auto name_end = before.find_last_not_of(" \t\r\n");
     auto name = name_end == std::string_view::npos ? 0 : name_end + 1;
     const auto last = name;
     while (name > 0 && is_word(view[name - 1])) --name;
+    const auto closed = closing(view, body, '{', '}');
+    const auto end = closed == std::string_view::npos ? view.size() : closed;
     if (name < last) {
-      found.push_back({std::string(view.substr(name, last - name)),
-                       read_rank(view.substr(begin, name - begin)),
-                       read_parameters(view.substr(i + 1, after - i - 2), aliases)});
+      const auto declared = view.substr(begin, name - begin);
+      auto macro = declared.rfind("USMX_KERNEL(");
+      if (macro != std::string_view::npos) {
+        // Another macro may have it in its definition, and the name must follow.
+        const auto rank = closing(declared, macro + 11, '(', ')');
+        if (!trim(declared.substr(std::min(rank, declared.size()))).empty()) {
+          macro = std::string_view::npos;
+        }
+      }
+      found.push_back({std::string(view.substr(name, last - name)), read_rank(declared),
+                       read_parameters(view.substr(i + 1, after - i - 2), aliases, structs),
+                       macro == std::string_view::npos ? macro : begin + macro, i, end});
     }
-    const auto end = closing(view, body, '{', '}');
-    i = begin = end == std::string_view::npos ? view.size() : end;
+    i = begin = end;
   }
   return found;
 }

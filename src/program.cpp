@@ -9,6 +9,7 @@
 
 #include "compile.hpp"
 #include "kernel_state.hpp"
+#include "kernel_wrapper.hpp"
 #include "program_file.hpp"
 #include "traced_queue.hpp"
 #include "usmx/error.hpp"
@@ -22,12 +23,14 @@ struct program::state {
         device(queue.get_device()),
         source(std::move(from)),
         options(std::move(with)),
-        signatures(detail::read_signatures(source, options)),
-        disk_key(detail::disk_key(device, source, options)) {}
+        signatures(detail::read_signatures(source, options)) {
+    source = detail::with_wrappers(std::move(source), signatures);
+    disk_key = detail::disk_key(device, source, options);
+  }
 
   sycl::context context;
   sycl::device device;
-  std::string source;
+  std::string source;  // with the wrappers
   std::vector<std::string> options;
   std::vector<detail::signature> signatures;
   std::string disk_key;  // empty: not kept on disk
@@ -106,7 +109,12 @@ bool program::state::load_from_disk() {
 }
 
 void program::state::compile() {
-  built = detail::compile(context, device, source, options);
+  try {
+    built = detail::compile(context, device, source, options);
+  } catch (const build_error& e) {
+    // The compiler shows the line as it got it.
+    throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
+  }
   for (const auto& s : signatures) {
     if (std::ranges::count(names, s.name) == 0 && built->ext_oneapi_has_kernel(s.name)) {
       names.push_back(s.name);
@@ -139,9 +147,9 @@ kernel program::state::make(const std::string& name) const {
   }
   auto handle = built->ext_oneapi_get_kernel(name);
   const auto known = argument_counts.find(name);
-  const std::size_t count = known != argument_counts.end()
-                                ? known->second
-                                : handle.get_info<sycl::info::kernel::num_args>();
+  std::size_t count = known != argument_counts.end()
+                          ? known->second
+                          : handle.get_info<sycl::info::kernel::num_args>();
   const auto group = handle.get_info<sycl::info::kernel_device_specific::work_group_size>(device);
   std::optional<std::vector<kernel_parameter>> parameters;
   int rank = 0;
@@ -153,9 +161,11 @@ kernel program::state::make(const std::string& name) const {
       rank = 0;
       break;
     }
-    if (s.parameters.size() == count) parameters = s.parameters;
+    detail::check_wrapper(s);
+    if (detail::passed_count(s.parameters) == count) parameters = s.parameters;
     rank = s.rank;
   }
+  if (parameters) count = parameters->size();
   return kernel(std::shared_ptr<const kernel::state>(new kernel::state{
       name, std::move(handle), context, device, count, group, rank, std::move(parameters)}));
 }

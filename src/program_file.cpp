@@ -27,6 +27,9 @@ namespace {
 using detail::checksum;
 
 constexpr std::string_view suffix = ".program";
+/// The C++ that was made of Python functions, see python/usmx/_kernel/kept.py: in the same folder,
+/// so that one limit and one `clear` hold for both.
+constexpr std::string_view text_suffix = ".text";
 constexpr std::array<char, 8> magic{'u', 's', 'm', 'x', 'p', 'r', 'g', '1'};
 
 /// Before everything else in a file, in the byte order of the machine that wrote it: the key names
@@ -122,7 +125,7 @@ struct found_file {
   fs::file_time_type last_used;
 };
 
-/// The files of the folder that are programs; what a process that died was writing is removed.
+/// The programs and texts of the folder; what a process that died was writing is removed.
 std::vector<found_file> files_in(const fs::path& folder) {
   std::vector<found_file> files;
   std::error_code failed;
@@ -133,9 +136,10 @@ std::vector<found_file> files_in(const fs::path& folder) {
     const auto bytes = gone ? 0 : entry->file_size(gone);
     if (gone) continue;
     const auto name = entry->path().filename().string();
-    if (name.ends_with(suffix)) {
+    if (name.ends_with(suffix) || name.ends_with(text_suffix)) {
       files.push_back({entry->path(), bytes, time});
-    } else if (name.find(suffix) != std::string::npos &&
+    } else if ((name.find(suffix) != std::string::npos ||
+                name.find(text_suffix) != std::string::npos) &&
                fs::file_time_type::clock::now() - time > std::chrono::hours(1)) {
       fs::remove(entry->path(), gone);
     }
@@ -224,7 +228,7 @@ std::size_t clear_cached_programs() {
   if (settings.folder.empty()) return removed;
   for (const auto& f : files_in(settings.folder)) {
     std::error_code failed;
-    if (fs::remove(f.path, failed)) ++removed;
+    if (fs::remove(f.path, failed) && f.path.extension() == suffix) ++removed;
     if (failed) throw std::system_error(failed, f.path.string());
   }
   return removed;

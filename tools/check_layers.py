@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 
 # Each layer sees itself and the layers above it. `services` see no other service.
 LAYERS = {
-    "std": "version error dtype layout view suai trace",
+    "std": "version error dtype promotion layout view suai trace",
     "sycl": "runtime wait memory_resource memory pool queue_ordered umf resources array "
-    "program_cache kernel copy",
-    "services": "",
+    "program_cache kernel expression copy",
+    "services": "elementwise reduction scan",
     "kit": "python_api detail/nanobind_argument nanobind",
 }
 # Inside a layer the order counts too: a header includes only what stands before it.

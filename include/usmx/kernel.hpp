@@ -31,13 +31,21 @@ struct kernel_parameter {
   bool pointer = false;
   /// A pointer to const: the kernel does not write through it.
   bool read_only = false;
-  /// Type of the scalar, or of what the pointer points at; empty for void and for types whose
-  /// definition the source text does not show.
+  /// Type of the scalar, of the struct (with its padding), or of what the pointer points at; empty
+  /// for void, pointers to structs, and types whose definition the source text does not show.
   std::optional<dtype> type;
+
+  /// A view of the prelude, `usmx::strided<float, 2>`: takes an array, of which the kernel gets
+  /// pointer, shape and, if strided, strides. `type` and `read_only` are those of its elements.
+  enum class view_form : std::uint8_t { none, dense, strided };
+  view_form view = view_form::none;
+  int rank = 0;  ///< of the view; -1 if the source does not show it
+  /// "x" and, of a view or struct, "usmx::strided<float, 2>".
+  std::string name, type_name;
 };
 
-/// What a launch passes for one parameter: a scalar of up to eight bytes, a USM pointer, or an
-/// array, which is checked and kept alive. A portable kernel takes nothing else.
+/// What a launch passes for one parameter: a scalar of up to eight bytes, a struct, a USM pointer,
+/// or an array, which is checked and kept alive.
 class kernel_argument {
  public:
   /// An arithmetic value, with the bytes of its own type.
@@ -52,7 +60,11 @@ class kernel_argument {
   /// The first element of an array, which must outlive the call (not the kernel).
   kernel_argument(const usmx::array& a) noexcept  // NOLINT: implicit
       : form_(form::array), pointer_(a.data()), array_(&a) {}
-  /// A scalar known by its type and bytes; at most eight of them.
+  /// The same array, of which the kernel gets the address of another element.
+  kernel_argument(const usmx::array& a, const void* element) noexcept
+      : form_(form::array), pointer_(element), array_(&a) {}
+  /// A scalar known by its type and bytes, at most eight of them; or a struct, `dtype::of<S>()` or
+  /// the whole record, whose bytes must outlive the call.
   kernel_argument(const dtype& type, const void* bytes) noexcept;
 
   bool is_scalar() const noexcept { return form_ == form::scalar; }
@@ -113,6 +125,20 @@ class launch_range {
   std::array<std::size_t, 3> local_{1, 1, 1};
 };
 
+/// What a kernel needs of its device as it was compiled for it, and what it allows there.
+struct kernel_limits {
+  std::size_t max_work_group_size = 0;  ///< work-items
+  /// Work-groups of a multiple of this many items use the device best.
+  std::size_t preferred_work_group_size_multiple = 0;
+  /// As the source demands it, in SYCL's order and as many as the kernel has dimensions; zeros if
+  /// it does not.
+  std::array<std::size_t, 3> required_work_group_size{};
+  std::size_t private_memory = 0;             ///< bytes for each work-item, 0 if registers suffice
+  std::uint32_t max_sub_group_size = 0;       ///< work-items
+  std::uint32_t max_sub_groups = 0;           ///< of a work-group
+  std::uint32_t required_sub_group_size = 0;  ///< as the source demands it, or 0
+};
+
 /// A compiled kernel, ready to launch on the device it was built for. Cheap to copy, thread-safe.
 class kernel {
  public:
@@ -125,6 +151,8 @@ class kernel {
   int rank() const noexcept;
   /// The most work-items that a work-group of this kernel may have.
   std::size_t max_work_group_size() const noexcept;
+  /// Asked of the driver each time. A figure that it does not have is 0.
+  kernel_limits limits() const;
 
   /// Submits the kernel after `depends`. The memory of arrays is marked as used on `queue`.
   /// Throws std::invalid_argument (another context or device, count of arguments, rank of the
@@ -138,6 +166,17 @@ class kernel {
                      std::initializer_list<kernel_argument> arguments,
                      std::span<const sycl::event> depends = {}) const {
     return launch(queue, range, std::span(arguments.begin(), arguments.size()), depends);
+  }
+
+  /// Submits the kernel without asking for an event, which is quicker. Who waits for it waits for
+  /// the queue, or for a `marker` on it. Checks and throws as `launch` does.
+  void enqueue(sycl::queue& queue, const launch_range& range,
+               std::span<const kernel_argument> arguments,
+               std::span<const sycl::event> depends = {}) const;
+  void enqueue(sycl::queue& queue, const launch_range& range,
+               std::initializer_list<kernel_argument> arguments,
+               std::span<const sycl::event> depends = {}) const {
+    enqueue(queue, range, std::span(arguments.begin(), arguments.size()), depends);
   }
 
  private:
@@ -190,6 +229,8 @@ struct signature {
   /// Dimensions that a kernel is declared over; 0 for other functions.
   int rank = 0;
   std::vector<kernel_parameter> parameters;
+  /// Where the source has its USMX_KERNEL (npos: none), its parameters' bracket, and its end.
+  std::size_t begin = std::string::npos, bracket = 0, end = 0;
 };
 /// Every function with a body at namespace level, in order. `options` contribute their -D macros.
 std::vector<signature> read_signatures(std::string_view source,

@@ -1,11 +1,21 @@
 // The library's exceptions as Python classes, and SYCL's own as RuntimeError with their text.
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
 #include <sycl/exception.hpp>
 
 #include "bindings.hpp"
 #include "usmx/error.hpp"
 
 namespace usmx::python {
+
+void set_build_error(const build_error& error) {
+  static PyObject* const type =
+      nb::object(nb::module_::import_("usmx._usmx").attr("BuildError")).release().ptr();
+  nb::object raised = nb::handle(type)(error.what());
+  raised.attr("log") = error.log();
+  PyErr_SetObject(type, raised.ptr());
+}
 
 void bind_errors(nb::module_& m) {
   // nanobind asks translators last registered first, so the general one stands first.
@@ -27,6 +37,14 @@ void bind_errors(nb::module_& m) {
          "USM could not be allocated: the message says bytes, kind, device and free memory.");
   define(nb::exception<build_error>(m, "BuildError", PyExc_RuntimeError),
          "Kernel source could not be built: the message carries the compiler's log.");
+  // Asked before the class's own translator: adds the whole log.
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const build_error& e) {
+      set_build_error(e);
+    }
+  });
   define(nb::exception<device_error>(m, "DeviceError", PyExc_RuntimeError),
          "No SYCL device, platform or driver fits: the message says what there is and what to "
          "install.");

@@ -18,8 +18,8 @@ namespace {
 
 using status_value = sycl::info::event_command_status;
 
-const char* status_of(const sycl::event& event) {
-  switch (event.get_info<sycl::info::event::command_execution_status>()) {
+const char* status_of(const event& e) {
+  switch (e.get().get_info<sycl::info::event::command_execution_status>()) {
     case status_value::submitted:
       return "submitted";
     case status_value::running:
@@ -32,7 +32,8 @@ const char* status_of(const sycl::event& event) {
 }
 
 template <class Query>
-std::uint64_t time_of(const sycl::event& event) {
+std::uint64_t time_of(const event& e) {
+  const sycl::event event = e.get();
   try {
     const gil_released released;
     // The runtime waits for start and end by itself, but not as carefully.
@@ -47,20 +48,10 @@ std::uint64_t time_of(const sycl::event& event) {
   }
 }
 
-/// A finished transfer may have been all that kept a buffer or a block.
-void wait_and_give_back(std::span<const sycl::event> events) {
-  {
-    const gil_released released;
-    wait(events);
-    collect();
-  }
-  release_waiting_objects();
-}
-
 }  // namespace
 
 sycl::event to_event(nb::handle obj, const char* where) {
-  if (nb::isinstance<sycl::event>(obj)) return nb::cast<const sycl::event&>(obj);
+  if (nb::isinstance<event>(obj)) return nb::cast<const event&>(obj).get();
   nb::object capsule = nb::borrow(obj);
   if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
       nb::hasattr(obj, "_get_capsule"))
@@ -83,7 +74,7 @@ std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
   if (obj.is_none()) return events;
   // Lists first: asking one for an attribute that it lacks is slow.
   const bool is_list = PyTuple_CheckExact(obj.ptr()) || PyList_CheckExact(obj.ptr());
-  if (!is_list && (nb::isinstance<sycl::event>(obj) || PyCapsule_CheckExact(obj.ptr()) ||
+  if (!is_list && (nb::isinstance<event>(obj) || PyCapsule_CheckExact(obj.ptr()) ||
                    nb::hasattr(obj, "_get_capsule"))) {
     events.push_back(to_event(obj, where));
     return events;
@@ -95,9 +86,10 @@ std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
 }
 
 void bind_event(nb::module_& m) {
-  using sycl::event;
   nb::class_<event> type(m, "Event", nb::is_weak_referenceable(),
-                         "What a submitted command will have done.\n\n"
+                         "What a submitted command will have done. That of a kernel on an in-order "
+                         "queue may be\nmade only when it is asked for, and then comes after what "
+                         "other libraries submitted meanwhile.\n\n"
                          "Parameters\n----------\n"
                          "source : Event of usmx or dpctl, \"SyclEventRef\" capsule, or None\n"
                          "    None makes an event that is complete.");
@@ -111,11 +103,19 @@ void bind_event(nb::module_& m) {
           },
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: object = None) -> None"))
-      .def(
-          "wait", [](const event& e) { wait_and_give_back(std::span(&e, 1)); },
-          "Wait until the command has finished. Raises its asynchronous errors.")
+      .def("wait", &event::wait,
+           "Wait until the command has finished. Raises its asynchronous errors.")
       .def_static(
-          "wait_for", [](nb::handle source) { wait_and_give_back(to_events(source, "events")); },
+          "wait_for",
+          [](nb::handle source) {
+            const std::vector<sycl::event> events = to_events(source, "events");
+            {
+              const gil_released released;
+              wait(events);
+              collect();
+            }
+            release_waiting_objects();
+          },
           nb::arg("events"), "Wait for an event, or for all of a sequence.",
           nb::sig("def wait_for(events: Event | Sequence[Event]) -> None"))
       .def(
@@ -127,10 +127,10 @@ void bind_event(nb::module_& m) {
           "In a coroutine of asyncio: wait until the command has finished while others run.\n"
           "Raises its asynchronous errors. Cancelling the task leaves the command alone.")
       .def_prop_ro(
-          "is_done", [](const event& e) { return is_done(e); },
+          "is_done", [](const event& e) { return is_done(e.get()); },
           "Whether the command has finished, failed or not.")
       .def(
-          "_watch", [](const event& e) { return watch(e); },
+          "_watch", [](const event& e) { return watch(e.get()); },
           "A file descriptor that becomes readable when the command has finished.")
       .def_prop_ro("status", &status_of, "\"submitted\", \"running\" or \"complete\".")
       .def_prop_ro("execution_status", &status_of, "dpctl's name of status.")
@@ -145,9 +145,9 @@ void bind_event(nb::module_& m) {
           "profiling_info_end", &time_of<sycl::info::event_profiling::command_end>,
           "When the command ended, in ns. Waits for it. RuntimeError if its queue does not "
           "profile.")
-      .def_prop_ro("backend", [](const event& e) { return backend_name(e.get_backend()); })
+      .def_prop_ro("backend", [](const event& e) { return backend_name(e.get().get_backend()); })
       .def(
-          "_get_capsule", [](const event& e) { return make_capsule(e, "SyclEventRef"); },
+          "_get_capsule", [](const event& e) { return make_capsule(e.get(), "SyclEventRef"); },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclEventRef\" capsule.")
       .def("__repr__",
            [](const event& e) { return std::string("<usmx.Event ") + status_of(e) + ">"; });

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "kernel_arguments.hpp"
+#include "kernel_record.hpp"
 #include "kernel_scalar.hpp"
 #include "runtime_bindings.hpp"
 #include "usmx/kernel.hpp"
@@ -60,6 +61,17 @@ class raw_kernel {
     return made;
   }
 
+  /// Where the last launch was, see `last_on`.
+  void remember(const sycl::queue& queue, const kernel& k) const {
+    cache_->last_queue = queue;
+    cache_->last = k;
+  }
+  /// The kernel if the last launch was on this queue too, which is asked for less than a lock and
+  /// the queue's device cost; null otherwise. Both need the GIL.
+  const kernel* last_on(const sycl::queue& queue) const noexcept {
+    return cache_->last_queue && *cache_->last_queue == queue ? &*cache_->last : nullptr;
+  }
+
  private:
   struct entry {
     sycl::context context;
@@ -69,6 +81,8 @@ class raw_kernel {
   struct cache {
     std::mutex mutex;
     std::vector<entry> kernels;
+    std::optional<sycl::queue> last_queue;
+    std::optional<kernel> last;
   };
 
   std::shared_ptr<const raw_module> from_;
@@ -91,8 +105,8 @@ std::vector<std::string> to_options(nb::handle obj) {
   return options;
 }
 
-sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
-                   nb::handle depends_on) {
+event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
+             nb::handle depends_on) {
   const auto& name = bound.k.name();
   std::deque<memory_argument> memory;
   for (const nb::handle obj : args) memory.push_back(to_memory(obj));
@@ -109,11 +123,16 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
   const auto k = [&] {
+    if (const kernel* const last = bound.k.last_on(queue)) return *last;
     try {
-      const gil_released release;
-      return bound.k.on(queue);
+      auto found = [&] {
+        const gil_released release;
+        return bound.k.on(queue);
+      }();
+      bound.k.remember(queue, found);
+      return found;
     } catch (const std::out_of_range& e) {
-      // Thrown with the GIL held again: the guard above has ended.
+      // The GIL is held again: the guard above has ended.
       throw nb::key_error(e.what());
     }
   }();
@@ -124,6 +143,7 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
                              .c_str());
   }
   std::vector<kernel_argument> arguments;
+  std::deque<std::vector<std::byte>> records;
   arguments.reserve(args.size());
   for (std::size_t i = 0; i < args.size(); ++i) {
     const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
@@ -132,6 +152,12 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
              (p ? " (" + p->text + ")" : "");
     };
     auto& a = memory[i];
+    if (!a.memory && p && p->pointer) {
+      try {
+        a = to_any_memory(args[i]);
+      } catch (const interop_error&) {  // memory of the host alone: said below
+      }
+    }
     if (!a.memory) {
       if (p && p->pointer) {
         throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
@@ -139,25 +165,37 @@ sycl::event launch(const bound_launch& bound, nb::args args, nb::handle queue_or
                               "__sycl_usm_array_interface__; usmx.asarray() copies others into USM")
                                  .c_str());
       }
-      arguments.push_back(to_scalar(args[i], p, where()));
+      if (p && p->type && p->type->is_record()) {
+        records.push_back(to_record(args[i], *p->type, where()));
+        arguments.emplace_back(*p->type, records.back().data());
+      } else if (const auto plain = plain_scalar(args[i], p)) {
+        arguments.push_back(*plain);
+      } else {
+        arguments.push_back(to_scalar(args[i], p, where()));
+      }
       continue;
     }
     if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
       a.memory = retyped(*a.memory, *p->type);
     }
     const auto& where_elements = a.memory->elements().layout();
-    if (!where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
+    const bool is_view = p && p->view != kernel_parameter::view_form::none;
+    if (!is_view && !where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
       throw nb::value_error(
-          (where() + ": is strided, and a pointer knows no strides; pass x.copy(), or the array it "
-                     "was taken from together with its strides as scalars")
+          (where() + ": is strided, and a pointer knows no strides; pass x.copy(), or declare the "
+                     "parameter as usmx::strided<T, N>")
               .c_str());
     }
     arguments.emplace_back(*a.memory);
   }
   try {
-    const gil_released release;
-    if (!ordered_by_hand) before = order_of(queue, memory);
-    return k.launch(queue, bound.range, arguments, before);
+    if (!ordered_by_hand) {
+      const gil_released release;
+      before = order_of(queue, memory);
+    }
+    event made;
+    submit(made, k, queue, bound.range, arguments, before);
+    return made;
   } catch (const interop_error& e) {
     if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
       throw nb::type_error(e.what());
@@ -180,20 +218,6 @@ nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
 }  // namespace
 
 void bind_kernel(nb::module_& m) {
-  // Registered after BuildError's own translator and so asked before it: adds the whole log.
-  nb::register_exception_translator(
-      [](const std::exception_ptr& p, void* type) {
-        try {
-          std::rethrow_exception(p);
-        } catch (const build_error& e) {
-          const nb::handle build_error_type(static_cast<PyObject*>(type));
-          nb::object raised = build_error_type(e.what());
-          raised.attr("log") = e.log();
-          PyErr_SetObject(build_error_type.ptr(), raised.ptr());
-        }
-      },
-      nb::object(m.attr("BuildError")).release().ptr());
-
   nb::class_<bound_launch>(m, "_Launch", "A kernel with its range, waiting for arguments.")
       .def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),
@@ -203,8 +227,11 @@ Parameters
 ----------
 *args
     One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
-    ``__sycl_usm_array_interface__``, contiguous, of the declared element type. Scalars take Python
-    and NumPy numbers, checked against the range of the declared type.
+    ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
+    ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
+    any strides. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
+    take Python and NumPy numbers, checked against the range of the declared
+    type.
 queue : Queue, optional
     Where to run; any form that names a queue. By default the queue of the first array, without one
     the default queue.
@@ -271,6 +298,21 @@ Examples
           },
           nb::arg("queue") = nb::none(),
           "Compiles now instead of at the first launch, for the device of `queue`.")
+      .def(
+          "limits",
+          [](const raw_kernel& k, nb::handle queue) {
+            const auto where = to_queue(queue);
+            try {
+              const gil_released release;
+              return k.on(where).limits();
+            } catch (const std::out_of_range& e) {
+              throw nb::key_error(e.what());
+            }
+          },
+          nb::arg("queue") = nb::none(),
+          "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
+          "Compiles the kernel if that did not happen yet.\n\n"
+          "Returns\n-------\nKernelLimits")
       .def(
           "__getitem__",
           [](const raw_kernel& k, nb::handle range) {

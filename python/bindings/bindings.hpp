@@ -9,8 +9,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include "event.hpp"
 #include "gil.hpp"
 #include "usmx/array.hpp"
+#include "usmx/error.hpp"
 #include "usmx/runtime.hpp"
 #include "usmx/wait.hpp"
 
@@ -25,12 +27,18 @@ void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
 void bind_resources(nb::module_& m);  // bind_resources.cpp: where bytes come from
 void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
 void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
-void bind_kernel(nb::module_& m);     // bind_kernel.cpp: run-time compiled kernels
-void bind_trace(nb::module_& m);      // bind_trace.cpp: recorders of what is done to memory
-void bind_transfers(nb::module_& m);  // bind_transfers.cpp: copies, fills, prefetches
+void bind_kernel_limits(nb::module_& m);
+void bind_kernel(nb::module_& m);           // bind_kernel.cpp: run-time compiled kernels
+void bind_trace(nb::module_& m);            // bind_trace.cpp: recorders of what is done to memory
+void bind_transfers(nb::module_& m);        // bind_transfers.cpp: copies, fills, prefetches
 void bind_program_cache(nb::module_& m);    // bind_program_cache.cpp: what the disk keeps of them
 void bind_kernel_dispatch(nb::module_& m);  // kernel_dispatch.cpp: kernels from Python functions
+void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels from expressions
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call
+
+/// Sets a BuildError with the compiler's log: whoever catches one, this module or another that was
+/// asked before it, says as much.
+void set_build_error(const build_error& error);
 
 // --- syclobj.cpp: the many ways to say "this queue", "this context" ---------------------------
 

@@ -81,8 +81,25 @@ memory_argument to_memory(nb::handle obj) {
   return {std::move(imported), bytes};
 }
 
+memory_argument to_any_memory(nb::handle obj) {
+  PyObject* const o = obj.ptr();
+  if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
+  auto found = to_memory(obj);
+  if (found.memory || !PyObject_CheckBuffer(o)) return found;
+  auto buffer = host_buffer::borrow(obj);
+  // NumPy's scalars have a buffer too.
+  if (!buffer || (buffer->elements().rank() == 0 && !nb::hasattr(obj, "strides"))) return found;
+  if (nb::hasattr(obj, "flat") == false || buffer->elements().rank() > 0) {
+    const any_view elements = buffer->elements();
+    auto owner = own_python(nb::borrow(obj), elements.first_byte(),
+                            static_cast<std::size_t>(elements.last_byte() - elements.first_byte()));
+    found.memory = array::bind(elements, default_queue(), std::move(owner));
+  }
+  return found;
+}
+
 std::vector<sycl::event> order_of(const sycl::queue& queue,
-                                  const std::deque<memory_argument>& arguments) {
+                                  std::span<const array* const> arguments) {
   std::vector<sycl::event> before;
   std::vector<sycl::queue> seen;
   const auto add = [&](const sycl::queue& other) {
@@ -92,13 +109,40 @@ std::vector<sycl::event> order_of(const sycl::queue& queue,
     if (!is_done(last)) before.push_back(std::move(last));
   };
   if (!queue.is_in_order()) add(queue);
-  for (const auto& a : arguments) {
-    if (!a.memory) continue;
-    if (a.memory->queue() != queue) add(a.memory->queue());
+  for (const array* const a : arguments) {
+    if (a == nullptr) continue;
+    if (a->queue() != queue) add(a->queue());
     // Transfers may have gone to a third queue.
-    if (const shared_owner& keep = a.memory->keep_alive()) keep->pending(queue, before);
+    if (const shared_owner& keep = a->keep_alive()) keep->pending(queue, before);
   }
   return before;
+}
+
+std::vector<sycl::event> order_of(const sycl::queue& queue,
+                                  const std::deque<memory_argument>& arguments) {
+  std::vector<const array*> arrays;
+  for (const auto& a : arguments) arrays.push_back(a.memory ? &*a.memory : nullptr);
+  return order_of(queue, arrays);
+}
+
+void submit(event& made, const kernel& k, sycl::queue& queue, const launch_range& range,
+            std::span<const kernel_argument> arguments, std::span<const sycl::event> before) {
+  launch_line* const line = launch_line::of(queue);
+  if (line == nullptr || !line->may_skip_event()) {
+    sycl::event launched = [&] {
+      const gil_released release;
+      return k.launch(queue, range, arguments, before);
+    }();
+    made.be(std::move(launched));
+    if (line != nullptr) line->watch(made);
+    return;
+  }
+  {
+    const gil_released release;
+    k.enqueue(queue, range, arguments, before);
+  }
+  made.be_behind(queue);
+  line->watch(made);
 }
 
 }  // namespace usmx::python

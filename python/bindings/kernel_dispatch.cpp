@@ -37,6 +37,9 @@ struct kernel_text {
     kernel handle;
   };
   std::vector<place> built;
+  /// Where the last launch was: most are where the one before was.
+  std::optional<sycl::queue> last_queue;
+  std::optional<kernel> last;
 };
 
 /// All texts for one list of types; they differ in what they are specialised for.
@@ -51,8 +54,8 @@ class dispatcher {
   /// Ask Python whether to simulate, even if nobody has switched that on.
   bool always_ask = false;
 
-  sycl::event launch(nb::handle self, const launch_range& range, const nb::args& args,
-                     nb::handle queue_or_none, nb::handle depends_on);
+  event launch(nb::handle self, const launch_range& range, const nb::args& args,
+               nb::handle queue_or_none, nb::handle depends_on);
   void forget() { families_.clear(); }
   std::size_t count() const {
     std::size_t n = 0;
@@ -109,24 +112,6 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
                nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj)) +
            '}';
   }
-}
-
-/// An array that is no array of ours: through a protocol, or a buffer that happens to be USM.
-memory_argument to_any_memory(nb::handle obj) {
-  PyObject* const o = obj.ptr();
-  if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
-  auto found = to_memory(obj);
-  if (found.memory || !PyObject_CheckBuffer(o)) return found;
-  auto buffer = host_buffer::borrow(obj);
-  // NumPy's scalars have a buffer too.
-  if (!buffer || (buffer->elements().rank() == 0 && !nb::hasattr(obj, "strides"))) return found;
-  if (nb::hasattr(obj, "flat") == false || buffer->elements().rank() > 0) {
-    const any_view elements = buffer->elements();
-    auto owner = own_python(nb::borrow(obj), elements.first_byte(),
-                            static_cast<std::size_t>(elements.last_byte() - elements.first_byte()));
-    found.memory = array::bind(elements, default_queue(), std::move(owner));
-  }
-  return found;
 }
 
 std::size_t value_of(const known_number& k, const launch_range& range, const nb::args& args,
@@ -203,22 +188,29 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   return text;
 }
 
-kernel built_for(kernel_text& text, const sycl::queue& queue) {
+const kernel& built_for(kernel_text& text, const sycl::queue& queue) {
+  if (text.last_queue && *text.last_queue == queue) return *text.last;
   const auto context = queue.get_context();
   const auto device = queue.get_device();
   for (const auto& p : text.built) {
-    if (p.context == context && p.device == device) return p.handle;
+    if (p.context == context && p.device == device) {
+      text.last = p.handle;
+      text.last_queue = queue;
+      return *text.last;
+    }
   }
   auto handle = [&] {
     const gil_released release;
     return program::build(queue, text.source, text.options).get(text.name);
   }();
   text.built.push_back({context, device, handle});
-  return handle;
+  text.last = std::move(handle);
+  text.last_queue = queue;
+  return *text.last;
 }
 
-sycl::event dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
-                               nb::handle queue_or_none, nb::handle depends_on) {
+event dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
+                         nb::handle queue_or_none, nb::handle depends_on) {
   std::deque<memory_argument> memory;
   std::string key(1, static_cast<char>('0' + range.rank()));
   const sycl::queue* first = nullptr;
@@ -256,7 +248,11 @@ sycl::event dispatcher::launch(nb::handle self, const launch_range& range, const
     };
     switch (text->plan[i]) {
       case 'n':
-        arguments.push_back(to_scalar(args[i], p, where()));
+        if (const auto plain = plain_scalar(args[i], p)) {
+          arguments.push_back(*plain);
+        } else {
+          arguments.push_back(to_scalar(args[i], p, where()));
+        }
         break;
       case 'c': {
         const Py_complex z = PyComplex_AsCComplex(args[i].ptr());
@@ -282,9 +278,13 @@ sycl::event dispatcher::launch(nb::handle self, const launch_range& range, const
         break;
     }
   }
-  const gil_released release;
-  if (!ordered_by_hand) before = order_of(queue, memory);
-  return k.launch(queue, range, arguments, before);
+  if (!ordered_by_hand) {
+    const gil_released release;
+    before = order_of(queue, memory);
+  }
+  event made;
+  submit(made, k, queue, range, arguments, before);
+  return made;
 }
 
 }  // namespace

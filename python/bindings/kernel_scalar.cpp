@@ -169,4 +169,27 @@ kernel_argument to_scalar(nb::handle number, const kernel_parameter* parameter,
   }
 }
 
+std::optional<kernel_argument> plain_scalar(nb::handle number,
+                                            const kernel_parameter* parameter) noexcept {
+  if (!parameter || !parameter->type) return {};
+  const auto& type = *parameter->type;
+  if (PyFloat_CheckExact(number.ptr()) && type.kind() == type_class::floating) {
+    const double value = PyFloat_AS_DOUBLE(number.ptr());
+    if (type.itemsize() == 8) return value;
+    // Written so that NaN, which fits, takes the long way.
+    if (type.itemsize() == 4 && std::abs(value) <= std::numeric_limits<float>::max()) {
+      return static_cast<float>(value);
+    }
+  } else if (PyLong_CheckExact(number.ptr()) && type.kind() == type_class::integer) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0) return {};
+    if (type.itemsize() == 8) return static_cast<std::int64_t>(value);
+    if (type.itemsize() == 4 && value == static_cast<std::int32_t>(value)) {
+      return static_cast<std::int32_t>(value);
+    }
+  }
+  return {};
+}
+
 }  // namespace usmx::python

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <nanobind/nanobind.h>
@@ -16,5 +17,10 @@ namespace usmx::python {
 /// the range of the type).
 kernel_argument to_scalar(nanobind::handle number, const kernel_parameter* parameter,
                           const std::string& where);
+
+/// The same for an int or float of Python's own in the type that most kernels declare for it; empty
+/// for everything else, wrong numbers too: ask `to_scalar`, which needs the text for a message.
+std::optional<kernel_argument> plain_scalar(nanobind::handle number,
+                                            const kernel_parameter* parameter) noexcept;
 
 }  // namespace usmx::python

@@ -3,6 +3,9 @@
 #include <cstdlib>
 
 #include "bindings.hpp"
+#include "expression_arguments.hpp"
+#include "reduction_arguments.hpp"
+#include "slot_errors.hpp"
 #include "usmx/version.hpp"
 
 NB_MODULE(_usmx, m) {
@@ -12,15 +15,21 @@ NB_MODULE(_usmx, m) {
   nb::set_leak_warnings(std::getenv("USMX_LEAK_WARNINGS") != nullptr);
   m.attr("__version__") = usmx::version;
   bind_errors(m);
+  bind_slot_errors(m);
   bind_runtime(m);
   bind_memory(m);
   bind_resources(m);
   bind_array(m);
   bind_protocols(m);
+  bind_kernel_limits(m);
   bind_kernel(m);
   bind_trace(m);
   bind_program_cache(m);
   bind_kernel_dispatch(m);
+  bind_promotion(m);
+  bind_elementwise(m);
+  bind_reduction(m);
+  bind_scan(m);
   bind_transfers(m);
   bind_python_api(m);
 }

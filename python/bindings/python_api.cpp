@@ -18,7 +18,6 @@ PyObject* error_class(const char* name) {
 bool set_error(const std::exception_ptr* error) noexcept {
   static PyObject* const interop = error_class("InteropError");
   static PyObject* const allocation = error_class("AllocationError");
-  static PyObject* const build = error_class("BuildError");
   static PyObject* const device = error_class("DeviceError");
   try {
     std::rethrow_exception(*error);
@@ -27,7 +26,7 @@ bool set_error(const std::exception_ptr* error) noexcept {
   } catch (const allocation_error& e) {
     PyErr_SetString(allocation, e.what());
   } catch (const build_error& e) {
-    PyErr_SetString(build, e.what());
+    set_build_error(e);
   } catch (const device_error& e) {
     PyErr_SetString(device, e.what());
   } catch (const sycl::exception& e) {

@@ -11,12 +11,15 @@ from ._usmx import (
     Context,
     Device,
     DeviceError,
+    ElementwiseKernel,
     Event,
     InteropError,
     Platform,
     Queue,
     RawKernel,
     RawModule,
+    ReductionKernel,
+    ScanKernel,
     __version__,
     arange,
     asarray,
@@ -67,6 +70,7 @@ from .paths import get_cmake_dir, get_include
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from ._fusion import fuse
     from ._kernel import (
         AtomicRef,
         KernelError,
@@ -101,6 +105,7 @@ __all__ = [
     "CopyError",
     "Device",
     "DeviceError",
+    "ElementwiseKernel",
     "Event",
     "InteropError",
     "KernelError",
@@ -109,6 +114,8 @@ __all__ = [
     "Queue",
     "RawKernel",
     "RawModule",
+    "ReductionKernel",
+    "ScanKernel",
     "__version__",
     "arange",
     "asarray",
@@ -142,6 +149,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "fuse",
     "get_cmake_dir",
     "get_include",
     "int8",
@@ -177,6 +185,7 @@ __all__ = [
 
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
+    "_fusion": ("fuse",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),
     "_kernel": (
         "AtomicRef",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import usmx
@@ -27,6 +28,9 @@ class DeviceError(RuntimeError):
     """
     No SYCL device, platform or driver fits: the message says what there is and what to install.
     """
+
+def _raise_again() -> None:
+    """Raises what a slot caught."""
 
 class Platform:
     """
@@ -775,7 +779,8 @@ class Device:
 
 class Event:
     """
-    What a submitted command will have done.
+    What a submitted command will have done. That of a kernel on an in-order queue may be
+    made only when it is asked for, and then comes after what other libraries submitted meanwhile.
 
     Parameters
     ----------
@@ -1218,6 +1223,8 @@ class MemoryResource:
 
     def __repr__(self) -> str: ...
 
+    def _repr_html_(self) -> str: ...
+
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
@@ -1235,7 +1242,7 @@ class MemoryResource:
         """The context that the bytes belong to."""
 
     @property
-    def upstream(self) -> object:
+    def upstream(self) -> MemoryResource | None:
         """The resource that this one stands on, None for the driver's."""
 
     def allocate(self, nbytes: object | None, *, alignment: object = 0, queue: object | None = None) -> object:
@@ -2319,6 +2326,45 @@ def arange(start: object, stop: object | None = None, step: object = 1, dtype: o
 
 usm_ndarray: TypeAlias = ndarray
 
+class KernelLimits:
+    """
+    What a kernel needs of a device as it was compiled for it, and what it allows there.
+
+    A figure that the driver does not have is 0.
+    """
+
+    @property
+    def max_work_group_size(self) -> int:
+        """The most work-items that a work-group of this kernel may have."""
+
+    @property
+    def preferred_work_group_size_multiple(self) -> int:
+        """Work-groups of a multiple of this many items use the device best."""
+
+    @property
+    def required_work_group_size(self) -> tuple[int, ...] | None:
+        """
+        An int for each dimension if the source demands a size, otherwise None.
+        """
+
+    @property
+    def private_memory(self) -> int:
+        """Bytes of private memory for each work-item; 0 if registers suffice."""
+
+    @property
+    def max_sub_group_size(self) -> int:
+        """The most work-items that a sub-group may have."""
+
+    @property
+    def max_sub_groups(self) -> int:
+        """The most sub-groups that a work-group may have."""
+
+    @property
+    def required_sub_group_size(self) -> int:
+        """The size that the source demands, otherwise 0."""
+
+    def __repr__(self) -> str: ...
+
 class _Launch:
     """A kernel with its range, waiting for arguments."""
 
@@ -2330,8 +2376,11 @@ class _Launch:
         ----------
         *args
             One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
-            ``__sycl_usm_array_interface__``, contiguous, of the declared element type. Scalars take Python
-            and NumPy numbers, checked against the range of the declared type.
+            ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
+            ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
+            any strides. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
+            take Python and NumPy numbers, checked against the range of the declared
+            type.
         queue : Queue, optional
             Where to run; any form that names a queue. By default the queue of the first array, without one
             the default queue.
@@ -2392,6 +2441,17 @@ class RawKernel:
     def compile(self, queue: object | None = None) -> None:
         """
         Compiles now instead of at the first launch, for the device of `queue`.
+        """
+
+    def limits(self, queue: object | None = None) -> KernelLimits:
+        """
+        Private memory, and limits of work-groups and sub-groups, on the device of `queue`.
+
+        Compiles the kernel if that did not happen yet.
+
+        Returns
+        -------
+        KernelLimits
         """
 
     def __getitem__(self, range: object) -> _Launch:
@@ -2507,6 +2567,315 @@ class _KernelDispatcher:
 
 def _ask_for_simulation(on: bool) -> None:
     """From now on ask each kernel at its launch whether it is simulated."""
+
+def _result_type(types: Sequence[str], weak: Sequence[bool]) -> object:
+    """
+    The type that operands of these type strings meet in; weak ones are Python numbers.
+    """
+
+def _can_cast_same_kind(from_: str, to: str) -> bool:
+    """Whether elements are cast without being asked to."""
+
+class ElementwiseKernel:
+    """
+    A kernel made from one expression, computed for each element.
+
+    ``k(*inputs)`` makes its outputs, ``k(*inputs, *outputs)`` and ``k(*inputs, out=...)`` compute into
+    given ones; the result is an array, or a tuple of arrays for several outputs. Inputs broadcast, have
+    any strides, and are arrays of any library with USM, NumPy scalars or Python numbers, whose types
+    meet as in NumPy. Outputs are allocated as device memory if an input is, otherwise shared, otherwise
+    host memory. The call returns before the kernel has run; commands on the results' queue follow it.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Types and names, ``"T x, raw float32 y"``. A single letter, or a word that begins with a capital
+        one, is a placeholder: the type that all its operands meet in. A ``raw`` parameter is indexed by
+        the expression: ``y[i + 1]``, ``y.size()``.
+    operation : str
+        C++ statements for one element. ``i`` is its number in C order, ``n`` how many there are, and a
+        placeholder names its type. The functions of ``namespace usmx`` need no prefix.
+    name : str, optional
+        Shown in traces and messages.
+    preamble : str, optional
+        C++ before the kernel: functions, types, macros.
+    options : sequence of str, optional
+        For the compiler, such as ``("-DN=8",)``.
+    loop_prep, after_loop : str, optional
+        Statements before and after `operation`.
+
+    Keywords of a call
+    ------------------
+    out : array or tuple of arrays, optional
+        Outputs to compute into; None in a tuple is one to be made. They may be inputs, and overlap them.
+    size : int, optional
+        The number of elements, needed if all parameters are raw.
+    queue : Queue, optional
+        Where to run; by default the queue of the first array.
+    depends_on : Event or sequence of Event, optional
+        What must have finished before. By default everything pending on the queues of the arguments.
+
+    Raises
+    ------
+    TypeError
+        A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+        number.
+    ValueError
+        Parameters that cannot be read, shapes that do not fit, read-only or overlapping outputs,
+        memory of another context.
+    OverflowError
+        A Python integer that does not fit into the type that it meets.
+    BuildError
+        The expression does not compile.
+
+    Examples
+    --------
+    >>> muladd = ElementwiseKernel("T x, T y", "T z", "z = x * y + 1", "muladd")
+    >>> muladd(arange(3, dtype="float32"), 2).to_numpy()
+    array([1., 3., 5.], dtype=float32)
+    """
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def __init__(self, in_params: object, out_params: object, operation: object, name: object = 'kernel', *, preamble: object = '', options: object = (), loop_prep: object = '', after_loop: object = '') -> None: ...
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
+
+    @property
+    def operation(self) -> str:
+        """The C++ statements."""
+
+    @property
+    def in_params(self) -> tuple:
+        """The inputs as they were written."""
+
+    @property
+    def out_params(self) -> tuple:
+        """The outputs as they were written."""
+
+    @property
+    def sources(self) -> list[str]:
+        """
+        The C++ texts that were compiled so far, one for each list of types and kind of layout.
+        """
+
+    def __repr__(self) -> str: ...
+
+class ReductionKernel:
+    """
+    A kernel that makes one number of many along any axes.
+
+    It is made from three expressions. The result is an array, or a tuple of arrays for several outputs,
+    allocated as device memory if an input is, otherwise shared, otherwise host memory. The call returns
+    before the kernel has run; commands on the results' queue follow it. Results are the same from run
+    to run on a device, and sums of floating-point numbers are made of chunks, as NumPy's.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Types and names, as those of an elementwise kernel: ``"T x, raw float32 y"``.
+    map_expr : str
+        C++ that makes the number to reduce from one element of each input. ``i`` is the number of the
+        element among those that are reduced together, ``n`` how many those are.
+    reduce_expr : str
+        Joins ``a`` and ``b``; associative and commutative.
+    post_map_expr : str
+        Assigns the outputs from ``a``, the reduced number; ``i`` is the number of the result.
+    identity : str, int, float, bool or None, optional
+        The result for no elements at all. Without one they are an error.
+    name : str, optional
+        Shown in traces and messages.
+    reduce_type : str, optional
+        What ``a`` and ``b`` are: a placeholder, ``"float64"``, a type of C++ or a structure of the
+        preamble of at most 32 bytes. By default the type of the first output.
+    preamble : str, optional
+        C++ before the kernel: functions, types, macros. Placeholders are types in it.
+    options : sequence of str, optional
+        For the compiler, such as ``("-DN=8",)``.
+
+    Raises
+    ------
+    ValueError
+        Parameters that cannot be read, an empty expression.
+
+    Examples
+    --------
+    >>> l2norm = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+    >>> l2norm(asarray([[3.0, 4.0], [6.0, 8.0]]), axis=1).to_numpy()
+    array([ 5., 10.])
+    """
+
+    def __init__(self, in_params: object, out_params: object, map_expr: object, reduce_expr: object, post_map_expr: object, identity: object | None = None, name: object = 'kernel', *, reduce_type: object | None = None, preamble: object = '', options: object = ()) -> None: ...
+
+    def __call__(self, *args, axis: object | None = None, keepdims: bool = False, out: object | None = None, queue: object | None = None, depends_on: object | None = None) -> object:
+        """
+        Reduces without waiting.
+
+        Parameters
+        ----------
+        *args
+            The inputs, which broadcast, have any strides, and are arrays of any library with USM or
+            numbers; behind them the outputs, if they are given.
+        axis : int or tuple of int, optional
+            What is reduced; by default all axes. Negative ones count from the end.
+        keepdims : bool, optional
+            Whether the results keep those axes with length one.
+        out : array or tuple of arrays, optional
+            Outputs to reduce into. They may share memory with the inputs.
+        queue : Queue, optional
+            Where to run; by default the queue of the first array.
+        depends_on : Event or sequence of Event, optional
+            What must have finished before. By default everything pending on the queues of the arguments.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+
+        Raises
+        ------
+        TypeError
+            A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+            number.
+        ValueError
+            An axis out of range or named twice, shapes that do not fit, nothing to reduce and no identity,
+            read-only or overlapping outputs, memory of another context.
+        OverflowError
+            A Python integer that does not fit into the type that it meets.
+        BuildError
+            The expressions do not compile.
+        """
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
+
+    @property
+    def map_expr(self) -> str:
+        """What becomes of each element."""
+
+    @property
+    def reduce_expr(self) -> str:
+        """How two numbers are joined."""
+
+    @property
+    def post_map_expr(self) -> str:
+        """What is stored."""
+
+    @property
+    def sources(self) -> list[str]:
+        """The C++ texts that were compiled so far."""
+
+    def __repr__(self) -> str: ...
+
+class ScanKernel:
+    """
+    A kernel that makes a running total, or the like, along one axis.
+
+    Each result is what the elements up to its own are joined to, in their order. The result is an array,
+    or a tuple of arrays for several outputs, allocated as device memory if an input is, otherwise
+    shared, otherwise host memory. The call returns before the kernel has run; commands on the results'
+    queue follow it. Results are the same from run to run on a device.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Types and names, as those of an elementwise kernel: ``"T x, raw float32 y"``.
+    map_expr : str
+        C++ that makes the number to join from one element of each input. ``i`` is the number of the
+        element along the axis, ``n`` how many there are.
+    scan_expr : str
+        Joins ``a``, what came before, and ``b``; associative.
+    post_map_expr : str, optional
+        Assigns the outputs from ``a``, what was joined up to element ``i``. By default an only output
+        is ``a``.
+    identity : str, int, float, bool or None, optional
+        What stands before the first element of an exclusive scan; others need none.
+    name : str, optional
+        Shown in traces and messages.
+    exclusive : bool, optional
+        Whether each result is of the elements before its own, not of its own too.
+    scan_type : str, optional
+        What ``a`` and ``b`` are: a placeholder, ``"float64"``, a type of C++ or a structure of the
+        preamble of at most 32 bytes. By default the type of the first output.
+    preamble : str, optional
+        C++ before the kernel: functions, types, macros. Placeholders are types in it.
+    options : sequence of str, optional
+        For the compiler, such as ``("-DN=8",)``.
+
+    Raises
+    ------
+    ValueError
+        Parameters that cannot be read, an empty expression, an exclusive scan without an identity.
+
+    Examples
+    --------
+    >>> running = ScanKernel("T x", "T y", "x", "a + b")
+    >>> running(asarray([1, 2, 3, 4])).to_numpy()
+    array([ 1,  3,  6, 10])
+    """
+
+    def __init__(self, in_params: object, out_params: object, map_expr: object, scan_expr: object, post_map_expr: object | None = None, identity: object | None = None, name: object = 'kernel', *, exclusive: bool = False, scan_type: object | None = None, preamble: object = '', options: object = ()) -> None: ...
+
+    def __call__(self, *args, axis: object | None = None, out: object | None = None, queue: object | None = None, depends_on: object | None = None) -> object:
+        """
+        Scans without waiting.
+
+        Parameters
+        ----------
+        *args
+            The inputs, which broadcast, have any strides, and are arrays of any library with USM or
+            numbers; behind them the outputs, if they are given.
+        axis : int, optional
+            Along which to scan; an input of one dimension needs none. Negative ones count from the end.
+        out : array or tuple of arrays, optional
+            Outputs to scan into. They may share memory with the inputs.
+        queue : Queue, optional
+            Where to run; by default the queue of the first array.
+        depends_on : Event or sequence of Event, optional
+            What must have finished before. By default everything pending on the queues of the arguments.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+
+        Raises
+        ------
+        TypeError
+            A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+            number.
+        ValueError
+            No axis where one is needed, an axis out of range, shapes that do not fit, read-only or
+            overlapping outputs, memory of another context.
+        OverflowError
+            A Python integer that does not fit into the type that it meets.
+        BuildError
+            The expressions do not compile.
+        """
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
+
+    @property
+    def map_expr(self) -> str:
+        """What becomes of each element."""
+
+    @property
+    def scan_expr(self) -> str:
+        """How what came before and the next are joined."""
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether each result leaves its own element out."""
+
+    @property
+    def sources(self) -> list[str]:
+        """The C++ texts that were compiled so far."""
+
+    def __repr__(self) -> str: ...
 
 def copy(dst: object, src: object, *, queue: object = None, depends_on: object = (), progress: bool | Callable[[int, int], object] = False) -> None:
     """

@@ -234,6 +234,13 @@ def test_exceptions_of_the_library_keep_their_class(probe: ModuleType) -> None:
         probe.allocate(None, 2**60)
 
 
+def test_errors_of_usmx_itself_stay_whole_beside_other_extensions(probe: ModuleType) -> None:
+    assert probe  # its translators are asked before those of usmx
+    with pytest.raises(usmx.BuildError) as raised:
+        usmx.RawKernel("USMX_KERNEL(1) f(int* p) {\n  p[0] = nothing;\n}", "f").compile()
+    assert "2 |   p[0] = nothing;" in raised.value.log
+
+
 def test_an_array_that_cpp_keeps_holds_its_producer(probe: ModuleType) -> None:
     x = floats()
     before = sys.getrefcount(x)

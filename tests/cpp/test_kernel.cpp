@@ -11,9 +11,12 @@
 
 #include "check.hpp"
 #include "gate.hpp"
+#include "messages.hpp"
 
 namespace {
 
+using check::contains;
+using check::message_of;
 using usmx::array;
 using usmx::dtype;
 using usmx::kernel_argument;
@@ -40,21 +43,6 @@ T* at(const array& a) {
 std::string unique(const std::string& body) {
   static std::atomic<int> next = 0;
   return "// " + std::to_string(++next) + "\n" + body;
-}
-
-template <class Exception, class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Exception& e) {
-    return e.what();
-  }
-  return "(nothing was thrown)";
-}
-bool contains(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::printf("  '%s' is not in: %s\n", part.c_str(), text.c_str());
-  return false;
 }
 
 const char* const axpy = R"(

@@ -14,7 +14,7 @@ class RaisingRepr:
 
 class HugeRepr:
     def __repr__(self):
-        return "é" * 10**6
+        return "é" * 10**5
 
 
 # --- the attribute itself ---------------------------------------------------------------------

@@ -60,6 +60,19 @@ def test_kernel_computes_on_memory_objects(axpy):
     assert (np.frombuffer(y, "f4") == 7).all()
 
 
+def test_kernel_computes_on_buffers_that_show_usm(axpy):
+    x, y = (usmx.arange(8, dtype="f4", usm_type=kind) for kind in ("shared", "host"))
+    axpy[8](2.0, np.asarray(x), np.asarray(y)).wait()
+    np.testing.assert_array_equal(np.asarray(y), 3 * np.arange(8, dtype="f4"))
+    with pytest.raises(TypeError, match="is of type ndarray, expected USM"):
+        axpy[8](2.0, np.arange(8, dtype="f4"), y)
+    frozen = np.asarray(y)
+    frozen.flags.writeable = False
+    axpy[8](2.0, frozen, x).wait()
+    with pytest.raises(ValueError, match="read-only"):
+        axpy[8](2.0, x, frozen)
+
+
 def test_kernel_computes_on_objects_of_dpctl_in_place(axpy):
     x, y = dpctl.memory.MemoryUSMShared(400), dpctl.memory.MemoryUSMDevice(400)
     np.frombuffer(x, "f4")[:] = 3

@@ -1,0 +1,40 @@
+// The type that NumPy computes with when types meet, without NumPy: what expressions over arrays of
+// different element types need before a kernel can be written for them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "usmx/dtype.hpp"
+
+namespace usmx {
+
+/// An element type as it takes part in a promotion.
+struct operand_type {
+  dtype type;
+  /// A number of the program's text, of which only the class counts: float32 times 2.0 stays
+  /// float32 (NEP 50). Its own type is bool, int64, uint64, float64 or complex128.
+  bool weak = false;
+};
+
+/// The number of types that expressions compute with: bool, eight integers, three floating and two
+/// complex ones.
+inline constexpr int number_types = 14;
+/// Which of them a type is, in the order bool, int8 ... int64, uint8 ... uint64, float16 ...
+/// float64, complex64, complex128; -1 for a record.
+int number_index(const dtype& type) noexcept;
+/// The type with that index. `index` must be one.
+dtype number_type(int index) noexcept;
+
+/// What `numpy.promote_types` gives; empty if one is a record.
+std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept;
+
+/// What `numpy.result_type` gives for all of them; empty for records and for nothing at all.
+std::optional<dtype> result_type(std::span<const operand_type> operands) noexcept;
+
+/// What `numpy.can_cast(from, to, "same_kind")` gives: no cast from numbers with a fraction to
+/// those without, from complex to real, or from signed to unsigned. False for records.
+bool can_cast_same_kind(const dtype& from, const dtype& to) noexcept;
+
+}  // namespace usmx

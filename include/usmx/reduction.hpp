@@ -1,0 +1,98 @@
+// Kernels that make one number of many along any axes, from three expressions: what becomes of each
+// element, how two of those are joined, and what is stored in the end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "usmx/expression.hpp"
+
+namespace usmx {
+
+/// The expressions of a reduction. In `map` the inputs are constants, `i` is the number of the
+/// element among those that are reduced together (in C order of the axes) and `n` how many those
+/// are. `reduce` joins `a` and `b`. `post_map` assigns the outputs from `a`; there `i` is the
+/// number of the result in C order. `_J`, `_in_ind.size()` and `_out_ind.size()` mean what they
+/// mean in CuPy.
+struct reduction_text {
+  std::string map;
+  /// Must be associative and commutative: elements are joined in an order that depends on their
+  /// number and on the device, and on nothing else.
+  std::string reduce;
+  std::string post_map = {};
+  /// The result for no elements at all, as C++; without one a reduction of nothing is an error.
+  std::optional<std::string> identity = {};
+  /// What `a` and `b` are: a placeholder, a type of NumPy or of C++, a structure of the preamble
+  /// (at most 32 bytes, no constructor). By default the type of the first output.
+  std::string reduce_type = {};
+  /// C++ before the kernel: functions, types, macros.
+  std::string preamble = {};
+  /// For the compiler, such as "-DN=8".
+  std::vector<std::string> options = {};
+};
+
+/// Which axes of the broadcast inputs are reduced.
+struct reduction_axes {
+  /// Negative ones count from the end; without a list, all.
+  std::optional<std::vector<int>> axes = {};
+  /// The results keep them with length one.
+  bool keep = false;
+};
+
+/// `reduction_kernel total("T x", "T y", {.map = "x", .reduce = "a + b", .post_map = "y = a",
+/// .identity = "0"})`, then `array sum = total(queue, {x}, {.axes = {{0}}})`.
+///
+/// Results are the same from run to run. Sums of floating-point numbers are made of chunks, so that
+/// their error grows with the logarithm of the number of elements, not with the number.
+/// A program is compiled for each list of types and kind of layout, once in a process and once on
+/// the machine. Cheap to copy, thread-safe.
+class reduction_kernel {
+ public:
+  /// Throws std::invalid_argument naming the parameter, as parse_parameters does; also if there is
+  /// no input that is not raw, if there is no output or a raw one, if a name is used for both, if
+  /// an expression is empty, and if `name` is no identifier.
+  reduction_kernel(std::string_view in_params, std::string_view out_params, reduction_text text,
+                   std::string name = "kernel");
+
+  std::span<const expression_parameter> inputs() const noexcept;
+  std::span<const expression_parameter> outputs() const noexcept;
+  const std::string& name() const noexcept;
+  const reduction_text& text() const noexcept;
+
+  /// One array for the only output, allocated as `strongest_kind` says, in C order. Throws as
+  /// `enqueue` does, and std::invalid_argument if there are several outputs.
+  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
+                   const reduction_axes& axes = {}) const;
+
+  /// Reduces into `outputs`, of which those without a `given` array are made. Inputs are broadcast.
+  /// A given output may share memory with an input: it is written after all was read. Returns the
+  /// event of the last command; commands on other queues are waited for only if in `depends`.
+  /// Throws std::invalid_argument (number of operands, axes, shapes, contexts, no elements and no
+  /// identity, outputs that overlap), interop_error (dtype_mismatch, read_only),
+  /// std::overflow_error (a number that does not fit), build_error, allocation_error.
+  sycl::event enqueue(sycl::queue& queue, std::span<const operand> inputs,
+                      std::span<expression_output> outputs, const reduction_axes& axes = {},
+                      std::span<const sycl::event> depends = {}) const;
+
+  /// The C++ text of every program that was compiled for this kernel so far, in no order.
+  std::vector<std::string> sources() const;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+namespace detail {
+/// Makes reductions and scans cut their work as for a GPU on any device, so that this can be tested
+/// where there is none.
+void cut_as_for_a_gpu(bool yes) noexcept;
+}  // namespace detail
+
+}  // namespace usmx

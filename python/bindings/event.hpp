@@ -1,0 +1,89 @@
+// What Python's Event holds. A launch on an in-order queue asks SYCL for no event, because few
+// programs look at it; one is made of the place in the queue when somebody does.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include <nanobind/nanobind.h>
+#include <sycl/event.hpp>
+#include <sycl/queue.hpp>
+
+namespace usmx::python {
+
+/// An event of SYCL's, or everything submitted to an in-order queue until somebody asks for one.
+/// Guarded by the GIL.
+class event {
+ public:
+  /// Complete.
+  event() noexcept = default;
+  event(sycl::event e) noexcept : known_(std::move(e)) {}  // NOLINT: implicit, as a copy would be
+  event(event&& o) noexcept;
+  event& operator=(event&&) = delete;
+  ~event();
+
+  /// A complete one becomes what was launched, or what the queue has now.
+  void be(sycl::event launched) noexcept { known_ = std::move(launched); }
+  void be_behind(const sycl::queue& queue) { place_ = queue; }
+
+  /// The event; made now, behind all that the queue has, if there was none. May throw
+  /// sycl::exception.
+  const sycl::event& get() const;
+  /// Lets go of the GIL; throws asynchronous errors.
+  void wait() const;
+
+  friend bool operator==(const event& a, const event& b) { return a.get() == b.get(); }
+
+ private:
+  friend class launch_line;
+
+  mutable std::optional<sycl::queue> place_;  // set until it is known
+  mutable std::optional<sycl::event> known_;  // neither: complete
+  event** seen_by_ = nullptr;                 // where the line keeps it as its newest
+};
+
+/// The launches from Python on one in-order queue, in their order. It keeps events exact: one whose
+/// object is still there when the next kernel comes is made before it, and as a program that keeps
+/// one event will keep the next, that kernel then is launched with one.
+class launch_line {
+ public:
+  /// That of an in-order queue; null if the launch needs an event in any case.
+  static launch_line* of(const sycl::queue& queue);
+
+  /// Before a launch: whether nobody looked at the event of the last one while it was the newest.
+  bool may_skip_event();
+  /// After it: its event is the newest.
+  void watch(event& made) noexcept;
+
+ private:
+  event* newest_ = nullptr;
+};
+
+}  // namespace usmx::python
+
+template <>
+struct std::hash<usmx::python::event> {
+  std::size_t operator()(const usmx::python::event& e) const {
+    return std::hash<sycl::event>()(e.get());
+  }
+};
+
+/// SYCL's events are Events in Python.
+template <>
+struct nanobind::detail::type_caster<sycl::event> {
+  NB_TYPE_CASTER(sycl::event, make_caster<usmx::python::event>::Name)
+
+  bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) {
+    make_caster<usmx::python::event> held;
+    if (!held.from_python(source, flags, cleanup)) return false;
+    const auto* const e = held.operator usmx::python::event*();
+    if (e == nullptr) return false;
+    value = e->get();
+    return true;
+  }
+  static handle from_cpp(sycl::event e, rv_policy, cleanup_list* cleanup) {
+    return make_caster<usmx::python::event>::from_cpp(usmx::python::event(std::move(e)),
+                                                      rv_policy::move, cleanup);
+  }
+};

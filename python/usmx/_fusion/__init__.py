@@ -1,0 +1,239 @@
+"""`usmx.fuse`: a Python function over arrays becomes one elementwise kernel.
+
+The function is run once for each list of argument types, on values that write down what is done to
+them (``symbols``); what it returns are the outputs of the kernel.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _usmx
+from . import ufuncs
+from .reductions import ROWS, Reduced, text_of
+from .symbols import NATURAL, Program, Symbol, constant, cpp
+
+__all__ = ["Fused", "fuse"]
+
+# What an argument of these types is, is known when tracing: the function may branch on it.
+_STATIC = (bool, str, bytes, type, type(None), np.dtype)
+
+
+class Fused:
+    """A Python function that runs as one kernel over all elements; see `fuse`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._signature = inspect.signature(function)
+        parameters = self._signature.parameters.values()
+        for p in parameters:
+            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY):
+                raise TypeError(
+                    f"fuse: '{p}' of {function.__name__}: a fused function has a fixed list of "
+                    "positional parameters"
+                )
+        self._count = len(parameters)
+        self._traced: dict[tuple[Any, ...], _Traced] = {}
+        functools.update_wrapper(self, function)
+
+    def __repr__(self) -> str:
+        return f"<usmx.fuse of {self._function.__qualname__}>"
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        queue: Any = None,
+        depends_on: Any = None,
+        **keywords: Any,
+    ) -> Any:
+        """Compute; `out`, `queue` and `depends_on` are those of an ElementwiseKernel."""
+        if keywords or len(args) != self._count:
+            bound = self._signature.bind(*args, **keywords)
+            bound.apply_defaults()
+            args = bound.args
+        key = tuple(map(_key_of, args))
+        traced = self._traced.get(key)
+        if traced is None:
+            traced = self._traced[key] = _Traced(self._function, self._signature, args)
+        return traced(args, out, queue, depends_on)
+
+    @property
+    def sources(self) -> list[str]:
+        """The C++ texts that were compiled so far, one for each list of types and layouts."""
+        return [text for traced in self._traced.values() for text in traced.kernel.sources]
+
+
+def fuse(function: Callable[..., Any]) -> Fused:
+    """Make one kernel of a Python function over arrays.
+
+    The function is called once for each list of argument types, with symbols in place of arrays
+    and numbers, and may do with them what NumPy does element by element: operators, ufuncs,
+    ``np.where``, ``np.clip``, ``astype``, ``.real`` and ``.imag``. Types are those of NumPy in
+    every step. What it returns, a value or a tuple, is computed in one pass, without temporary
+    arrays; so is one sum, prod, min, max, mean, any or all that it returns.
+
+    Parameters
+    ----------
+    function : callable
+        With positional parameters. Arguments are arrays of any library with USM, NumPy scalars
+        and Python numbers; strings, types, None and bools are seen as they are and may decide
+        what is computed.
+
+    Returns
+    -------
+    Fused
+        Called as the function is; also with ``out=``, ``queue=`` and ``depends_on=``.
+
+    Raises
+    ------
+    TypeError
+        At the first call: if an element decides (``if``, ``and``, ``bool()``), if elements of other
+        places are asked for, if something is not to be traced.
+
+    Examples
+    --------
+    >>> @usmx.fuse
+    ... def norm(x, y):
+    ...     return np.sqrt(x * x + y * y)
+    >>> norm(usmx.full(2, 3.0), 4).to_numpy()
+    array([5., 5.])
+    """
+    if not callable(function):
+        raise TypeError(f"fuse: expected a function, got {type(function).__name__}")
+    return Fused(function)
+
+
+def _key_of(value: Any) -> Any:
+    """What of an argument decides the kernel."""
+    if isinstance(value, _usmx.ndarray):
+        return value.dtype
+    kind = type(value)
+    if kind in (int, float, complex):
+        return "huge" if kind is int and value >= 1 << 63 else kind
+    if isinstance(value, _STATIC):
+        return ("static", kind, value)
+    return ("array", _dtype_of(value))
+
+
+def _dtype_of(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.dtype
+    try:
+        found: Any = _usmx.asarray(value, copy=False) if hasattr(value, _PROTOCOL) else None
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(
+            f"an argument of type {type(value).__name__}; a fused function takes USM (a usmx "
+            "array, or any object with __sycl_usm_array_interface__) and numbers"
+        )
+    return found.dtype
+
+
+def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> str:
+    """A parameter. A Python number that is only used as one type arrives in that type, because not
+    every device has double."""
+    if weak and dtype.kind == "f":
+        text = "\n".join(program.lines)
+        casts = re.findall(rf"expression::convert<(\w+)>\({name}\)", text)
+        if len(set(casts)) == 1 and len(casts) == len(re.findall(rf"\b{name}\b", text)):
+            dtype = np.dtype({"half": "e", "float": "f"}.get(casts[0], dtype.char))
+    return f"{dtype.name} {name}"
+
+
+_PROTOCOL = "__sycl_usm_array_interface__"
+
+
+def _elementwise(program: Program, results: Any, declared: list[str], name: str) -> Any:
+    """The kernel that computes values for each element."""
+    if any(isinstance(value, Reduced) for value in results):
+        raise TypeError("a fused function returns one reduction alone, not among other values")
+    values = [constant(program, value) for value in results]
+    if not values:
+        raise TypeError("a fused function that returns an empty tuple has nothing to do")
+    lines = program.lines + [f"o{k} = {value.text};" for k, value in enumerate(values)]
+    outputs = [f"{value.dtype.name} o{k}" for k, value in enumerate(values)]
+    return _usmx.ElementwiseKernel(
+        ", ".join(declared), ", ".join(outputs), "\n".join(lines), name, preamble=ufuncs.PREAMBLE
+    )
+
+
+def _reduction(
+    program: Program, result: Reduced, parameters: list[Any], declared: list[str], name: str
+) -> Any:
+    """The kernel that computes a value for each element and reduces them."""
+    types = [_declared(program, *p).split()[0] for p in parameters]
+    arguments = [f"{cpp(np.dtype(t))} {p[1]}" for t, p in zip(types, parameters, strict=True)]
+    function, value, post = text_of(result, program, arguments)
+    _, join, identity = ROWS[result.name]
+    return _usmx.ReductionKernel(
+        ", ".join(declared),
+        f"{result.result.name} o0",
+        value,
+        join,
+        post,
+        identity,
+        name,
+        reduce_type=cpp(result.value.dtype),
+        preamble=ufuncs.PREAMBLE + function,
+    )
+
+
+class _Traced:
+    """The kernel for one list of argument types."""
+
+    def __init__(
+        self, function: Callable[..., Any], signature: inspect.Signature, args: tuple[Any, ...]
+    ) -> None:
+        program = Program()
+        parameters = []
+        symbols: list[Any] = []
+        self.passed: list[int] = []
+        for k, value in enumerate(args):
+            if isinstance(value, _STATIC):
+                symbols.append(value)
+                continue
+            weak = type(value) in NATURAL
+            if type(value) is int and value >= 1 << 63:
+                dtype = np.dtype("Q")
+            elif type(value) in NATURAL:
+                dtype = np.dtype(NATURAL[type(value)])
+            else:
+                key = _key_of(value)
+                dtype = key[1] if isinstance(key, tuple) else key
+            cpp(dtype)  # TypeError for what no device has
+            parameters.append((dtype, f"a{k}", weak))
+            symbols.append(Symbol(program, f"a{k}", dtype, weak=weak))
+            self.passed.append(k)
+        result = function(*symbols)
+        declared = [_declared(program, *p) for p in parameters]
+        name = "".join(c if c.isascii() and c.isalnum() else "_" for c in function.__name__)
+        name = f"fused_{name.strip('_') or 'lambda'}"
+        self.many = isinstance(result, (tuple, list))
+        self.how: dict[str, Any] = {}
+        self.kernel: Any
+        if isinstance(result, Reduced):
+            self.how = {"axis": result.axis, "keepdims": result.keepdims}
+            self.kernel = _reduction(program, result, parameters, declared, name)
+        else:
+            self.kernel = _elementwise(program, result if self.many else [result], declared, name)
+        self.fits = [
+            (int(text[1:]), np.dtype(char))
+            for text, char in program.fits
+            if text[0] == "a" and np.dtype(char) != np.dtype("q")
+        ]
+
+    def __call__(self, args: tuple[Any, ...], out: Any, queue: Any, depends_on: Any) -> Any:
+        for k, dtype in self.fits:
+            dtype.type(args[k])  # OverflowError, as NumPy raises it
+        inputs = args if len(self.passed) == len(args) else [args[k] for k in self.passed]
+        result = self.kernel(*inputs, out=out, queue=queue, depends_on=depends_on, **self.how)
+        return (result,) if self.many and not isinstance(result, tuple) else result

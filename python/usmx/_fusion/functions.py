@@ -1,0 +1,117 @@
+"""The functions of NumPy that are no ufuncs and can be fused all the same: one entry each."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .reductions import reduce
+from .symbols import WEAK, Program, Symbol, cast, constant, literal, type_of
+
+
+def _as_operand(value: Any) -> Any:
+    """What `numpy.result_type` takes for an operand."""
+    t = type_of(value)
+    return t(0) if isinstance(t, type) else t
+
+
+def where(program: Program, condition: Any, x: Any = None, y: Any = None) -> Any:
+    """``np.where`` of three operands."""
+    if x is None or y is None:
+        raise TypeError("np.where(condition) has no size that is known before; pass x and y")
+    dtype = np.result_type(_as_operand(x), _as_operand(y))
+    weak = all(isinstance(type_of(value), type) for value in (x, y))
+    if weak and dtype.kind in WEAK:
+        dtype = np.dtype({"i": "q", "f": "d", "c": "D"}[dtype.kind])
+    test = cast(program, condition, np.dtype("?"))
+    a, b = cast(program, x, dtype), cast(program, y, dtype)
+    return program.line(dtype, f"{test.text} ? {a.text} : {b.text}")
+
+
+def clip(
+    program: Program,
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
+    """``np.clip``; bounds beyond an integer type do nothing, as in NumPy."""
+    low = a_min if a_min is not None else min
+    high = a_max if a_max is not None else max
+    value = constant(program, a)
+    if value.dtype.kind in "iu" and not value.weak:
+        limits = np.iinfo(value.dtype)
+        if type(low) is int and low <= limits.min:
+            low = None
+        if type(high) is int and high >= limits.max:
+            high = None
+    result: Any = value
+    if low is not None:
+        result = np.maximum(result, low)
+    if high is not None:
+        result = np.minimum(result, high)
+    return result
+
+
+def around(program: Program, a: Any, decimals: int = 0, out: None = None) -> Any:
+    """``np.round``."""
+    value = constant(program, a)
+    if out is not None or value.dtype.kind in "biu":
+        if out is None and value.dtype.kind in "iu" and decimals >= 0:
+            return value
+        raise TypeError(f"np.round of {value.dtype} with these arguments cannot be fused")
+    if decimals == 0:
+        return np.rint(value)
+    factor = float(10 ** abs(decimals))
+    if decimals > 0:
+        return np.rint(value * factor) / factor
+    return np.rint(value / factor) * factor
+
+
+def _like(number: int) -> Callable[..., Any]:
+    def function(program: Program, a: Any, dtype: Any = None) -> Symbol:
+        result = constant(program, a).dtype if dtype is None else np.dtype(dtype)
+        return Symbol(program, literal(result.type(number), result), result)
+
+    return function
+
+
+def _full_like(program: Program, a: Any, fill_value: Any, dtype: Any = None) -> Symbol:
+    return cast(
+        program, fill_value, constant(program, a).dtype if dtype is None else np.dtype(dtype)
+    )
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def function(program: Program, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+        return reduce(program, name, a, axis, **kwargs)
+
+    return function
+
+
+#: NumPy's function -> what traces it: called with the program and NumPy's arguments.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: where,
+    np.clip: clip,
+    np.round: around,
+    np.around: around,
+    np.real: lambda program, val: constant(program, val).real,
+    np.imag: lambda program, val: constant(program, val).imag,
+    np.zeros_like: _like(0),
+    np.ones_like: _like(1),
+    np.full_like: _full_like,
+    np.sum: _reduction("add"),
+    np.prod: _reduction("multiply"),
+    np.min: _reduction("minimum"),
+    np.max: _reduction("maximum"),
+    np.amin: _reduction("minimum"),
+    np.amax: _reduction("maximum"),
+    np.mean: _reduction("mean"),
+    np.any: _reduction("logical_or"),
+    np.all: _reduction("logical_and"),
+}

@@ -1,0 +1,373 @@
+"""What a function sees in place of its arguments while it is traced: a value that writes C++.
+
+Every operation becomes one line of a program. NumPy decides the types, through the ufuncs and
+functions that it hands to objects with ``__array_ufunc__`` and ``__array_function__``.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from . import ufuncs
+
+CPP = {
+    "?": "bool",
+    "b": "int8_t",
+    "h": "int16_t",
+    "i": "int32_t",
+    "l": "int64_t",
+    "q": "int64_t",
+    "B": "uint8_t",
+    "H": "uint16_t",
+    "I": "uint32_t",
+    "L": "uint64_t",
+    "Q": "uint64_t",
+    "e": "half",
+    "f": "float",
+    "d": "double",
+    "F": "complex<float>",
+    "D": "complex<double>",
+}
+WEAK = {"i": int, "f": float, "c": complex}
+NATURAL = {int: "q", float: "d", complex: "D"}
+
+
+def cpp(dtype: np.dtype[Any]) -> str:
+    """The name of a type in C++.
+
+    Raises
+    ------
+    TypeError
+        If no device has it.
+    """
+    if dtype.char not in CPP:
+        raise TypeError(f"{dtype} is no type that a device computes with")
+    return CPP[dtype.char]
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number as C++ text that gives exactly that number."""
+    if dtype.kind == "c":
+        part = np.dtype("f" if dtype.char == "F" else "d")
+        return f"{cpp(dtype)}({literal(value.real, part)}, {literal(value.imag, part)})"
+    if dtype.kind == "f":
+        number = float(value)
+        if np.isnan(number):
+            return f'{cpp(dtype)}(__builtin_nan(""))'
+        if np.isinf(number):
+            return f"{cpp(dtype)}({'-' if number < 0 else ''}__builtin_inf())"
+        return f"{cpp(dtype)}({number.hex()})"
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    whole = int(value)
+    if dtype.kind == "u":
+        return f"{cpp(dtype)}({whole}u{'ll' if whole >> 32 else ''})"
+    if whole == -(1 << 63):
+        return "int64_t(-9223372036854775807ll - 1)"
+    return f"{cpp(dtype)}({whole}{'ll' if abs(whole) >> 31 else ''})"
+
+
+class Program:
+    """The lines written so far. Equal operations on equal operands are one line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._known: dict[tuple[str, str], str] = {}
+        #: For Python ints among the arguments: argument -> the types that it has to fit into.
+        self.fits: set[tuple[str, str]] = set()
+
+    def line(self, dtype: np.dtype[Any], text: str) -> Symbol:
+        """A new value of that type."""
+        key = (dtype.char, text)
+        if key not in self._known:
+            self._known[key] = name = f"v{len(self.lines)}"
+            self.lines.append(f"const {cpp(dtype)} {name} = {cpp(dtype)}({text});")
+        return Symbol(self, self._known[key], dtype)
+
+
+def _no(what: str, instead: str) -> NoReturn:
+    raise TypeError(f"a fused function is traced once, so it cannot {what}; {instead}")
+
+
+def _refuse(what: str, instead: str) -> Callable[..., NoReturn]:
+    def method(self: Symbol, *args: object, **kwargs: object) -> NoReturn:
+        _no(what, instead)
+
+    return method
+
+
+def _binary(ufunc: str, swapped: bool = False) -> Callable[[Symbol, Any], Any]:
+    def method(self: Symbol, other: Any) -> Any:
+        a, b = (other, self) if swapped else (self, other)
+        return operate(self.program, ufunc, a, b)
+
+    return method
+
+
+def _unary(ufunc: str) -> Callable[[Symbol], Any]:
+    def method(self: Symbol) -> Any:
+        return operate(self.program, ufunc, self)
+
+    return method
+
+
+class Symbol:
+    """A value inside of a fused function.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Its type, or the one that a Python number has by itself.
+    weak : bool
+        It is a Python number: an argument, or computed from such ones by operators alone.
+    """
+
+    __slots__ = ("dtype", "program", "text", "weak")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, program: Program, text: str, dtype: np.dtype[Any], weak: bool = False
+    ) -> None:
+        self.program = program
+        self.text = text
+        self.dtype = dtype
+        self.weak = weak
+
+    def __repr__(self) -> str:
+        return f"<value of {self.dtype} in a fused function>"
+
+    # --- what NumPy asks ---
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            raise TypeError(f"np.{ufunc.__name__}.{method} cannot be fused")
+        dtype = kwargs.pop("dtype", None)
+        kwargs.pop("casting", None)
+        if kwargs:
+            word = next(iter(kwargs))
+            raise TypeError(
+                f"np.{ufunc.__name__}: {word}= cannot be fused; "
+                + ("use np.where" if word == "where" else "leave it out")
+            )
+        return apply(self.program, ufunc, inputs, dtype)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .functions import FUNCTIONS
+
+        if function not in FUNCTIONS:
+            raise TypeError(
+                f"np.{function.__name__} cannot be fused; call it on the result of the fused "
+                "function, or write it with ufuncs and np.where"
+            )
+        return FUNCTIONS[function](self.program, *args, **kwargs)
+
+    # --- what arrays have ---
+
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
+        """The value in another type; a float becomes an integer by cutting off its fraction."""
+        return cast(self.program, self, np.dtype(dtype))
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        if self.dtype.kind != "c":
+            return self
+        return self.program.line(self.dtype.type().real.dtype, f"{self.text}.re")
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part; zero for real numbers."""
+        if self.dtype.kind != "c":
+            return self.program.line(self.dtype, literal(0, self.dtype))
+        return self.program.line(self.dtype.type().real.dtype, f"{self.text}.im")
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        return operate(self.program, "conjugate", self)
+
+    conjugate = conj
+
+    def clip(self, min: Any = None, max: Any = None) -> Any:
+        """Between two bounds, each of which may be None."""
+        return np.clip(self, min, max)
+
+    def round(self, decimals: int = 0) -> Any:
+        """To the nearest even number of so many decimals."""
+        return np.round(self, decimals)
+
+    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The sum over axes."""
+        return _reduce("add", self, axis, **kwargs)
+
+    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The product over axes."""
+        return _reduce("multiply", self, axis, **kwargs)
+
+    def min(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The smallest over axes."""
+        return _reduce("minimum", self, axis, **kwargs)
+
+    def max(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The largest over axes."""
+        return _reduce("maximum", self, axis, **kwargs)
+
+    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The mean over axes."""
+        return _reduce("mean", self, axis, **kwargs)
+
+    def any(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether one is not zero."""
+        return _reduce("logical_or", self, axis, **kwargs)
+
+    def all(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether none is zero."""
+        return _reduce("logical_and", self, axis, **kwargs)
+
+    # --- operators ---
+
+    __add__, __radd__ = _binary("add"), _binary("add", True)
+    __sub__, __rsub__ = _binary("subtract"), _binary("subtract", True)
+    __mul__, __rmul__ = _binary("multiply"), _binary("multiply", True)
+    __truediv__, __rtruediv__ = _binary("divide"), _binary("divide", True)
+    __floordiv__, __rfloordiv__ = _binary("floor_divide"), _binary("floor_divide", True)
+    __mod__, __rmod__ = _binary("remainder"), _binary("remainder", True)
+    __rpow__ = _binary("power", True)
+    __and__, __rand__ = _binary("bitwise_and"), _binary("bitwise_and", True)
+    __or__, __ror__ = _binary("bitwise_or"), _binary("bitwise_or", True)
+    __xor__, __rxor__ = _binary("bitwise_xor"), _binary("bitwise_xor", True)
+    __lshift__, __rlshift__ = _binary("left_shift"), _binary("left_shift", True)
+    __rshift__, __rrshift__ = _binary("right_shift"), _binary("right_shift", True)
+    __eq__ = _binary("equal")
+    __ne__ = _binary("not_equal")
+    __lt__, __le__ = _binary("less"), _binary("less_equal")
+    __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
+    __neg__, __pos__ = _unary("negative"), _unary("positive")
+    __abs__, __invert__ = _unary("absolute"), _unary("invert")
+
+    def __pow__(self, other: Any) -> Any:
+        # As ndarray does: exact, and quicker.
+        if type(other) in (int, float) and not self.weak:
+            if other == 2 and self.dtype.kind in "iufc":
+                return operate(self.program, "square", self)
+            if self.dtype.kind in "fc" and other in (0.5, -1):
+                return operate(self.program, "sqrt" if other == 0.5 else "reciprocal", self)
+        return operate(self.program, "power", self, other)
+
+    __bool__ = _refuse(
+        "decide by the value of an element",
+        "use np.where(condition, a, b) instead of if, & and | instead of and, or and chains",
+    )
+    __int__ = __index__ = _refuse("make a Python int of an element", "use astype(int)")
+    __float__ = _refuse("make a Python float of an element", "use astype(float)")
+    __complex__ = _refuse("make a Python complex of an element", "use astype(complex)")
+    __array__ = _refuse("make a NumPy array of an element", "use functions that it can trace")
+    __len__ = _refuse("ask for a length", "each element is computed by itself")
+    __iter__ = _refuse("walk through elements", "each is computed by itself")
+    __getitem__ = _refuse("take elements from other places", "slice the arguments instead")
+    __setitem__ = _refuse("assign to elements", "return the new value, or use np.where")
+
+
+def constant(program: Program, value: Any) -> Symbol:
+    """A number that the function itself has.
+
+    Raises
+    ------
+    TypeError
+        If it is no number: an array belongs among the arguments.
+    """
+    if isinstance(value, Symbol):
+        if value.program is not program:
+            raise TypeError("a value of another fused function; call that function instead")
+        return value
+    if isinstance(value, bool):
+        return Symbol(program, literal(value, np.dtype("?")), np.dtype("?"))
+    for kind in (int, float, complex):
+        if type(value) is kind:
+            dtype = np.dtype("Q" if isinstance(value, int) and value >= 1 << 63 else NATURAL[kind])
+            if kind is int:
+                dtype.type(value)
+            return Symbol(program, literal(value, dtype), dtype, weak=True)
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        number: Any = value
+        return Symbol(program, literal(number[()], number.dtype), number.dtype)
+    if hasattr(value, "refuse"):
+        value.refuse()  # what a reduction gives
+    raise TypeError(
+        f"a fused function computes with its arguments and with numbers, not with "
+        f"{type(value).__name__}; pass it as an argument"
+    )
+
+
+def cast(program: Program, value: Any, dtype: np.dtype[Any]) -> Symbol:
+    """A symbol or a number in a type; Python numbers must fit into it, as in NumPy."""
+    if type(value) in (int, float, complex):
+        # OverflowError for a Python int that does not fit.
+        return Symbol(program, literal(dtype.type(value), dtype), dtype)
+    symbol = constant(program, value)
+    if symbol.weak and symbol.dtype.kind == "i" and dtype.kind in "iu":
+        program.fits.add((symbol.text, dtype.char))
+    if symbol.dtype == dtype:
+        return Symbol(program, symbol.text, dtype)
+    return program.line(dtype, f"expression::convert<{cpp(dtype)}>({symbol.text})")
+
+
+def type_of(value: Any) -> Any:
+    """What ``resolve_dtypes`` takes for an operand: a dtype, or int, float, complex if weak."""
+    if isinstance(value, Symbol):
+        return WEAK[value.dtype.kind.replace("u", "i")] if value.weak else value.dtype
+    if type(value) in (int, float, complex):
+        return type(value)
+    return np.asarray(value).dtype
+
+
+def operate(program: Program, name: str, *operands: Any) -> Any:
+    """What an operator does. Of Python numbers alone it makes one: a weak one."""
+    weak = all(
+        o.weak if isinstance(o, Symbol) else type(o) in (int, float, complex) for o in operands
+    )
+    result = apply(program, getattr(np, name), operands, None)
+    if weak and isinstance(result, Symbol) and result.dtype.kind in WEAK:
+        return Symbol(program, result.text, result.dtype, weak=True)
+    return result
+
+
+def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
+    """One ufunc: NumPy says the types, the table the text."""
+    name = ufunc.__name__
+    if name not in ufuncs.ROWS:
+        raise TypeError(f"np.{name} cannot be fused")
+    for value in inputs:
+        constant(program, value)
+    given = tuple(type_of(value) for value in inputs)
+    if all(isinstance(t, type) for t in given):
+        given = tuple(np.dtype(NATURAL[t]) for t in given)
+    how = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
+    *types, result = ufunc.resolve_dtypes((*given, None), **how)
+    text = ufuncs.text_of(name, types[0].kind)
+    if text is None:
+        raise TypeError(f"np.{name} of {types[0]} cannot be fused")
+    operands = [cast(program, value, t).text for value, t in zip(inputs, types, strict=True)]
+    if len(types) == 2 and types[0] != types[1]:
+        # Only comparisons of 64-bit integers keep two types; they are compared by value.
+        text = MIXED[name]
+    return program.line(result, text.format(*operands, T=cpp(types[0])))
+
+
+MIXED = {
+    "equal": "equal({0}, {1})",
+    "not_equal": "!equal({0}, {1})",
+    "less": "less({0}, {1})",
+    "less_equal": "less_equal({0}, {1})",
+    "greater": "less({1}, {0})",
+    "greater_equal": "less_equal({1}, {0})",
+}
+
+
+def _reduce(name: str, value: Symbol, axis: Any, **how: Any) -> Any:
+    from .reductions import reduce
+
+    return reduce(value.program, name, value, axis, **how)

@@ -1,0 +1,75 @@
+// What an elementwise kernel keeps between calls, and the steps of a call that share it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "elementwise_plan.hpp"
+#include "usmx/elementwise.hpp"
+
+namespace usmx {
+namespace detail {
+
+/// A program for one list of types and ways, on one device.
+struct compiled {
+  sycl::context context;
+  sycl::device device;
+  kernel handle;
+};
+
+/// What was found out about a list of types and ways.
+struct known_call {
+  expression_types types;
+  std::string source;
+  std::vector<compiled> places;
+};
+
+}  // namespace detail
+
+struct elementwise_kernel::state {
+  std::vector<expression_parameter> parameters;  // inputs, then outputs
+  std::size_t input_count = 0;
+  std::string name;
+  std::string operation;
+  elementwise_text text;
+  /// The expression names `i`, so that turns have to be counted in C order.
+  bool counts_in_c_order = false;
+
+  mutable std::mutex mutex;
+  mutable std::unordered_map<std::string, detail::known_call> known;
+
+  std::span<const expression_parameter> inputs() const { return {parameters.data(), input_count}; }
+  std::span<const expression_parameter> outputs() const {
+    return std::span(parameters).subspan(input_count);
+  }
+
+  void check_operands(const sycl::queue& queue, std::span<const operand> in,
+                      std::span<const expression_output> out) const;
+  extents shape_of(std::span<const operand> in, std::span<const expression_output> out,
+                   std::optional<std::int64_t> size) const;
+  bool plan_run(std::span<const operand> in, std::span<const expression_output> out,
+                detail::elementwise_plan& plan) const;
+  void plan_loops(std::span<const operand> in, std::span<const expression_output> out,
+                  detail::elementwise_plan& plan) const;
+  /// Null for a number, and for an output that is still to be made.
+  const array* array_at(std::size_t k, std::span<const operand> in,
+                        std::span<const expression_output> out) const {
+    if (k < input_count) return in[k].array();
+    const auto& o = out[k - input_count];
+    return o.given ? o.given : o.made.data() ? &o.made : nullptr;
+  }
+  detail::known_call& known_for(std::span<const operand> in, std::span<const expression_output> out,
+                                const detail::elementwise_plan& plan) const;
+  kernel program_for(const sycl::queue& queue, std::span<const operand> in,
+                     std::span<const expression_output> out, const detail::elementwise_plan& plan,
+                     detail::known_call& call) const;
+  void enqueue(sycl::queue& queue, std::span<const operand> in, std::span<expression_output> out,
+               std::optional<std::int64_t> size, std::span<const sycl::event> depends) const;
+};
+
+}  // namespace usmx

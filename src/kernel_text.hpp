@@ -1,0 +1,26 @@
+// What the readers of a kernel's text share: its words, without what is no code.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace usmx::detail {
+
+/// The text with comments and the contents of literals blanked out, so that no bracket or word in
+/// them is taken for code. Newlines stay, and everything stays where it is.
+std::string without_comments(std::string_view source);
+
+bool is_word(char c);
+bool is_space(char c);
+std::string_view trim(std::string_view s);
+
+using token_list = std::vector<std::string_view>;
+/// Words (with their :: parts and template arguments glued on) and single other characters.
+token_list tokens_of(std::string_view s);
+
+/// The position after the bracket that closes the one at `open`, or npos.
+std::size_t closing(std::string_view text, std::size_t open, char left, char right);
+
+}  // namespace usmx::detail

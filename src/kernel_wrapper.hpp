@@ -1,0 +1,28 @@
+// Kernels that take views or structs are called by kernels that take pointers and numbers, because
+// nothing else arrives on every backend: what is generated, and how many arguments it has.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "usmx/kernel.hpp"
+
+namespace usmx::detail {
+
+/// The source in which each kernel that takes a view or struct is followed, on the line on which it
+/// ends, by the kernel of the same name that calls it. No line gets another number.
+std::string with_wrappers(std::string source, std::span<const signature> signatures);
+
+/// A compiler's message about such a source as one about the user's.
+std::string without_wrappers(std::string_view message);
+
+/// Throws std::invalid_argument naming the parameter that no wrapper could be made for.
+void check_wrapper(const signature& s);
+
+/// How many arguments the runtime passes for these parameters.
+std::size_t passed_count(std::span<const kernel_parameter> parameters) noexcept;
+
+}  // namespace usmx::detail

@@ -1,0 +1,130 @@
+# What an elementwise kernel cannot compute is an error that names the parameter, what it held and
+# what was expected.
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+import usmx
+from usmx import ElementwiseKernel
+
+ADD = ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
+
+
+def usm(array):
+    return usmx.asarray(array, usm_type="shared")
+
+
+X = np.arange(6, dtype="f4")
+BAD_CALLS = {
+    "no argument": (
+        lambda k, x: k(),
+        TypeError,
+        "takes 2 inputs, or 3 arguments with the outputs; got 0",
+    ),
+    "too many": (lambda k, x: k(x, x, x, x), TypeError, "got 4"),
+    "text": (lambda k, x: k(x, "1"), TypeError, "input 'y' (T y): is of type str"),
+    "None": (lambda k, x: k(None, x), TypeError, "input 'x' (T x): is of type NoneType"),
+    "list": (lambda k, x: k(x, [1, 2]), TypeError, "input 'y' (T y): is of type list"),
+    "host array": (lambda k, x: k(x, X), TypeError, "usmx.asarray() copies others into USM"),
+    "record": (
+        lambda k, x: k(x, usmx.zeros(6, dtype=np.dtype([("a", "f4")]))),
+        TypeError,
+        "input 'y' (T y): has elements of record32, expected numbers",
+    ),
+    "too large": (
+        lambda k, x: k(usmx.ones(6, dtype="u1"), 256),
+        OverflowError,
+        "256 does not fit into uint8",
+    ),
+    "far too large": (lambda k, x: k(x, 1 << 70), OverflowError, "more than 64 bits"),
+    "shapes": (lambda k, x: k(x, x[:4]), ValueError, "shapes (6,) and (4,) do not broadcast"),
+    "shape of out": (
+        lambda k, x: k(x, x, out=usmx.empty(5, dtype="f4")),
+        ValueError,
+        "output 'z' (T z): has shape (5,), expected (6,)",
+    ),
+    "out is too small": (
+        lambda k, x: k(x, x, out=usmx.empty((), dtype="f4")),
+        ValueError,
+        "has shape (), expected (6,)",
+    ),
+    "out is a number": (lambda k, x: k(x, x, out=1), TypeError, "output 'z' (T z): is of type int"),
+    "out is on the host": (
+        lambda k, x: k(x, x, out=X),
+        TypeError,
+        "output 'z' (T z): is of type ndarray",
+    ),
+    "out twice": (lambda k, x: k(x, x, x, out=x), TypeError, "was given its outputs already"),
+    "out too long": (lambda k, x: k(x, x, out=(x, x)), ValueError, "a tuple of 2, expected 1"),
+    "out repeats": (
+        lambda k, x: k(x, x, out=usmx.broadcast_to(x[:1], (6,))),
+        ValueError,
+        "output 'z' (T z): is read-only",
+    ),
+    "size": (
+        lambda k, x: k(x, x, size=6),
+        ValueError,
+        "only where no array but raw ones is an input",
+    ),
+    "keyword": (lambda k, x: k(x, x, where=x), TypeError, "has no argument 'where'"),
+    "queue": (lambda k, x: k(x, x, queue=3), TypeError, "queue"),
+    "depends_on": (lambda k, x: k(x, x, depends_on=3), TypeError, "depends_on"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CALLS)
+def test_bad_calls(case):
+    call, error, text = BAD_CALLS[case]
+    with pytest.raises(error) as raised:
+        call(ADD, usm(X))
+    assert text in str(raised.value)
+
+
+BAD_KERNELS = {
+    "type": (
+        ("float33 x", "T z", "z = x"),
+        ValueError,
+        "in_params: parameter 0 'float33 x': 'float33' is no",
+    ),
+    "no output": (("T x", "", "x"), ValueError, "out_params: is empty"),
+    "same name": (
+        ("T x", "T x", "x = 1"),
+        ValueError,
+        "out_params: 'T x': 'x' is the name of an input",
+    ),
+    "name": (("T x", "T z", "z = x", "a-b"), ValueError, "name: 'a-b'"),
+    "not text": (("T x", 3, "z = x"), TypeError, "out_params: 3 (int); expected a str"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_KERNELS)
+def test_bad_kernels(case):
+    args, error, text = BAD_KERNELS[case]
+    with pytest.raises(error) as raised:
+        ElementwiseKernel(*args)
+    assert text in str(raised.value)
+    with pytest.raises(TypeError, match="options"):
+        ElementwiseKernel("T x", "T z", "z = x", options="-DN=1")
+
+
+def test_an_expression_that_does_not_compile_says_where():
+    k = ElementwiseKernel("T x", "T z", "z = x + nothing")
+    with pytest.raises(usmx.BuildError, match="nothing") as raised:
+        k(usm(X))
+    assert "z = x + nothing" in raised.value.log
+
+
+def test_outputs_that_share_memory_are_refused():
+    k = ElementwiseKernel("T x", "T a, T b", "a = x; b = x")
+    out = usmx.zeros(8, dtype="f4")
+    with pytest.raises(ValueError, match=r"output 'b' .* shares memory with output 'a'"):
+        k(usm(X), out[:6], out[2:])
+
+
+def test_a_placeholder_that_nothing_names_needs_an_output():
+    k = ElementwiseKernel("T x", "U z", "z = U(x)")
+    with pytest.raises(TypeError, match="no input says what type U is"):
+        k(usm(X))
+    out = usmx.empty(6, dtype="i2")
+    k(usm(X), out)
+    np.testing.assert_array_equal(out.to_numpy(), X.astype("i2"))

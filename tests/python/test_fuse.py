@@ -1,0 +1,465 @@
+# A fused function computes what NumPy computes when it runs the very same function, in types and in
+# values; what cannot be traced is an error that says what to write instead.
+# SPDX-License-Identifier: Apache-2.0
+# A lambda around a function is what is fused.
+# ruff: noqa: PLW0108
+import operator
+
+import dpnp
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import usmx
+from usmx import _usmx
+from usmx._fusion import ufuncs
+
+TYPES = ["?", "b", "h", "i", "q", "B", "H", "I", "Q", "e", "f", "d", "F", "D"]
+# Functions that round in one way everywhere. Of the others OpenCL allows a few units in the last
+# place: exp and log 3, sin and cos 4, tan 5, pow 16 (NumPy's own are within 4).
+EXACT = {
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "negative"),
+    *("positive", "absolute", "fabs", "sign", "square", "reciprocal", "conjugate", "maximum"),
+    *("minimum", "fmax", "fmin", "heaviside", "equal", "not_equal", "less", "less_equal"),
+    *("greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "floor"),
+    *("ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "signbit", "copysign", "nextafter"),
+    *("sqrt", "deg2rad", "radians", "rad2deg", "degrees"),
+}
+
+
+def values(dtype, seed=0, size=257):
+    """Numbers of a type, its special ones among them."""
+    random = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return random.integers(0, 2, size).astype(dtype)
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        some = random.integers(-9, 10, size) if kind == "i" else random.integers(0, 20, size)
+        some = some.astype(dtype)
+        some[:6] = [info.min, info.max, 0, 1, info.max, 2]
+        return some
+    if kind == "c":
+        part = {"F": "f", "D": "d"}[dtype]
+        return random.standard_normal(size).astype(part) + 1j * random.standard_normal(size).astype(
+            part
+        )
+    some = (random.standard_normal(size) * 8).astype(dtype)
+    some[:9] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2.5, -2.5]
+    random.shuffle(some)
+    return some
+
+
+def usm(array):
+    return usmx.asarray(array, usm_type="shared")
+
+
+def evaluate(function, *args):
+    with np.errstate(all="ignore"):
+        return function(*args)
+
+
+def assert_same(got, want, ulp=0):
+    got, want = got.to_numpy(), np.asarray(want)
+    assert got.dtype == want.dtype
+    assert got.shape == want.shape
+    if ulp == 0 or want.dtype.kind not in "fc":
+        np.testing.assert_array_equal(got, want)
+    elif want.dtype.kind == "f":
+        finite = np.isfinite(want)
+        np.testing.assert_array_equal(got[~finite], want[~finite])
+        np.testing.assert_array_max_ulp(got[finite], want[finite], ulp)
+    else:
+        # Where one part is small, its error is that of the other.
+        assert np.all(np.abs(got - want) <= ulp * np.finfo(want.dtype).eps * np.abs(want))
+
+
+def check(function, *args, ulp=0):
+    """The fused function and the function itself give the same."""
+    want = evaluate(function, *args)
+    got = usmx.fuse(function)(*(usm(a) if isinstance(a, np.ndarray) else a for a in args))
+    if isinstance(want, tuple):
+        for a, b in zip(got, want, strict=True):
+            assert_same(a, b, ulp)
+    else:
+        assert_same(got, want, ulp)
+
+
+# --- every ufunc of the table ---------------------------------------------------------------------
+
+
+CHUNK = 16
+CHUNKS = range(-(-len(ufuncs.ROWS) // CHUNK))
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_ufuncs_compute_what_numpy_computes(dtype, chunk):
+    for nin in (1, 2):
+        some = []
+        for name in sorted(ufuncs.ROWS)[chunk * CHUNK : (chunk + 1) * CHUNK]:
+            ufunc = getattr(np, name)
+            try:
+                types = ufunc.resolve_dtypes((*[np.dtype(dtype)] * nin, None))
+            except (TypeError, ValueError):
+                continue  # another number of operands, or NumPy has none for this type
+            if ufuncs.text_of(name, types[0].kind) is None:
+                # Complex numbers have no order, and few functions.
+                assert types[0].kind == "c", f"{name} of {dtype}"
+            else:
+                some.append((name, ufunc, types[0].kind))
+        if not some:
+            continue
+        args = (values(dtype), values(dtype, 1))[:nin]
+        if np.dtype(dtype).kind == "i" and any(name == "power" for name, *_ in some):
+            args = args[0], np.random.default_rng(2).integers(0, 5, args[0].size).astype(dtype)
+        fused = usmx.fuse(all_of(some, nin))
+        got = fused(*map(usm, args))
+        for (name, ufunc, kind), result in zip(some, got, strict=True):
+            exact = name in EXACT and (kind != "c" or name in {"add", "subtract", "equal"})
+            assert_same(result, evaluate(ufunc, *args), 0 if exact else 64 if kind == "c" else 16)
+
+
+def all_of(some, nin):
+    if nin == 1:
+        return lambda a: tuple(ufunc(a) for _, ufunc, _ in some)
+    return lambda a, b: tuple(ufunc(a, b) for _, ufunc, _ in some)
+
+
+def test_the_table_is_tried():
+    tried = {
+        name
+        for name in ufuncs.ROWS
+        for dtype in TYPES
+        for nin in (1, 2)
+        if is_tried(getattr(np, name), [np.dtype(dtype)] * nin)
+    }
+    assert tried == set(ufuncs.ROWS)
+
+
+def is_tried(ufunc, types):
+    try:
+        kind = ufunc.resolve_dtypes((*types, None))[0].kind
+    except (TypeError, ValueError):
+        return False
+    return ufuncs.text_of(ufunc.__name__, kind) is not None
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge],
+    ids=lambda o: o.__name__,
+)
+def test_signed_and_unsigned_numbers_are_compared_by_value(operation):
+    check(lambda x, y: operation(x, y), values("q"), values("Q", 1))
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+
+def test_numbers_of_the_function_are_weak():
+    def function(x):
+        return x + 1, x * 2.5, 3 / x, x - np.float64(1), x + np.int8(1), 1j * x
+
+    for dtype in "bHqefdFD":
+        check(function, np.arange(1, 7).astype(dtype))
+
+
+def test_python_numbers_among_the_arguments_are_weak():
+    def function(x, k, w):
+        return x * k, x + w, x * (k + 1), np.sqrt(x) * (w / 2) + k
+
+    for dtype in "bhqefdFD":
+        check(function, np.arange(1, 7).astype(dtype), 3, 0.3)
+    check(function, np.arange(3, dtype="f"), np.float64(2), np.int16(1))
+
+
+def test_numbers_that_do_not_fit_are_refused_as_numpy_refuses_them():
+    fused = usmx.fuse(lambda x, k: x + k)
+    x = usm(np.ones(3, "i1"))
+    assert_same(fused(x, 100), np.full(3, 101, "i1"))
+    with pytest.raises(OverflowError):
+        fused(x, 300)
+    with pytest.raises(OverflowError):
+        usmx.fuse(lambda x: x + 300)(x)
+
+
+@pytest.mark.parametrize("target", TYPES)
+def test_astype_converts_as_numpy(target):
+    for dtype in TYPES:
+        if np.dtype(dtype).kind == "c" and np.dtype(target).kind != "c":
+            continue  # NumPy warns; real is the way
+        a = values(dtype)
+        if np.dtype(dtype).kind == "f" and np.dtype(target).kind in "iu":
+            a = np.asarray([0, 1.5, -1.5, 2.99, -2.99, 100], dtype)
+            a = abs(a) if np.dtype(target).kind == "u" else a
+        check(lambda x: x.astype(target), a)
+
+
+# --- functions and methods ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_integers_that_a_condition_chose_keep_their_sign_as_floats(dtype):
+    def f(x):
+        return np.where(x > 0, np.int8(-1), np.int8(0)).astype(dtype)
+
+    x = np.array([1.5, -8, 4, 0], "f4")
+    np.testing.assert_array_equal(usmx.fuse(f)(usmx.asarray(x)).to_numpy(), f(x))
+
+
+def test_functions_that_are_no_ufuncs():
+    def function(x, y):
+        return (
+            np.where(x > y, x, 2),
+            np.where(y, x, y),
+            np.clip(x, -1, 1.5),
+            np.clip(x, None, y),
+            x.clip(0),
+            np.zeros_like(x),
+            np.ones_like(y, dtype="i2") + x,
+            np.full_like(x, 7),
+        )
+
+    check(function, values("f"), values("d", 1))
+    check(function, values("h"), values("f", 1))
+
+
+def test_rounding():
+    check(lambda x: (np.round(x), x.round(2), np.around(x, -1)), values("d"))
+    check(lambda x: np.round(x), values("h"))
+
+
+def test_complex_parts():
+    def function(z, x):
+        return z.real, z.imag, np.conj(z), np.real(x), np.imag(x), z.conj() * z, z + x, z == x
+
+    check(function, np.asarray([1 + 2j, -3j, 4], "F"), np.asarray([1, 2, 3], "f"))
+
+
+def test_powers_are_those_of_numpys_operator():
+    check(lambda x: (x**2, x**0.5, x**-1), np.abs(values("d")))
+    check(lambda x: (x**2, x**3), values("h"))
+    check(lambda x: 2**x, np.arange(6, dtype="i4"))
+
+
+def test_broadcasting_and_strides():
+    def function(x, y):
+        return x * 2 + y
+
+    x = np.arange(24, dtype="f").reshape(2, 3, 4)
+    y = np.arange(4, dtype="i2")
+    fused = usmx.fuse(function)
+    assert_same(fused(usm(x), usm(y)), function(x, y))
+    assert_same(fused(usm(x)[:, ::-1, ::2], usm(y)[::-2]), function(x[:, ::-1, ::2], y[::-2]))
+    assert_same(fused(usm(x)[0, 0, 0], 2), function(x[0, 0, 0], 2))
+    assert fused(usm(x[:0]), 1).shape == (0, 3, 4)
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+def test_results_are_shaped_as_the_function_returns_them():
+    x = usm(np.arange(3.0))
+    assert isinstance(usmx.fuse(lambda x: x)(x), usmx.ndarray)
+    one = usmx.fuse(lambda x: (x + 1,))(x)
+    assert isinstance(one, tuple)
+    assert len(one) == 1
+    out = usmx.empty(3, dtype="f8")
+    assert usmx.fuse(lambda x: x + 1)(x, out=out) is out
+    assert_same(out, np.arange(3.0) + 1)
+    assert_same(usmx.fuse(lambda x: np.int16(5))(x), np.full(3, 5, "i2"))
+
+
+def test_keywords_defaults_and_static_arguments():
+    def function(x, factor=2.0, invert=False, dtype=None):
+        result = x / factor if invert else x * factor
+        return result if dtype is None else result.astype(dtype)
+
+    fused = usmx.fuse(function)
+    x = np.arange(4, dtype="f")
+    assert_same(fused(usm(x)), function(x))
+    assert_same(fused(usm(x), invert=True), function(x, invert=True))
+    assert_same(fused(usm(x), 4, dtype="i2"), function(x, 4, dtype="i2"))
+    assert fused.__name__ == "function"
+    assert "function" in repr(fused)
+
+
+def test_arrays_of_other_libraries():
+    fused = usmx.fuse(lambda x, y: x + y)
+    x = dpnp.arange(4, dtype="float32")
+    assert_same(fused(x, usm(np.ones(4, "f"))), np.arange(4, dtype="f") + 1)
+    shared = usm(np.arange(4, dtype="f"))
+    assert_same(fused(np.asarray(shared), 1), np.arange(4, dtype="f") + 1)
+
+
+def test_a_second_call_compiles_and_traces_nothing():
+    traced = []
+
+    @usmx.fuse
+    def function(x, y):
+        traced.append(1)
+        return x * y - 3
+
+    x = usm(np.ones(3, "f"))
+    function(x, 2)
+    before = _usmx._program_counts()[0]
+    function(x, 5)
+    function(usm(np.ones((2, 2), "f")), 7)
+    assert (len(traced), _usmx._program_counts()[0]) == (1, before)
+    function(x, 5.0)
+    function(x, x)
+    assert len(traced) == 3
+    assert any("v0" in text for text in function.sources)
+
+
+def test_equal_steps_are_computed_once():
+    fused = usmx.fuse(lambda x: np.sin(x) * np.sin(x) + np.sin(x))
+    fused(usm(np.ones(3, "f")))
+    assert fused.sources[0].count("sin(a0)") == 1
+
+
+# --- what cannot be traced ------------------------------------------------------------------------
+
+ARRAY = np.ones(3)
+
+
+def looks(x):
+    return x if x > 0 else -x
+
+
+def chains(x):
+    return 0 < x < 1
+
+
+def both(x):
+    return np.where((x > 0) and (x < 1), x, 0)
+
+
+NOT_TRACED = {
+    "if": (looks, "cannot decide by the value of an element; use np.where"),
+    "chain": (chains, "use np.where(condition, a, b) instead of if, & and |"),
+    "and": (both, "cannot decide by the value of an element"),
+    "float()": (lambda x: float(x), "use astype(float)"),
+    "int()": (lambda x: int(x), "use astype(int)"),
+    "index": (lambda x: x[0], "cannot take elements from other places"),
+    "iterate": (lambda x: [y for y in x], "cannot walk through elements"),
+    "len": (lambda x: len(x), "cannot ask for a length"),
+    "array": (lambda x: x + ARRAY, "not with ndarray; pass it as an argument"),
+    "usm": (lambda x: x + usmx.ones(3), "not with ndarray; pass it as an argument"),
+    "asarray": (lambda x: np.asarray(x), "cannot make a NumPy array of an element"),
+    "function": (lambda x: np.cumsum(x), "np.cumsum cannot be fused"),
+    "ufunc": (lambda x: np.frexp(x), "np.frexp cannot be fused"),
+    "accumulate": (lambda x: np.add.accumulate(x), "np.add.accumulate cannot be fused"),
+    "where=": (lambda x: np.sqrt(x, where=x > 0), "where= cannot be fused; use np.where"),
+    "where": (lambda x: np.where(x), "pass x and y"),
+    "type": (lambda x: x.astype("U3"), "is no type that a device computes with"),
+    "text": (lambda x: "x", "not with str"),
+    "nothing": (lambda x: (), "returns an empty tuple has nothing"),
+    "None": (lambda x: None, "not with NoneType"),
+    "bits": (lambda x: x & 1, "bitwise_and"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_TRACED)
+def test_what_cannot_be_traced(case):
+    function, text = NOT_TRACED[case]
+    with pytest.raises(TypeError) as raised:
+        usmx.fuse(function)(usm(np.ones(3)))
+    assert text in str(raised.value)
+
+
+def test_bad_calls():
+    fused = usmx.fuse(lambda x: x + 1)
+    with pytest.raises(TypeError, match="missing a required argument"):
+        fused()
+    with pytest.raises(TypeError, match="an argument of type list"):
+        fused([1])
+    with pytest.raises(TypeError, match=r"usmx\.asarray"):
+        fused(np.ones(3))
+    with pytest.raises(TypeError, match="no type that a device"):
+        fused(np.datetime64("2020"))
+    with pytest.raises(TypeError, match="expected a function, got int"):
+        usmx.fuse(3)
+    with pytest.raises(TypeError, match="fixed list of positional parameters"):
+        usmx.fuse(lambda *x: x)
+
+
+# --- a reduction at the end -----------------------------------------------------------------------
+
+SMALL = np.arange(-11, 13).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)])
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "any", "all"])
+def test_a_reduction_ends_a_function(name, axis):
+    def by_function(x, y):
+        return getattr(np, name)(x % 3 - y, axis=axis)
+
+    def by_method(x, y):
+        return getattr(x % 3 - y, name)(axis=axis, keepdims=True)
+
+    # Sums of small whole numbers are exact in any order.
+    for dtype in "bqfd":
+        check(by_function, SMALL.astype(dtype), 1, ulp=1 if name == "mean" else 0)
+    check(by_method, SMALL.astype("f"), SMALL[0].astype("h"), ulp=1 if name == "mean" else 0)
+
+
+def test_reductions_have_the_types_of_numpy():
+    for dtype in TYPES:
+        x = np.asarray([1, 0, 1, 1]).astype(dtype)
+        check(lambda x: np.sum(x), x)
+        check(lambda x: np.mean(x), x, ulp=1)
+        check(lambda x: np.prod(x), x)
+    check(lambda x: np.sum(x, dtype="f4"), np.arange(5, dtype="i2"))
+    check(lambda x: np.max(x), np.asarray([1, np.nan, 2], "f"))
+
+
+def test_what_a_reduction_gives_can_only_be_returned():
+    x = usm(np.ones(3))
+    with pytest.raises(TypeError, match="cannot compute with what sum gives"):
+        usmx.fuse(lambda x: x / np.sum(x))(x)
+    with pytest.raises(TypeError, match="cannot compute with what mean gives"):
+        usmx.fuse(lambda x: x.mean() + 1)(x)
+    with pytest.raises(TypeError, match="one reduction alone"):
+        usmx.fuse(lambda x: (x, np.max(x)))(x)
+    with pytest.raises(TypeError, match="initial= cannot be fused"):
+        usmx.fuse(lambda x: np.sum(x, initial=3))(x)
+    with pytest.raises(TypeError, match="complex numbers have no order"):
+        usmx.fuse(lambda x: np.max(x * 1j))(x)
+
+
+# --- random expressions ---------------------------------------------------------------------------
+
+LEAVES = st.sampled_from(["x", "y", "k", "2", "3.5", "np.float32(0.5)", "np.int8(3)"])
+TWO = st.sampled_from(
+    [
+        *("({} + {})", "({} - {})", "({} * {})", "np.maximum({}, {})", "np.minimum({}, {})"),
+        *("np.where({} > {}, x, y)", "({} // {})", "np.copysign({}, {})", "({} / {})", "({} < {})"),
+    ]
+)
+ONE = st.sampled_from(["abs({})", "(+{})", "np.sqrt(abs({}))", "np.floor({})", "np.square({})"])
+EXPRESSIONS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(lambda f, a, b: f.format(a, b), TWO, inner, inner),
+        st.builds(lambda f, a: f.format(a), ONE, inner),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(EXPRESSIONS, st.sampled_from("hIefd"), st.sampled_from("bqfd"), st.sampled_from([3, 0.25]))
+def test_random_expressions(text, first, second, k):
+    function = eval(f"lambda x, y, k: {text} + x * 0")
+    x, y = values(first, 3, 40), values(second, 4, 40)
+    try:
+        want = evaluate(function, x, y, k)
+    except (TypeError, OverflowError, ZeroDivisionError) as refused:
+        with pytest.raises(type(refused)):
+            usmx.fuse(function)(usm(x), usm(y), k)
+        return
+    assert_same(usmx.fuse(function)(usm(x), usm(y), k), want)
