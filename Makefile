@@ -82,6 +82,11 @@ bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who d
 	cmake --build $(BUILD) --target bench_pool bench_replay
 	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
 
+numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `make bench` to compare with
+	$(PYTHON) -m venv build/numba-dpex
+	build/numba-dpex/bin/python -m pip install --quiet numba-dpex==0.23.0 numba==0.59.1 'numpy<2' \
+	  dpctl==0.17.0 dpnp==0.15.0 intel-opencl-rt==2024.2.* intel-sycl-rt==2024.2.* dpcpp-cpp-rt==2024.2.*
+
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)
 	cmake --build build/fuzz
@@ -135,4 +140,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan bench fuzz stubs lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan bench numba-dpex fuzz stubs lint format wheel clean

@@ -8,7 +8,7 @@ import importlib
 from table import Effort, Result, main
 
 #: The files beside this one that have a ``run(effort)``.
-TASKS = ("exchange", "memory", "transfers")
+TASKS = ("exchange", "expressions", "reductions", "launches", "memory", "transfers")
 
 
 def run(effort: Effort) -> list[Result]:
