@@ -16,7 +16,7 @@ import dpctl.memory
 import numpy as np
 import psutil
 import pytest
-from gate import Gate
+from gate import Gate, collect_all
 
 import usmx
 from usmx import _usmx
@@ -33,7 +33,7 @@ THEIRS = {
 @pytest.fixture
 def own_queue() -> Iterator[usmx.Queue]:
     """An in-order queue of this test alone; nothing of it is left waiting."""
-    assert _usmx._collect() == 0
+    collect_all()
     yield usmx.Queue(dpctl.SyclQueue(property="in_order"))
     _usmx._drain()
     assert _usmx._collect() == 0
