@@ -10,6 +10,7 @@
 
 #include "copy_paths.hpp"
 #include "elementwise_state.hpp"
+#include "shape_text.hpp"
 
 namespace usmx {
 namespace {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "copy_paths.hpp"
+#include "shape_text.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/reduction.hpp"
 
@@ -42,13 +43,6 @@ bool repeats_elements(const layout& where) {
 }
 
 }  // namespace
-
-std::string shape_text(const extents& shape) {
-  std::string out = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    out += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
 
 std::string called(const char* what, const expression_parameter& p) {
   return std::string(what) + " '" + p.name + "' (" + p.text + ")";

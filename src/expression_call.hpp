@@ -18,8 +18,6 @@
 
 namespace usmx::detail {
 
-/// "(3, 4)".
-std::string shape_text(const extents& shape);
 /// "input 'x' (T x)", as messages begin.
 std::string called(const char* what, const expression_parameter& p);
 /// Whether a word stands in C++ text by itself; comments and strings count as text.

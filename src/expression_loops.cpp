@@ -5,17 +5,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "shape_text.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx {
 namespace {
-
-std::string text_of(const extents& shape) {
-  std::string out = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    out += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
 
 /// One axis with its step in every operand.
 struct axis {
@@ -53,7 +47,8 @@ extents broadcast_shape(std::span<const extents* const> shapes) {
       if ((*s)[k] == length || (*s)[k] == 1) continue;
       if (length != 1) {
         std::string all;
-        for (const auto* other : shapes) all += (all.empty() ? "" : " and ") + text_of(*other);
+        for (const auto* other : shapes)
+          all += (all.empty() ? "" : " and ") + detail::shape_text(*other);
         throw std::invalid_argument("shapes " + all + " do not broadcast together");
       }
       length = (*s)[k];

@@ -11,16 +11,11 @@
 #include <sycl/handler.hpp>
 
 #include "kernel_state.hpp"
+#include "shape_text.hpp"
 #include "traced_queue.hpp"
 
 namespace usmx {
 namespace {
-
-std::string describe(std::span<const std::size_t> sizes) {
-  std::string text = "(";
-  for (const auto n : sizes) text += (text.size() > 1 ? ", " : "") + std::to_string(n);
-  return text + (sizes.size() == 1 ? ",)" : ")");
-}
 
 template <int Rank>
 sycl::range<Rank> to_range(std::span<const std::size_t> n) {
@@ -46,6 +41,7 @@ void run(sycl::handler& h, const launch_range& r, const sycl::kernel& k) {
 /// looks at size and bytes, and a struct would not be portable.
 void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_parameter* p) {
   using enum kernel_parameter::view_form;
+  if (a.local()) return;  // compiled in
   if (p && p->view != none) {
     const auto& where = a.array()->elements().layout();
     h.set_arg(index++, const_cast<void*>(a.pointer()));
@@ -148,33 +144,6 @@ kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
   }
 }
 
-launch_range::launch_range(std::span<const std::size_t> global,
-                           std::span<const std::size_t> local) {
-  if (global.empty() || global.size() > 3) {
-    throw std::invalid_argument("global range: has " + std::to_string(global.size()) +
-                                " dimensions, expected 1, 2 or 3");
-  }
-  rank_ = static_cast<int>(global.size());
-  std::ranges::copy(global, global_.begin());
-  if (local.empty()) return;
-  if (local.size() != global.size()) {
-    throw std::invalid_argument("local range: " + describe(local) +
-                                " must have as many dimensions " + "as the global range " +
-                                describe(global));
-  }
-  for (std::size_t k = 0; k < local.size(); ++k) {
-    if (local[k] == 0 || global[k] % local[k] != 0) {
-      throw std::invalid_argument("local range: " + describe(local) +
-                                  " must divide the global range " + describe(global) +
-                                  " in every dimension");
-    }
-  }
-  has_local_ = true;
-  std::ranges::copy(local, local_.begin());
-}
-
-std::size_t launch_range::size() const noexcept { return global_[0] * global_[1] * global_[2]; }
-
 // --- kernels ------------------------------------------------------------------------------------
 
 const std::string& kernel::name() const noexcept { return state_->name; }
@@ -185,6 +154,19 @@ std::size_t kernel::argument_count() const noexcept { return state_->argument_co
 int kernel::rank() const noexcept { return state_->rank; }
 std::size_t kernel::max_work_group_size() const noexcept { return state_->max_work_group_size; }
 
+std::string kernel::describe_argument(std::size_t index) const {
+  const auto& s = *state_;
+  return "argument " + std::to_string(index) + " of kernel '" + s.name + "'" +
+         (s.parameters ? " (" + (*s.parameters)[index].text + ")" : "");
+}
+
+void kernel::check_count(std::size_t arguments) const {
+  if (arguments == state_->argument_count) return;
+  throw std::invalid_argument("kernel '" + state_->name + "' takes " +
+                              std::to_string(state_->argument_count) + " arguments, got " +
+                              std::to_string(arguments));
+}
+
 void kernel::check(const sycl::queue& queue, const launch_range& range,
                    std::span<const kernel_argument> arguments) const {
   const auto& s = *state_;
@@ -193,21 +175,17 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
     throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
                                 (context != s.context ? "context" : "device"));
   }
-  if (arguments.size() != s.argument_count) {
-    throw std::invalid_argument("kernel '" + s.name + "' takes " +
-                                std::to_string(s.argument_count) + " arguments, got " +
-                                std::to_string(arguments.size()));
-  }
+  check_count(arguments.size());
   if (s.rank != 0 && s.rank != range.rank()) {
-    throw std::invalid_argument("range: " + describe(range.global()) + " has another number of " +
-                                "dimensions than the " + std::to_string(s.rank) + " of kernel '" +
-                                s.name + "'");
+    throw std::invalid_argument("range: " + detail::shape_text(range.global()) +
+                                " has another number of " + "dimensions than the " +
+                                std::to_string(s.rank) + " of kernel '" + s.name + "'");
   }
   const auto local = range.local();
   const auto group =
       std::accumulate(local.begin(), local.end(), std::size_t{1}, std::multiplies<>());
   if (group > s.max_work_group_size) {
-    throw std::invalid_argument("local range: " + describe(local) + " has " +
+    throw std::invalid_argument("local range: " + detail::shape_text(local) + " has " +
                                 std::to_string(group) + " work-items, kernel '" + s.name +
                                 "' takes at most " + std::to_string(s.max_work_group_size) +
                                 " in a group");
@@ -215,10 +193,20 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& a = arguments[i];
     const auto* p = s.parameters ? &(*s.parameters)[i] : nullptr;
-    const auto where = [&] {
-      return "argument " + std::to_string(i) + " of kernel '" + s.name + "'" +
-             (p ? " (" + p->text + ")" : "");
-    };
+    const auto where = [&] { return describe_argument(i); };
+    if (a.local()) {
+      if (!p || p->view != kernel_parameter::view_form::local) {
+        throw interop_error(fault::kind_mismatch,
+                            where() +
+                                ": is local memory, for which the parameter must be a "
+                                "usmx::local_view<T, N>");
+      }
+      if (local.empty()) {
+        throw std::invalid_argument("local range: is missing; kernel '" + s.name +
+                                    "' shares local memory in work-groups");
+      }
+      continue;
+    }
     if (p && p->pointer == a.is_scalar()) {
       throw interop_error(fault::kind_mismatch, where() + ": " +
                                                     (a.is_scalar() ? "is a scalar, expected USM"
@@ -280,6 +268,7 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
 sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
                            std::span<const sycl::event> depends) const {
+  if (!state_->handle) return sized_for(arguments).launch(queue, range, arguments, depends);
   check(queue, range, arguments);
   // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
   if (range.size() == 0) {
@@ -289,7 +278,7 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
   uses marked(queue, arguments);
   const sycl::event launched = queue.submit([&](sycl::handler& h) {
-    fill_in(h, range, arguments, depends, state_->handle, state_->parameters);
+    fill_in(h, range, arguments, depends, *state_->handle, state_->parameters);
   });
   detail::measure(record, queue, launched);
   marked.until(launched);
@@ -304,10 +293,11 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
     launch(queue, range, arguments, depends);
     return;
   }
+  if (!state_->handle) return sized_for(arguments).enqueue(queue, range, arguments, depends);
   check(queue, range, arguments);
   const uses marked(queue, arguments);
   sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
-    fill_in(h, range, arguments, depends, state_->handle, state_->parameters);
+    fill_in(h, range, arguments, depends, *state_->handle, state_->parameters);
   });
 }
 

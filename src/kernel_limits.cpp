@@ -1,5 +1,7 @@
 // What the driver knows about a compiled kernel.
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
 #include <sycl/exception.hpp>
 #include <sycl/info/info_desc.hpp>
 
@@ -23,7 +25,11 @@ void ask(const sycl::kernel& k, const sycl::device& device, Answer& answer) {
 }  // namespace
 
 kernel_limits kernel::limits() const {
-  const sycl::kernel& k = state_->handle;
+  if (!state_->handle) {
+    throw std::invalid_argument("kernel '" + state_->name +
+                                "': its limits depend on the sizes of its local memory");
+  }
+  const sycl::kernel& k = *state_->handle;
   const sycl::device& device = state_->device;
   kernel_limits found;
   ask<about::work_group_size>(k, device, found.max_work_group_size);

@@ -236,7 +236,8 @@ struct_map structs_of(std::string_view text, const alias_map& aliases) {
   return structs;
 }
 
-/// Reads `usmx::strided<const float, 2>`, `usmx::dense<...>` or another name for one of them.
+/// Reads `usmx::strided<const float, 2>`, `usmx::dense<...>`, `usmx::local_view<...>` or another
+/// name for one of them.
 bool read_view(std::string_view word, const alias_map& aliases, kernel_parameter& p,
                int depth = 0) {
   if (const auto alias = aliases.find(word); alias != aliases.end() && depth < 8) {
@@ -250,9 +251,10 @@ bool read_view(std::string_view word, const alias_map& aliases, kernel_parameter
     return false;
   }
   using enum kernel_parameter::view_form;
-  const auto form = word.starts_with("strided<") ? strided
-                    : word.starts_with("dense<") ? dense
-                                                 : none;
+  const auto form = word.starts_with("strided<")      ? strided
+                    : word.starts_with("dense<")      ? dense
+                    : word.starts_with("local_view<") ? local
+                                                      : none;
   if (form == none || !word.ends_with('>')) return false;
   const auto open = word.find('<') + 1;
   const auto inside = word.substr(open, word.size() - open - 1);

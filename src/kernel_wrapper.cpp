@@ -34,6 +34,8 @@ std::string obstacle(const signature& s) {
       what = "is passed only to kernels that begin with USMX_KERNEL(rank) in the source";
     } else if (p.rank < 0) {
       what = "the number of dimensions must stand there as a number";
+    } else if (p.view == local && p.read_only) {
+      what = "nothing could write to it, expected elements that are not const";
     } else if (!p.type) {
       what = "elements must be of a type of numbers that the source shows";
     } else if (is_struct(p) && p.type->itemsize() > most_bytes) {
@@ -71,7 +73,21 @@ std::string unpacked(const kernel_parameter& p, const std::string& part, const s
          part + ", " + part + "_words, sizeof " + part + "); ";
 }
 
-std::string wrapper(std::string_view declaration, const signature& s) {
+/// Defines the memory `part`_memory and the view `part` of it.
+std::string local_part(const kernel_parameter& p, const std::string& part,
+                       const local_memory& size) {
+  std::int64_t count = 1;
+  std::string lengths;
+  for (const auto n : size.shape) {
+    append(lengths, std::to_string(n));
+    count *= n;
+  }
+  return "usmx::local<" + p.type_name + "::value_type[" + std::to_string(count) + "]> " + part +
+         "_memory; " + p.type_name + " " + part + "{&" + part + "_memory[0], {" + lengths + "}}; ";
+}
+
+std::string wrapper(std::string_view declaration, const signature& s,
+                    std::span<const local_memory> sizes) {
   std::string parameters, wholes, arguments;
   for (std::size_t i = 0; i < s.parameters.size(); ++i) {
     const auto& p = s.parameters[i];
@@ -90,6 +106,11 @@ std::string wrapper(std::string_view declaration, const signature& s) {
         append(names, name);
       }
       wholes += unpacked(p, part, names);
+      continue;
+    }
+    if (p.view == local) {
+      wholes += local_part(p, part, sizes.front());
+      sizes = sizes.subspan(1);
       continue;
     }
     append(parameters, "decltype(" + p.type_name + "::data) " + part + "_data");
@@ -118,7 +139,13 @@ std::string wrapper(std::string_view declaration, const signature& s) {
 
 }  // namespace
 
-std::string with_wrappers(std::string source, std::span<const signature> signatures) {
+bool takes_local(const signature& s) noexcept {
+  return s.begin != std::string::npos &&
+         std::ranges::any_of(s.parameters, [](const auto& p) { return p.view == local; });
+}
+
+std::string with_wrappers(std::string source, std::span<const signature> signatures,
+                          std::string_view sized, std::span<const local_memory> sizes) {
   if (includes_sycl(source)) return source;
   std::string text;
   std::size_t done = 0;
@@ -127,7 +154,10 @@ std::string with_wrappers(std::string source, std::span<const signature> signatu
     const auto declaration = std::string_view(source).substr(s.begin, s.bracket - s.begin);
     text.append(source, done, s.begin - done).append(called_word);
     const auto rest = s.begin + kernel_word.size();
-    text.append(source, rest, s.end - rest).append(wrapper(without_comments(declaration), s));
+    text.append(source, rest, s.end - rest);
+    if (!takes_local(s) || s.name == sized) {
+      text.append(wrapper(without_comments(declaration), s, sizes));
+    }
     done = s.end;
   }
   return text.append(source, done);
@@ -148,6 +178,7 @@ void check_wrapper(const signature& s) {
 std::size_t passed_count(std::span<const kernel_parameter> parameters) noexcept {
   std::size_t count = 0;
   for (const auto& p : parameters) {
+    if (p.view == local) continue;
     count += is_struct(p) ? words(p) : 1;
     if (p.view != none) count += static_cast<std::size_t>(p.rank) * (p.view == strided ? 2 : 1);
   }

@@ -13,14 +13,19 @@
 namespace usmx::detail {
 
 /// The source in which each kernel that takes a view or struct is followed, on the line on which it
-/// ends, by the kernel of the same name that calls it. No line gets another number.
-std::string with_wrappers(std::string source, std::span<const signature> signatures);
+/// ends, by the kernel of the same name that calls it. No line gets another number. Of kernels that
+/// take local memory only `sized` is called, with memory of these sizes.
+std::string with_wrappers(std::string source, std::span<const signature> signatures,
+                          std::string_view sized, std::span<const local_memory> sizes);
 
 /// A compiler's message about such a source as one about the user's.
 std::string without_wrappers(std::string_view message);
 
 /// Throws std::invalid_argument naming the parameter that no wrapper could be made for.
 void check_wrapper(const signature& s);
+
+/// Whether there is a kernel only once the sizes of its local memory are known.
+bool takes_local(const signature& s) noexcept;
 
 /// How many arguments the runtime passes for these parameters.
 std::size_t passed_count(std::span<const kernel_parameter> parameters) noexcept;

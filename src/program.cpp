@@ -11,6 +11,7 @@
 #include "kernel_state.hpp"
 #include "kernel_wrapper.hpp"
 #include "program_file.hpp"
+#include "shape_text.hpp"
 #include "traced_queue.hpp"
 #include "usmx/error.hpp"
 #include "usmx/kernel.hpp"
@@ -18,21 +19,15 @@
 namespace usmx {
 
 struct program::state {
-  state(const sycl::queue& queue, std::string from, std::vector<std::string> with)
-      : context(queue.get_context()),
-        device(queue.get_device()),
-        source(std::move(from)),
-        options(std::move(with)),
-        signatures(detail::read_signatures(source, options)) {
-    source = detail::with_wrappers(std::move(source), signatures);
-    disk_key = detail::disk_key(device, source, options);
-  }
+  explicit state(origin made_from)
+      : from(std::move(made_from)),
+        signatures(detail::read_signatures(from.source, from.options)),
+        source(detail::with_wrappers(from.source, signatures, from.sized, from.sizes)),
+        disk_key(detail::disk_key(from.device, source, from.options)) {}
 
-  sycl::context context;
-  sycl::device device;
-  std::string source;  // with the wrappers
-  std::vector<std::string> options;
+  origin from;
   std::vector<detail::signature> signatures;
+  std::string source;    // with the wrappers
   std::string disk_key;  // empty: not kept on disk
   std::vector<std::string> names;
 
@@ -45,7 +40,11 @@ struct program::state {
   bool load_from_disk();
   void compile();
   void store() const noexcept;
+  void find_names();
+  /// Whether the kernels of that name have no size yet.
+  bool is_unsized(std::string_view name) const;
   kernel make(const std::string& name) const;
+  kernel make_unsized(const std::string& name) const;
 };
 
 namespace {
@@ -95,31 +94,34 @@ bool program::state::load_from_disk() {
   if (disk_key.empty()) return false;
   auto stored = detail::load_program(disk_key);
   if (!stored) return false;
-  built = detail::load(context, device, stored->binary);
+  built = detail::load(from.context, from.device, stored->binary);
   if (!built) {
     detail::drop_program(disk_key);
     return false;
   }
   loaded = true;
-  for (auto& k : stored->kernels) {
-    names.push_back(k.name);
-    argument_counts.emplace(std::move(k.name), k.argument_count);
-  }
+  for (auto& k : stored->kernels) argument_counts.emplace(std::move(k.name), k.argument_count);
+  find_names();
   return true;
+}
+
+void program::state::find_names() {
+  for (const auto& s : signatures) {
+    if (std::ranges::count(names, s.name) == 0 &&
+        (built->ext_oneapi_has_kernel(s.name) || is_unsized(s.name))) {
+      names.push_back(s.name);
+    }
+  }
 }
 
 void program::state::compile() {
   try {
-    built = detail::compile(context, device, source, options);
+    built = detail::compile(from.context, from.device, source, from.options);
   } catch (const build_error& e) {
     // The compiler shows the line as it got it.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
   }
-  for (const auto& s : signatures) {
-    if (std::ranges::count(names, s.name) == 0 && built->ext_oneapi_has_kernel(s.name)) {
-      names.push_back(s.name);
-    }
-  }
+  find_names();
   store();
 }
 
@@ -128,20 +130,46 @@ void program::state::store() const noexcept {
   try {
     detail::stored_program program;
     for (const auto& name : names) {
+      if (is_unsized(name)) continue;
       const auto handle = built->ext_oneapi_get_kernel(name);
       program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
     }
     program.binary = built->ext_oneapi_get_content();
-    detail::store_program(disk_key, device.get_info<sycl::info::device::name>(), program);
+    detail::store_program(disk_key, from.device.get_info<sycl::info::device::name>(), program);
   } catch (...) {  // a program that cannot be taken out runs all the same
   }
 }
 
+bool program::state::is_unsized(std::string_view name) const {
+  return name != from.sized && std::ranges::any_of(signatures, [&](const auto& s) {
+           return s.name == name && detail::takes_local(s);
+         });
+}
+
+kernel program::state::make_unsized(const std::string& name) const {
+  const auto s = std::ranges::find(signatures, name, &detail::signature::name);
+  detail::check_wrapper(*s);
+  const auto group = from.device.get_info<sycl::info::device::max_work_group_size>();
+  auto unsized = std::make_shared<kernel::unsized_kernel>();
+  unsized->from = from;
+  return kernel(
+      std::shared_ptr<const kernel::state>(new kernel::state{.name = name,
+                                                             .handle = {},
+                                                             .context = from.context,
+                                                             .device = from.device,
+                                                             .argument_count = s->parameters.size(),
+                                                             .max_work_group_size = group,
+                                                             .rank = s->rank,
+                                                             .parameters = s->parameters,
+                                                             .unsized = std::move(unsized)}));
+}
+
 kernel program::state::make(const std::string& name) const {
+  if (is_unsized(name)) return make_unsized(name);
   if (loaded && !argument_counts.contains(name)) {
     // A name that the text does not show, made by a macro: only what was compiled here tells how
     // many arguments it takes. The kernels that were found already keep what they have.
-    built = detail::compile(context, device, source, options);
+    built = detail::compile(from.context, from.device, source, from.options);
     loaded = false;
     argument_counts.clear();
   }
@@ -150,7 +178,8 @@ kernel program::state::make(const std::string& name) const {
   std::size_t count = known != argument_counts.end()
                           ? known->second
                           : handle.get_info<sycl::info::kernel::num_args>();
-  const auto group = handle.get_info<sycl::info::kernel_device_specific::work_group_size>(device);
+  const auto group =
+      handle.get_info<sycl::info::kernel_device_specific::work_group_size>(from.device);
   std::optional<std::vector<kernel_parameter>> parameters;
   int rank = 0;
   for (const auto& s : signatures) {
@@ -167,14 +196,22 @@ kernel program::state::make(const std::string& name) const {
   }
   if (parameters) count = parameters->size();
   return kernel(std::shared_ptr<const kernel::state>(new kernel::state{
-      name, std::move(handle), context, device, count, group, rank, std::move(parameters)}));
+      name, std::move(handle), from.context, from.device, count, group, rank, std::move(parameters),
+      name == from.sized ? from.sizes : decltype(from.sizes)()}));
 }
 
 program program::build(const sycl::queue& queue, std::string source,
                        std::vector<std::string> options) {
+  return build(
+      origin{queue.get_context(), queue.get_device(), std::move(source), std::move(options)});
+}
+
+program program::build(origin from) {
   auto& cache = the_cache<state>();
-  cache_key key{source, queue.get_context(), queue.get_device()};
-  for (const auto& option : options) key.text.append(1, '\0').append(option);
+  cache_key key{from.source, from.context, from.device};
+  for (const auto& option : from.options) key.text.append(1, '\0').append(option);
+  if (!from.sized.empty()) key.text.append(2, '\0').append(from.sized);
+  for (const auto& memory : from.sizes) key.text += detail::shape_text(memory.shape);
 
   std::promise<std::shared_ptr<const state>> promise;
   {
@@ -202,13 +239,14 @@ program program::build(const sycl::queue& queue, std::string source,
   };
   std::shared_ptr<state> made;
   try {
-    made = std::make_shared<state>(queue, std::move(source), std::move(options));
+    made = std::make_shared<state>(std::move(from));
     if (made->load_from_disk()) {
       count(&cache_counts::loaded);
     } else {
       count(&cache_counts::compiled);
-      const traced record(trace_action::build,
-                          [&] { return detail::traced_on(queue, {.bytes = made->source.size()}); });
+      const traced record(trace_action::build, [&] {
+        return detail::traced_on(made->from.device, {.bytes = made->source.size()});
+      });
       made->compile();
     }
   } catch (const build_error& e) {
@@ -228,7 +266,8 @@ kernel program::get(std::string_view name) const {
   const std::lock_guard lock(state_->mutex);
   if (const auto hit = state_->kernels.find(wanted); hit != state_->kernels.end())
     return hit->second;
-  if (wanted.empty() || !state_->built->ext_oneapi_has_kernel(wanted)) {
+  if (wanted.empty() ||
+      !(state_->built->ext_oneapi_has_kernel(wanted) || state_->is_unsized(wanted))) {
     throw std::out_of_range("no kernel named '" + wanted + "'; " +
                             (state_->names.empty()
                                  ? "the source has none: declare one with USMX_KERNEL(rank)"

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "reduction_state.hpp"
+#include "shape_text.hpp"
 
 namespace usmx {
 namespace {

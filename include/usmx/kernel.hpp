@@ -15,12 +15,11 @@
 #include <vector>
 
 #include <sycl/event.hpp>
-#include <sycl/nd_range.hpp>
 #include <sycl/queue.hpp>
-#include <sycl/range.hpp>
 
 #include "usmx/array.hpp"
 #include "usmx/dtype.hpp"
+#include "usmx/launch_range.hpp"
 
 namespace usmx {
 
@@ -37,15 +36,23 @@ struct kernel_parameter {
 
   /// A view of the prelude, `usmx::strided<float, 2>`: takes an array, of which the kernel gets
   /// pointer, shape and, if strided, strides. `type` and `read_only` are those of its elements.
-  enum class view_form : std::uint8_t { none, dense, strided };
+  /// `local`, a `usmx::local_view<float, 1>`, takes `local_memory`, of which nothing is passed.
+  enum class view_form : std::uint8_t { none, dense, strided, local };
   view_form view = view_form::none;
   int rank = 0;  ///< of the view; -1 if the source does not show it
   /// "x" and, of a view or struct, "usmx::strided<float, 2>".
   std::string name, type_name;
 };
 
+/// Memory that the items of a group share, of a size that the launch says: the argument for a
+/// `usmx::local_view<T, N>`. Each size is compiled for itself, once.
+struct local_memory {
+  usmx::dtype type;
+  extents shape;
+};
+
 /// What a launch passes for one parameter: a scalar of up to eight bytes, a struct, a USM pointer,
-/// or an array, which is checked and kept alive.
+/// an array, which is checked and kept alive, or a size of local memory.
 class kernel_argument {
  public:
   /// An arithmetic value, with the bytes of its own type.
@@ -63,6 +70,9 @@ class kernel_argument {
   /// The same array, of which the kernel gets the address of another element.
   kernel_argument(const usmx::array& a, const void* element) noexcept
       : form_(form::array), pointer_(element), array_(&a) {}
+  /// Local memory, which must outlive the call.
+  kernel_argument(const local_memory& memory) noexcept  // NOLINT: implicit
+      : form_(form::local), local_(&memory) {}
   /// A scalar known by its type and bytes, at most eight of them; or a struct, `dtype::of<S>()` or
   /// the whole record, whose bytes must outlive the call.
   kernel_argument(const dtype& type, const void* bytes) noexcept;
@@ -71,58 +81,20 @@ class kernel_argument {
   const void* pointer() const noexcept { return pointer_; }
   /// Null unless the argument is an array.
   const usmx::array* array() const noexcept { return array_; }
+  /// Null unless the argument is local memory.
+  const local_memory* local() const noexcept { return local_; }
   const dtype& type() const noexcept { return type_; }
   std::uint64_t bits() const noexcept { return bits_; }
 
  private:
-  enum class form : std::uint8_t { scalar, pointer, array };
+  enum class form : std::uint8_t { scalar, pointer, array, local };
 
   form form_;
   const void* pointer_ = nullptr;
   const usmx::array* array_ = nullptr;
+  const local_memory* local_ = nullptr;
   dtype type_;
   std::uint64_t bits_ = 0;
-};
-
-/// How many work-items run: one to three dimensions in SYCL's order (dimension 0 varies slowest),
-/// with or without the size of a work-group.
-class launch_range {
- public:
-  launch_range(std::size_t global) : launch_range(std::array{global}) {}  // NOLINT: implicit
-  /// Throws std::invalid_argument: rank not 1, 2 or 3, ranks that differ, a local size of zero or
-  /// one that does not divide the global size.
-  launch_range(std::span<const std::size_t> global, std::span<const std::size_t> local = {});
-  template <int Rank>
-  launch_range(const sycl::range<Rank>& global) {  // NOLINT: implicit
-    std::array<std::size_t, Rank> g;
-    for (int k = 0; k < Rank; ++k) g[k] = global[k];
-    *this = launch_range(g);
-  }
-  template <int Rank>
-  launch_range(const sycl::nd_range<Rank>& r) {  // NOLINT: implicit
-    std::array<std::size_t, Rank> g, l;
-    for (int k = 0; k < Rank; ++k) g[k] = r.get_global_range()[k], l[k] = r.get_local_range()[k];
-    *this = launch_range(g, l);
-  }
-
-  int rank() const noexcept { return rank_; }
-  std::span<const std::size_t> global() const noexcept {
-    return {global_.data(), std::size_t(rank_)};
-  }
-  /// Empty if the runtime chooses.
-  std::span<const std::size_t> local() const noexcept {
-    return {local_.data(), has_local_ ? std::size_t(rank_) : 0};
-  }
-  /// Number of work-items.
-  std::size_t size() const noexcept;
-
- private:
-  launch_range() = default;
-
-  int rank_ = 1;
-  bool has_local_ = false;
-  std::array<std::size_t, 3> global_{1, 1, 1};
-  std::array<std::size_t, 3> local_{1, 1, 1};
 };
 
 /// What a kernel needs of its device as it was compiled for it, and what it allows there.
@@ -149,10 +121,17 @@ class kernel {
   std::size_t argument_count() const noexcept;
   /// Dimensions of its range as declared, 0 if the declaration could not be read.
   int rank() const noexcept;
-  /// The most work-items that a work-group of this kernel may have.
+  /// The most work-items that a work-group of this kernel may have. Known of a kernel with local
+  /// memory once its sizes are: before, it is the device's.
   std::size_t max_work_group_size() const noexcept;
-  /// Asked of the driver each time. A figure that it does not have is 0.
+  /// Asked of the driver each time. A figure that it does not have is 0. Throws
+  /// std::invalid_argument for a kernel with local memory whose sizes are not given yet.
   kernel_limits limits() const;
+  /// The kernel as it is compiled for these sizes, one for each `usmx::local_view` in order. It
+  /// takes the same arguments as before; `launch` finds it by itself. Throws std::invalid_argument
+  /// (count, rank, a length below 1, more bytes than the device has), interop_error
+  /// (dtype_mismatch), build_error.
+  kernel with_local(std::span<const local_memory> sizes) const;
 
   /// Submits the kernel after `depends`. The memory of arrays is marked as used on `queue`.
   /// Throws std::invalid_argument (another context or device, count of arguments, rank of the
@@ -182,6 +161,12 @@ class kernel {
  private:
   friend class program;
   struct state;
+  struct unsized_kernel;
+  /// "argument 1 of kernel 'f' (float* x)", as messages begin.
+  std::string describe_argument(std::size_t index) const;
+  void check_count(std::size_t arguments) const;
+  /// The kernel for the local memory among the arguments.
+  kernel sized_for(std::span<const kernel_argument> arguments) const;
   void check(const sycl::queue& queue, const launch_range& range,
              std::span<const kernel_argument> arguments) const;
   explicit kernel(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
@@ -216,7 +201,10 @@ class program {
   static cache_counts counts();
 
  private:
+  friend class kernel;
   struct state;
+  struct origin;
+  static program build(origin from);
   explicit program(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
   std::shared_ptr<const state> state_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "types.hpp"
+#include "view.hpp"
 
 namespace usmx {
 
@@ -25,6 +26,11 @@ class [[__sycl_detail__::wg_scope]] local {
  private:
   T data_;
 };
+
+/// Local memory of a size that the launch says, as a parameter of a kernel:
+/// `usmx::local_view<float, 2> tile`, then `tile(y, x)` and `tile.shape[0]`.
+template <class T, int Rank>
+using local_view = dense<T, Rank>;
 
 /// Sets an item's own array to zeros.
 template <class T>

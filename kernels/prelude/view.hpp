@@ -9,6 +9,7 @@ namespace usmx {
 /// Gapless in C order: x[i], x(i, j).
 template <class T, int Rank>
 struct dense {
+  using value_type = T;
   T* data;
   int64_t shape[Rank == 0 ? 1 : Rank];
 
@@ -30,6 +31,7 @@ struct dense {
 /// With strides in elements, of either sign.
 template <class T, int Rank>
 struct strided {
+  using value_type = T;
   T* data;
   int64_t shape[Rank == 0 ? 1 : Rank];
   int64_t strides[Rank == 0 ? 1 : Rank];

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "kernel_arguments.hpp"
+#include "kernel_local.hpp"
 #include "kernel_record.hpp"
 #include "kernel_scalar.hpp"
 #include "runtime_bindings.hpp"
@@ -144,6 +145,7 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
   }
   std::vector<kernel_argument> arguments;
   std::deque<std::vector<std::byte>> records;
+  std::deque<local_memory> locals;
   arguments.reserve(args.size());
   for (std::size_t i = 0; i < args.size(); ++i) {
     const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
@@ -152,6 +154,16 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
              (p ? " (" + p->text + ")" : "");
     };
     auto& a = memory[i];
+    if (p && p->view == kernel_parameter::view_form::local) {
+      auto size = to_local_memory(args[i]);
+      if (!size) {
+        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
+                              ", expected usmx.LocalMemory(shape, dtype)")
+                                 .c_str());
+      }
+      arguments.emplace_back(locals.emplace_back(std::move(*size)));
+      continue;
+    }
     if (!a.memory && p && p->pointer) {
       try {
         a = to_any_memory(args[i]);
@@ -159,7 +171,14 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
       }
     }
     if (!a.memory) {
+      const auto refuse_local = [&] {
+        if (!to_local_memory(args[i])) return;
+        throw nb::type_error((where() + ": is local memory, for which the parameter must be a "
+                                        "usmx::local_view<T, N>")
+                                 .c_str());
+      };
       if (p && p->pointer) {
+        refuse_local();
         throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
                               ", expected USM: a usmx array or memory, or any object with "
                               "__sycl_usm_array_interface__; usmx.asarray() copies others into USM")
@@ -171,6 +190,7 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
       } else if (const auto plain = plain_scalar(args[i], p)) {
         arguments.push_back(*plain);
       } else {
+        refuse_local();
         arguments.push_back(to_scalar(args[i], p, where()));
       }
       continue;
@@ -229,7 +249,8 @@ Parameters
     One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
     ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
     ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
-    any strides. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
+    any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
+    for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
     take Python and NumPy numbers, checked against the range of the declared
     type.
 queue : Queue, optional
@@ -300,18 +321,21 @@ Examples
           "Compiles now instead of at the first launch, for the device of `queue`.")
       .def(
           "limits",
-          [](const raw_kernel& k, nb::handle queue) {
+          [](const raw_kernel& k, nb::handle queue, nb::handle local) {
             const auto where = to_queue(queue);
+            const auto sizes = to_local_memories(local);
             try {
               const gil_released release;
-              return k.on(where).limits();
+              const kernel found = k.on(where);
+              return (sizes.empty() ? found : found.with_local(sizes)).limits();
             } catch (const std::out_of_range& e) {
               throw nb::key_error(e.what());
             }
           },
-          nb::arg("queue") = nb::none(),
+          nb::arg("queue") = nb::none(), nb::arg("local") = nb::tuple(),
           "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
-          "Compiles the kernel if that did not happen yet.\n\n"
+          "Compiles the kernel if that did not happen yet. For one with ``usmx::local_view``,\n"
+          "`local` says their sizes: a LocalMemory or a sequence of them.\n\n"
           "Returns\n-------\nKernelLimits")
       .def(
           "__getitem__",

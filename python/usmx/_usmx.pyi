@@ -2378,7 +2378,8 @@ class _Launch:
             One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
             ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
             ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
-            any strides. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
+            any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
+            for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
             take Python and NumPy numbers, checked against the range of the declared
             type.
         queue : Queue, optional
@@ -2443,11 +2444,12 @@ class RawKernel:
         Compiles now instead of at the first launch, for the device of `queue`.
         """
 
-    def limits(self, queue: object | None = None) -> KernelLimits:
+    def limits(self, queue: object | None = None, local: object = ()) -> KernelLimits:
         """
         Private memory, and limits of work-groups and sub-groups, on the device of `queue`.
 
-        Compiles the kernel if that did not happen yet.
+        Compiles the kernel if that did not happen yet. For one with ``usmx::local_view``,
+        `local` says their sizes: a LocalMemory or a sequence of them.
 
         Returns
         -------

@@ -205,9 +205,9 @@ TEST(Extent, OneQuestionGivesKindAndExtent) {
   const auto context = queue.get_context();
   const sycl::context other(queue.get_device());
   constexpr std::size_t bytes = 1000;
-  for (const auto [kind, expected] : {std::pair{sycl::usm::alloc::device, usmx::usm_kind::device},
-                                      std::pair{sycl::usm::alloc::shared, usmx::usm_kind::shared},
-                                      std::pair{sycl::usm::alloc::host, usmx::usm_kind::host}}) {
+  for (const auto& [kind, expected] : {std::pair{sycl::usm::alloc::device, usmx::usm_kind::device},
+                                       std::pair{sycl::usm::alloc::shared, usmx::usm_kind::shared},
+                                       std::pair{sycl::usm::alloc::host, usmx::usm_kind::host}}) {
     auto* p = sycl::malloc<std::byte>(bytes, queue, kind);
     for (const std::size_t at : {std::size_t{0}, bytes - 1}) {
       const auto found = usmx::describe_allocation(p + at, context);
