@@ -1,11 +1,13 @@
 // Launches kernels that are compiled from Python functions: finds the text that was made for
 // arguments of these types without looking into the function again, or asks Python to make it.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "constant_table.hpp"
 #include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
 
@@ -30,6 +32,14 @@ struct kernel_text {
   std::vector<std::string> options;
   /// Why a local range is needed; empty if it is not.
   std::string needs_group;
+  /// Updated tables, whose values are passed after the arguments.
+  std::vector<std::shared_ptr<constant_table>> tables;
+  /// Tables that were not updated yet and whose values stand in the text.
+  std::vector<std::shared_ptr<constant_table>> frozen;
+
+  bool is_outdated() const {
+    return std::ranges::any_of(frozen, [](const auto& t) { return t->is_updated(); });
+  }
 
   struct place {
     sycl::context context;
@@ -56,7 +66,6 @@ class dispatcher {
 
   event launch(nb::handle self, const launch_range& range, const nb::args& args,
                nb::handle queue_or_none, nb::handle depends_on);
-  void forget() { families_.clear(); }
   std::size_t count() const {
     std::size_t n = 0;
     for (const auto& [key, f] : families_) n += f.texts.size();
@@ -152,7 +161,7 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
     const auto hit = families_.find(key);
     if (hit != families_.end()) {
       const auto text = hit->second.texts.find(values_of(hit->second));
-      if (text != hit->second.texts.end()) return text->second;
+      if (text != hit->second.texts.end() && !text->second->is_outdated()) return text->second;
     }
   }
   // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
@@ -173,6 +182,9 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   text->plan = nb::cast<std::string>(made["plan"]);
   text->options = nb::cast<std::vector<std::string>>(made["options"]);
   text->needs_group = nb::cast<std::string>(made["needs_group"]);
+  for (const auto& [list, name] : {std::pair{&text->tables, "tables"}, {&text->frozen, "frozen"}}) {
+    for (const nb::handle item : made[name]) list->push_back(nb::cast<table_handle&>(item).table);
+  }
   std::vector<known_number> known;
   for (const nb::handle item : made["known"]) {
     const auto row = nb::cast<nb::tuple>(item);
@@ -236,6 +248,16 @@ event dispatcher::launch(nb::handle self, const launch_range& range, const nb::a
   }
   const kernel k = built_for(*text, queue);
 
+  if (!ordered_by_hand) {
+    const gil_released release;
+    before = order_of(queue, memory);
+  }
+  std::vector<array> tables;
+  if (!text->tables.empty()) {
+    const gil_released release;
+    for (const auto& table : text->tables) tables.push_back(table->on(queue, before));
+  }
+
   std::vector<kernel_argument> arguments;
   arguments.reserve(args.size() * 3);
   for (std::size_t i = 0; i < text->plan.size(); ++i) {
@@ -278,18 +300,17 @@ event dispatcher::launch(nb::handle self, const launch_range& range, const nb::a
         break;
     }
   }
-  if (!ordered_by_hand) {
-    const gil_released release;
-    before = order_of(queue, memory);
-  }
+  for (const array& values : tables) arguments.emplace_back(values);
   event made;
   submit(made, k, queue, range, arguments, before);
+  for (array& values : tables) give_back(values);
   return made;
 }
 
 }  // namespace
 
 void bind_kernel_dispatch(nb::module_& m) {
+  bind_constant_table(m);
   nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
       .def(
           "__call__",
@@ -320,7 +341,6 @@ void bind_kernel_dispatch(nb::module_& m) {
           },
           nb::arg("range"), "Binds a range: [global] or [global, local].")
       .def_rw("_always_ask", &dispatcher::always_ask)
-      .def("_forget", &dispatcher::forget, "Compile again at the next launch.")
       .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
   m.def(
       "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),

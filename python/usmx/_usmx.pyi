@@ -2540,6 +2540,18 @@ def _cached_programs() -> list:
 def _clear_cached_programs() -> int:
     """Removes the compiled programs from the disk; how many."""
 
+class _ConstantTable:
+    """Where kernels have the values of a table from."""
+
+    def __init__(self) -> None: ...
+
+    def update(self, values: object) -> None:
+        """Replace them for all launches that follow."""
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether kernels are given the values, and not made for them."""
+
 class _BoundKernel:
     """A Python kernel with its range."""
 
@@ -2559,9 +2571,6 @@ class _KernelDispatcher:
 
     @_always_ask.setter
     def _always_ask(self, arg: bool, /) -> None: ...
-
-    def _forget(self) -> None:
-        """Compile again at the next launch."""
 
     @property
     def _count(self) -> int:

@@ -170,11 +170,19 @@ def test_tables_belong_to_the_key(
 
     before = key_of(reads)
     assert before is not None
-    assert before[1] == [table]  # type: ignore[index]
+    assert before[1] == {table: False}  # type: ignore[index]
+    # Once it is updated, its values are no part of the text.
     table.update([3, 4])
     after = key_of(reads)
     assert after is not None
     assert after[0] != before[0]  # type: ignore[index]
+    assert after[1] == {table: True}  # type: ignore[index]
+    table.update([5, 6])
+    assert key_of(reads) == after
+    other = usmx.constant.array([1, 3], dtype="int32")
+    found = key_of(reads)
+    table = other
+    assert key_of(reads) not in (None, before, found)
 
 
 def test_what_has_no_description_is_not_kept(

@@ -118,8 +118,9 @@ def compile_kernel(
     lines = [f"// {function.name}({_signature(names, arguments)})"]
     # In namespaces, so that a variable of the same name hides nothing.
     if module.constants:
-        tables = [table.declaration(spelled) for spelled, table in module.constants.values()]
-        lines += ["namespace table {", *tables, "}", ""]
+        lines += ["namespace table {", *_declarations(module), "}", ""]
+    if module.given:
+        parameters += _given(module, walk, head)
     functions = [instance.text for instance in _used(result)]
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
@@ -147,6 +148,26 @@ def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str
     )
     form = "dense" if t.dense else "strided"
     return f"const usmx::{form}<{const}{t.element.cpp}, {t.ndim}> {name}{{{name}_data, {lists}}};"
+
+
+def _declarations(module: Module) -> list[str]:
+    """What stands in the namespace of the tables."""
+    lines = [t.of.declaration(t.name) for t in module.constants.values() if not t.is_given]
+    if module.given:
+        fields = [f"  const {t.of.element.cpp} (*{t.name}){t.of.lengths};" for t in module.given]
+        lines += ["struct usmx_given {", *fields, "};"]
+    return lines
+
+
+def _given(module: Module, walk: Elaborator, head: list[str]) -> list[str]:
+    """The parameters of tables, and one variable of them all, which device functions take."""
+    parameters, pointers = [], []
+    for t in module.given:
+        name, element = walk.spell(f"table.{t.name}"), t.of.element.cpp
+        parameters.append(f"const {element}* {name}")
+        pointers.append(f"(const {element} (*){t.of.lengths}){name}")
+    head.append(f"const table::usmx_given usmx_tables{{{', '.join(pointers)}}};")
+    return parameters
 
 
 def _signature(names: tuple[str, ...], arguments: list[Type]) -> str:

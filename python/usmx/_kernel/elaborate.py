@@ -207,6 +207,9 @@ class Elaborator(Statements, Calls):
                 codes.append(as_view(value))
                 if name in instance.result.written:
                     self.mark_written(value)
+        if instance.result.needs_tables:
+            self.result.needs_tables = True
+            codes.append("usmx_tables")
         code = f"{instance.name}({', '.join(codes)})"
         if instance.returns is None:
             self.line(code + ";")

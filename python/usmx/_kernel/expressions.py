@@ -118,9 +118,10 @@ class Expressions(Walker):
         if obj is None or isinstance(obj, bool | int | float | complex):
             return self.constant_of(node, obj)
         if isinstance(obj, ConstantArray):
-            code = self.module.constant(obj, self.hint or name)
+            table = self.module.constant(obj, self.hint or name)
+            self.result.needs_tables |= table.is_given
             return ArrayValue(
-                obj.element, len(obj.shape), code, "constant", obj.shape, readonly=True
+                obj.element, len(obj.shape), table.code, "constant", obj.shape, readonly=True
             )
         if isinstance(obj, tuple):
             return Tuple(tuple(self.captured(item, name, node) for item in obj))

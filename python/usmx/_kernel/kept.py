@@ -33,7 +33,8 @@ class _Key:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.tables: list[Any] = []
+        #: Each table that was met, and whether it is given at each launch.
+        self.tables: dict[Any, bool] = {}
         self.seen: set[int] = set()
 
     def function(self, python: Any) -> None:
@@ -102,8 +103,11 @@ class _Key:
         elif getattr(obj, "is_device_function", False) is True:
             self.function(obj.python)
         elif kind.__name__ == "ConstantArray" and module == "usmx":
-            self.tables.append(obj)
-            self.parts.append(f"table {obj.element.name} {obj.shape} {obj.values.tobytes().hex()}")
+            given = self.tables.setdefault(obj, obj.is_updated)
+            # Two that are given are two arguments, even if they look alike.
+            number = list(self.tables).index(obj)
+            values = f"given {number}" if given else obj.values.tobytes().hex()
+            self.parts.append(f"table {obj.element.name} {obj.shape} {values}")
         elif kind.__name__ == "LocalMemory" and module == "usmx":
             self.parts.append(str(obj._kernel_key))
         elif kind is type or kind is type(len):
@@ -171,8 +175,9 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
 
     Returns
     -------
-    (bytes, list of ConstantArray) or None
-        The key and the tables that it holds; None if something has no description.
+    (bytes, dict of ConstantArray) or None
+        The key, and the tables that it holds with whether each is given at a launch; None if
+        something has no description.
     """
     if not _usmx._program_cache_settings()["enabled"]:
         return None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from . import source
     from .compiler import Compiled
+    from .spaces import ConstantArray
     from .types import Type
 
 # What compiles is imported where it is needed: a kernel that is kept on disk needs none of it.
@@ -368,32 +369,41 @@ class Kernel(_usmx._KernelDispatcher):
     def _make(
         self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...], backend: str
     ) -> dict[str, Any]:
-        """Called at a launch with types that are new."""
-        found = kept.key_of(self.python, args, len(global_), backend, self._has_item, self._options)
+        """Called at a launch with types that are new, or after a table's first update."""
+        about = (args, len(global_), backend, self._has_item, self._options)
+        found = kept.key_of(self.python, *about)
         if found:
-            held = self._load(found[0], args, local)
+            held = self._load(found, args, local)
             if held:
-                for table in found[1]:
-                    table.used_by(self)
                 return held
         made = self.compiled(args, len(global_), local, backend)
-        for _, table in made.module.constants.values():
-            table.used_by(self)
         family = (len(global_), backend, *self.argument_types(args))
         known = [self._position(o) for o in self._families[family]]
-        about = [made.text, made.name, made.plan, made.needs_group or ""]
-        if found:
+        given = [table.of for table in made.module.given]
+        texts = [made.text, made.name, made.plan, made.needs_group or ""]
+        # Kept only under what it was made of: a table may have been updated in the meantime.
+        if found and kept.key_of(self.python, *about) == found:
             rows = [f"{what} {argument} {axis}" for what, argument, axis in known]
+            order = list(found[1])
+            texts.append(" ".join(str(order.index(table)) for table in given))
             kept.store(found[0], rows)
-            kept.store(self._exact(found[0], rows, args, local), [*about, *rows])
-        return self._made(about, known)
+            kept.store(self._exact(found[0], rows, args, local), [*texts, *rows])
+        return self._made(texts, known, given, made.module.frozen)
 
-    def _made(self, about: Sequence[str], known: object) -> dict[str, Any]:
+    def _made(
+        self,
+        texts: Sequence[str],
+        known: object,
+        given: Sequence[ConstantArray],
+        frozen: Sequence[ConstantArray],
+    ) -> dict[str, Any]:
         names = ("source", "name", "plan", "needs_group")
         return {
-            **dict(zip(names, about, strict=True)),
+            **dict(zip(names, texts, strict=False)),
             "options": list(self._options),
             "known": known,
+            "tables": [table.table for table in given],
+            "frozen": [table.table for table in frozen],
         }
 
     def _exact(
@@ -411,19 +421,27 @@ class Kernel(_usmx._KernelDispatcher):
                 numbers.append(int(args[int(argument)]))
         return key + f"\n{rows} {numbers}".encode()
 
-    def _load(self, key: bytes, args: Sequence[Any], local: Sequence[int]) -> dict[str, Any] | None:
+    def _load(
+        self,
+        found: tuple[bytes, dict[ConstantArray, bool]],
+        args: Sequence[Any],
+        local: Sequence[int],
+    ) -> dict[str, Any] | None:
         """What `_make` gives, if the disk has it."""
+        key, tables = found
         rows = kept.load(key)
         if rows is None:
             return None
         held = kept.load(self._exact(key, rows, args, local))
-        if held is None or held[4:] != rows:
+        if held is None or held[5:] != rows:
             return None
         known = []
         for row in rows:
             what, argument, axis = row.split()
             known.append((what, int(argument), int(axis)))
-        return self._made(held[:4], known)
+        order = list(tables)
+        given = [order[int(number)] for number in held[4].split()]
+        return self._made(held, known, given, [t for t in order if not tables[t]])
 
 
 def _is_foreign(obj: object) -> bool:

@@ -32,6 +32,20 @@ class Instance:
     walk: object
 
 
+@dataclass(frozen=True)
+class Table:
+    """A constant table in one text: its name there, and whether it is given at each launch."""
+
+    name: str
+    of: ConstantArray
+    is_given: bool
+
+    @property
+    def code(self) -> str:
+        """Where the text has its elements."""
+        return f"(*usmx_tables.{self.name})" if self.is_given else f"table::{self.name}"
+
+
 @dataclass
 class Module:
     """What the functions of one text share.
@@ -52,7 +66,7 @@ class Module:
     known: Mapping[str, int]
     backend: str = "opencl"
     grouped: bool = False
-    constants: dict[int, tuple[str, ConstantArray]] = field(default_factory=dict)
+    constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
@@ -65,11 +79,21 @@ class Module:
         self.taken.add(wanted)
         return wanted
 
-    def constant(self, table: ConstantArray, name: str) -> str:
-        """The C++ name of a constant table."""
+    def constant(self, table: ConstantArray, name: str) -> Table:
+        """A constant table under a name of its own."""
         if id(table) not in self.constants:
-            self.constants[id(table)] = (self.unique(name), table)
-        return f"table::{self.constants[id(table)][0]}"
+            self.constants[id(table)] = Table(self.unique(name), table, table.is_updated)
+        return self.constants[id(table)]
+
+    @property
+    def frozen(self) -> list[ConstantArray]:
+        """Tables whose values stand in the text."""
+        return [t.of for t in self.constants.values() if not t.is_given]
+
+    @property
+    def given(self) -> list[Table]:
+        """Tables that each launch passes, in this order, after the arguments."""
+        return [t for t in self.constants.values() if t.is_given]
 
     def instance(
         self, caller: Walker, node: ast.Call, callee: Function, values: list[Value]
@@ -137,6 +161,8 @@ def write_function(module: Module, walk: object, arguments: Mapping[str, object]
             parameters.append(f"{t.cpp} {spelled}{given}")
         elif isinstance(t, Array):
             parameters.append(parameter(spelled, t, p in result.written))
+    if result.needs_tables:
+        parameters.append("const table::usmx_given& usmx_tables")
     lines = []
     returns = "void"
     if result.returns is not None:

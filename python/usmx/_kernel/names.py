@@ -114,6 +114,8 @@ RESERVED = frozenset(
         "uint64_t",
         "usmx",
         "usmx_item",
+        "usmx_given",
+        "usmx_tables",
         "linux",
         "unix",
         "i386",

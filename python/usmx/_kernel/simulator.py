@@ -60,6 +60,8 @@ class Tools:
         self.state = state
         self.tiles: dict[Any, SimArray] = {}
         self.functions: dict[int, Any] = {}
+        #: The values that tables had when this launch first read them.
+        self.tables: dict[int, Any] = {}
 
     def cast_tuple(self, kinds: Sequence[Scalar], values: Any) -> tuple[Any, ...]:
         """A tuple of variables."""
@@ -67,7 +69,8 @@ class Tools:
 
     def constant(self, table: ConstantArray, name: str) -> SimArray:
         """A table that is only read."""
-        return SimArray(table.values, table.element, name, self.state, "constant", True)
+        values = self.tables.setdefault(id(table), table.values)
+        return SimArray(values, table.element, name, self.state, "constant", True)
 
     def local(self, site: object, what: ArrayValue) -> SimArray:
         """The group's array of this place in the kernel; one for all its items."""

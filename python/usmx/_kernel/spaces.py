@@ -1,11 +1,15 @@
-"""Constant memory: tables that kernels read by their name."""
+"""Constant memory: tables that kernels read by their name.
+
+The values stand in a kernel's text until they are updated for the first time; from then on kernels
+get them as an argument that nobody writes.
+"""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
+from .. import _usmx
 from . import types
 from .functions import Namespace
 from .values import literal
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConstantArray:
-    """A table of numbers that is compiled into the kernels that read it.
+    """A table of numbers that kernels read by its name.
 
     Made by ``usmx.constant.array(values)``. Outside of kernels it is a read-only NumPy array.
 
@@ -36,14 +40,9 @@ class ConstantArray:
     """
 
     def __init__(self, values: npt.ArrayLike, dtype: Any = None) -> None:
-        self._users: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._take(values, dtype)
-
-    def _take(self, values: npt.ArrayLike, dtype: Any) -> None:
         import numpy as np
 
-        name = getattr(dtype, "name", dtype)
-        table = np.array(values, dtype=name, order="C")
+        table = np.array(values, dtype=getattr(dtype, "name", dtype), order="C")
         element = types.named(table.dtype)
         if element is None:
             raise TypeError(f"dtype: {table.dtype} is no type that kernels have")
@@ -57,6 +56,7 @@ class ConstantArray:
         table.flags.writeable = False
         self.values: np.ndarray[Any, Any] = table
         self.element = element
+        self.table = _usmx._ConstantTable()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,31 +69,47 @@ class ConstantArray:
         given: np.dtype[Any] = self.values.dtype
         return given
 
+    @property
+    def is_updated(self) -> bool:
+        """Whether kernels are given the values, and not made for them."""
+        return self.table.is_updated
+
     def update(self, values: npt.ArrayLike) -> None:
-        """Replace the elements. Kernels that read them are compiled again at their next launch.
+        """Replace the elements for all launches that follow.
+
+        What was launched before computes with what it had, and nothing waits. The first update of
+        a table makes the kernels that read it anew; each later one costs a copy to the device.
 
         Parameters
         ----------
         values : array-like
-            Of the same shape; converted to the same type.
+            Of the same shape, and of a type that becomes the table's without losing its kind: ints
+            become floats, floats become no ints.
 
         Raises
         ------
         ValueError
-            Another shape.
+            Another shape, or a number that the type does not hold.
+        TypeError
+            Values of a type that the table's cannot stand for.
         """
         import numpy as np
 
-        table = np.asarray(values)
-        if table.shape != self.shape:
-            raise ValueError(f"values: shape {table.shape}, expected {self.shape}")
-        self._take(table, self.values.dtype)
-        for user in list(self._users):
-            user._forget()
-
-    def used_by(self, kernel: object) -> None:
-        """Note a kernel that has to be compiled again after an update."""
-        self._users.add(kernel)
+        given = np.asarray(values)
+        if given.shape != self.shape:
+            raise ValueError(f"values: shape {given.shape}, expected {self.shape}")
+        # Python's ints have no sign of their own: they go where they fit.
+        weak = given.dtype.kind in "iu" and not hasattr(values, "dtype")
+        if not np.can_cast("u1" if weak else given.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"values: elements of {given.dtype}, expected {self.dtype}")
+        try:
+            table = np.array(values, dtype=self.dtype, order="C")
+        except OverflowError as error:
+            raise ValueError(f"values: {error}") from None
+        table.flags.writeable = False
+        # In this order: what is made while this runs is either given the values or made again.
+        self.table.update(table)
+        self.values = table
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         import numpy as np
@@ -109,16 +125,20 @@ class ConstantArray:
     def __repr__(self) -> str:
         return f"usmx.constant.array({self.values!r})"
 
+    @property
+    def lengths(self) -> str:
+        """The shape in C++."""
+        return "".join(f"[{n}]" for n in self.shape)
+
     def declaration(self, name: str) -> str:
-        """The table in C++."""
+        """The table in C++, with its values."""
 
         def braces(part: Any) -> str:
             if part.ndim == 0:
                 return literal(part.item(), self.element)
             return "{" + ", ".join(braces(one) for one in part) + "}"
 
-        lengths = "".join(f"[{n}]" for n in self.shape)
-        return f"constexpr {self.element.cpp} {name}{lengths} = {braces(self.values)};"
+        return f"constexpr {self.element.cpp} {name}{self.lengths} = {braces(self.values)};"
 
 
-constant = Namespace("constant", "Tables that are compiled into kernels.", {"array": ConstantArray})
+constant = Namespace("constant", "Tables that kernels read.", {"array": ConstantArray})

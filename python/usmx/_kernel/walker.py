@@ -42,6 +42,8 @@ class Result:
     memory: dict[str, dict[str, int]] = field(default_factory=lambda: {"private": {}, "local": {}})
     #: Where it needs work-groups of a size that the launch says: line and construct.
     needs_group: str | None = None
+    #: Whether it reads tables that launches pass.
+    needs_tables: bool = False
     #: Values that a device function returns: None if nothing.
     returns: tuple[Scalar, ...] | None = None
     returns_tuple: bool = False
