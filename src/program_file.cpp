@@ -222,6 +222,18 @@ std::vector<cached_program> cached_programs() {
   return programs;
 }
 
+cached_texts count_cached_texts() {
+  const auto settings = program_cache_settings::from_environment();
+  cached_texts texts;
+  if (settings.folder.empty()) return texts;
+  for (const auto& f : files_in(settings.folder)) {
+    if (f.path.extension() != text_suffix) continue;
+    ++texts.count;
+    texts.bytes += f.bytes;
+  }
+  return texts;
+}
+
 std::size_t clear_cached_programs() {
   const auto settings = program_cache_settings::from_environment();
   std::size_t removed = 0;

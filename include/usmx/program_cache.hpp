@@ -35,7 +35,15 @@ struct cached_program {
 
 /// What the folder holds, what was used last first. Damaged files are left out.
 std::vector<cached_program> cached_programs();
-/// Empties the folder; how many programs went. Processes that run keep what they have loaded.
+/// The C++ of kernels written in Python, which lies beside the programs and counts against the same
+/// limit: how many files and how many bytes.
+struct cached_texts {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+};
+cached_texts count_cached_texts();
+/// Empties the folder, of both; how many programs went. Processes that run keep what they have
+/// loaded.
 std::size_t clear_cached_programs();
 
 }  // namespace usmx

@@ -40,8 +40,18 @@ void bind_program_cache(nb::module_& m) {
         return all;
       },
       "The compiled programs on disk, what was used last first; times in seconds since 1970.");
+  m.def(
+      "_cached_texts",
+      [] {
+        const auto texts = count_cached_texts();
+        nb::dict about;
+        about["count"] = texts.count;
+        about["bytes"] = texts.bytes;
+        return about;
+      },
+      "The C++ of Python kernels on disk: count of files, bytes.");
   m.def("_clear_cached_programs", &clear_cached_programs,
-        "Removes the compiled programs from the disk; how many.");
+        "Removes the compiled programs and the texts from the disk; how many programs.");
 }
 
 }  // namespace usmx::python

@@ -2537,8 +2537,13 @@ def _cached_programs() -> list:
     The compiled programs on disk, what was used last first; times in seconds since 1970.
     """
 
+def _cached_texts() -> dict:
+    """The C++ of Python kernels on disk: count of files, bytes."""
+
 def _clear_cached_programs() -> int:
-    """Removes the compiled programs from the disk; how many."""
+    """
+    Removes the compiled programs and the texts from the disk; how many programs.
+    """
 
 class _ConstantTable:
     """Where kernels have the values of a table from."""

@@ -2,7 +2,7 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
-usmx cache [--json]       the compiled kernels that are kept on disk; --clear removes them
+usmx cache [--json]       the kernels that are kept on disk; --clear removes them
 usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace for Perfetto
 usmx --version            also --include and --cmake-dir, for builds of extensions
 """
@@ -160,17 +160,23 @@ def _devices_or_none() -> list[usmx.Device]:
         return []  # the findings say why
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def _cache(as_json: bool, clear: bool) -> int:
     from . import _usmx
 
+    texts = _usmx._cached_texts()
+    many = _many(texts["count"], "text")
     if clear:
-        removed = _usmx._clear_cached_programs()
-        print(f"{removed} program{'' if removed == 1 else 's'} removed")
+        removed = _many(_usmx._clear_cached_programs(), "program")
+        print(f"{removed}{f' and {many}' if texts['count'] else ''} removed")
         return 0
     settings = _usmx._program_cache_settings()
     programs = _usmx._cached_programs()
     if as_json:
-        print(json.dumps({**settings, "programs": programs}, indent=2))
+        print(json.dumps({**settings, "programs": programs, "texts": texts}, indent=2))
         return 0
     from datetime import datetime
 
@@ -195,8 +201,11 @@ def _cache(as_json: bool, clear: bool) -> int:
         console.print(table)
     held = sum(program["bytes"] for program in programs)
     state = "" if settings["enabled"] else "; turned off by USMX_CACHE=0"
+    if texts["count"]:
+        console.print(f"{many} of Python kernels in C++, {_size(texts['bytes'])}")
+        held += texts["bytes"]
     console.print(
-        f"{len(programs)} program{'' if len(programs) == 1 else 's'}, {_size(held)} of at most "
+        f"{_many(len(programs), 'program')}, {_size(held)} of at most "
         f"{_size(settings['most'])} in {settings['folder'] or 'no folder: HOME is not set'}{state}"
     )
     return 0
@@ -286,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, text in (
         ("devices", "list the devices"),
         ("doctor", "find out what is wrong, and how to fix it"),
-        ("cache", "compiled kernels that are kept on disk"),
+        ("cache", "kernels that are kept on disk"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--json", action="store_true", help="for programs")

@@ -292,6 +292,10 @@ TEST(ProgramCache, ListsAndClears) {
   run(unique(add));
   run(unique(add));
   write(folder.path() / "mine.txt", "");
+  for (const char* name : {"1.text", "2.text"}) write(folder.path() / name, "12345");
+  const auto texts = usmx::count_cached_texts();
+  CHECK_EQUAL(texts.count, 2u);
+  CHECK_EQUAL(texts.bytes, 10u);
   const auto programs = usmx::cached_programs();
   CHECK_EQUAL(programs.size(), 2u);
   CHECK(programs.at(0).last_used >= programs.at(1).last_used);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import usmx
+from usmx import cli
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -151,6 +153,33 @@ def test_clearing_removes_texts_too(
     monkeypatch.setenv("USMX_CACHE_DIR", str(tmp_path / "kept"))
     assert usmx._usmx._clear_cached_programs() == 3
     assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_the_command_counts_texts_and_clears_them(
+    script: Callable[..., list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script()
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("USMX_CACHE_DIR", str(folder))
+    sizes = [path.stat().st_size for path in folder.glob("*.text")]
+    others = sum(path.stat().st_size for path in folder.iterdir()) - sum(sizes)
+    assert len(sizes) > 3  # one or two for each kernel, one for its dimensions
+    assert cli.main(["cache", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["texts"] == {"count": len(sizes), "bytes": sum(sizes)}
+    assert len(about["programs"]) == 3
+    cli.main(["cache"])
+    text = capsys.readouterr().out
+    assert f"{len(sizes)} texts of Python kernels in C++, {cli._size(sum(sizes))}" in text
+    assert f"3 programs, {cli._size(sum(sizes) + others)} of at most" in text
+    cli.main(["cache", "--clear"])
+    assert capsys.readouterr().out == f"3 programs and {len(sizes)} texts removed\n"
+    assert list(folder.iterdir()) == []
+    cli.main(["cache"])
+    assert "texts of" not in capsys.readouterr().out
 
 
 @pytest.fixture
