@@ -152,6 +152,9 @@ const std::optional<std::vector<kernel_parameter>>& kernel::parameters() const n
 }
 std::size_t kernel::argument_count() const noexcept { return state_->argument_count; }
 int kernel::rank() const noexcept { return state_->rank; }
+bool kernel::is_for(const sycl::queue& queue) const noexcept {
+  return queue.get_context() == state_->context && queue.get_device() == state_->device;
+}
 std::size_t kernel::max_work_group_size() const noexcept { return state_->max_work_group_size; }
 
 std::string kernel::describe_argument(std::size_t index) const {
@@ -170,10 +173,9 @@ void kernel::check_count(std::size_t arguments) const {
 void kernel::check(const sycl::queue& queue, const launch_range& range,
                    std::span<const kernel_argument> arguments) const {
   const auto& s = *state_;
-  const auto context = queue.get_context();
-  if (context != s.context || queue.get_device() != s.device) {
+  if (!is_for(queue)) {
     throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
-                                (context != s.context ? "context" : "device"));
+                                (queue.get_context() != s.context ? "context" : "device"));
   }
   check_count(arguments.size());
   if (s.rank != 0 && s.rank != range.rank()) {
@@ -236,7 +238,7 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
       }
       continue;
     }
-    if (array->queue().get_context() != context) {
+    if (array->queue() != queue && array->queue().get_context() != s.context) {
       throw std::invalid_argument(where() +
                                   ": the array's memory belongs to another context than the queue");
     }

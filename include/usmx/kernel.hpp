@@ -121,6 +121,8 @@ class kernel {
   std::size_t argument_count() const noexcept;
   /// Dimensions of its range as declared, 0 if the declaration could not be read.
   int rank() const noexcept;
+  /// Whether it was compiled for the queue's context and device.
+  bool is_for(const sycl::queue& queue) const noexcept;
   /// The most work-items that a work-group of this kernel may have. Known of a kernel with local
   /// memory once its sizes are: before, it is the device's.
   std::size_t max_work_group_size() const noexcept;

@@ -159,6 +159,10 @@ nb::object call(const elementwise_kernel& k, PyObject* args, PyObject* keywords)
 }
 
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "an ElementwiseKernel that was never initialised");
+    return nullptr;
+  }
   try {
     return call(*nb::inst_ptr<elementwise_kernel>(self), args, keywords).release().ptr();
   } catch (...) {

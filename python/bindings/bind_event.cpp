@@ -86,7 +86,7 @@ std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
 }
 
 void bind_event(nb::module_& m) {
-  nb::class_<event> type(m, "Event", nb::is_weak_referenceable(),
+  nb::class_<event> type(m, "Event", nb::is_weak_referenceable(), nb::pooled(),
                          "What a submitted command will have done. That of a kernel on an in-order "
                          "queue may be\nmade only when it is asked for, and then comes after what "
                          "other libraries submitted meanwhile.\n\n"

@@ -1,8 +1,6 @@
 // Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
 // into those that the kernel declares, or says which one is wrong.
 // SPDX-License-Identifier: Apache-2.0
-#include <mutex>
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,92 +9,12 @@
 #include "kernel_local.hpp"
 #include "kernel_record.hpp"
 #include "kernel_scalar.hpp"
+#include "quick_launch.hpp"
+#include "raw_kernel.hpp"
 #include "runtime_bindings.hpp"
-#include "usmx/kernel.hpp"
 
 namespace usmx::python {
 namespace {
-
-/// Source and options, and the kernels that were made of them so far, one for each place.
-class raw_module {
- public:
-  raw_module(std::string source, std::vector<std::string> options)
-      : source_(std::move(source)), options_(std::move(options)) {}
-
-  const std::string& source() const noexcept { return source_; }
-  const std::vector<std::string>& options() const noexcept { return options_; }
-  program build(const sycl::queue& queue) const { return program::build(queue, source_, options_); }
-
- private:
-  std::string source_;
-  std::vector<std::string> options_;
-};
-
-class raw_kernel {
- public:
-  raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
-      : from_(std::move(from)), name_(std::move(name)), cache_(std::make_shared<cache>()) {
-    for (const auto& s : detail::read_signatures(from_->source())) {
-      if (s.name == name_) rank_ = s.rank;
-    }
-  }
-
-  /// Dimensions that the source declares, 0 if it cannot be told.
-  int rank() const noexcept { return rank_; }
-  const raw_module& from() const noexcept { return *from_; }
-  const std::string& name() const noexcept { return name_; }
-
-  /// The kernel for the queue's context and device, compiled the first time. Call without the GIL.
-  kernel on(const sycl::queue& queue) const {
-    const auto context = queue.get_context();
-    const auto device = queue.get_device();
-    {
-      const std::lock_guard lock(cache_->mutex);
-      for (const auto& k : cache_->kernels) {
-        if (k.context == context && k.device == device) return k.handle;
-      }
-    }
-    auto made = from_->build(queue).get(name_);
-    const std::lock_guard lock(cache_->mutex);
-    cache_->kernels.push_back({context, device, made});
-    return made;
-  }
-
-  /// Where the last launch was, see `last_on`.
-  void remember(const sycl::queue& queue, const kernel& k) const {
-    cache_->last_queue = queue;
-    cache_->last = k;
-  }
-  /// The kernel if the last launch was on this queue too, which is asked for less than a lock and
-  /// the queue's device cost; null otherwise. Both need the GIL.
-  const kernel* last_on(const sycl::queue& queue) const noexcept {
-    return cache_->last_queue && *cache_->last_queue == queue ? &*cache_->last : nullptr;
-  }
-
- private:
-  struct entry {
-    sycl::context context;
-    sycl::device device;
-    kernel handle;
-  };
-  struct cache {
-    std::mutex mutex;
-    std::vector<entry> kernels;
-    std::optional<sycl::queue> last_queue;
-    std::optional<kernel> last;
-  };
-
-  std::shared_ptr<const raw_module> from_;
-  std::string name_;
-  int rank_ = 0;
-  std::shared_ptr<cache> cache_;
-};
-
-/// `k[global, local]`: a kernel with its range, waiting for arguments.
-struct bound_launch {
-  raw_kernel k;
-  launch_range range;
-};
 
 std::vector<std::string> to_options(nb::handle obj) {
   std::vector<std::string> options;
@@ -106,8 +24,8 @@ std::vector<std::string> to_options(nb::handle obj) {
   return options;
 }
 
-event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
-             nb::handle depends_on) {
+nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
+                                    nb::handle queue_or_none, nb::handle depends_on) {
   const auto& name = bound.k.name();
   std::deque<memory_argument> memory;
   for (const nb::handle obj : args) memory.push_back(to_memory(obj));
@@ -123,15 +41,11 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
-  const auto k = [&] {
-    if (const kernel* const last = bound.k.last_on(queue)) return *last;
+  const kernel& k = [&]() -> const kernel& {
+    if (const kernel* const built = bound.k.built_for(queue)) return *built;
     try {
-      auto found = [&] {
-        const gil_released release;
-        return bound.k.on(queue);
-      }();
-      bound.k.remember(queue, found);
-      return found;
+      const gil_released release;
+      return bound.k.on(queue);
     } catch (const std::out_of_range& e) {
       // The GIL is held again: the guard above has ended.
       throw nb::key_error(e.what());
@@ -208,20 +122,7 @@ event launch(const bound_launch& bound, nb::args args, nb::handle queue_or_none,
     }
     arguments.emplace_back(*a.memory);
   }
-  try {
-    if (!ordered_by_hand) {
-      const gil_released release;
-      before = order_of(queue, memory);
-    }
-    event made;
-    submit(made, k, queue, bound.range, arguments, before);
-    return made;
-  } catch (const interop_error& e) {
-    if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
-      throw nb::type_error(e.what());
-    }
-    throw;
-  }
+  return submit(k, queue, bound.range, arguments, ordered_by_hand ? &before : nullptr);
 }
 
 nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
@@ -237,11 +138,25 @@ nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
 
 }  // namespace
 
+raw_kernel::raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
+    : state_(std::make_shared<state>()) {
+  state_->from = std::move(from);
+  state_->name = std::move(name);
+  for (const auto& s : detail::read_signatures(state_->from->source())) {
+    if (s.name == state_->name) state_->rank = s.rank;
+  }
+}
+
+const kernel& raw_kernel::on(const sycl::queue& queue) const {
+  return state_->built.get(queue, [&] { return from().build(queue).get(name()); });
+}
+
 void bind_kernel(nb::module_& m) {
-  nb::class_<bound_launch>(m, "_Launch", "A kernel with its range, waiting for arguments.")
-      .def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
-           nb::arg("depends_on") = nb::none(),
-           R"(Submits the kernel and returns its Event without waiting.
+  nb::class_<bound_launch> bound(m, "_Launch", "A kernel with its range, waiting for arguments.",
+                                 nb::pooled());
+  bound.def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+            nb::arg("depends_on") = nb::none(),
+            R"(Submits the kernel and returns its Event without waiting.
 
 Parameters
 ----------
@@ -272,7 +187,8 @@ KeyError
 BuildError
     The source does not compile.)");
 
-  nb::class_<raw_kernel>(m, "RawKernel", R"(A kernel written in SYCL C++, compiled at run time.
+  nb::class_<raw_kernel> of_text(m, "RawKernel",
+                                 R"(A kernel written in SYCL C++, compiled at run time.
 
 Without SYCL headers in the source, it sees the prelude of usmx, which needs no C++ compiler on the
 machine: ``USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }``. It is compiled at its first
@@ -291,7 +207,8 @@ Examples
 --------
 >>> k = usmx.RawKernel("USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }", "f")
 >>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
-)")
+)");
+  of_text
       .def(
           "__init__",
           [](raw_kernel* self, std::string source, std::string name, nb::handle options) {
@@ -345,6 +262,7 @@ Examples
           nb::arg("range"),
           "Binds a range: [global] or [global, local], each an int or a tuple of up to three.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
+  quicken_raw_kernel(of_text, bound);
 
   nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
 

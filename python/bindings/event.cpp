@@ -13,39 +13,38 @@
 namespace usmx::python {
 
 event::event(event&& o) noexcept
-    : place_(std::move(o.place_)),
+    : queue_(std::move(o.queue_)),
       known_(std::move(o.known_)),
-      seen_by_(std::exchange(o.seen_by_, nullptr)) {
-  o.place_.reset();
-  if (seen_by_ != nullptr) *seen_by_ = this;
+      line_(std::exchange(o.line_, nullptr)) {
+  o.queue_.reset();
+  if (line_ != nullptr) line_->newest_ = this;
 }
 
 event::~event() {
-  if (seen_by_ != nullptr) *seen_by_ = nullptr;
+  if (line_ != nullptr) line_->newest_ = nullptr;
 }
 
 const sycl::event& event::get() const {
-  if (place_) {
-    known_ = marker(*place_);
-    place_.reset();
-  }
-  if (!known_) known_.emplace();
+  if (!known_) known_ = queue_ ? marker(*queue_) : sycl::event();
   return *known_;
 }
 
 void event::wait() const {
-  const std::optional<sycl::queue> place = place_;
+  if (line_ != nullptr) line_->is_waited_for();
+  const std::optional<sycl::queue> queue = queue_;
   const std::optional<sycl::event> known = known_;
   {
     const gil_released released;
-    if (place) {
-      usmx::wait(*place);
+    if (known && queue) {
+      usmx::wait(*known, *queue);
     } else if (known) {
       usmx::wait(*known);
+    } else if (queue) {
+      usmx::wait(*queue);
     }
     collect();
   }
-  place_.reset();  // nothing is left to be asked
+  if (!known_) queue_.reset();  // nothing is left to be asked
   release_waiting_objects();
 }
 
@@ -64,25 +63,23 @@ launch_line* launch_line::of(const sycl::queue& queue) {
   }
   entry& e = entries[next++ % entries.size()];
   e.line.may_skip_event();  // an event of the queue that leaves
-  if (e.line.newest_ != nullptr) {
-    e.line.newest_->seen_by_ = nullptr;
-    e.line.newest_ = nullptr;
-  }
+  if (e.line.newest_ != nullptr) e.line.newest_->line_ = nullptr;
+  e.line = {};
   e.queue = queue;
   e.plain = queue.is_in_order() && !queue.has_property<sycl::property::queue::enable_profiling>();
   return e.plain ? &e.line : nullptr;
 }
 
 bool launch_line::may_skip_event() {
-  if (newest_ == nullptr) return true;
+  if (newest_ == nullptr) return !std::exchange(was_waited_for_, false);
   newest_->get();
   return false;
 }
 
 void launch_line::watch(event& made) noexcept {
-  if (newest_ != nullptr) newest_->seen_by_ = nullptr;
+  if (newest_ != nullptr) newest_->line_ = nullptr;
   newest_ = &made;
-  made.seen_by_ = &newest_;
+  made.line_ = this;
 }
 
 }  // namespace usmx::python

@@ -14,6 +14,8 @@ namespace usmx::python {
 
 /// An event of SYCL's, or everything submitted to an in-order queue until somebody asks for one.
 /// Guarded by the GIL.
+class launch_line;
+
 class event {
  public:
   /// Complete.
@@ -23,9 +25,13 @@ class event {
   event& operator=(event&&) = delete;
   ~event();
 
-  /// A complete one becomes what was launched, or what the queue has now.
-  void be(sycl::event launched) noexcept { known_ = std::move(launched); }
-  void be_behind(const sycl::queue& queue) { place_ = queue; }
+  /// A complete one becomes what was launched, on an in-order queue if that is given, or what such
+  /// a queue has now.
+  void be(sycl::event launched, const sycl::queue* queue) {
+    known_ = std::move(launched);
+    if (queue != nullptr) queue_ = *queue;
+  }
+  void be_behind(const sycl::queue& queue) { queue_ = queue; }
 
   /// The event; made now, behind all that the queue has, if there was none. May throw
   /// sycl::exception.
@@ -38,14 +44,15 @@ class event {
  private:
   friend class launch_line;
 
-  mutable std::optional<sycl::queue> place_;  // set until it is known
-  mutable std::optional<sycl::event> known_;  // neither: complete
-  event** seen_by_ = nullptr;                 // where the line keeps it as its newest
+  mutable std::optional<sycl::queue> queue_;  // which is in-order
+  mutable std::optional<sycl::event> known_;  // none: what the queue has; no queue either: complete
+  launch_line* line_ = nullptr;               // of which it is the newest
 };
 
 /// The launches from Python on one in-order queue, in their order. It keeps events exact: one whose
-/// object is still there when the next kernel comes is made before it, and as a program that keeps
-/// one event will keep the next, that kernel then is launched with one.
+/// object is still there when the next kernel comes is made before it. And it expects that a
+/// program does with its next event what it did with the last: one that keeps it, or waits for it,
+/// which is quicker than to wait for the queue, gets one of SYCL's with the launch.
 class launch_line {
  public:
   /// That of an in-order queue; null if the launch needs an event in any case.
@@ -53,11 +60,16 @@ class launch_line {
 
   /// Before a launch: whether nobody looked at the event of the last one while it was the newest.
   bool may_skip_event();
+  /// Somebody waits for the newest.
+  void is_waited_for() noexcept { was_waited_for_ = true; }
   /// After it: its event is the newest.
   void watch(event& made) noexcept;
 
  private:
+  friend class event;
+
   event* newest_ = nullptr;
+  bool was_waited_for_ = false;
 };
 
 }  // namespace usmx::python

@@ -98,51 +98,95 @@ memory_argument to_any_memory(nb::handle obj) {
   return found;
 }
 
-std::vector<sycl::event> order_of(const sycl::queue& queue,
-                                  std::span<const array* const> arguments) {
+namespace {
+
+/// What a launch on `queue` has to come after, array by array.
+class order {
+ public:
+  explicit order(const sycl::queue& queue) : queue_(queue) {
+    if (!queue.is_in_order()) add(queue);
+  }
+  void add(const array& a) {
+    if (a.queue() != queue_) add(a.queue());
+    // Transfers may have gone to a third queue.
+    if (const shared_owner& keep = a.keep_alive()) keep->pending(queue_, before);
+  }
+
   std::vector<sycl::event> before;
-  std::vector<sycl::queue> seen;
-  const auto add = [&](const sycl::queue& other) {
-    if (std::ranges::count(seen, other) != 0) return;
-    seen.push_back(other);
+
+ private:
+  void add(const sycl::queue& other) {
+    if (std::ranges::count(seen_, other) != 0) return;
+    seen_.push_back(other);
     sycl::event last = marker(other);
     if (!is_done(last)) before.push_back(std::move(last));
-  };
-  if (!queue.is_in_order()) add(queue);
-  for (const array* const a : arguments) {
-    if (a == nullptr) continue;
-    if (a->queue() != queue) add(a->queue());
-    // Transfers may have gone to a third queue.
-    if (const shared_owner& keep = a->keep_alive()) keep->pending(queue, before);
   }
-  return before;
-}
+
+  const sycl::queue& queue_;
+  std::vector<sycl::queue> seen_;
+};
 
 std::vector<sycl::event> order_of(const sycl::queue& queue,
-                                  const std::deque<memory_argument>& arguments) {
-  std::vector<const array*> arrays;
-  for (const auto& a : arguments) arrays.push_back(a.memory ? &*a.memory : nullptr);
-  return order_of(queue, arrays);
+                                  std::span<const kernel_argument> arguments) {
+  order found(queue);
+  for (const auto& argument : arguments) {
+    if (argument.array() != nullptr) found.add(*argument.array());
+  }
+  return std::move(found.before);
 }
 
-void submit(event& made, const kernel& k, sycl::queue& queue, const launch_range& range,
-            std::span<const kernel_argument> arguments, std::span<const sycl::event> before) {
+/// Makes the event of the launch in `made`, which is complete.
+void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range& range,
+            std::span<const kernel_argument> arguments, const std::vector<sycl::event>* before) {
   launch_line* const line = launch_line::of(queue);
-  if (line == nullptr || !line->may_skip_event()) {
-    sycl::event launched = [&] {
-      const gil_released release;
-      return k.launch(queue, range, arguments, before);
-    }();
-    made.be(std::move(launched));
-    if (line != nullptr) line->watch(made);
-    return;
-  }
+  const bool needs_event = line == nullptr || !line->may_skip_event();
+  std::optional<sycl::event> launched;
   {
     const gil_released release;
-    k.enqueue(queue, range, arguments, before);
+    std::vector<sycl::event> found;
+    if (before == nullptr) found = order_of(queue, arguments);
+    const std::span<const sycl::event> depends = before == nullptr ? found : *before;
+    if (needs_event) {
+      launched = k.launch(queue, range, arguments, depends);
+    } else {
+      k.enqueue(queue, range, arguments, depends);
+    }
   }
-  made.be_behind(queue);
-  line->watch(made);
+  if (launched) {
+    made.be(std::move(*launched), line == nullptr ? nullptr : &queue);
+  } else {
+    made.be_behind(queue);
+  }
+  if (line != nullptr) line->watch(made);
+}
+
+}  // namespace
+
+std::vector<sycl::event> order_of(const sycl::queue& queue,
+                                  std::span<const array* const> arguments) {
+  order found(queue);
+  for (const array* const a : arguments) {
+    if (a != nullptr) found.add(*a);
+  }
+  return std::move(found.before);
+}
+
+nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
+                  std::span<const kernel_argument> arguments,
+                  const std::vector<sycl::event>* before) {
+  static const nb::handle event_class = nb::type<event>();
+  nb::object made = nb::inst_alloc(event_class);
+  auto* const e = new (nb::inst_ptr<event>(made)) event();
+  nb::inst_mark_ready(made);
+  try {
+    launch(*e, k, queue, range, arguments, before);
+  } catch (const interop_error& error) {
+    if (error.code() == fault::kind_mismatch || error.code() == fault::dtype_mismatch) {
+      throw nb::type_error(error.what());
+    }
+    throw;
+  }
+  return made;
 }
 
 }  // namespace usmx::python

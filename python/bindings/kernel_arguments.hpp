@@ -36,17 +36,16 @@ memory_argument to_any_memory(nb::handle obj);
 /// Bytes without a type of their own, seen as what the kernel declares.
 array retyped(const array& bytes, const dtype& type);
 
-/// Launches the kernel and makes the event of it in `made`, which is complete: without one of
-/// SYCL's where nobody looks at them. Lets go of the GIL.
-void submit(event& made, const kernel& k, sycl::queue& queue, const launch_range& range,
-            std::span<const kernel_argument> arguments, std::span<const sycl::event> before);
+/// Launches the kernel and returns its Event: without one of SYCL's where nobody looks at them. If
+/// `before` is null, it comes after what `order_of` says. Lets go of the GIL. TypeError for an
+/// argument of another type than the kernel declares.
+nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
+                  std::span<const kernel_argument> arguments,
+                  const std::vector<sycl::event>* before = nullptr);
 
 /// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
-/// of its arguments, those on its own queue if that one does not keep an order, and whatever else
-/// the memory is used for.
-std::vector<sycl::event> order_of(const sycl::queue& queue,
-                                  const std::deque<memory_argument>& arguments);
-/// The same for arrays at the given places, of which null ones are passed over.
+/// of its arrays, those on its own queue if that one does not keep an order, and whatever else the
+/// memory is used for. Null ones are passed over.
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   std::span<const array* const> arguments);
 

@@ -10,6 +10,7 @@
 #include "constant_table.hpp"
 #include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
+#include "usmx/detail/built_kernels.hpp"
 
 namespace usmx::python {
 namespace {
@@ -41,15 +42,7 @@ struct kernel_text {
     return std::ranges::any_of(frozen, [](const auto& t) { return t->is_updated(); });
   }
 
-  struct place {
-    sycl::context context;
-    sycl::device device;
-    kernel handle;
-  };
-  std::vector<place> built;
-  /// Where the last launch was: most are where the one before was.
-  std::optional<sycl::queue> last_queue;
-  std::optional<kernel> last;
+  detail::built_kernels built;
 };
 
 /// All texts for one list of types; they differ in what they are specialised for.
@@ -64,8 +57,8 @@ class dispatcher {
   /// Ask Python whether to simulate, even if nobody has switched that on.
   bool always_ask = false;
 
-  event launch(nb::handle self, const launch_range& range, const nb::args& args,
-               nb::handle queue_or_none, nb::handle depends_on);
+  nb::object launch(nb::handle self, const launch_range& range, const nb::args& args,
+                    nb::handle queue_or_none, nb::handle depends_on);
   std::size_t count() const {
     std::size_t n = 0;
     for (const auto& [key, f] : families_) n += f.texts.size();
@@ -201,28 +194,14 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
 }
 
 const kernel& built_for(kernel_text& text, const sycl::queue& queue) {
-  if (text.last_queue && *text.last_queue == queue) return *text.last;
-  const auto context = queue.get_context();
-  const auto device = queue.get_device();
-  for (const auto& p : text.built) {
-    if (p.context == context && p.device == device) {
-      text.last = p.handle;
-      text.last_queue = queue;
-      return *text.last;
-    }
-  }
-  auto handle = [&] {
-    const gil_released release;
-    return program::build(queue, text.source, text.options).get(text.name);
-  }();
-  text.built.push_back({context, device, handle});
-  text.last = std::move(handle);
-  text.last_queue = queue;
-  return *text.last;
+  if (const kernel* const built = text.built.find(queue)) return *built;
+  const gil_released release;
+  return text.built.get(
+      queue, [&] { return program::build(queue, text.source, text.options).get(text.name); });
 }
 
-event dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
-                         nb::handle queue_or_none, nb::handle depends_on) {
+nb::object dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
+                              nb::handle queue_or_none, nb::handle depends_on) {
   std::deque<memory_argument> memory;
   std::string key(1, static_cast<char>('0' + range.rank()));
   const sycl::queue* first = nullptr;
@@ -246,15 +225,16 @@ event dispatcher::launch(nb::handle self, const launch_range& range, const nb::a
                            "[global, local](...)")
                               .c_str());
   }
-  const kernel k = built_for(*text, queue);
+  const kernel& k = built_for(*text, queue);
 
-  if (!ordered_by_hand) {
-    const gil_released release;
-    before = order_of(queue, memory);
-  }
   std::vector<array> tables;
   if (!text->tables.empty()) {
     const gil_released release;
+    if (!ordered_by_hand) {
+      std::vector<const array*> arrays;
+      for (const auto& a : memory) arrays.push_back(a.memory ? &*a.memory : nullptr);
+      before = order_of(queue, arrays);
+    }
     for (const auto& table : text->tables) tables.push_back(table->on(queue, before));
   }
 
@@ -301,8 +281,8 @@ event dispatcher::launch(nb::handle self, const launch_range& range, const nb::a
     }
   }
   for (const array& values : tables) arguments.emplace_back(values);
-  event made;
-  submit(made, k, queue, range, arguments, before);
+  const bool has_order = ordered_by_hand || !tables.empty();
+  nb::object made = submit(k, queue, range, arguments, has_order ? &before : nullptr);
   for (array& values : tables) give_back(values);
   return made;
 }
@@ -314,7 +294,8 @@ void bind_kernel_dispatch(nb::module_& m) {
   nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
       .def(
           "__call__",
-          [](const bound_kernel& self, nb::args args, nb::handle queue, nb::handle depends_on) {
+          [](const bound_kernel& self, nb::args args, nb::handle queue,
+             nb::handle depends_on) -> nb::typed<nb::object, event> {
             return nb::cast<dispatcher&>(self.kernel)
                 .launch(self.kernel, self.range, args, queue, depends_on);
           },
