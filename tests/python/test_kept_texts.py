@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -212,6 +213,33 @@ def test_tables_belong_to_the_key(
     found = key_of(reads)
     table = other
     assert key_of(reads) not in (None, before, found)
+
+
+def test_names_that_several_functions_have_of_one_module_belong_to_the_key(
+    key_of: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("USMX_CACHE", "1")
+    module = ModuleType("module")
+    module.first, module.second = 1, 2  # type: ignore[attr-defined]
+    module.table = usmx.constant.array([1])  # type: ignore[attr-defined]
+
+    @usmx.device_func
+    def also(v):  # type: ignore[no-untyped-def]
+        return v + module.first
+
+    def reads(item, x):  # type: ignore[no-untyped-def]
+        x[0] = also(module.second) + module.table[0]
+
+    found = [key_of(reads)]
+    module.first = 3  # type: ignore[attr-defined]
+    found.append(key_of(reads))
+    module.second = 4  # type: ignore[attr-defined]
+    found.append(key_of(reads))
+    module.table.update([2])  # type: ignore[attr-defined]
+    found.append(key_of(reads))
+    assert None not in found
+    assert len({key for key, _ in found}) == 4  # type: ignore[misc]
+    assert found[-1][1] == {module.table: True}  # type: ignore[attr-defined, index]
 
 
 def test_what_has_no_description_is_not_kept(

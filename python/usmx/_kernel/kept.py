@@ -36,6 +36,8 @@ class _Key:
         #: Each table that was met, and whether it is given at each launch.
         self.tables: dict[Any, bool] = {}
         self.seen: set[int] = set()
+        #: Names that were asked of each module: another function may ask for others.
+        self.asked: dict[int, set[str]] = {}
 
     def function(self, python: Any) -> None:
         """A function: its lines, and all that its names mean."""
@@ -92,12 +94,15 @@ class _Key:
                 self.value(item, names)
         elif kind is type(sys):
             self.parts.append(f"module {obj.__name__}")
-            if obj.__name__.partition(".")[0] not in _FIXED and id(obj) not in self.seen:
-                self.seen.add(id(obj))
+            if obj.__name__.partition(".")[0] not in _FIXED:
                 found = vars(obj)
                 if "__getattr__" in found:
                     raise _Unknown
-                for name in sorted(names.intersection(found)):
+                asked = self.asked.setdefault(id(obj), set())
+                for name in sorted(names.intersection(found) - asked):
+                    if name in asked:
+                        continue  # while a name before it was described
+                    asked.add(name)
                     self.parts.append(name)
                     self.value(found[name], names)
         elif getattr(obj, "is_device_function", False) is True:
