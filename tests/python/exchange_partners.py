@@ -95,7 +95,7 @@ class Described:
 class Block:
     """One allocation full of known elements, and the same elements on the host."""
 
-    def __init__(self, library, kind, dtype):
+    def __init__(self, library, kind, dtype, queue=None):
         self.dtype = np.dtype(dtype)
         self.kind = kind
         self.host = np.arange(ELEMENTS).astype(self.dtype)
@@ -104,7 +104,7 @@ class Block:
         if self.dtype.kind == "c":
             self.host = self.host * self.dtype.type(1 - 2j)
         make = getattr(library, f"MemoryUSM{kind.title()}")
-        self.memory = make(self.host.nbytes)
+        self.memory = make(self.host.nbytes, queue=queue)
         self.memory.copy_from_host(np.frombuffer(self.host, np.uint8))
         self.pointer = getattr(self.memory, ATTRIBUTE)["data"][0]
 

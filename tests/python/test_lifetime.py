@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 import pytest
 from exchange_partners import ATTRIBUTE, Block, Layout
+from gate import collect_all
 
 import usmx
 import usmx.memory
@@ -24,8 +25,8 @@ import usmx.memory
 WHOLE = Layout((partners.ELEMENTS,))
 
 
-def described(library=dpctl.memory, dtype="f4"):
-    block = Block(library, "shared", dtype)
+def described(library=dpctl.memory, dtype="f4", queue=None):
+    block = Block(library, "shared", dtype, queue)
     made = partners.Described(block.memory, WHOLE, block.dtype)
     made.right = block.host
     return made
@@ -194,7 +195,9 @@ def test_hundred_thousand_exchanges_leave_nothing_behind(name):
 
 
 def test_eight_threads_share_producers_and_drop_them_in_any_order():
-    producers = [described() for _ in range(8)]
+    # In order: of two threads in which dpnp waits for the same other queue the CPU driver crashes.
+    queue = dpctl.SyclQueue(property="in_order")
+    producers = [described(queue=queue) for _ in range(8)]
     rights = [p.right.tobytes() for p in producers]
     gone = [weakref.ref(p) for p in producers]
     box = [usmx.asarray(p) for p in producers]
@@ -236,6 +239,7 @@ def test_eight_threads_share_producers_and_drop_them_in_any_order():
     box.clear()
     del a
     gc.collect()
+    collect_all()
     assert all(g() is None for g in gone)
 
 
