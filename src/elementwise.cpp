@@ -95,8 +95,8 @@ kernel elementwise_kernel::state::program_for(const sycl::queue& queue, std::spa
   }
   std::string source = detail::elementwise_source(parameters, input_count, call.types, own,
                                                   raw_ranks, plan, name, operation, text);
-  const kernel made = program::build(queue, source, detail::expression_options(queue, text.options))
-                          .get(detail::elementwise_kernel_name(name));
+  const kernel made = detail::compile_expression(
+      queue, source, detail::elementwise_kernel_name(name), text.options);
   const std::lock_guard lock(mutex);
   if (!find()) call.places.push_back({context, device, made});
   call.source = std::move(source);

@@ -19,14 +19,6 @@ using detail::access;
 using detail::called;
 using detail::elementwise_plan;
 
-/// Whether an axis of an output writes all its elements to one place.
-bool overlaps_itself(const layout& where) {
-  for (std::size_t k = 0; k < where.shape().size(); ++k) {
-    if (where.shape()[k] > 1 && where.strides()[k] == 0) return true;
-  }
-  return false;
-}
-
 /// Gapless, with the axes in the order of the inputs where these agree, as NumPy's "K".
 layout output_layout(const extents& shape, std::span<const operand> in,
                      std::span<const expression_parameter> parameters, std::size_t itemsize) {
@@ -112,7 +104,7 @@ void elementwise_kernel::state::check_operands(const sycl::queue& queue,
     if (v.read_only()) {
       throw interop_error(fault::read_only, called("output", p) + ": is read-only");
     }
-    if (overlaps_itself(v.layout())) {
+    if (detail::repeats_elements(v.layout())) {
       throw std::invalid_argument(called("output", p) +
                                   ": several of its elements share their memory");
     }

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "elementwise_plan.hpp"
+#include "user_text.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -136,7 +137,9 @@ struct writer {
 };
 
 /// The text ends a statement even if its author did not.
-std::string statements(const std::string& text) { return text.empty() ? text : text + "\n;\n"; }
+std::string statements(std::string_view argument, const std::string& text) {
+  return text.empty() ? text : marked(argument, text) + "\n;\n";
+}
 
 }  // namespace
 
@@ -149,7 +152,7 @@ std::string elementwise_source(std::span<const expression_parameter> parameters,
                                const std::string& operation, const elementwise_text& text) {
   const writer w{parameters, input_count, types, own, raw_ranks, plan};
   std::string out(expression_include);
-  if (!text.preamble.empty()) out += text.preamble + "\n";
+  if (!text.preamble.empty()) out += marked("preamble", text.preamble) + "\n";
   out += "USMX_KERNEL(1) " + elementwise_kernel_name(name) + "(" + w.declarations() + ") {\n";
   out += placeholder_text(types);
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
@@ -158,8 +161,9 @@ std::string elementwise_source(std::span<const expression_parameter> parameters,
   out += "if (_at >= _n) return;\n" + w.unravelled();
   out += "const int64_t i = int64_t(_at), n = int64_t(_n);\n(void)i;\n(void)n;\n";
   // A scope of its own: a parameter may be called `n`, and `return` ends only the expression.
-  out += "{\n" + w.variables() + statements(text.loop_prep);
-  out += "[&] {\n" + statements(operation) + "}();\n" + statements(text.after_loop);
+  out += "{\n" + w.variables() + statements("loop_prep", text.loop_prep);
+  out += "[&] {\n" + statements("operation", operation) + "}();\n" +
+         statements("after_loop", text.after_loop);
   return out + w.stores() + "}\n}\n";
 }
 

@@ -9,6 +9,7 @@
 
 #include "copy_paths.hpp"
 #include "shape_text.hpp"
+#include "user_text.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/reduction.hpp"
 
@@ -27,7 +28,10 @@ void check_context(const sycl::queue& queue, const std::string& who, const array
   }
 }
 
+}  // namespace
+
 bool repeats_elements(const layout& where) {
+  if (where.is_c_contiguous()) return false;
   // Sorted by step, each axis must reach beyond everything that is inside of it.
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;
   for (std::size_t k = 0; k < where.shape().size(); ++k) {
@@ -41,8 +45,6 @@ bool repeats_elements(const layout& where) {
   }
   return false;
 }
-
-}  // namespace
 
 std::string called(const char* what, const expression_parameter& p) {
   return std::string(what) + " '" + p.name + "' (" + p.text + ")";
@@ -217,6 +219,15 @@ std::vector<std::string> expression_options(const sycl::queue& queue,
   return all;
 }
 
+kernel compile_expression(const sycl::queue& queue, const std::string& source,
+                          const std::string& name, std::span<const std::string> options) {
+  try {
+    return program::build(queue, source, expression_options(queue, options)).get(name);
+  } catch (const build_error& e) {
+    throw in_marked_text(source, e);
+  }
+}
+
 kernel program_table::get(const sycl::queue& queue, const std::string& key, const std::string& name,
                           std::span<const std::string> options,
                           const std::function<std::string()>& source) {
@@ -235,7 +246,7 @@ kernel program_table::get(const sycl::queue& queue, const std::string& key, cons
     if (const auto* handle = find()) return *handle;
   }
   std::string text = source();
-  const kernel made = program::build(queue, text, expression_options(queue, options)).get(name);
+  const kernel made = compile_expression(queue, text, name, options);
   const std::lock_guard lock(mutex_);
   if (const auto* handle = find()) return *handle;
   known_[key].push_back({context, device, made});

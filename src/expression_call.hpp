@@ -66,6 +66,9 @@ class output_places {
   std::span<const expression_output> outputs_;
   std::vector<std::optional<array>> beside_;
 };
+/// Whether elements of an array may share their memory: it is told by lengths and steps alone,
+/// which no slice or transposition of an array without such elements makes wrong.
+bool repeats_elements(const layout& where);
 /// Whether an output shares memory with an input.
 bool overlaps_inputs(const array& out, std::span<const operand> in) noexcept;
 
@@ -78,6 +81,11 @@ std::vector<std::int64_t> steps_over(const extents& shape, const array& a);
 /// then those of the user.
 std::vector<std::string> expression_options(const sycl::queue& queue,
                                             std::span<const std::string> own);
+
+/// Compiles a generated text for the place of the queue. Throws build_error, about the user's part
+/// of the text if that is to blame.
+kernel compile_expression(const sycl::queue& queue, const std::string& source,
+                          const std::string& name, std::span<const std::string> options);
 
 /// Kernels by what their text depends on. Thread-safe.
 class program_table {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop_text.hpp"
 
+#include "user_text.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::detail {
@@ -25,14 +26,15 @@ value_text value_text_of(const std::string& wanted, const expression_types& type
 }
 
 std::string prologue(const expression_types& types, const std::string& preamble,
-                     const value_text& value, const std::string& join) {
+                     const value_text& value, std::string_view argument, const std::string& join) {
   const std::string bytes = std::to_string(value.bytes);
-  return std::string(expression_include) + placeholder_text(types) + preamble + "\n" +
+  return std::string(expression_include) + placeholder_text(types) +
+         (preamble.empty() ? "" : marked("preamble", preamble)) + "\n" +
          "using usmx_value = " + value.type + ";\nstatic_assert(sizeof(usmx_value) <= " + bytes +
          ", \"reduce_type: has more than " + bytes +
          " bytes\");\ninline usmx_value usmx_join(usmx_value a, usmx_value b) { return "
          "usmx_value(" +
-         join + "); }\n";
+         marked(argument, join) + "); }\n";
 }
 
 std::string raw_type(std::size_t input, const dtype& as, const dtype& own) {

@@ -23,9 +23,9 @@ std::optional<dtype> value_type(const std::string& wanted, const expression_type
 value_text value_text_of(const std::string& wanted, const expression_types& types);
 
 /// What stands before the kernel: types, the preamble, `usmx_value`, and `usmx_join` of `a` and
-/// `b`.
+/// `b`, which came by `argument`.
 std::string prologue(const expression_types& types, const std::string& preamble,
-                     const value_text& value, const std::string& join);
+                     const value_text& value, std::string_view argument, const std::string& join);
 /// `usmx_raw0`, the type of a raw input with its elements in a row.
 std::string raw_type(std::size_t input, const dtype& as, const dtype& own);
 

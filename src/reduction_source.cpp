@@ -1,10 +1,11 @@
 // Writes the C++ of a reduction: the same few loops for every layout, with what is known when the
 // program is compiled written out.
 //
-// No item
-// starts with the identity: each starts with an element, so that none is needed and none counts.
+// No item starts with the identity: each starts with an element, so that none is needed and none
+// counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "reduction_plan.hpp"
+#include "user_text.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -50,7 +51,8 @@ class writer {
   }
 
   void head() {
-    head_ += prologue(*parts_.types, parts_.text->preamble, parts_.value, parts_.text->reduce);
+    head_ += prologue(*parts_.types, parts_.text->preamble, parts_.value, "reduce_expr",
+                      parts_.text->reduce);
     head_ += "struct usmx_index { int64_t count; int64_t size() const { return count; } };\n";
     for (std::size_t k = 0; k < program_.inputs.size(); ++k) {
       if (program_.inputs[k].what != reduction_operand::kind::raw) continue;
@@ -186,7 +188,7 @@ class writer {
     if (program_.numbers_elements) {
       line("const int64_t i = usmx_element_at + usmx_i * usmx_element_inner, _J = i; (void)_J;");
     }
-    line("return usmx_value(" + parts_.text->map + ");");
+    line("return usmx_value(" + marked("map_expr", parts_.text->map) + ");");
     line("};");
   }
 
@@ -241,7 +243,7 @@ class writer {
       line(std::string(device_name(parts_.types->outputs[k])) + " " + parts_.outputs[k].name +
            "{};");
     }
-    line(parts_.text->post_map + ";");
+    line(marked("post_map_expr", parts_.text->post_map) + ";");
     for (std::size_t k = 0; k < parts_.outputs.size(); ++k) {
       const std::string name = "usmx_out" + number(k);
       line(store_text(parts_.own_outputs[k], name, name + "_at", parts_.outputs[k].name));

@@ -4,6 +4,7 @@
 // order, so that the expression need not be commutative.
 // SPDX-License-Identifier: Apache-2.0
 #include "scan_plan.hpp"
+#include "user_text.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -19,8 +20,8 @@ class scan_writer {
       across();
     else
       along();
-    std::string head =
-        prologue(*parts_.types, parts_.text->preamble, parts_.value, parts_.text->scan);
+    std::string head = prologue(*parts_.types, parts_.text->preamble, parts_.value, "scan_expr",
+                                parts_.text->scan);
     for (std::size_t k = 0; k < parts_.inputs.size() && !program_.folds; ++k) {
       if (parts_.inputs[k].raw) head += raw_type(k, parts_.types->inputs[k], parts_.own_inputs[k]);
     }
@@ -111,7 +112,7 @@ class scan_writer {
       }
     }
     line("const int64_t i = usmx_i; (void)i;");
-    line("return usmx_value(" + parts_.text->map + ");\n};");
+    line("return usmx_value(" + marked("map_expr", parts_.text->map) + ");\n};");
   }
 
   void define_store() {
@@ -125,7 +126,7 @@ class scan_writer {
       line(std::string(device_name(parts_.types->outputs[k])) + " " + parts_.outputs[k].name +
            "{};");
     }
-    line(*parts_.post_map + ";");
+    line(marked("post_map_expr", *parts_.post_map) + ";");
     for (std::size_t k = 0; k < parts_.outputs.size(); ++k) {
       const std::string name = "usmx_out" + std::to_string(k);
       line(store_text(parts_.own_outputs[k], name, name + "_at + usmx_i * " + name + "_step",

@@ -114,6 +114,57 @@ def test_an_expression_that_does_not_compile_says_where():
     assert "z = x + nothing" in raised.value.log
 
 
+SCALE = "T scaled(T x) {\n  return x * by;\n}"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "said"),
+    [
+        (
+            lambda: ElementwiseKernel("T x", "T z", "T a = x;\n  z = a + nothing"),
+            "operation:2:11: error: use of undeclared identifier 'nothing'\n    z = a + nothing\n",
+        ),
+        (
+            lambda: ElementwiseKernel("T x", "T z", "z = x +"),
+            "operation:1:8: error: expected expression\n  z = x +\n         ^\n",
+        ),
+        (
+            lambda: ElementwiseKernel("T x", "T z", "z = k", loop_prep="T k = y;"),
+            "loop_prep:1:7: error: use of undeclared identifier 'y'\n  T k = y;\n        ^\n",
+        ),
+        (
+            lambda: ElementwiseKernel("T x", "T z", "z = x", preamble=SCALE.replace("T", "float")),
+            "preamble:2:14: error: use of undeclared identifier 'by'\n    return x * by;\n",
+        ),
+        (
+            lambda: usmx.ReductionKernel("T x", "T y", "x * q // q", "a + b", "y = a"),
+            "map_expr:1:5: error: use of undeclared identifier 'q'\n  x * q // q\n      ^\n",
+        ),
+        (
+            lambda: usmx.ReductionKernel("T x", "T y", "x", "a + c", "y = a"),
+            "reduce_expr:1:5: error: use of undeclared identifier 'c'\n  a + c\n      ^\n",
+        ),
+        (
+            lambda: usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = z"),
+            "post_map_expr:1:5: error: use of undeclared identifier 'z'\n  y = z\n      ^\n",
+        ),
+        (
+            lambda: usmx.ScanKernel("T x", "T y", "x", "join(a, b)"),
+            "scan_expr:1:1: error: use of undeclared identifier 'join'\n  join(a, b)\n  ^\n",
+        ),
+    ],
+)
+def test_messages_are_about_the_argument(kernel, said):
+    k = kernel()
+    with pytest.raises(usmx.BuildError) as raised:
+        k(usm(X))
+    first, _, rest = str(raised.value).partition("\n")
+    assert first == "the expression could not be compiled: " + said.split("\n")[0]
+    assert rest.startswith(said)
+    assert "usmx_" not in str(raised.value)
+    assert "in the text generated for it:\nsource:" in raised.value.log
+
+
 def test_outputs_that_share_memory_are_refused():
     k = ElementwiseKernel("T x", "T a, T b", "a = x; b = x")
     out = usmx.zeros(8, dtype="f4")
@@ -128,3 +179,21 @@ def test_a_placeholder_that_nothing_names_needs_an_output():
     out = usmx.empty(6, dtype="i2")
     k(usm(X), out)
     np.testing.assert_array_equal(out.to_numpy(), X.astype("i2"))
+
+
+def test_an_output_whose_elements_overlap_is_refused():
+    base = usmx.zeros(6, dtype="f4")
+
+    class Windows:
+        __sycl_usm_array_interface__ = base.__sycl_usm_array_interface__ | {
+            "shape": (3, 4),
+            "strides": (1, 1),
+        }
+
+    windows = usmx.asarray(Windows(), copy=False)
+    k = ElementwiseKernel("T x", "T z", "z = x")
+    with pytest.raises(
+        ValueError, match=r"output 'z' .* several of its elements share their memory"
+    ):
+        k(usmx.ones((3, 4), dtype="f4"), windows)
+    np.testing.assert_array_equal(k(windows).to_numpy(), np.zeros((3, 4)))
