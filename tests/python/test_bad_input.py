@@ -1,6 +1,8 @@
 # Whatever a foreign object claims about its memory, the answer is an array or a clear exception;
-# never a crash, a wrong value or a leak. A crash would take pytest with it: each case is a process.
+# never a crash, a wrong value or a leak. A crash would take pytest with it: cases run in processes of
+# their own, several in one, which also sees what a case does to those after it.
 # SPDX-License-Identifier: Apache-2.0
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ PROGRAM = Path(bad_input_program.__file__)
 CASES = bad_input_program.CASES
 REPEATABLE = sorted(name for name, case in CASES.items() if case.repeatable)
 PORTIONS = 16
+TOGETHER = 20  # cases in one process
+BATCHES = [tuple(CASES)[k : k + TOGETHER] for k in range(0, len(CASES), TOGETHER)]
 
 
 def run(*arguments, timeout=120):
@@ -28,10 +32,40 @@ def test_there_are_more_than_two_hundred_cases():
     assert len(CASES) > 200
 
 
+@functools.cache
+def outcomes(names):
+    """For each case None if it was refused as it should be, otherwise what it said."""
+    said = {}
+    rest = list(names)
+    while rest:
+        result = run(*rest)
+        assert result.stdout.startswith(f"begin {rest[0]}\n"), result.stderr
+        for line in result.stdout.splitlines():
+            if rest and line == f"begin {rest[0]}":
+                said[name := rest.pop(0)] = ""
+            elif line == f"end {name}":
+                said[name] = None
+            else:
+                said[name] = f"{said[name] or ''}{line}\n"
+        # After a crash those that are left get another process.
+        if result.returncode != 0:
+            said[name] = f"{said[name] or ''}{result.returncode}\n{result.stderr[-3000:]}"
+    return said
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_refused_with_words_that_help(name):
-    result = run(name)
-    assert result.returncode == 0, f"{result.returncode}\n{result.stdout}{result.stderr[-3000:]}"
+    together = next(names for names in BATCHES if name in names)
+    assert outcomes(together)[name] is None
+
+
+def test_a_crash_and_an_acceptance_are_seen_and_the_others_go_on():
+    first, last = list(CASES)[:2]
+    said = outcomes((first, "crash", "accepted", last))
+    assert said[first] is None
+    assert "Segmentation fault" in said["crash"]
+    assert "was accepted" in said["accepted"]
+    assert said[last] is None
 
 
 @pytest.mark.parametrize("portion", range(PORTIONS))
