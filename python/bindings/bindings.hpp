@@ -34,6 +34,7 @@ void bind_transfers(nb::module_& m);        // bind_transfers.cpp: copies, fills
 void bind_program_cache(nb::module_& m);    // bind_program_cache.cpp: what the disk keeps of them
 void bind_kernel_dispatch(nb::module_& m);  // kernel_dispatch.cpp: kernels from Python functions
 void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels from expressions
+void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call
 
 /// Sets a BuildError with the compiler's log: whoever catches one, this module or another that was

@@ -28,6 +28,7 @@ NB_MODULE(_usmx, m) {
   bind_kernel_dispatch(m);
   bind_promotion(m);
   bind_elementwise(m);
+  bind_fused(m);
   bind_reduction(m);
   bind_scan(m);
   bind_transfers(m);

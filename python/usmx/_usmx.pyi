@@ -2680,6 +2680,19 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str: ...
 
+class _FusedCall:
+    """What calls the kernels of a fused function."""
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def __init__(self) -> None: ...
+
+    def _remember(self, args: tuple, kernel: object) -> None:
+        """
+        Calls with arguments of these types go to `kernel` from now on, as they are.
+        """
+
 class ReductionKernel:
     """
     A kernel that makes one number of many along any axes.

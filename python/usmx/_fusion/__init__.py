@@ -26,10 +26,11 @@ __all__ = ["Fused", "fuse"]
 _STATIC = (bool, str, bytes, type, type(None), np.dtype)
 
 
-class Fused:
+class Fused(_usmx._FusedCall):
     """A Python function that runs as one kernel over all elements; see `fuse`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
         self._function = function
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
@@ -46,7 +47,7 @@ class Fused:
     def __repr__(self) -> str:
         return f"<usmx.fuse of {self._function.__qualname__}>"
 
-    def __call__(
+    def _general(
         self,
         *args: Any,
         out: Any = None,
@@ -54,7 +55,8 @@ class Fused:
         depends_on: Any = None,
         **keywords: Any,
     ) -> Any:
-        """Compute; `out`, `queue` and `depends_on` are those of an ElementwiseKernel."""
+        """Compute, whatever the arguments are; calls of known types do not come here."""
+        as_given = args
         if keywords or len(args) != self._count:
             bound = self._signature.bind(*args, **keywords)
             bound.apply_defaults()
@@ -63,6 +65,8 @@ class Fused:
         traced = self._traced.get(key)
         if traced is None:
             traced = self._traced[key] = _Traced(self._function, self._signature, args)
+        if args is as_given and traced.takes_arguments_as_they_are:
+            self._remember(args, traced.kernel)
         return traced(args, out, queue, depends_on)
 
     @property
@@ -230,6 +234,9 @@ class _Traced:
             for text, char in program.fits
             if text[0] == "a" and np.dtype(char) != np.dtype("q")
         ]
+        self.takes_arguments_as_they_are = len(self.passed) == len(args) and not (
+            self.fits or self.how or self.many
+        )
 
     def __call__(self, args: tuple[Any, ...], out: Any, queue: Any, depends_on: Any) -> Any:
         for k, dtype in self.fits:
