@@ -66,41 +66,33 @@ known_call& elementwise_kernel::state::known_for(std::span<const operand> in,
   expression_types types = resolve_types(inputs(), outputs(), in, given);
   const std::lock_guard lock(mutex);
   // Entries stay where they are, and their types as they are, as long as the kernel lives.
-  return known.try_emplace(std::move(key), known_call{std::move(types), {}, {}}).first->second;
+  const auto [place, is_new] = known.try_emplace(std::move(key));
+  if (is_new) place->second.types = std::move(types);
+  return place->second;
 }
 
-kernel elementwise_kernel::state::program_for(const sycl::queue& queue, std::span<const operand> in,
-                                              std::span<const expression_output> out,
-                                              const elementwise_plan& plan,
-                                              known_call& call) const {
-  const auto context = queue.get_context();
-  const auto device = queue.get_device();
-  const auto find = [&]() -> const kernel* {
-    for (const auto& place : call.places) {
-      if (place.context == context && place.device == device) return &place.handle;
+const kernel& elementwise_kernel::state::program_for(const sycl::queue& queue,
+                                                     std::span<const operand> in,
+                                                     std::span<const expression_output> out,
+                                                     const elementwise_plan& plan,
+                                                     known_call& call) const {
+  return call.built.get(queue, [&] {
+    require_types(queue.get_device(), call.types);
+    std::vector<dtype> own;
+    std::vector<int> raw_ranks;
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      const array* a = array_at(k, in, out);
+      own.push_back(a ? a->elements().dtype() : in[k].type());
+      raw_ranks.push_back(a && parameters[k].raw ? a->elements().rank() : 0);
     }
-    return nullptr;
-  };
-  {
+    std::string source = detail::elementwise_source(parameters, input_count, call.types, own,
+                                                    raw_ranks, plan, name, operation, text);
+    kernel made = detail::compile_expression(queue, source, detail::elementwise_kernel_name(name),
+                                             text.options);
     const std::lock_guard lock(mutex);
-    if (const kernel* handle = find()) return *handle;
-  }
-  require_types(device, call.types);
-  std::vector<dtype> own;
-  std::vector<int> raw_ranks;
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
-    const array* a = array_at(k, in, out);
-    own.push_back(a ? a->elements().dtype() : in[k].type());
-    raw_ranks.push_back(a && parameters[k].raw ? a->elements().rank() : 0);
-  }
-  std::string source = detail::elementwise_source(parameters, input_count, call.types, own,
-                                                  raw_ranks, plan, name, operation, text);
-  const kernel made = detail::compile_expression(
-      queue, source, detail::elementwise_kernel_name(name), text.options);
-  const std::lock_guard lock(mutex);
-  if (!find()) call.places.push_back({context, device, made});
-  call.source = std::move(source);
-  return made;
+    call.source = std::move(source);
+    return made;
+  });
 }
 
 void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const operand> in,
@@ -119,7 +111,7 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
   }
   if (plan.size == 0) return;
 
-  const kernel k = program_for(queue, in, out, plan, call);
+  const kernel& k = program_for(queue, in, out, plan, call);
   std::vector<kernel_argument> arguments;
   arguments.reserve(2 + 2 * parameters.size());
   const auto add_count = [&](std::int64_t value) {

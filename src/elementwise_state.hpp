@@ -10,23 +10,17 @@
 #include <vector>
 
 #include "elementwise_plan.hpp"
+#include "usmx/detail/built_kernels.hpp"
 #include "usmx/elementwise.hpp"
 
 namespace usmx {
 namespace detail {
 
-/// A program for one list of types and ways, on one device.
-struct compiled {
-  sycl::context context;
-  sycl::device device;
-  kernel handle;
-};
-
 /// What was found out about a list of types and ways.
 struct known_call {
   expression_types types;
   std::string source;
-  std::vector<compiled> places;
+  built_kernels built;
 };
 
 }  // namespace detail
@@ -65,9 +59,9 @@ struct elementwise_kernel::state {
   }
   detail::known_call& known_for(std::span<const operand> in, std::span<const expression_output> out,
                                 const detail::elementwise_plan& plan) const;
-  kernel program_for(const sycl::queue& queue, std::span<const operand> in,
-                     std::span<const expression_output> out, const detail::elementwise_plan& plan,
-                     detail::known_call& call) const;
+  const kernel& program_for(const sycl::queue& queue, std::span<const operand> in,
+                            std::span<const expression_output> out,
+                            const detail::elementwise_plan& plan, detail::known_call& call) const;
   void enqueue(sycl::queue& queue, std::span<const operand> in, std::span<expression_output> out,
                std::optional<std::int64_t> size, std::span<const sycl::event> depends) const;
 };

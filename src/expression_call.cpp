@@ -228,36 +228,28 @@ kernel compile_expression(const sycl::queue& queue, const std::string& source,
   }
 }
 
-kernel program_table::get(const sycl::queue& queue, const std::string& key, const std::string& name,
-                          std::span<const std::string> options,
-                          const std::function<std::string()>& source) {
-  const auto context = queue.get_context();
-  const auto device = queue.get_device();
-  const auto find = [&]() -> const kernel* {
-    const auto found = known_.find(key);
-    if (found == known_.end()) return nullptr;
-    for (const auto& e : found->second) {
-      if (e.context == context && e.device == device) return &e.handle;
-    }
-    return nullptr;
-  };
-  {
+const kernel& program_table::get(const sycl::queue& queue, const std::string& key,
+                                 const std::string& name, std::span<const std::string> options,
+                                 const std::function<std::string()>& source) {
+  entry& e = [&]() -> entry& {
     const std::lock_guard lock(mutex_);
-    if (const auto* handle = find()) return *handle;
-  }
-  std::string text = source();
-  const kernel made = compile_expression(queue, text, name, options);
-  const std::lock_guard lock(mutex_);
-  if (const auto* handle = find()) return *handle;
-  known_[key].push_back({context, device, made});
-  sources_[key] = std::move(text);
-  return made;
+    return known_[key];  // stays where it is
+  }();
+  return e.built.get(queue, [&] {
+    std::string text = source();
+    kernel made = compile_expression(queue, text, name, options);
+    const std::lock_guard lock(mutex_);
+    e.source = std::move(text);
+    return made;
+  });
 }
 
 std::vector<std::string> program_table::sources() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
-  for (const auto& [key, source] : sources_) all.push_back(source);
+  for (const auto& [key, e] : known_) {
+    if (!e.source.empty()) all.push_back(e.source);  // it was compiled
+  }
   return all;
 }
 

@@ -14,6 +14,7 @@
 #include <sycl/context.hpp>
 #include <sycl/device.hpp>
 
+#include "usmx/detail/built_kernels.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx::detail {
@@ -92,19 +93,18 @@ class program_table {
  public:
   /// Returns the kernel `name` of the text that `source` writes, compiled for the place of the
   /// queue unless that was done before.
-  kernel get(const sycl::queue& queue, const std::string& key, const std::string& name,
-             std::span<const std::string> options, const std::function<std::string()>& source);
+  const kernel& get(const sycl::queue& queue, const std::string& key, const std::string& name,
+                    std::span<const std::string> options,
+                    const std::function<std::string()>& source);
   std::vector<std::string> sources() const;
 
  private:
   struct entry {
-    sycl::context context;
-    sycl::device device;
-    kernel handle;
+    built_kernels built;
+    std::string source;
   };
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::vector<entry>> known_;
-  std::unordered_map<std::string, std::string> sources_;
+  std::unordered_map<std::string, entry> known_;
 };
 
 /// Whether groups are loops on one core. False for any device after cut_as_for_a_gpu(true).
