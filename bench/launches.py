@@ -87,11 +87,12 @@ def launches() -> list[Case]:
     ]
 
 
-def making(code: str, folder: str) -> list[float]:
+def making(code: str | Path, folder: str) -> list[float]:
     """What a fresh process prints that keeps its programs in `folder`."""
     environment = {**os.environ, "USMX_CACHE": "1", "USMX_CACHE_DIR": folder}
+    program = [code] if isinstance(code, Path) else ["-c", code]
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, *program], env=environment, capture_output=True, text=True, check=True
     )
     return [float(word) for word in done.stdout.split()]
 
@@ -117,6 +118,14 @@ def from_source(effort: Effort) -> list[Result]:
             for name, rival, mine in zip(names, theirs, ours, strict=True)
         ),
     ]
+
+
+def script(effort: Effort) -> list[Result]:
+    """Three kernels in Python, in a process that finds them on disk and in one that does not."""
+    program = Path(__file__).with_name("three_kernels.py")
+    with tempfile.TemporaryDirectory() as folder:
+        cold, *warm = (making(program, folder)[0] for _ in range(2 if effort.quick else 6))
+    return [Result("a script's three kernels, kept on disk", "compiled", cold, min(warm), 10)]
 
 
 def beside_numba_dpex(effort: Effort, ours: list[Result]) -> list[Result]:
@@ -158,7 +167,12 @@ def run(effort: Effort) -> list[Result]:
         How long to measure.
     """
     launched = measure(launches(), effort)
-    return launched + beside_numba_dpex(effort, launched) + from_source(effort)
+    return [
+        *launched,
+        *beside_numba_dpex(effort, launched),
+        *from_source(effort),
+        *script(effort),
+    ]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # Wrong kernels are refused before anything is compiled: with the function, the line, the cause and
 # a caret, and without a trace in kernels beside them.
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import numpy as np
 import pytest
 import wrong_calls
@@ -48,6 +50,17 @@ def _indent(line):
 def test_there_are_enough_wrong_kernels():
     assert len(wrong_kernels.CASES) >= 60
     assert len({case[0].__name__ for case in wrong_kernels.CASES}) == len(wrong_kernels.CASES)
+
+
+def test_the_traceback_goes_from_the_launch_to_the_message():
+    @usmx.kernel
+    def wrong(item, a):
+        a[item.get_id(0)] = math.sin(nothing)  # noqa: F821
+
+    with pytest.raises(usmx.KernelError, match="nothing") as caught:
+        wrong[4](argument("float32"))
+    assert len(caught.traceback) == 3
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
 def test_a_wrong_kernel_spoils_no_other(queue):

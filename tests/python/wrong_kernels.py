@@ -386,3 +386,8 @@ def write_readonly(item, a):
 @wrong("the message of an assert is a literal text", "a[0]", F)
 def assert_message(item, a):
     assert a[0] > 0, a[0]
+
+
+@wrong("its number is item.get_group().get_group_id(0)", "0", F)
+def number_of_group(item, a):
+    a[item.get_group(0)] = 1

@@ -93,6 +93,12 @@ class Groups(Expressions):
     def item_method(self, node: ast.Call, name: str) -> Value:
         """A method of the first parameter."""
         if name in ("get_group", "get_sub_group"):
+            if node.args:
+                raise self.error(
+                    node.args[0],
+                    f"item.{name}() is the group itself; its number is "
+                    f"item.{name}().get_group_id({'0' if name == 'get_group' else ''})",
+                )
             self.plain(node, 0)
             self.needs_group(node, f"item.{name}()")
             return ItemValue("group" if name == "get_group" else "sub-group")

@@ -322,6 +322,7 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> Compiled:
         """The kernel for the types of these arguments."""
         from .compiler import compile_kernel
+        from .diagnostics import KernelError
         from .walker import Specialise
 
         given = self.argument_types(args)
@@ -341,6 +342,9 @@ class Kernel(_usmx._KernelDispatcher):
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
                 continue
+            except KernelError as wrong:
+                # Twenty frames of the compiler would stand between the launch and the caret.
+                raise wrong.with_traceback(None) from None
             self._families[family] = origins
             return made
         raise ValueError(f"kernel '{self.__name__}' depends on too many numbers to specialise it")
