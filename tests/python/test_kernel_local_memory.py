@@ -11,25 +11,10 @@ import threading
 
 import numpy as np
 import pytest
+from element_types import TYPES
 
 import usmx
 
-TYPES = {
-    "bool": "bool",
-    "int8_t": "i1",
-    "uint8_t": "u1",
-    "int16_t": "i2",
-    "uint16_t": "u2",
-    "int32_t": "i4",
-    "uint32_t": "u4",
-    "int64_t": "i8",
-    "uint64_t": "u8",
-    "half": "f2",
-    "float": "f4",
-    "double": "f8",
-    "usmx::complex<float>": "c8",
-    "usmx::complex<double>": "c16",
-}
 REVERSE = """
 USMX_KERNEL(1) reverse({0}* a, usmx::local_view<{0}, 1> tile) {{
   usmx::nd_item<1> item;

@@ -5,27 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from element_types import TYPES
 
 import usmx
 import usmx.memory
 from usmx import _usmx
 
-TYPES = {
-    "bool": "bool",
-    "int8_t": "i1",
-    "uint8_t": "u1",
-    "int16_t": "i2",
-    "uint16_t": "u2",
-    "int32_t": "i4",
-    "uint32_t": "u4",
-    "int64_t": "i8",
-    "uint64_t": "u8",
-    "half": "f2",
-    "float": "f4",
-    "double": "f8",
-    "usmx::complex<float>": "c8",
-    "usmx::complex<double>": "c16",
-}
 COPY = """
 USMX_KERNEL(2) copy(usmx::strided<const {0}, 2> x, usmx::dense<{0}, 2> y) {{
   usmx::nd_item<2> item;
