@@ -11,7 +11,16 @@ namespace usmx::detail {
 class fork_guarded {
  public:
   /// In which order they are taken: who takes several elsewhere takes them in this order too.
-  enum class rank : std::uint8_t { defaults, lists, queues, blocks, pools, retired, records };
+  enum class rank : std::uint8_t {
+    defaults,
+    lists,
+    queues,
+    blocks,
+    pools,
+    retired,
+    records,
+    driver
+  };
 
   virtual void before_fork() noexcept = 0;
   /// In the parent and in the child. Commands of the parent never end in the child: whoever waits

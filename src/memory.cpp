@@ -14,6 +14,7 @@
 #include <sycl/usm.hpp>
 
 #include "allocation_failure.hpp"
+#include "driver_gate.hpp"
 #include "holdings.hpp"
 #include "traced_queue.hpp"
 #include "usm_names.hpp"
@@ -55,6 +56,7 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
                 [&] { return detail::traced_on(device_, {.bytes = bytes, .kind = kind_}); });
   std::string cause;
   const auto attempt = [&]() -> void* {
+    const detail::inside_driver inside;
     try {
       return sycl::aligned_alloc(alignment, asked, device_, context_, detail::to_sycl(kind_));
     } catch (const sycl::exception& e) {
@@ -86,6 +88,7 @@ void usm_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexce
   const traced record(trace_action::driver_free, [&] {
     return detail::traced_on(device_, {.bytes = bytes, .address = p, .kind = kind_});
   });
+  const detail::inside_driver inside;
   try {
     sycl::free(p, context_);
   } catch (...) {  // the context is broken, and its memory went with it

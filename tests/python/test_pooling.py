@@ -123,3 +123,38 @@ def test_a_child_of_fork_ends_while_other_threads_allocate(run_python) -> None:
     print("ended")
     """
     assert run_python(code, timeout=150).stdout.strip() == "ended"
+
+
+def test_a_child_of_fork_ends_while_other_threads_are_in_the_driver(run_python) -> None:
+    code = """
+    import os, signal, sys, threading
+    import usmx, usmx.memory as um
+
+    kept = um.MemoryUSMShared(1 << 20)
+    stop = False
+
+    def busy():
+        while not stop:
+            um.MemoryUSMShared(5000)
+            um.MemoryUSMDevice(70_000)
+
+    threads = [threading.Thread(target=busy, daemon=True) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for forks in range(20):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            if forks % 2:
+                del kept
+            sys.exit(0)
+        status = os.waitpid(child, 0)[1]
+        assert status == 0, (forks, status)
+    stop = True
+    for t in threads:
+        t.join()
+    print("ended")
+    """
+    # Without pools every allocation is one of the driver, whose locks a child has as they were.
+    done = run_python(code, env={"USMX_POOL": "0"}, timeout=150)
+    assert done.stdout.strip() == "ended"
