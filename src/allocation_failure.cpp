@@ -48,7 +48,7 @@ std::string describe(const sycl::device& device) {
     if (bytes > limit) text += "; the most it gives at once: " + amount(limit);
   } catch (...) {
   }
-  if (!cause.empty()) text += "; the runtime says: " + cause;
+  if (!cause.empty()) text += (cause.starts_with(';') ? "" : "; ") + cause;
   throw allocation_error(bytes, std::move(text));
 }
 

@@ -49,7 +49,7 @@ void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size
     try {
       return runtime::async_malloc(queue, detail::to_sycl(kind_), std::max<std::size_t>(bytes, 1));
     } catch (const sycl::exception& e) {
-      cause = e.what();
+      cause = std::string("the runtime says: ") + e.what();
       return nullptr;
     }
   };
@@ -61,7 +61,7 @@ void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size
   if (p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
     runtime::async_free(queue, p);
     p = nullptr;
-    cause = "the pointer it returned is not aligned";
+    cause = "the runtime returned a pointer that is not aligned";
   }
   if (p == nullptr) detail::fail_allocation(bytes, alignment, kind_, device(), cause);
   return p;

@@ -60,7 +60,7 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
     try {
       return sycl::aligned_alloc(alignment, asked, device_, context_, detail::to_sycl(kind_));
     } catch (const sycl::exception& e) {
-      cause = e.what();
+      cause = std::string("the runtime says: ") + e.what();
       return nullptr;
     }
   };
@@ -78,7 +78,7 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
     // Seen with sizes that no device has; a kernel that trusts the alignment would crash later.
     do_deallocate(p, bytes, alignment);
     detail::fail_allocation(bytes, alignment, kind_, device_,
-                            "the pointer it returned is not aligned");
+                            "the runtime returned a pointer that is not aligned");
   }
   record.at(p);
   return p;

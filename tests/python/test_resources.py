@@ -448,3 +448,11 @@ def test_references_are_constant(pool: um.PoolResource) -> None:
         use()
     assert [sys.getrefcount(o) for o in watched] == before
     assert counted.stats()["blocks"] == 0
+
+
+def test_a_limit_speaks_for_itself():
+    limited = um.LimitingResource(um.UsmResource("device"), 100)
+    with pytest.raises(usmx.AllocationError) as raised:
+        limited.allocate(1000)
+    assert str(raised.value).endswith("; the limit is 100 bytes, of which 0 bytes are in use")
+    assert "the runtime says" not in str(raised.value)
