@@ -18,8 +18,8 @@ class fork_guarded {
     blocks,
     pools,
     retired,
-    records,
-    driver
+    driver,  // the runtime reports from inside of it, which makes records
+    records
   };
 
   virtual void before_fork() noexcept = 0;

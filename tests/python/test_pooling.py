@@ -125,7 +125,8 @@ def test_a_child_of_fork_ends_while_other_threads_allocate(run_python) -> None:
     assert run_python(code, timeout=150).stdout.strip() == "ended"
 
 
-def test_a_child_of_fork_ends_while_other_threads_are_in_the_driver(run_python) -> None:
+@pytest.mark.parametrize("reports", ["0", "1"])
+def test_a_child_of_fork_ends_while_other_threads_are_in_the_driver(run_python, reports) -> None:
     code = """
     import os, signal, sys, threading
     import usmx, usmx.memory as um
@@ -138,23 +139,27 @@ def test_a_child_of_fork_ends_while_other_threads_are_in_the_driver(run_python) 
             um.MemoryUSMShared(5000)
             um.MemoryUSMDevice(70_000)
 
+    signal.alarm(100)
     threads = [threading.Thread(target=busy, daemon=True) for _ in range(2)]
-    for t in threads:
-        t.start()
-    for forks in range(20):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(20)
-            if forks % 2:
-                del kept
-            sys.exit(0)
-        status = os.waitpid(child, 0)[1]
-        assert status == 0, (forks, status)
-    stop = True
-    for t in threads:
-        t.join()
+    with usmx.trace():
+        for t in threads:
+            t.start()
+        for forks in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                if forks % 2:
+                    del kept
+                sys.exit(0)
+            status = os.waitpid(child, 0)[1]
+            assert status == 0, (forks, status)
+        stop = True
+        for t in threads:
+            t.join()
     print("ended")
     """
     # Without pools every allocation is one of the driver, whose locks a child has as they were.
-    done = run_python(code, env={"USMX_POOL": "0"}, timeout=150)
+    # Reports of the runtime make records in there.
+    environment = {"USMX_POOL": "0", "USMX_TRACE": reports}
+    done = run_python(code, env=environment, timeout=150)
     assert done.stdout.strip() == "ended"
