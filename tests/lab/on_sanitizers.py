@@ -20,6 +20,7 @@ EXCLUDED = {
     "the_leak_check_sees": GROWTH,
     "test_simulated_device.py": "its programs crash on purpose; a sanitizer catches them first",
     "nothing_of_a_compiler": "hides the compiler's folders, in one of which the sanitizer lives",
+    "other_threads_are_in_the_driver": "its forks took more than 100 s when sanitized",
     "test_fault_injection.py": "runs crashing programs as well, and takes minutes when sanitized",
 }
 
