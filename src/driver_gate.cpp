@@ -35,7 +35,7 @@ class driver_gate final : public fork_guarded {
 
 /// Never destroyed: memory is freed until the very end.
 driver_gate& the_gate() {
-  static auto& gate = [] -> driver_gate& {
+  static auto& gate = []() -> driver_gate& {
     auto* const made = new driver_gate;
     guard(*made, fork_guarded::rank::driver);
     return *made;

@@ -178,6 +178,8 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                                 (queue.get_context() != s.context ? "context" : "device"));
   }
   check_count(arguments.size());
+  // A kernel that `with_local` gave takes local memory of its sizes alone.
+  if (!s.local.empty()) static_cast<void>(sized_for(arguments));
   if (s.rank != 0 && s.rank != range.rank()) {
     throw std::invalid_argument("range: " + detail::shape_text(range.global()) +
                                 " has another number of " + "dimensions than the " +

@@ -114,6 +114,12 @@ TEST(KernelLocal, KnowsItsLimitsOnceItHasASize) {
   CHECK_EQUAL(sized.argument_count(), 2u);
   const auto other = tile(8);
   CHECK_THROWS(std::invalid_argument, sized.with_local({&other, 1}));
+  auto q = usmx::default_queue();
+  const auto a = floats(64);
+  sized.launch(q, in_groups(64, 64), {a, size}).wait();
+  CHECK_EQUAL(static_cast<const float*>(a.data())[0], 63.0f);
+  CHECK_THROWS(std::invalid_argument, sized.launch(q, in_groups(64, 8), {a, other}));
+  CHECK_THROWS(usmx::interop_error, sized.launch(q, in_groups(64, 64), {a, a}));
 }
 
 TEST(KernelLocal, RefusesWhatDoesNotFit) {
