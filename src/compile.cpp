@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include <sycl/backend_types.hpp>
 #include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 #include <sycl/platform.hpp>
 
+#include "backend.hpp"
 #include "program_file.hpp"
 #include "usmx/error.hpp"
 #include "usmx/version.hpp"
@@ -87,7 +87,7 @@ std::string take_macros(std::vector<std::string>& options) {
 /// For CUDA the compiler needs the device library of a toolkit; the option that says where it lies,
 /// if there is one and the user did not say it.
 void add_cuda_path(const sycl::device& device, std::vector<std::string>& options) {
-  if (device.get_backend() != sycl::backend::ext_oneapi_cuda) return;
+  if (!backend_of(device).needs_cuda_path) return;
   const auto given = [](const std::string& o) { return o.rfind("--cuda-path", 0) == 0; };
   if (std::ranges::any_of(options, given)) return;
   const char* const candidates[] = {std::getenv("CUDA_PATH"), std::getenv("CUDA_HOME"),
@@ -99,11 +99,6 @@ void add_cuda_path(const sycl::device& device, std::vector<std::string>& options
       return;
     }
   }
-}
-
-/// Backends whose executables can be taken out whole and put back: CUDA's come out empty.
-bool gives_binary(sycl::backend backend) noexcept {
-  return backend == sycl::backend::opencl || backend == sycl::backend::ext_oneapi_level_zero;
 }
 
 /// The features of the processor: a binary for the CPU device has instructions that its neighbour
@@ -200,7 +195,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
 
 std::string disk_key(const sycl::device& device, std::string_view source,
                      std::span<const std::string> options) {
-  if (!gives_binary(device.get_backend()) || !is_self_contained(source, options)) return {};
+  if (!backend_of(device).keeps_binaries || !is_self_contained(source, options)) return {};
   static const std::string process = [] {
     const std::string runtime = runtime_identity();
     if (runtime.empty()) return runtime;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "backend.hpp"
 #include "copy_paths.hpp"
 #include "loop_nest.hpp"
 #include "ready.hpp"
@@ -115,7 +116,8 @@ sycl::event measured(traced& record, const sycl::queue& queue, sycl::event last)
 }
 
 bool on_host(const array& a, std::size_t bytes) {
-  return host_accessible(a.kind()) && (bytes <= small_bytes || a.queue().get_device().is_cpu());
+  return host_accessible(a.kind()) &&
+         (bytes <= small_bytes || detail::backend_of(a.queue()).is_host);
 }
 
 /// True if the device is made of the host's own cores and copies with all of them what the host
@@ -124,7 +126,8 @@ bool by_all_cores(const sycl::queue& queue, const any_view& dst, const any_view&
   if (dst.nbytes() < large_bytes || !same_bytes(dst.dtype(), src.dtype())) return false;
   if (!make_nest(dst, src).is_one_run(dst.dtype().itemsize()) || overlap(dst, src)) return false;
   const sycl::device device = queue.get_device();
-  return device.is_cpu() && device.get_info<sycl::info::device::max_compute_units>() > 1;
+  return detail::backend_of(device).is_host &&
+         device.get_info<sycl::info::device::max_compute_units>() > 1;
 }
 
 }  // namespace

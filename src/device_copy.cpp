@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend.hpp"
 #include "temporaries.hpp"
 #include "usmx/kernel.hpp"
 
@@ -79,8 +80,7 @@ void require(const sycl::device& device, const device_type& type) {
 }
 
 launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t size) {
-  // A work-group of a CPU is a loop, and a long one is fast; elsewhere it fills one core.
-  const std::size_t most = queue.get_device().is_cpu() ? 4096 : 256;
+  const std::size_t most = forms_of(queue).most_items;
   const std::size_t local =
       std::min({most, k.max_work_group_size(), std::bit_ceil<std::size_t>(size)});
   const std::size_t global = (size + local - 1) / local * local;
@@ -116,9 +116,9 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   // Here the loops of a group are cheap and a tile stays in the first cache; elsewhere there are
   // many items, and 17 KiB of local memory on every device.
   sycl::queue& queue = commands.queue();
-  const bool is_cpu = queue.get_device().is_cpu();
-  const std::int64_t edge = !is_cpu ? 32 : is_pair ? 16 : itemsize == 8 ? 32 : 64;
-  const std::int64_t items = is_cpu ? edge : 256;
+  const bool are_loops = forms_of(queue).groups_are_loops;
+  const std::int64_t edge = !are_loops ? 32 : is_pair ? 16 : itemsize == 8 ? 32 : 64;
+  const std::int64_t items = are_loops ? edge : 256;
   const kernel run =
       program::build(queue, std::string(kernel_source("tiled_copy.cpp")),
                      {macro("WORD", is_pair ? "pair" : word.name),

@@ -15,25 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "backend.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
 namespace {
 
 using device_type = sycl::info::device_type;
-
-struct backend_row {
-  sycl::backend value;
-  const char* name;
-};
-constexpr std::array<backend_row, 6> backends = {{
-    {sycl::backend::opencl, "opencl"},
-    {sycl::backend::ext_oneapi_level_zero, "level_zero"},
-    {sycl::backend::ext_oneapi_cuda, "cuda"},
-    {sycl::backend::ext_oneapi_hip, "hip"},
-    {sycl::backend::ext_oneapi_native_cpu, "native_cpu"},
-    {sycl::backend::ext_oneapi_offload, "offload"},
-}};
 
 struct type_row {
   device_type value;
@@ -177,13 +165,13 @@ struct filter_parts {
 [[noreturn]] void refuse(std::string_view filter, std::string_view part, const char* why) {
   throw std::invalid_argument("device filter " + quoted(filter) + ": " + quoted(part) + " " + why +
                               "; expected [backend:][type:][index], the backend one of " +
-                              names_of(backends) + ", the type one of " + names_of(types) +
-                              ", the index a number from 0");
+                              names_of(detail::named_backends()) + ", the type one of " +
+                              names_of(types) + ", the index a number from 0");
 }
 
 std::string_view backend_part(std::string_view part) noexcept {
   if (part.starts_with("ext_oneapi_")) part.remove_prefix(11);
-  for (const auto& row : backends)
+  for (const auto& row : detail::named_backends())
     if (part == row.name) return row.name;
   return {};
 }
@@ -259,9 +247,7 @@ std::string lower(std::string_view text) {
 }  // namespace
 
 const char* backend_name(sycl::backend backend) noexcept {
-  for (const auto& row : backends)
-    if (row.value == backend) return row.name;
-  return "unknown";
+  return detail::backend_row_of(backend).name;
 }
 
 const char* device_type_name(const sycl::device& device) {

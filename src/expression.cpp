@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "backend.hpp"
 #include "half.hpp"
 
 namespace usmx {
@@ -244,8 +245,7 @@ void require_types(const sycl::device& device, const expression_types& types) {
 }
 
 launch_range items_for(const kernel& k, const sycl::queue& queue, std::size_t size) {
-  // A work-group of a CPU is a loop, and a long one is fast; elsewhere it fills one core.
-  const std::size_t most = queue.get_device().is_cpu() ? 4096 : 256;
+  const std::size_t most = detail::forms_of(queue).most_items;
   const std::size_t local =
       std::min({most, k.max_work_group_size(), std::bit_ceil(std::max<std::size_t>(size, 1))});
   const std::size_t global = (size + local - 1) / local * local;

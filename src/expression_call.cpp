@@ -3,10 +3,10 @@
 #include "expression_call.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <stdexcept>
 
+#include "backend.hpp"
 #include "copy_paths.hpp"
 #include "shape_text.hpp"
 #include "user_text.hpp"
@@ -15,8 +15,6 @@
 
 namespace usmx::detail {
 namespace {
-
-std::atomic<bool> as_for_a_gpu = false;
 
 bool is_part_of_word(char c) {
   return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -210,9 +208,7 @@ std::vector<std::string> expression_options(const sycl::queue& queue,
                                             std::span<const std::string> own) {
   // x * y + 1 is rounded twice, as in NumPy.
   std::vector<std::string> all{"-ffp-contract=off"};
-  // `x > 0 ? -1 : 0` as a float lost its sign: SPIR-V is written wrongly for what the optimiser
-  // makes of it. The driver optimises all the same, and takes as long.
-  if (queue.get_backend() != sycl::backend::ext_oneapi_cuda) {
+  if (!backend_of(queue).optimises_early) {
     all.emplace_back("-fno-sycl-early-optimizations");
   }
   all.insert(all.end(), own.begin(), own.end());
@@ -251,11 +247,6 @@ std::vector<std::string> program_table::sources() const {
     if (!e.source.empty()) all.push_back(e.source);  // it was compiled
   }
   return all;
-}
-
-void cut_as_for_a_gpu(bool yes) noexcept { as_for_a_gpu = yes; }
-bool groups_are_loops(const sycl::queue& queue) {
-  return !as_for_a_gpu && queue.get_device().is_cpu();
 }
 
 std::string type_key(std::span<const operand> in, std::span<const array* const> given) {

@@ -107,9 +107,6 @@ class program_table {
   std::unordered_map<std::string, entry> known_;
 };
 
-/// Whether groups are loops on one core. False for any device after cut_as_for_a_gpu(true).
-bool groups_are_loops(const sycl::queue& queue);
-
 /// The types of a call as part of a key.
 std::string type_key(std::span<const operand> in, std::span<const array* const> given);
 

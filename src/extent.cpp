@@ -8,6 +8,7 @@
 #include <CL/cl_ext.h>
 #include <sycl/backend.hpp>
 
+#include "backend.hpp"
 #include "block_registry.hpp"
 #include "cache.hpp"
 #include "drivers.hpp"
@@ -150,12 +151,12 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
   if (!p) return {};
   if (const auto divided = detail::find_divided(p, context)) return divided->extent;
   try {
-    switch (context.get_backend()) {
-      case sycl::backend::opencl:
+    switch (detail::backend_row_of(context.get_backend()).api) {
+      case detail::driver_api::opencl:
         return opencl_extent(p, cached_opencl_query(context));
-      case sycl::backend::ext_oneapi_level_zero:
+      case detail::driver_api::level_zero:
         return level_zero_extent(p, context);
-      case sycl::backend::ext_oneapi_cuda:
+      case detail::driver_api::cuda:
         return cuda_extent(p, context);
       default:
         return {};
@@ -169,7 +170,7 @@ allocation describe_allocation(const void* p, const sycl::context& context) noex
   if (!p) return {};
   if (const auto divided = detail::find_divided(p, context)) return *divided;
   try {
-    if (context.get_backend() == sycl::backend::opencl) {
+    if (detail::backend_row_of(context.get_backend()).api == detail::driver_api::opencl) {
       const opencl_query query = cached_opencl_query(context);
       if (const auto kind = opencl_kind(p, query)) {
         if (*kind == usm_kind::unknown) return {};

@@ -9,11 +9,15 @@
 #include <CL/cl.h>
 #include <sycl/backend.hpp>
 
+#include "backend.hpp"
 #include "drivers.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
 namespace {
+
+using detail::backend_row_of;
+using detail::driver_api;
 
 /// OpenCL's get_native counts up a reference for its caller, the other back ends do not. Handing
 /// out borrowed handles everywhere takes that one back; the SYCL object holds its own.
@@ -53,10 +57,10 @@ std::uintptr_t opencl_handle(const Object& object) {
 }  // namespace
 
 std::uintptr_t native_handle(const sycl::platform& platform) {
-  switch (platform.get_backend()) {
-    case sycl::backend::opencl:
+  switch (backend_row_of(platform.get_backend()).api) {
+    case driver_api::opencl:
       return opencl_handle(platform);
-    case sycl::backend::ext_oneapi_level_zero:
+    case driver_api::level_zero:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(platform));
     default:
       refuse(platform.get_backend(), "platform");
@@ -64,12 +68,12 @@ std::uintptr_t native_handle(const sycl::platform& platform) {
 }
 
 std::uintptr_t native_handle(const sycl::device& device) {
-  switch (device.get_backend()) {
-    case sycl::backend::opencl:
+  switch (backend_row_of(device.get_backend()).api) {
+    case driver_api::opencl:
       return opencl_handle(device);
-    case sycl::backend::ext_oneapi_level_zero:
+    case driver_api::level_zero:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(device));
-    case sycl::backend::ext_oneapi_cuda:
+    case driver_api::cuda:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_cuda>(device));
     default:
       refuse(device.get_backend(), "device");
@@ -77,10 +81,10 @@ std::uintptr_t native_handle(const sycl::device& device) {
 }
 
 std::uintptr_t native_handle(const sycl::context& context) {
-  switch (context.get_backend()) {
-    case sycl::backend::opencl:
+  switch (backend_row_of(context.get_backend()).api) {
+    case driver_api::opencl:
       return opencl_handle(context);
-    case sycl::backend::ext_oneapi_level_zero:
+    case driver_api::level_zero:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(context));
     default:
       // SYCL on CUDA and HIP works in the devices' primary contexts and has none of its own.
@@ -89,13 +93,13 @@ std::uintptr_t native_handle(const sycl::context& context) {
 }
 
 std::uintptr_t native_handle(const sycl::queue& queue) {
-  switch (queue.get_backend()) {
-    case sycl::backend::opencl:
+  switch (backend_row_of(queue.get_backend()).api) {
+    case driver_api::opencl:
       return opencl_handle(queue);
-    case sycl::backend::ext_oneapi_level_zero:
+    case driver_api::level_zero:
       return std::visit([](auto handle) { return as_integer(handle); },
                         sycl::get_native<sycl::backend::ext_oneapi_level_zero>(queue));
-    case sycl::backend::ext_oneapi_cuda:
+    case driver_api::cuda:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_cuda>(queue));
     default:
       refuse(queue.get_backend(), "queue");

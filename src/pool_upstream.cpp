@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "allocation_failure.hpp"
+#include "backend.hpp"
 #include "pool_parts.hpp"
 #include "usmx/error.hpp"
 
@@ -49,7 +50,7 @@ pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits a
       kind(upstream->kind()),
       context(upstream->context()),
       device(upstream->device()),
-      huge_pages_(at_most.huge_pages && device.is_cpu()),
+      huge_pages_(at_most.huge_pages && detail::backend_of(device).is_host),
       shard_count_(std::clamp<std::size_t>(
           std::bit_ceil(2 * std::max(1u, std::thread::hardware_concurrency())), 4, 64)),
       shards_(new detail::shard[shard_count_]) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backend.hpp"
 #include "reduction_state.hpp"
 #include "usmx/promotion.hpp"
 
@@ -207,7 +208,7 @@ sycl::event reduction_kernel::state::launch(const reduction_call& call,
 
 sycl::event reduction_kernel::state::run(reduction_call& call,
                                          std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::groups_are_loops(call.queue) ? on_cpu : elsewhere;
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
   reduction_program program;
   program.shape = {d.along_items, d.along_blocks, d.along_segments};
   program.numbers_elements = numbers_elements;

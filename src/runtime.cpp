@@ -11,6 +11,7 @@
 #include <sycl/properties/queue_properties.hpp>
 #include <sycl/usm/usm_pointer_info.hpp>
 
+#include "backend.hpp"
 #include "block_registry.hpp"
 #include "cache.hpp"
 
@@ -116,7 +117,7 @@ std::optional<std::size_t> free_memory(const sycl::device& device) noexcept {
   try {
     if (device.has(sycl::aspect::ext_intel_free_memory))
       return device.get_info<sycl::ext::intel::info::device::free_memory>();
-    if (device.is_cpu()) return available_host_memory();
+    if (detail::backend_of(device).is_host) return available_host_memory();
   } catch (...) {
     // Level Zero tells only with ZES_ENABLE_SYSMAN=1.
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "backend.hpp"
 #include "expression_call.hpp"
 #include "scan_plan.hpp"
 
@@ -142,7 +143,7 @@ sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program
 sycl::event scan_kernel::state::stage(const scan_call& call, scan_program program,
                                       std::int64_t length, const array* values,
                                       std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::groups_are_loops(call.queue) ? on_cpu : elsewhere;
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
   const std::int64_t most = program.across ? d.across_chunk : d.along_chunk;
   const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
   const std::int64_t chunk = whole ? length : most;
@@ -175,7 +176,7 @@ sycl::event scan_kernel::state::stage(const scan_call& call, scan_program progra
 
 sycl::event scan_kernel::state::run(const scan_call& call,
                                     std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::groups_are_loops(call.queue) ? on_cpu : elsewhere;
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
   scan_program program;
   program.kept_rank = call.kept.rank();
   // Neighbours along the axis are shared by a group; otherwise lines are neighbours of each other.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend.hpp"
 #include "loop_nest.hpp"
 #include "temporaries.hpp"
 #include "usmx/copy.hpp"
@@ -35,7 +36,7 @@ staging_limits staging_of(const sycl::device& device) {
     if (c.limits) return *c.limits;
   }
   // A CPU device copies from any memory at the speed of memory: a way round it only costs.
-  if (device.is_cpu()) return {.from = staging_limits::never};
+  if (detail::backend_of(device).is_host) return {.from = staging_limits::never};
   return {};
 }
 

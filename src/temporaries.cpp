@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "backend.hpp"
+
 namespace usmx::detail {
 namespace {
 
@@ -16,7 +18,7 @@ void check(fault code) {
 }
 
 /// A pointer that the driver gave is dear, and only a device with its own memory gains by it.
-bool wants_pinned(const sycl::queue& queue) { return !queue.get_device().is_cpu(); }
+bool wants_pinned(const sycl::queue& queue) { return !backend_of(queue).is_host; }
 
 }  // namespace
 

@@ -25,6 +25,7 @@
 #include <sycl/backend_types.hpp>
 
 #include <sycl/exception.hpp>
+#include "backend.hpp"
 #include "traced_queue.hpp"
 
 namespace usmx {
@@ -69,7 +70,10 @@ void wait_in_turn(const sycl::event& last, Wait wait) {
 using shared_seat = std::shared_lock<std::shared_mutex>;
 using only_seat = std::unique_lock<std::shared_mutex>;
 
-bool is_opencl(const sycl::queue& queue) { return queue.get_backend() == sycl::backend::opencl; }
+/// How to wait is the same for all devices of a backend.
+bool waits_in_turn(const sycl::queue& queue) {
+  return detail::backend_row_of(queue.get_backend()).waits_in_turn;
+}
 
 }  // namespace
 
@@ -86,17 +90,19 @@ void wait(const sycl::event& event) {
   const traced record(trace_action::wait, [] { return trace_subject{}; });
   sycl::event held = event;
   // An event without a command has no backend either.
-  if (is_done(held) || held.get_backend() != sycl::backend::opencl) return held.wait_and_throw();
+  if (is_done(held) || !detail::backend_row_of(held.get_backend()).waits_in_turn) {
+    return held.wait_and_throw();
+  }
   wait_in_turn<only_seat>(held, [&] { held.wait_and_throw(); });
 }
 
 void wait(const sycl::event& event, const sycl::queue& submitted_to) {
   const traced record(trace_action::wait, [&] { return detail::traced_on(submitted_to, {}); });
-  if (is_opencl(submitted_to) && submitted_to.is_in_order()) {
+  if (waits_in_turn(submitted_to) && submitted_to.is_in_order()) {
     wait_in_turn<shared_seat>(event, [held = event]() mutable { held.wait_and_throw(); });
     return;
   }
-  if (is_opencl(submitted_to)) linger(submitted_to);
+  if (waits_in_turn(submitted_to)) linger(submitted_to);
   wait(event);
 }
 
@@ -107,7 +113,7 @@ void wait(std::span<const sycl::event> events) {
 void wait(const sycl::queue& queue) {
   const traced record(trace_action::wait, [&] { return detail::traced_on(queue, {}); });
   sycl::queue held = queue;
-  if (!is_opencl(held)) return held.wait_and_throw();
+  if (!waits_in_turn(held)) return held.wait_and_throw();
   if (held.is_in_order()) {
     // With a seat the queue itself can be waited for, which is quicker than to ask it for an event.
     const shared_seat seat(seats(), std::try_to_lock);
@@ -121,13 +127,13 @@ sycl::event marker(const sycl::queue& queue) {
   sycl::queue held = queue;
   // Nothing was ever submitted: an event without a command is done.
   if (held.is_in_order()) return held.ext_oneapi_get_last_event().value_or(sycl::event());
-  if (is_opencl(held)) linger(held);
+  if (waits_in_turn(held)) linger(held);
   return held.ext_oneapi_submit_barrier();
 }
 
 bool is_idle(const sycl::queue& queue) noexcept {
   try {
-    if (!is_opencl(queue)) return queue.ext_oneapi_empty();
+    if (!waits_in_turn(queue)) return queue.ext_oneapi_empty();
     const sycl::event last = marker(queue);
     // On an out-of-order queue the marker is a command of its own and takes a moment.
     for (int looks = queue.is_in_order() ? 1 : 64; looks > 0; --looks) {

@@ -89,10 +89,4 @@ class reduction_kernel {
   std::shared_ptr<state> state_;
 };
 
-namespace detail {
-/// Makes reductions and scans cut their work as for a GPU on any device, so that this can be tested
-/// where there is none.
-void cut_as_for_a_gpu(bool yes) noexcept;
-}  // namespace detail
-
 }  // namespace usmx

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend.hpp"
 #include "check.hpp"
 #include "messages.hpp"
 #include "usmx/copy.hpp"
@@ -66,8 +67,10 @@ const usmx::reduction_kernel& total() {
 
 /// Work is cut as for a GPU while this lives.
 struct as_for_a_gpu {
-  as_for_a_gpu() { usmx::detail::cut_as_for_a_gpu(true); }
-  ~as_for_a_gpu() { usmx::detail::cut_as_for_a_gpu(false); }
+  as_for_a_gpu() {
+    usmx::detail::choose_forms(&usmx::detail::backend_row_of(sycl::backend::ext_oneapi_cuda).forms);
+  }
+  ~as_for_a_gpu() { usmx::detail::choose_forms(nullptr); }
 };
 
 void reduce_any_axes() {

@@ -1,0 +1,93 @@
+// What is known about each backend: what works there, which form of several is used, and why. Code
+// that depends on a backend reads a row of this table; tests pass or choose a row of their own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include <sycl/backend_types.hpp>
+#include <sycl/device.hpp>
+#include <sycl/queue.hpp>
+
+namespace usmx::detail {
+
+/// The library below SYCL that is asked for native handles and for the extent of an allocation.
+enum class driver_api : char { opencl, level_zero, cuda, none };
+
+/// How device code is written and cut into groups: each form gives the same values on every device,
+/// so that all of them are tested on any.
+struct kernel_forms {
+  /// A work-group is a loop on one core: long groups are fast, and local memory is the first cache.
+  bool groups_are_loops = false;
+  /// The most items of a group of elementwise kernels and strided copies. On the CPU device one
+  /// float32 triad of 1e7 takes 1.6 ms at 4096; on an H200 it runs at 3446 GB/s with 256, 2981 with
+  /// 1024 and 1276 with 64.
+  std::size_t most_items = 256;
+};
+
+/// One backend, for one type of device where that matters. The defaults are the cautious choice for
+/// a backend that was never measured.
+struct backend_row {
+  sycl::backend backend;
+  const char* name;
+  driver_api api = driver_api::none;
+
+  /// The device is made of the host's own cores and memory: what the host can touch, it copies
+  /// itself, and no copy gains by pinned memory.
+  bool is_host = false;
+
+  /// Native waits of several threads hang or crash: threads wait in the order of wait.cpp. Seen on
+  /// Intel's OpenCL CPU driver (docs/decisions/0010).
+  bool waits_in_turn = false;
+  /// `queue::wait` on an out-of-order queue skips streams that another thread synchronised before
+  /// our command was enqueued: stale reads in CUDA, 0 of 12 runs right; waiting for the event of a
+  /// barrier 12 of 12. Used by wait.cpp.
+  bool waits_by_barrier_event = false;
+
+  /// An executable can be taken out whole and loaded again. CUDA's comes out empty (168 bytes).
+  bool keeps_binaries = false;
+  /// `info::kernel::num_args` is the number of parameters. CUDA's adapter counts the arguments set
+  /// so far, which is 0 before the first launch. Used by program.cpp.
+  bool counts_arguments = true;
+  /// Structures passed by value compile. sycl-jit ends in a segmentation fault for NVPTX
+  /// (getPTXOpaqueType). Used by program.cpp.
+  bool takes_structs = true;
+  /// The compiler needs the device library of a CUDA toolkit, named by --cuda-path.
+  bool needs_cuda_path = false;
+  /// The optimiser of sycl-jit may run. For SPIR-V it may not: `x > 0 ? -1 : 0` as a float lost its
+  /// sign; the driver's own optimiser takes as long and is right.
+  bool optimises_early = false;
+
+  /// Alignments up to this one are honoured by the allocator; beyond it an allocation of 1024 bytes
+  /// with alignment 1024 failed on an H200. Used by memory.cpp.
+  std::size_t most_alignment = std::numeric_limits<std::size_t>::max();
+  /// The most groups along the last dimension of a range and along the others: CUDA's grid limits.
+  /// Used by launches.
+  std::size_t most_groups_last = std::numeric_limits<std::size_t>::max();
+  std::size_t most_groups_other = std::numeric_limits<std::size_t>::max();
+  /// The driver's own copy from the device to pageable memory is faster than staging: on an H200
+  /// 15.9 GB/s against 5.8. Used by staging.cpp.
+  bool copies_to_host_by_driver = false;
+
+  kernel_forms forms = {};
+};
+
+/// All rows. A backend may have one for its CPU devices and one for its others.
+std::span<const backend_row> backend_rows() noexcept;
+/// One row for each name that a device filter knows.
+std::span<const backend_row> named_backends() noexcept;
+/// The row of a backend, for a CPU device or any other; the last row for one that is not known.
+const backend_row& backend_row_of(sycl::backend backend, bool is_cpu = false) noexcept;
+const backend_row& backend_of(const sycl::device& device);
+const backend_row& backend_of(const sycl::queue& queue);
+
+/// The forms of the queue's backend, or those that were chosen with `choose_forms`.
+const kernel_forms& forms_of(const sycl::queue& queue);
+/// All kernels written from now on have these forms, on any device; null ends it. For tests: the
+/// forms have to outlive it.
+void choose_forms(const kernel_forms* forms) noexcept;
+
+}  // namespace usmx::detail

@@ -1,0 +1,48 @@
+// The table of backends: what every part of the library reads instead of asking which backend it
+// is.
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+
+#include <string_view>
+
+#include "check.hpp"
+#include "usmx/runtime.hpp"
+
+using usmx::detail::backend_of;
+using usmx::detail::backend_row_of;
+using usmx::detail::forms_of;
+
+TEST(Backend, EveryBackendOfTheRuntimeHasARow) {
+  using enum sycl::backend;
+  for (const auto backend : {opencl, ext_oneapi_level_zero, ext_oneapi_cuda, ext_oneapi_hip,
+                             ext_oneapi_native_cpu, ext_oneapi_offload}) {
+    CHECK(backend_row_of(backend).backend == backend);
+    CHECK(backend_row_of(backend, true).backend == backend);
+    CHECK(std::string_view(backend_row_of(backend).name) == usmx::backend_name(backend));
+  }
+}
+
+TEST(Backend, AnUnknownBackendGetsTheLastRow) {
+  const auto& row = backend_row_of(static_cast<sycl::backend>(99));
+  CHECK(std::string_view(row.name) == "unknown");
+  CHECK(!row.keeps_binaries);
+  CHECK(row.api == usmx::detail::driver_api::none);
+}
+
+TEST(Backend, OnlyACpuDeviceHasTheRowOfTheHost) {
+  CHECK(backend_row_of(sycl::backend::opencl, true).is_host);
+  CHECK(!backend_row_of(sycl::backend::opencl, false).is_host);
+  const sycl::queue queue = usmx::default_queue();
+  CHECK(backend_of(queue).is_host == queue.get_device().is_cpu());
+  CHECK(&backend_of(queue) == &backend_of(queue.get_device()));
+}
+
+TEST(Backend, FormsOfAnotherBackendCanBeChosen) {
+  const sycl::queue queue = usmx::default_queue();
+  const auto& cuda = backend_row_of(sycl::backend::ext_oneapi_cuda).forms;
+  CHECK(&forms_of(queue) == &backend_of(queue).forms);
+  usmx::detail::choose_forms(&cuda);
+  CHECK(&forms_of(queue) == &cuda);
+  usmx::detail::choose_forms(nullptr);
+  CHECK(&forms_of(queue) == &backend_of(queue).forms);
+}
