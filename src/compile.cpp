@@ -17,6 +17,7 @@
 
 #include "backend.hpp"
 #include "program_file.hpp"
+#include "program_inputs.hpp"
 #include "usmx/error.hpp"
 #include "usmx/version.hpp"
 
@@ -127,46 +128,15 @@ std::string runtime_identity() {
   return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
 }
 
-/// Whether a directive's path, `"usmx/expression.hpp"` and what follows, is that of a file of
-/// kernels/.
-bool is_own_header(std::string_view path) {
-  constexpr std::string_view prefix = "\"usmx/";
-  if (!path.starts_with(prefix)) return false;
-  path.remove_prefix(prefix.size());
-  return !kernel_source(path.substr(0, path.find('"'))).empty();
-}
-
-/// True if nothing but the text and the options decides what comes out: no file of the user's,
-/// whose change nobody would notice. An address that the host writes to does not survive in a
-/// binary: the runtime crashes on it.
-bool is_self_contained(std::string_view source, std::span<const std::string> options) {
-  const auto is_harmless = [](std::string_view option) {
-    return option.size() > 1 && option[0] == '-' &&
-           std::string_view("DUOWfg").find(option[1]) != std::string_view::npos &&
-           option.find("device_global") == std::string_view::npos;
-  };
-  if (!std::ranges::all_of(options, is_harmless)) return false;
-  if (source.find("device_global") != std::string_view::npos) return false;
-  constexpr std::string_view blank = " \t";
-  for (auto hash = source.find('#'); hash != std::string_view::npos;
-       hash = source.find('#', hash + 1)) {
-    auto word = source.substr(hash + 1);
-    word.remove_prefix(std::min(word.find_first_not_of(blank), word.size()));
-    if (word.starts_with("embed") || word.starts_with("import")) return false;
-    if (!word.starts_with("include")) continue;
-    // A header of the compiler's own is in angle brackets; ours are part of the key.
-    const auto path = word.find_first_not_of(blank, 7);
-    if (path == std::string_view::npos) return false;
-    if (word[path] != '<' && !is_own_header(word.substr(path))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 executable compile(const sycl::context& context, const sycl::device& device,
-                   const std::string& source, std::vector<std::string> options) {
+                   const std::string& source, std::vector<std::string> options,
+                   const read_files* files) {
   experimental::include_files headers;
+  if (files) {
+    for (auto& option : files->options()) options.push_back(std::move(option));
+  }
   add_cuda_path(device, options);
   if (!includes_sycl(source)) {
     for (const auto name : kernel_source_names()) {
@@ -195,7 +165,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
 
 std::string disk_key(const sycl::device& device, std::string_view source,
                      std::span<const std::string> options) {
-  if (!backend_of(device).keeps_binaries || !is_self_contained(source, options)) return {};
+  if (!backend_of(device).keeps_binaries) return {};
   static const std::string process = [] {
     const std::string runtime = runtime_identity();
     if (runtime.empty()) return runtime;

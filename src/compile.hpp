@@ -16,12 +16,16 @@ namespace usmx::detail {
 
 using executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
-/// Compiles for one device. Throws build_error with the compiler's log.
-executable compile(const sycl::context& context, const sycl::device& device,
-                   const std::string& source, std::vector<std::string> options);
+class read_files;
 
-/// Everything that decides what `compile` makes of a program; empty if its binary cannot be kept:
-/// the text names a file, or the runtime does not give the binary out or take it back.
+/// Compiles for one device, and writes down in `files` what the compiler read. Throws build_error
+/// with the compiler's log.
+executable compile(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::vector<std::string> options,
+                   const read_files* files = nullptr);
+
+/// Everything but files that decides what `compile` makes of a program; empty if the runtime does
+/// not give the binary out or take it back.
 std::string disk_key(const sycl::device& device, std::string_view source,
                      std::span<const std::string> options);
 

@@ -356,7 +356,8 @@ int read_rank(std::string_view declaration) {
 
 std::vector<signature> read_signatures(std::string_view source,
                                        std::span<const std::string> options) {
-  const auto text = without_comments(source);
+  const auto joined = without_splices(source);
+  const auto text = without_comments(joined.text);
   const std::string_view view = text;
   const auto aliases = aliases_of(view, options);
   // With SYCL's headers kernels are what the text makes them.
@@ -365,11 +366,7 @@ std::vector<signature> read_signatures(std::string_view source,
   std::size_t begin = 0;  // of the declaration at hand
   for (std::size_t i = 0; i < view.size();) {
     if (view[i] == '#') {  // a directive may contain anything
-      auto end = i;
-      do {
-        end = std::min(view.find('\n', end + 1), view.size());
-      } while (end < view.size() && view[end - 1] == '\\');
-      i = end;
+      i = std::min(view.find('\n', i), view.size());
       continue;
     }
     if (view[i] != '(') {
@@ -412,7 +409,8 @@ std::vector<signature> read_signatures(std::string_view source,
       }
       found.push_back({std::string(view.substr(name, last - name)), read_rank(declared),
                        read_parameters(view.substr(i + 1, after - i - 2), aliases, structs),
-                       macro == std::string_view::npos ? macro : begin + macro, i, end});
+                       macro == std::string_view::npos ? macro : joined.in_source(begin + macro),
+                       joined.in_source(i), joined.in_source(end)});
     }
     i = begin = end;
   }
@@ -420,18 +418,12 @@ std::vector<signature> read_signatures(std::string_view source,
 }
 
 bool includes_sycl(std::string_view source) {
-  // Literals must stay readable here: the name of a header may be one.
-  const auto text = without_comments(source);
-  for (std::size_t hash = text.find('#'); hash != std::string::npos;
-       hash = text.find('#', hash + 1)) {
-    const auto line = source.substr(hash, source.find('\n', hash) - hash);
-    const auto word = trim(line.substr(1));
-    if (word.rfind("include", 0) != 0) continue;
-    const auto path = trim(word.substr(7));
-    if (path.size() > 6 && (path.substr(1, 5) == "sycl/" || path.substr(1, 3) == "CL/"))
-      return true;
-  }
-  return false;
+  return std::ranges::any_of(directives_of(without_splices(source).text), [](const auto& line) {
+    if (line.name.find("include") == std::string::npos) return false;
+    const std::string_view path =
+        std::string_view(line.rest).substr(std::min<std::size_t>(line.rest.size(), 1));
+    return path.starts_with("sycl/") || path.starts_with("CL/");
+  });
 }
 
 }  // namespace usmx::detail

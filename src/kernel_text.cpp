@@ -4,11 +4,107 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace usmx::detail {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+namespace {
+
+/// The end of the raw string that begins at `i`, R"x(...)x"; `i` if there is none.
+std::size_t raw_string_end(std::string_view text, std::size_t i) {
+  if (text.substr(i, 2) != "R\"") return i;
+  auto prefix = i;
+  while (prefix > 0 && is_word(text[prefix - 1])) --prefix;
+  const auto before = text.substr(prefix, i - prefix);
+  if (before != "" && before != "L" && before != "u" && before != "U" && before != "u8") return i;
+  const auto open = text.find('(', i);
+  if (open == std::string_view::npos) return text.size();
+  std::string ending(1, ')');
+  ending.append(text.substr(i + 2, open - i - 2)).append(1, '"');
+  const auto close = text.find(ending, open);
+  return close == std::string_view::npos ? text.size() : close + ending.size();
+}
+
+/// The end of the string or character that begins at `i`; `i` if there is none.
+std::size_t literal_end(std::string_view text, std::size_t i) {
+  const char quote = text[i];
+  // Between digits it is no quote: 1'000.
+  if (quote != '"' && (quote != '\'' || (i > 0 && is_word(text[i - 1])))) return i;
+  auto end = i + 1;
+  while (end < text.size() && text[end] != quote && text[end] != '\n') {
+    end += text[end] == '\\' ? 2 : 1;
+  }
+  return std::min(end + 1, text.size());
+}
+
+}  // namespace
+
+std::size_t joined_text::in_source(std::size_t offset) const {
+  const auto after =
+      std::ranges::upper_bound(cuts, offset, {}, [](auto& cut) { return cut.first; });
+  return after == cuts.begin() ? offset : offset + std::prev(after)->second;
+}
+
+joined_text without_splices(std::string_view source) {
+  joined_text joined;
+  joined.text.reserve(source.size());
+  for (std::size_t i = 0; i < source.size();) {
+    if (source[i] == '\\') {
+      // Compilers take one with blanks behind it as well.
+      const auto newline = source.find_first_not_of(" \t\v\f\r", i + 1);
+      if (newline != std::string_view::npos && source[newline] == '\n') {
+        i = newline + 1;
+        joined.cuts.emplace_back(joined.text.size(), i - joined.text.size());
+        continue;
+      }
+    }
+    joined.text += source[i++];
+  }
+  return joined;
+}
+
+std::vector<directive> directives_of(std::string_view joined) {
+  std::string text;  // a comment is one blank, even one of several lines
+  for (std::size_t i = 0; i < joined.size();) {
+    if (joined.substr(i, 2) == "//") {
+      i = std::min(joined.find('\n', i), joined.size());
+    } else if (joined.substr(i, 2) == "/*") {
+      const auto close = joined.find("*/", i + 2);
+      i = close == std::string_view::npos ? joined.size() : close + 2;
+      text += ' ';
+    } else if (const auto raw = raw_string_end(joined, i); raw != i) {
+      i = raw;
+      text += "R\"\"";
+    } else {
+      const auto end = std::max(literal_end(joined, i), i + 1);
+      text += joined.substr(i, end - i);
+      i = end;
+    }
+  }
+  std::vector<directive> found;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = trim(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (line.starts_with("#")) {
+      line.remove_prefix(1);
+    } else if (line.starts_with("%:")) {
+      line.remove_prefix(2);
+    } else if (line.starts_with("import") || line.starts_with("export")) {
+      // A module's name, or a header's.
+    } else {
+      continue;
+    }
+    line = trim(line);
+    const auto name = std::ranges::find_if_not(line, is_word) - line.begin();
+    const auto length = static_cast<std::size_t>(name);
+    found.push_back({std::string(line.substr(0, length)), std::string(trim(line.substr(length)))});
+  }
+  return found;
+}
 
 std::string without_comments(std::string_view source) {
   std::string text(source);
@@ -27,22 +123,12 @@ std::string without_comments(std::string_view source) {
       const auto end = close == std::string::npos ? text.size() : close + 2;
       blank(i, end);
       i = end;
-    } else if (text.compare(i, 2, "R\"") == 0 && (i == 0 || !is_word(text[i - 1]))) {
-      const auto open = std::min(text.find('(', i), text.size());
-      auto ending = text.substr(i + 1, open - i).replace(0, 1, 1, ')');
-      ending.back() = '"';
-      const auto close = text.find(ending, open);
-      const auto end = close == std::string::npos ? text.size() : close + (open - i);
-      blank(i, end);
+    } else if (const auto raw = raw_string_end(text, i); raw != i) {
+      blank(i, raw);
+      i = raw;
+    } else if (const auto end = literal_end(text, i); end != i) {
+      blank(i + 1, end - 1);
       i = end;
-    } else if (text[i] == '"' || (text[i] == '\'' && (i == 0 || !is_word(text[i - 1])))) {
-      const char quote = text[i];
-      auto end = i + 1;
-      while (end < text.size() && text[end] != quote && text[end] != '\n') {
-        end += text[end] == '\\' ? 2 : 1;
-      }
-      blank(i + 1, end);
-      i = std::min(end + 1, text.size());
     } else {
       ++i;
     }

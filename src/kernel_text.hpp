@@ -2,11 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace usmx::detail {
+
+/// A text whose lines that end with a backslash are joined with the next, as the compiler joins
+/// them before it looks at anything.
+struct joined_text {
+  std::string text;
+  /// Where in the joined text something was left out, and how much up to there.
+  std::vector<std::pair<std::size_t, std::size_t>> cuts;
+
+  /// Where the source has what the joined text has at `offset`.
+  std::size_t in_source(std::size_t offset) const;
+};
+joined_text without_splices(std::string_view source);
+
+/// A directive without its comments: of `#include <cmath>`, in whatever spelling, "include" and
+/// "<cmath>".
+struct directive {
+  std::string name, rest;
+};
+/// Those of a joined text, in order.
+std::vector<directive> directives_of(std::string_view joined);
 
 /// The text with comments and the contents of literals blanked out, so that no bracket or word in
 /// them is taken for code. Newlines stay, and everything stays where it is.

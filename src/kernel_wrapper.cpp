@@ -153,10 +153,16 @@ std::string with_wrappers(std::string source, std::span<const signature> signatu
     if (std::ranges::none_of(s.parameters, is_wrapped) || !obstacle(s).empty()) continue;
     const auto declaration = std::string_view(source).substr(s.begin, s.bracket - s.begin);
     text.append(source, done, s.begin - done).append(called_word);
-    const auto rest = s.begin + kernel_word.size();
+    auto rest = s.begin + kernel_word.size();
+    if (!declaration.starts_with(kernel_word)) {  // lines are joined inside of it
+      rest = s.begin + declaration.find('(');
+      for (auto k = std::ranges::count(declaration.substr(0, rest - s.begin), '\n'); k > 0; --k) {
+        text += "\\\n";
+      }
+    }
     text.append(source, rest, s.end - rest);
     if (!takes_local(s) || s.name == sized) {
-      text.append(wrapper(without_comments(declaration), s, sizes));
+      text.append(wrapper(without_comments(without_splices(declaration).text), s, sizes));
     }
     done = s.end;
   }

@@ -11,10 +11,12 @@
 #include "kernel_state.hpp"
 #include "kernel_wrapper.hpp"
 #include "program_file.hpp"
+#include "program_inputs.hpp"
 #include "shape_text.hpp"
 #include "traced_queue.hpp"
 #include "usmx/error.hpp"
 #include "usmx/kernel.hpp"
+#include "usmx/program_cache.hpp"
 
 namespace usmx {
 
@@ -23,11 +25,15 @@ struct program::state {
       : from(std::move(made_from)),
         signatures(detail::read_signatures(from.source, from.options)),
         source(detail::with_wrappers(from.source, signatures, from.sized, from.sizes)),
-        disk_key(detail::disk_key(from.device, source, from.options)) {}
+        input(detail::input_of(from.source, from.options)),
+        disk_key(input == detail::program_input::files
+                     ? std::string()
+                     : detail::disk_key(from.device, source, from.options)) {}
 
   origin from;
   std::vector<detail::signature> signatures;
-  std::string source;    // with the wrappers
+  std::string source;  // with the wrappers
+  detail::program_input input;
   std::string disk_key;  // empty: not kept on disk
   std::vector<std::string> names;
 
@@ -39,7 +45,7 @@ struct program::state {
 
   bool load_from_disk();
   void compile();
-  void store() const noexcept;
+  void store(std::vector<std::string> files) const noexcept;
   void find_names();
   /// Whether the kernels of that name have no size yet.
   bool is_unsized(std::string_view name) const;
@@ -91,6 +97,8 @@ program_cache<State>& the_cache() {
 }  // namespace
 
 bool program::state::load_from_disk() {
+  // A setting that makes no sense is said also where nothing is kept.
+  static_cast<void>(program_cache_settings::from_environment());
   if (disk_key.empty()) return false;
   auto stored = detail::load_program(disk_key);
   if (!stored) return false;
@@ -115,20 +123,26 @@ void program::state::find_names() {
 }
 
 void program::state::compile() {
+  const bool lists_files = !disk_key.empty() && input == detail::program_input::headers;
+  std::optional<detail::read_files> read;
+  if (lists_files) read.emplace();
   try {
-    built = detail::compile(from.context, from.device, source, from.options);
+    built =
+        detail::compile(from.context, from.device, source, from.options, read ? &*read : nullptr);
   } catch (const build_error& e) {
     // The compiler shows the line as it got it.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
   }
   find_names();
-  store();
+  std::vector<std::string> files;
+  if (!read || read->get(files)) store(std::move(files));
 }
 
-void program::state::store() const noexcept {
+void program::state::store(std::vector<std::string> files) const noexcept {
   if (disk_key.empty()) return;
   try {
     detail::stored_program program;
+    program.files = std::move(files);
     for (const auto& name : names) {
       if (is_unsized(name)) continue;
       const auto handle = built->ext_oneapi_get_kernel(name);
@@ -251,7 +265,8 @@ program program::build(origin from) {
     }
   } catch (const build_error& e) {
     // What the compiler says about the text it would say again: the text alone decides.
-    fail(made && !made->disk_key.empty() && e.log().find("source:") != std::string::npos);
+    fail(made && made->input == detail::program_input::text &&
+         e.log().find("source:") != std::string::npos);
     throw;
   } catch (...) {
     fail(false);

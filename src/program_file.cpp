@@ -1,106 +1,116 @@
-// The folder of compiled programs: written by many processes at once, read by strangers' luck, and
-// never trusted. A file counts only if its checksum, its owner and its whole key agree.
+// What is kept of compiled programs and of the C++ of Python kernels: a record counts only if its
+// checksum and its whole key agree.
 // SPDX-License-Identifier: Apache-2.0
 #include "program_file.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cerrno>
 #include <charconv>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <stdexcept>
+#include <system_error>
 
+#include "cache_folder.hpp"
 #include "usmx/program_cache.hpp"
 
 namespace usmx {
 namespace fs = std::filesystem;
 namespace {
 
+using detail::cache_folder;
 using detail::checksum;
 
-constexpr std::string_view suffix = ".program";
-/// The C++ that was made of Python functions, see python/usmx/_kernel/kept.py: in the same folder,
-/// so that one limit and one `clear` hold for both.
-constexpr std::string_view text_suffix = ".text";
-constexpr std::array<char, 8> magic{'u', 's', 'm', 'x', 'p', 'r', 'g', '1'};
-
-/// Before everything else in a file, in the byte order of the machine that wrote it: the key names
-/// its processor, so no other reads it.
-struct file_head {
+constexpr std::array<char, 8> magic{'u', 's', 'm', 'x', 'p', 'r', 'g', '2'};
+/// Before the sizes of the parts and the parts. In the byte order of the machine that wrote it: the
+/// key of a program names its processor.
+struct record_head {
   std::array<char, 8> tag = magic;
-  std::uint64_t sum = 0;  // of all that follows
-  std::uint64_t key = 0;  // sizes in bytes
-  std::uint64_t device = 0;
-  std::uint64_t kernels = 0;
-  std::uint64_t binary = 0;
+  std::uint64_t sum = 0;  // of all that follows it
+  std::uint64_t parts = 0;
 };
+constexpr std::size_t summed_from = offsetof(record_head, parts);
+/// No record has more; a damaged one might say so.
+constexpr std::uint64_t most_parts = 4096;
 
-/// A file's text and where its parts are.
-struct file_parts {
-  std::string text;
-  std::string_view key, device, kernels, binary;
-};
-
-std::string digits(std::uint64_t n) {
-  std::array<char, 16> text{};
-  for (auto& c : text) {
-    c = "0123456789abcdef"[n >> 60];
-    n <<= 4;
-  }
-  return {text.data(), text.size()};
-}
-
-fs::path path_of(const fs::path& folder, std::string_view key) {
+std::string name_of(std::string_view key, std::string_view suffix) {
+  std::string name;
   // Two sums make a name that is not met twice; if it is, the key in the file says so.
-  return folder /
-         (digits(checksum(key)) + digits(checksum(key, 0x9e3779b97f4a7c15u)) + std::string(suffix));
-}
-
-/// Whether nobody but this user can have written the file: what it holds will be executed.
-bool is_ours(const fs::path& path) noexcept {
-  struct stat about{};
-  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
-         about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-std::optional<file_parts> read(const fs::path& path) {
-  if (!is_ours(path)) return {};
-  std::ifstream file(path, std::ios::binary);
-  file_head head;
-  if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || head.tag != magic) return {};
-  std::error_code failed;
-  const auto size = fs::file_size(path, failed);
-  if (failed || size < sizeof head) return {};
-  std::uint64_t rest = size - sizeof head;
-  for (const auto part : {head.key, head.device, head.kernels, head.binary}) {
-    if (part > rest) return {};
-    rest -= part;
+  for (auto n : {checksum(key), checksum(key, 0x9e3779b97f4a7c15u)}) {
+    for (int k = 0; k < 16; ++k, n <<= 4) name += "0123456789abcdef"[n >> 60];
   }
-  if (rest != 0) return {};
-  file_parts parts;
-  parts.text.resize(size - sizeof head);
-  if (!file.read(parts.text.data(), static_cast<std::streamsize>(parts.text.size()))) return {};
-  if (checksum(parts.text) != head.sum) return {};
-  const std::string_view text = parts.text;
-  std::size_t at = 0;
-  const auto take = [&](std::uint64_t bytes) {
-    const auto part = text.substr(at, bytes);
-    at += bytes;
-    return part;
-  };
-  parts.key = take(head.key);
-  parts.device = take(head.device);
-  parts.kernels = take(head.kernels);
-  parts.binary = take(head.binary);
+  return name.append(suffix);
+}
+
+template <class T>
+std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+/// The parts of a record, as views of its text; empty if it is damaged.
+std::optional<std::vector<std::string_view>> decode(std::string_view text) {
+  record_head head;
+  if (text.size() < sizeof head) return {};
+  std::memcpy(&head, text.data(), sizeof head);
+  if (head.tag != magic || head.parts > most_parts) return {};
+  if (checksum(text.substr(summed_from)) != head.sum) return {};
+  std::string_view sizes = text.substr(sizeof head);
+  if (sizes.size() < head.parts * sizeof(std::uint64_t)) return {};
+  std::string_view rest = sizes.substr(head.parts * sizeof(std::uint64_t));
+  std::vector<std::string_view> parts;
+  for (std::uint64_t k = 0; k < head.parts; ++k) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, sizes.data() + k * sizeof size, sizeof size);
+    if (size > rest.size()) return {};
+    parts.push_back(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  if (!rest.empty()) return {};
   return parts;
+}
+
+/// Writes a record. A disk that does not take it is no error: it is made again.
+void keep(std::string_view suffix, std::span<const std::string_view> parts) {
+  const auto settings = program_cache_settings::from_environment();
+  if (!settings.enabled || parts.size() > most_parts) return;
+  record_head head;
+  head.parts = parts.size();
+  std::string sizes;
+  std::size_t bytes = sizeof head;
+  for (const auto part : parts) {
+    const std::uint64_t size = part.size();
+    sizes += bytes_of(size);
+    bytes += sizeof size + part.size();
+  }
+  if (bytes > settings.most) return;
+  head.sum = checksum(sizes, checksum(bytes_of(head.parts)));
+  for (const auto part : parts) head.sum = checksum(part, head.sum);
+  const auto folder = cache_folder::open(settings.folder, true);
+  if (!folder) return;
+  std::vector<std::string_view> all{bytes_of(head), sizes};
+  all.insert(all.end(), parts.begin(), parts.end());
+  if (folder->write(name_of(parts[0], suffix), all)) folder->shrink(settings.most);
+}
+
+/// The record that was kept under exactly this key.
+std::optional<cache_folder::opened> find(std::string_view key, std::string_view suffix,
+                                         std::vector<std::string_view>& parts) {
+  const auto settings = program_cache_settings::from_environment();
+  if (!settings.enabled) return {};
+  const auto folder = cache_folder::open(settings.folder, false);
+  if (!folder) return {};
+  auto file = folder->read(name_of(key, suffix));
+  if (!file) return {};
+  auto read = decode(file->text);
+  if (!read || read->empty() || read->front() != key) return {};
+  parts = std::move(*read);
+  return file;
 }
 
 /// "name count\n" for each kernel.
@@ -119,49 +129,35 @@ std::optional<std::vector<detail::stored_program::entry>> read_kernels(std::stri
   return kernels;
 }
 
-struct found_file {
-  fs::path path;
-  std::uintmax_t bytes;
-  fs::file_time_type last_used;
-};
-
-/// The programs and texts of the folder; what a process that died was writing is removed.
-std::vector<found_file> files_in(const fs::path& folder) {
-  std::vector<found_file> files;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    std::error_code gone;  // by another process, in this moment
-    const auto time = entry->last_write_time(gone);
-    const auto bytes = gone ? 0 : entry->file_size(gone);
-    if (gone) continue;
-    const auto name = entry->path().filename().string();
-    if (name.ends_with(suffix) || name.ends_with(text_suffix)) {
-      files.push_back({entry->path(), bytes, time});
-    } else if ((name.find(suffix) != std::string::npos ||
-                name.find(text_suffix) != std::string::npos) &&
-               fs::file_time_type::clock::now() - time > std::chrono::hours(1)) {
-      fs::remove(entry->path(), gone);
+/// What changes when one of the files does: each path with a null byte behind it, then size, time
+/// and number. Empty if one is gone.
+std::string about_files(std::string_view paths) {
+  std::string text(paths);
+  while (!paths.empty()) {
+    const std::string path(paths.substr(0, paths.find('\0')));
+    paths.remove_prefix(std::min(path.size() + 1, paths.size()));
+    struct stat about{};
+    if (::stat(path.c_str(), &about) != 0) return {};
+    for (const auto n :
+         {static_cast<std::int64_t>(about.st_size), static_cast<std::int64_t>(about.st_mtim.tv_sec),
+          static_cast<std::int64_t>(about.st_mtim.tv_nsec),
+          static_cast<std::int64_t>(about.st_ino)}) {
+      text += std::to_string(n) + ' ';
     }
   }
-  return files;
+  return text;
 }
 
-void forget_oldest(const fs::path& folder, std::size_t most) {
-  auto files = files_in(folder);
-  std::uintmax_t held = 0;
-  for (const auto& f : files) held += f.bytes;
-  if (held <= most) return;
-  std::ranges::sort(files, {}, &found_file::last_used);
-  // A little below, so that not every program that is added has to look again.
-  const auto enough = most - most / 10;
-  for (const auto& f : files) {
-    if (held <= enough) return;
-    std::error_code gone;
-    fs::remove(f.path, gone);
-    held -= f.bytes;
-  }
-}
+/// The parts of a program's record.
+enum program_part : std::size_t {
+  key_part,
+  device_part,
+  kernels_part,
+  files_part,
+  about_part,
+  binary_part,
+  program_parts
+};
 
 const char* variable(const char* name) noexcept {
   const char* const value = std::getenv(name);
@@ -196,38 +192,49 @@ program_cache_settings program_cache_settings::from_environment() {
   }
   if (const char* const value = variable("USMX_CACHE_SIZE")) settings.most = read_size(value);
   if (const char* const value = variable("USMX_CACHE_DIR")) {
-    settings.folder = value;
+    settings.folder = fs::path(value) / "usmx-programs";
   } else if (const char* const home = variable("XDG_CACHE_HOME"); home && home[0] == '/') {
-    settings.folder = fs::path(home) / "usmx";
+    settings.folder = fs::path(home) / "usmx" / "programs";
   } else if (const char* const user = variable("HOME")) {
-    settings.folder = fs::path(user) / ".cache" / "usmx";
+    settings.folder = fs::path(user) / ".cache" / "usmx" / "programs";
   }
   return settings;
+}
+
+std::string program_cache_problem() {
+  const auto settings = program_cache_settings::from_environment();
+  std::string problem;
+  static_cast<void>(cache_folder::open(settings.folder, false, &problem));
+  return problem;
 }
 
 std::vector<cached_program> cached_programs() {
   const auto settings = program_cache_settings::from_environment();
   std::vector<cached_program> programs;
-  if (settings.folder.empty()) return programs;
-  for (auto& f : files_in(settings.folder)) {
-    const auto parts = read(f.path);
-    const auto kernels = parts ? read_kernels(parts->kernels) : std::nullopt;
+  const auto folder = cache_folder::open(settings.folder, false);
+  if (!folder) return programs;
+  for (const auto& f : folder->files()) {
+    if (!f.name.ends_with(cache_folder::program_suffix)) continue;
+    const auto file = folder->read(f.name);
+    const auto parts = file ? decode(file->text) : std::nullopt;
+    if (!parts || parts->size() != program_parts) continue;
+    const auto kernels = read_kernels((*parts)[kernels_part]);
     if (!kernels) continue;
     std::vector<std::string> names;
     for (const auto& k : *kernels) names.push_back(k.name);
-    programs.push_back(
-        {std::move(f.path), f.bytes, f.last_used, std::string(parts->device), std::move(names)});
+    programs.push_back({settings.folder / f.name, f.bytes, f.last_used,
+                        std::string((*parts)[device_part]), std::move(names)});
   }
   std::ranges::sort(programs, std::greater{}, &cached_program::last_used);
   return programs;
 }
 
 cached_texts count_cached_texts() {
-  const auto settings = program_cache_settings::from_environment();
   cached_texts texts;
-  if (settings.folder.empty()) return texts;
-  for (const auto& f : files_in(settings.folder)) {
-    if (f.path.extension() != text_suffix) continue;
+  const auto folder = cache_folder::open(program_cache_settings::from_environment().folder, false);
+  if (!folder) return texts;
+  for (const auto& f : folder->files()) {
+    if (!f.name.ends_with(cache_folder::text_suffix)) continue;
     ++texts.count;
     texts.bytes += f.bytes;
   }
@@ -237,11 +244,14 @@ cached_texts count_cached_texts() {
 std::size_t clear_cached_programs() {
   const auto settings = program_cache_settings::from_environment();
   std::size_t removed = 0;
-  if (settings.folder.empty()) return removed;
-  for (const auto& f : files_in(settings.folder)) {
-    std::error_code failed;
-    if (fs::remove(f.path, failed) && f.path.extension() == suffix) ++removed;
-    if (failed) throw std::system_error(failed, f.path.string());
+  const auto folder = cache_folder::open(settings.folder, false);
+  if (!folder) return removed;
+  for (const auto& f : folder->files()) {
+    if (!folder->remove(f.name)) {
+      if (errno == ENOENT) continue;  // another process was quicker
+      throw std::system_error(errno, std::generic_category(), (settings.folder / f.name).string());
+    }
+    if (f.name.ends_with(cache_folder::program_suffix)) ++removed;
   }
   return removed;
 }
@@ -257,77 +267,59 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t seed) noexcept {
 }
 
 std::optional<stored_program> load_program(std::string_view key) {
-  const auto settings = program_cache_settings::from_environment();
-  if (!settings.enabled || settings.folder.empty()) return {};
-  const auto path = path_of(settings.folder, key);
-  const auto parts = read(path);
-  if (!parts || parts->key != key) return {};
-  auto kernels = read_kernels(parts->kernels);
-  if (!kernels) return {};
-  // The time of the file is when it was last of use; a folder that cannot be written keeps its own.
-  std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
-  return stored_program{std::move(*kernels), {parts->binary.begin(), parts->binary.end()}};
+  std::vector<std::string_view> parts;
+  const auto file = find(key, cache_folder::program_suffix, parts);
+  if (!file || parts.size() != program_parts) return {};
+  auto kernels = read_kernels(parts[kernels_part]);
+  if (!kernels || about_files(parts[files_part]) != parts[about_part]) return {};
+  file->touch();
+  const auto binary = parts[binary_part];
+  return stored_program{std::move(*kernels), {binary.begin(), binary.end()}, {}};
 }
 
 void store_program(std::string_view key, std::string_view device,
                    const stored_program& program) noexcept {
   try {
-    const auto settings = program_cache_settings::from_environment();
-    if (!settings.enabled || settings.folder.empty()) return;
-    std::string kernels;
+    std::string kernels, files;
     for (const auto& k : program.kernels) {
       kernels += k.name + " " + std::to_string(k.argument_count) + "\n";
     }
-    std::string text;
-    text.append(key).append(device).append(kernels);
-    text.append(program.binary.data(), program.binary.size());
-    file_head head;
-    head.sum = checksum(text);
-    head.key = key.size();
-    head.device = device.size();
-    head.kernels = kernels.size();
-    head.binary = program.binary.size();
-    if (text.size() + sizeof head > settings.most) return;
-
-    std::error_code failed;
-    if (fs::create_directories(settings.folder, failed) && !failed) {
-      fs::permissions(settings.folder, fs::perms::owner_all, failed);
-    }
-    const auto path = path_of(settings.folder, key);
-    // Under a name of its own first: whoever looks sees the whole file or none.
-    static std::atomic<unsigned> number{0};
-    auto draft = path;
-    draft += ".";
-    draft += std::to_string(::getpid()) + '.' + std::to_string(number++);
-    const auto discard = [&] {
-      std::error_code ignored;
-      fs::remove(draft, ignored);
-    };
-    try {
-      std::ofstream file(draft, std::ios::binary);
-      fs::permissions(draft, fs::perms::owner_read | fs::perms::owner_write, failed);
-      file.write(reinterpret_cast<const char*>(&head), sizeof head);
-      file.write(text.data(), static_cast<std::streamsize>(text.size()));
-      file.close();
-      if (!file) return discard();
-      fs::rename(draft, path, failed);
-      if (failed) return discard();
-    } catch (...) {
-      discard();
-      throw;
-    }
-    forget_oldest(settings.folder, settings.most);
+    for (const auto& path : program.files) files.append(path).append(1, '\0');
+    const auto about = about_files(files);
+    if (about.empty() != files.empty()) return;
+    std::array<std::string_view, program_parts> parts;
+    parts[key_part] = key;
+    parts[device_part] = device;
+    parts[kernels_part] = kernels;
+    parts[files_part] = files;
+    parts[about_part] = about;
+    parts[binary_part] = {program.binary.data(), program.binary.size()};
+    keep(cache_folder::program_suffix, parts);
   } catch (...) {  // what cannot be kept is compiled again
   }
 }
 
 void drop_program(std::string_view key) noexcept {
   try {
-    std::error_code ignored;
-    fs::remove(path_of(program_cache_settings::from_environment().folder, key), ignored);
+    const auto folder =
+        cache_folder::open(program_cache_settings::from_environment().folder, false);
+    if (folder) folder->remove(name_of(key, cache_folder::program_suffix));
   } catch (...) {  // it will be written over
   }
+}
+
+std::optional<std::vector<std::string>> load_texts(std::string_view key) {
+  std::vector<std::string_view> parts;
+  const auto file = find(key, cache_folder::text_suffix, parts);
+  if (!file) return {};
+  file->touch();
+  return std::vector<std::string>(parts.begin() + 1, parts.end());
+}
+
+void store_texts(std::string_view key, std::span<const std::string> texts) {
+  std::vector<std::string_view> parts{key};
+  parts.insert(parts.end(), texts.begin(), texts.end());
+  keep(cache_folder::text_suffix, parts);
 }
 
 }  // namespace detail

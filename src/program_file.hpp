@@ -1,4 +1,4 @@
-// One compiled program as a file: who may read it back, and what it says about its kernels.
+// What processes keep for each other: compiled programs, and the C++ of Python kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,6 +22,8 @@ struct stored_program {
   };
   std::vector<entry> kernels;
   std::vector<char> binary;
+  /// The files that the compiler read. Once one has changed, the program is not found.
+  std::vector<std::string> files = {};
 };
 
 /// The program that was stored under exactly this key; empty if there is none, if the cache is off,

@@ -5,24 +5,32 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace usmx {
 
 /// Where programs are kept and how many bytes of them.
 ///
-/// From the environment: USMX_CACHE=0 turns it off, USMX_CACHE_DIR names another folder than
-/// $XDG_CACHE_HOME/usmx (~/.cache/usmx), USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M
-/// or 1G. The environment is read each time.
+/// From the environment: USMX_CACHE=0 turns it off; programs are kept in
+/// $XDG_CACHE_HOME/usmx/programs (~/.cache/usmx/programs), or in the folder usmx-programs of the
+/// one that USMX_CACHE_DIR names; USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M or 1G.
+/// The environment is read each time.
 struct program_cache_settings {
   bool enabled = true;
-  std::filesystem::path folder;  ///< empty if there is no home to put it in
+  /// Of usmx alone: it is used only if no other user can write to it. Empty if HOME is not set.
+  std::filesystem::path folder;
   std::size_t most = std::size_t{256} << 20;
 
   /// Throws std::invalid_argument naming the variable that makes no sense.
   static program_cache_settings from_environment();
 };
+
+/// Why the folder is not used, such as "belongs to another user"; empty if it is, or is not there.
+std::string program_cache_problem();
 
 /// One program in the folder.
 struct cached_program {
@@ -46,4 +54,13 @@ cached_texts count_cached_texts();
 /// loaded.
 std::size_t clear_cached_programs();
 
+namespace detail {
+
+/// Texts that were kept under exactly this key, which may be any bytes; empty if there are none.
+/// Both throw std::invalid_argument if a variable makes no sense.
+std::optional<std::vector<std::string>> load_texts(std::string_view key);
+/// A disk that does not take them is no error.
+void store_texts(std::string_view key, std::span<const std::string> texts);
+
+}  // namespace detail
 }  // namespace usmx

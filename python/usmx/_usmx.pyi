@@ -2530,7 +2530,9 @@ def _held_pools() -> list[tuple[object, ...]]: ...
 def _trace_sink() -> int: ...
 
 def _program_cache_settings() -> dict:
-    """Where compiled programs are kept: enabled, folder, most (bytes)."""
+    """
+    Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not used.
+    """
 
 def _cached_programs() -> list:
     """
@@ -2539,6 +2541,14 @@ def _cached_programs() -> list:
 
 def _cached_texts() -> dict:
     """The C++ of Python kernels on disk: count of files, bytes."""
+
+def _load_texts(key: bytes) -> list[bytes] | None:
+    """What _store_texts kept under exactly this key, or None."""
+
+def _store_texts(key: bytes, texts: object) -> None:
+    """
+    Keeps bytes on disk for other processes. What cannot be kept is made again.
+    """
 
 def _clear_cached_programs() -> int:
     """

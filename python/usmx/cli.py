@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
@@ -204,15 +205,18 @@ def _cache(as_json: bool, clear: bool) -> int:
     if texts["count"]:
         console.print(f"{many} of Python kernels in C++, {_size(texts['bytes'])}")
         held += texts["bytes"]
+    # Bytes that are no UTF-8 cannot be printed.
+    folder = os.fsencode(settings["folder"]).decode(errors="backslashreplace")
     console.print(
         f"{_many(len(programs), 'program')}, {_size(held)} of at most "
-        f"{_size(settings['most'])} in {settings['folder'] or 'no folder: HOME is not set'}{state}"
+        f"{_size(settings['most'])} in {folder or 'no folder: HOME is not set'}{state}"
     )
+    if settings["problem"]:
+        console.print(f"The folder is not used: {settings['problem']}")
     return 0
 
 
 def _trace(script: str, arguments: Sequence[str], output: str) -> int:
-    import os
     import runpy
 
     from . import counters

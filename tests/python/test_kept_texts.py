@@ -124,7 +124,7 @@ def test_another_type_and_another_local_range_are_texts_of_their_own(
 
 def test_damaged_files_are_made_again(script: Callable[..., list[str]], tmp_path: Path) -> None:
     script()
-    texts = sorted((tmp_path / "kept").glob("*.text"))
+    texts = sorted((tmp_path / "kept" / "usmx-programs").glob("*.text"))
     assert texts
     for number, path in enumerate(texts):
         data = path.read_bytes()
@@ -137,7 +137,7 @@ def test_files_that_others_may_write_are_not_believed(
     script: Callable[..., list[str]], tmp_path: Path
 ) -> None:
     script()
-    for path in (tmp_path / "kept").glob("*.text"):
+    for path in (tmp_path / "kept" / "usmx-programs").glob("*.text"):
         path.chmod(0o666)
     assert script()[1].split()[1] == "True"
 
@@ -153,7 +153,7 @@ def test_clearing_removes_texts_too(
     script()
     monkeypatch.setenv("USMX_CACHE_DIR", str(tmp_path / "kept"))
     assert usmx._usmx._clear_cached_programs() == 3
-    assert list((tmp_path / "kept").iterdir()) == []
+    assert list((tmp_path / "kept" / "usmx-programs").iterdir()) == []
 
 
 def test_the_command_counts_texts_and_clears_them(
@@ -163,8 +163,8 @@ def test_the_command_counts_texts_and_clears_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     script()
-    folder = tmp_path / "kept"
-    monkeypatch.setenv("USMX_CACHE_DIR", str(folder))
+    folder = tmp_path / "kept" / "usmx-programs"
+    monkeypatch.setenv("USMX_CACHE_DIR", str(folder.parent))
     sizes = [path.stat().st_size for path in folder.glob("*.text")]
     others = sum(path.stat().st_size for path in folder.iterdir()) - sum(sizes)
     assert len(sizes) > 3  # one or two for each kernel, one for its dimensions

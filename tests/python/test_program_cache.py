@@ -55,7 +55,7 @@ def test_a_damaged_folder_costs_a_compilation_and_nothing_else(
     run_python: RunPython, tmp_path: Path
 ) -> None:
     run_python(ADD, env=cache(tmp_path))
-    [file] = tmp_path.iterdir()
+    [file] = (tmp_path / "usmx-programs").iterdir()
     file.write_bytes(file.read_bytes()[:-100] + b"?" * 100)
     assert run_python(ADD, env=cache(tmp_path)).stdout.split()[:3] == ["1", "0", "0"]
     assert run_python(ADD, env=cache(tmp_path)).stdout.split()[:3] == ["0", "0", "1"]
@@ -70,7 +70,7 @@ def test_processes_share_the_folder(tmp_path: Path) -> None:
     for process in processes:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors.decode()
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list((tmp_path / "usmx-programs").iterdir())) == 1
 
 
 def test_a_setting_that_makes_no_sense_is_named(run_python: RunPython, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_command_shows_and_clears(run_python: RunPython, tmp_path: Path) -> 
     run_python(ADD, env=cache(tmp_path))
     about = json.loads(usmx_cache(tmp_path, "--json"))
     [program] = about["programs"]
-    assert about["folder"] == str(tmp_path)
+    assert about["folder"] == str(tmp_path / "usmx-programs")
     assert program["kernels"] == ["add"]
     assert program["bytes"] == Path(program["file"]).stat().st_size
     assert abs(program["last_used"] - Path(program["file"]).stat().st_mtime) < 1
@@ -90,5 +90,57 @@ def test_the_command_shows_and_clears(run_python: RunPython, tmp_path: Path) -> 
     for part in ("add", "1 program, ", str(tmp_path)):
         assert part in text
     assert usmx_cache(tmp_path, "--clear") == "1 program removed\n"
-    assert list(tmp_path.iterdir()) == []
+    assert list((tmp_path / "usmx-programs").iterdir()) == []
     assert "0 programs" in usmx_cache(tmp_path)
+
+
+def test_the_command_says_why_the_folder_is_not_used(run_python: RunPython, tmp_path: Path) -> None:
+    run_python(ADD, env=cache(tmp_path))
+    (tmp_path / "usmx-programs").chmod(0o777)
+    assert run_python(ADD, env=cache(tmp_path)).stdout.split()[:3] == ["1", "0", "0"]
+    assert "other users may write to it; chmod go-w makes it safe" in usmx_cache(tmp_path)
+    assert json.loads(usmx_cache(tmp_path, "--json"))["problem"].startswith("other users")
+
+
+KERNEL = (
+    ADD
+    + """
+@usmx.kernel
+def twice(item, x):
+    i = item.get_id(0)
+    x[i] *= 2
+twice[100](x).wait()
+assert x.to_numpy().tolist() == [84] * 100
+print(*_usmx._program_counts(), usmx._usmx._cached_texts()["count"])
+"""
+)
+
+
+def run(environment: dict[str, str], *arguments: str) -> str:
+    """What Python prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def test_a_folder_whose_name_is_no_utf_8_works(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(KERNEL)
+    for name, value in (("USMX_CACHE_DIR", b"/\xff\xfe"), ("HOME", b"/\xff")):
+        environment = {**os.environ, "USMX_CACHE": "1"}
+        for variable in ("XDG_CACHE_HOME", "USMX_CACHE_DIR"):
+            environment.pop(variable, None)
+        environment[name] = os.fsdecode(os.fsencode(tmp_path) + value)
+        assert run(environment, str(script)).splitlines()[-1] == "2 0 0 2"
+        assert run(environment, str(script)).splitlines()[-1] == "0 0 2 2"
+        assert "2 programs, " in run(environment, "-m", "usmx", "cache")
+        about = json.loads(run(environment, "-m", "usmx", "cache", "--json"))
+        assert os.path.isdir(os.fsencode(about["folder"]))
+        cleared = run(environment, "-m", "usmx", "cache", "--clear")
+        assert cleared == "2 programs and 2 texts removed\n"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import zlib
 
 from .. import _usmx
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-SUFFIX = ".text"
-_MAGIC = b"usmxtxt1"
 #: Modules whose contents change with their version only.
 _FIXED = ("math", "cmath", "numpy", "usmx")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
@@ -200,52 +197,12 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
     return text.encode(errors="surrogatepass"), key.tables
 
 
-def _path_of(folder: str, key: bytes) -> str:
-    # Not met twice by chance; if it is, the key in the file says so.
-    name = f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}{zlib.crc32(key, 1):08x}"
-    return os.path.join(folder, name + SUFFIX)
-
-
 def load(key: bytes) -> list[str] | None:
     """What `store` kept for exactly this key; None if there is nothing to be believed."""
-    folder = _usmx._program_cache_settings()["folder"]
-    try:
-        with open(_path_of(folder, key), "rb") as file:
-            about = os.fstat(file.fileno())
-            if about.st_uid != os.geteuid() or about.st_mode & 0o022:
-                return None
-            data = file.read()
-        head, body = data[:12], data[12:]
-        if head != _MAGIC + zlib.crc32(body).to_bytes(4, "little"):
-            return None
-        parts = []
-        while body:
-            end = 8 + int.from_bytes(body[:8], "little")
-            parts.append(body[8:end])
-            body = body[end:]
-        if not parts or parts[0] != key:
-            return None
-        os.utime(_path_of(folder, key))
-        return [part.decode() for part in parts[1:]]
-    except (OSError, ValueError):
-        return None
+    held = _usmx._load_texts(key)
+    return None if held is None else [text.decode(errors="surrogatepass") for text in held]
 
 
 def store(key: bytes, values: Iterable[str]) -> None:
     """Keep texts for a key. What cannot be kept is made again."""
-    settings = _usmx._program_cache_settings()
-    body = b"".join(
-        len(part).to_bytes(8, "little") + part for part in (key, *(v.encode() for v in values))
-    )
-    if not settings["enabled"] or not settings["folder"] or len(body) > settings["most"] // 16:
-        return
-    path = _path_of(settings["folder"], key)
-    draft = f"{path}.{os.getpid()}"
-    try:
-        os.makedirs(settings["folder"], mode=0o700, exist_ok=True)
-        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(number, "wb") as file:
-            file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "little") + body)
-        os.replace(draft, path)
-    except OSError:
-        pass
+    _usmx._store_texts(key, [value.encode(errors="surrogatepass") for value in values])
