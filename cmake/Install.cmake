@@ -11,3 +11,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/usmxConfigVersion.cmake cmake/SyclRuntime.cmake
               cmake/UsmxExtension.cmake
         DESTINATION ${USMX_LIBDIR}/cmake/usmx)
+if(SKBUILD)
+  # What `-lusmx` finds: a wheel has no symbolic links, so the linker's name is a script of one line.
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/linker/libusmx.so
+       CONTENT "/* GNU ld script */\nINPUT(-l:libusmx.so.${PROJECT_VERSION_MAJOR})\n")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linker/libusmx.so DESTINATION ${USMX_LIBDIR})
+  # Read by every Python of the environment when it starts: docs/decisions/0006-finding-the-driver.md.
+  install(FILES python/usmx.pth DESTINATION .)
+endif()

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "backend.hpp"
+#include "usmx/cpu_driver.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
@@ -71,32 +71,9 @@ std::string selector_hint() {
          " is set and may hide the devices there are: unset it to see them.";
 }
 
-std::string drivers_hint() {
-  const char* drivers = std::getenv("OCL_ICD_FILENAMES");
-  if (!drivers) return {};
-  std::string text;
-  const std::string_view list = drivers;
-  for (std::size_t at = 0; at <= list.size();) {
-    const auto end = std::min(list.find(':', at), list.size());
-    const std::string_view file = list.substr(at, end - at);
-    at = end + 1;
-    if (!file.starts_with('/')) continue;
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored))
-      text += " The driver " + quoted(file) +
-              " is there, but the runtime looks for drivers only once: import usmx before another "
-              "library asks for devices.";
-    else
-      text += " OCL_ICD_FILENAMES names " + quoted(file) +
-              ", which does not exist: correct it or unset it.";
-  }
-  return text;
-}
-
 std::string no_device_text() {
-  return "no SYCL device: no driver answered." + selector_hint() + drivers_hint() +
-         " Install a CPU driver with `pip install intel-opencl-rt` (x86-64 Linux) or the driver of "
-         "your GPU; `usmx doctor` shows what was found.";
+  return "no SYCL device: no driver answered." + selector_hint() + missing_driver_text() +
+         " `usmx doctor` shows what was found.";
 }
 
 std::vector<sycl::device> runtime_devices() {
@@ -265,15 +242,20 @@ sycl::device select_device(std::string_view filter) {
   if (filter.empty()) return default_device();
   const std::string text = lower(filter);
   const std::string_view list = text;
+  // All of it is read before anything is looked for: a mistake behind the first hit is one, too.
+  std::vector<filter_parts> alternatives;
   for (std::size_t at = 0; at <= list.size();) {
     const auto end = std::min(list.find(',', at), list.size());
-    const auto parts = parse(list.substr(at, end - at), filter);
-    if (const root* found = match(parts)) return found->device;
+    alternatives.push_back(parse(list.substr(at, end - at), filter));
     at = end + 1;
   }
+  for (const auto& parts : alternatives)
+    if (const root* found = match(parts)) return found->device;
   if (roots().empty()) throw device_error(no_device_text());
-  throw device_error("no device fits the filter " + quoted(filter) +
-                     "; there is: " + list_of_devices());
+  const bool without_cpu = std::ranges::none_of(
+      roots(), [](const root& r) { return r.type == std::string_view("cpu"); });
+  throw device_error("no device fits the filter " + quoted(filter) + "; there is: " +
+                     list_of_devices() + (without_cpu ? "." + missing_driver_text() : ""));
 }
 
 std::string filter_string(const sycl::device& device) {

@@ -52,6 +52,8 @@ def inspect(wheel: Path) -> int:
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         for name in archive.namelist():
             if re.search(r"\.so(\.\d+)*$", name):
+                if not archive.read(name).startswith(b"\x7fELF"):
+                    continue  # a linker script
                 file = archive.extract(name, folder)
                 output = [
                     subprocess.run([*tool, file], capture_output=True, text=True, check=True).stdout

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <sycl/event.hpp>
 
 #include "runtime_bindings.hpp"
+#include "usmx/cpu_driver.hpp"
 
 namespace usmx::python {
 
@@ -39,6 +41,20 @@ void bind_runtime(nb::module_& m) {
       "device : Device, str or None\n    None is the default device.\n\n"
       "Raises\n------\n"
       "DeviceError\n    If there is no such device: with those there are, or what to install.");
+  m.def(
+      "_cpu_driver",
+      [] {
+        const auto& found = cpu_driver();
+        nb::dict report;
+        report["driver"] = found.driver;
+        report["shown"] = found.shown;
+        report["early_loader"] = found.early_loader;
+        report["early_tbb"] = found.early_tbb;
+        report["early_users"] = found.early_users;
+        return report;
+      },
+      nb::sig("def _cpu_driver() -> dict[str, Any]"),
+      "The CPU driver of this environment, and what was loaded before usmx.");
 }
 
 }  // namespace usmx::python

@@ -1,18 +1,7 @@
-"""Makes the drivers and the SYCL runtime of the Python wheels known before anything loads them.
+"""Loads the compiled module, and with it the SYCL runtime from where the wheels put it.
 
-The wheel ``intel-opencl-rt`` brings a CPU driver that the OpenCL loader does not find by itself,
-and the loader looks only once: when some library of the process first asks for devices. So this
-module runs first when usmx is imported, and costs a few microseconds.
-
-What it does, in this order:
-
-1. If nobody set ``OCL_ICD_FILENAMES``, it is set to the wheel's ``libintelocl.so``, in
-   ``os.environ`` and thereby for C libraries and child processes. Drivers registered with the
-   system (``/etc/OpenCL/vendors``) stay visible beside it. A value that was set before, also an
-   empty one, is the user's decision and left as it is.
-2. It loads the compiled module. If the loader does not find ``libsycl`` where usmx was linked to
-   look for it (usmx and the runtime installed into different places, as with ``--user``), it is
-   loaded from where it is.
+libusmx finds the CPU driver when it is loaded (decision 0006). Here only ``os.environ``, which
+Python filled when it started, is told of what it set.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -30,6 +19,7 @@ INSTALL_CPU_DRIVER = "pip install 'intel-opencl-rt>=2026.0,<2027'"
 
 CPU_DRIVER = "libintelocl.so"
 DRIVERS_VARIABLE = "OCL_ICD_FILENAMES"
+SHOWN_VARIABLE = "USMX_SHOWN_DRIVER"
 
 
 def library_folders() -> list[str]:
@@ -63,7 +53,7 @@ def find_library(name: str) -> str | None:
     Parameters
     ----------
     name : str
-        File name, such as ``"libintelocl.so"``.
+        File name, such as ``"libsycl.so.9"``.
 
     Returns
     -------
@@ -75,22 +65,6 @@ def find_library(name: str) -> str | None:
         if os.path.exists(path):
             return path
     return None
-
-
-def show_cpu_driver() -> str | None:
-    """Point the OpenCL loader at the CPU driver of the wheel, unless the user chose drivers.
-
-    Returns
-    -------
-    str or None
-        Path of the driver that it was pointed at, ``None`` if nothing was changed.
-    """
-    if DRIVERS_VARIABLE in os.environ:
-        return None
-    driver = find_library(CPU_DRIVER)
-    if driver:
-        os.environ[DRIVERS_VARIABLE] = driver
-    return driver
 
 
 def load_module() -> ModuleType:
@@ -141,10 +115,19 @@ def _load_missing_library(error: ImportError) -> bool:
     return True
 
 
+def shown_driver() -> str | None:
+    """The CPU driver that usmx showed to the OpenCL loader, None if the user chose drivers."""
+    from . import _usmx
+
+    found = _usmx._cpu_driver()
+    return str(found["driver"]) if found["shown"] else None
+
+
 def wants_trace() -> bool:
     """Whether ``USMX_TRACE=1`` asks for the calls of all libraries to be seen from the start."""
     return os.environ.get("USMX_TRACE", "") not in ("", "0")
 
 
-shown_driver = show_cpu_driver()
 load_module()
+if _driver := shown_driver():
+    os.environ[DRIVERS_VARIABLE] = os.environ[SHOWN_VARIABLE] = _driver

@@ -1004,6 +1004,9 @@ def default_queue(device: object = None) -> Queue:
         If there is no such device: with those there are, or what to install.
     """
 
+def _cpu_driver() -> dict[str, Any]:
+    """The CPU driver of this environment, and what was loaded before usmx."""
+
 def _drain() -> None:
     """
     Wait for all memory that was freed while commands were running on it, and give all free memory back to the driver.

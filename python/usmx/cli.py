@@ -3,21 +3,26 @@
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
 usmx cache [--json]       the kernels that are kept on disk; --clear removes them
-usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace for Perfetto
-usmx --version            also --include and --cmake-dir, for builds of extensions
+usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture
+usmx --cflags --libs      what g++ needs to build a program with usmx; --cmake-dir for CMake
+usmx --version            also --include, the folder of the headers
 """
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import usmx
+
+from . import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,10 +84,13 @@ def device_report(device: usmx.Device) -> dict[str, Any]:
 
 
 def _devices(as_json: bool) -> int:
-    found = usmx.devices()
+    with _quiet_adapters():
+        found = usmx.devices()
+        reports = [device_report(device) for device in found] if as_json else []
     if as_json:
-        print(json.dumps([device_report(device) for device in found], indent=2))
-        return 0 if found else 1
+        print(json.dumps(reports, indent=2))
+        if found:
+            return 0
     if not found:
         try:
             usmx.Device()
@@ -140,10 +148,12 @@ def _doctor(as_json: bool) -> int:
     errors = [finding for finding in findings if finding.level == "error"]
     warnings = [finding for finding in findings if finding.level == "warning"]
     if as_json:
+        with _quiet_adapters():
+            devices = [device_report(device) for device in _devices_or_none()]
         report = {
             "healthy": not errors,
             "findings": [finding.as_dict() for finding in findings],
-            "devices": [device_report(device) for device in _devices_or_none()],
+            "devices": devices,
         }
         print(json.dumps(report, indent=2))
     else:
@@ -255,24 +265,48 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
         console = _console(sys.stderr)
         console.print(table)
         console.print(f"{duration(summary.nanoseconds)}, seen: {summary.watched}")
-        console.print(f"wrote {output}: open it in https://ui.perfetto.dev")
+        viewer = "a browser" if output.endswith(".svg") else "https://ui.perfetto.dev"
+        console.print(f"wrote {output}: open it in {viewer}")
     if isinstance(code, str):
         print(code, file=sys.stderr)
     return code if isinstance(code, int) else int(code is not None)
 
 
-class _PrintPath(argparse.Action):
-    """Like --version: prints and exits; unlike it, the answer is looked up only when asked for."""
+class _PrintPaths(argparse.Action):
+    """Collects what to print of the installation; `main` looks it up when all are known."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+        super().__init__(option_strings, "paths", nargs=0, default=[], help=help)
+        self.wanted = dest
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        try:
-            print(usmx.get_include() if self.dest == "include" else usmx.get_cmake_dir())
-        except RuntimeError as error:
-            parser.error(str(error))
-        parser.exit()
+    def __call__(self, _: object, namespace: argparse.Namespace, *__: object) -> None:
+        namespace.paths = [*namespace.paths, self.wanted]
+
+
+_PATHS: dict[str, Callable[[], str]] = {
+    "include": paths.get_include,
+    "cmake_dir": paths.get_cmake_dir,
+    "cflags": lambda: shlex.join(paths.get_cflags()),
+    "libs": lambda: shlex.join(paths.get_libs()),
+}
+
+
+@contextlib.contextmanager
+def _quiet_adapters() -> Iterator[None]:
+    """Silence what the runtime's adapters write to stderr about questions they do not know.
+
+    Not for the library: it is the whole process that is silent meanwhile.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -293,9 +327,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="usmx", description="SYCL devices and USM, as Python sees them."
     )
     parser.add_argument("--version", action="version", version=f"usmx {usmx.__version__}")
-    parser.add_argument("--include", action=_PrintPath, help="print the folder of the C++ headers")
-    parser.add_argument("--cmake-dir", action=_PrintPath, help="print what usmx_DIR has to be")
-    commands = parser.add_subparsers(dest="command", required=True)
+    for option, text in (
+        ("--include", "print the folder of the C++ headers"),
+        ("--cmake-dir", "print what usmx_DIR has to be"),
+        ("--cflags", "print what a C++ compiler needs; together with --libs on one line"),
+        ("--libs", "print what the linker needs"),
+    ):
+        parser.add_argument(option, action=_PrintPaths, help=text)
+    commands = parser.add_subparsers(dest="command")
     for name, text in (
         ("devices", "list the devices"),
         ("doctor", "find out what is wrong, and how to fix it"),
@@ -307,10 +346,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--clear", action="store_true", help="remove them all")
     text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
     command = commands.add_parser("trace", help=text, description=text)
-    command.add_argument("-o", "--output", default="trace.json", help="default: trace.json")
+    command.add_argument(
+        "-o", "--output", default="trace.json", help="default: trace.json; *.svg is a picture"
+    )
     command.add_argument("script", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     chosen = parser.parse_args(arguments)
+    if chosen.paths and chosen.command is None:
+        try:
+            print(*(_PATHS[name]() for name in chosen.paths))
+        except RuntimeError as error:
+            parser.error(str(error))
+        return 0
+    if chosen.command is None:
+        parser.error("the following arguments are required: command")
     if chosen.command == "trace":
         return _trace(chosen.script, chosen.arguments, chosen.output)
     try:

@@ -21,7 +21,7 @@ from typing import Any
 
 import usmx
 
-from . import _runtime
+from . import _runtime, _usmx
 
 __all__ = ["Finding", "diagnose", "self_test"]
 
@@ -48,6 +48,8 @@ _ADAPTERS = {
     "native_cpu": "the CPU without a driver",
 }
 _SELF_TEST_SECONDS = 120
+_JIT_FOLDER = "/sycl-jit-toolchain/lib"
+_SHOWN = (_runtime.DRIVERS_VARIABLE, _runtime.SHOWN_VARIABLE, "OCL_ICD_VENDORS")
 
 
 @dataclass(frozen=True)
@@ -132,31 +134,31 @@ def _library_path() -> list[str]:
 
 def _drivers() -> Iterator[Finding]:
     topic = "OpenCL drivers"
+    found = _usmx._cpu_driver()
     value = os.environ.get(_runtime.DRIVERS_VARIABLE)
-    if _runtime.shown_driver:
-        yield Finding("ok", topic, f"{_runtime.shown_driver} (found by usmx)")
-    elif value is not None:
-        yield Finding("note", topic, f"{_runtime.DRIVERS_VARIABLE}={value!r} was set before usmx")
-        for path in filter(None, value.split(":")):
-            if path.startswith("/") and not os.path.exists(path):
-                yield Finding(
-                    "warning" if _has_devices() else "error",
-                    topic,
-                    f"{path} in {_runtime.DRIVERS_VARIABLE} does not exist",
-                    f"unset {_runtime.DRIVERS_VARIABLE}"
-                    + (
-                        ""
-                        if _runtime.find_library(_runtime.CPU_DRIVER)
-                        else f"; {_runtime.INSTALL_CPU_DRIVER}"
-                    ),
-                )
-    else:
+    if not found["driver"]:
         yield Finding(
             "warning",
             topic,
             f"no {_runtime.CPU_DRIVER} in {', '.join(_runtime.library_folders())}: no CPU device",
             _runtime.INSTALL_CPU_DRIVER,
         )
+    elif found["shown"]:
+        yield Finding("ok", topic, f"{found['driver']} (found by usmx)")
+    if value is not None and not found["shown"]:
+        yield Finding("note", topic, f"{_runtime.DRIVERS_VARIABLE}={value!r} was set before usmx")
+        for path in filter(None, value.split(":")):
+            if path.startswith("/") and not os.path.exists(path):
+                install = "" if found["driver"] else f"; {_runtime.INSTALL_CPU_DRIVER}"
+                yield Finding(
+                    "warning" if _has_devices() else "error",
+                    topic,
+                    f"{path} in {_runtime.DRIVERS_VARIABLE} does not exist",
+                    f"unset {_runtime.DRIVERS_VARIABLE}{install}",
+                )
+    for what, path in (("OpenCL loader", found["early_loader"]), ("TBB", found["early_tbb"])):
+        if path:
+            yield Finding("note", topic, f"{path} was loaded before usmx: it is the {what} in use")
     folder = os.environ.get("OCL_ICD_VENDORS", _VENDORS)
     for path in sorted(glob.glob(f"{folder}/*.icd")):
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -317,6 +319,30 @@ def _test_apart(filter_string: str) -> dict[str, Any]:
     return report
 
 
+def _device_fix() -> str:
+    """What to do when no device is found."""
+    found = _usmx._cpu_driver()
+    if "ONEAPI_DEVICE_SELECTOR" in os.environ:
+        return "unset ONEAPI_DEVICE_SELECTOR"
+    if not found["driver"]:
+        return _runtime.INSTALL_CPU_DRIVER
+    if not found["shown"]:  # never what usmx set itself
+        return f"unset {_runtime.DRIVERS_VARIABLE}, so that usmx finds the CPU driver"
+    if found["early_loader"] or found["early_tbb"]:
+        return "import usmx before the library that is named"
+    return f"{_runtime.INSTALL_CPU_DRIVER} --force-reinstall"
+
+
+def _fault_fix(device: usmx.Device, fault: str) -> str:
+    """What to do when a device fails its self-test."""
+    if "libspirv" in fault:
+        # Found by walking up from a folder that must exist, although its files are in memory.
+        return f"mkdir -p {_JIT_FOLDER}: the run-time compiler looks for its device library there"
+    return (
+        f"update the driver ({device.driver_version}) and the runtime: {_runtime.INSTALL_RUNTIME}"
+    )
+
+
 def _device_tests() -> Iterator[Finding]:
     topic = "Devices"
     try:
@@ -324,12 +350,7 @@ def _device_tests() -> Iterator[Finding]:
         if not found:
             usmx.Device()
     except RuntimeError as error:
-        fix = _runtime.INSTALL_CPU_DRIVER
-        if "ONEAPI_DEVICE_SELECTOR" in os.environ:
-            fix = "unset ONEAPI_DEVICE_SELECTOR"
-        elif _runtime.find_library(_runtime.CPU_DRIVER):
-            fix = f"unset {_runtime.DRIVERS_VARIABLE}, so that usmx finds the CPU driver"
-        yield Finding("error", topic, str(error), fix)
+        yield Finding("error", topic, str(error), _device_fix())
         return
     for device in found:
         name = f"{device.filter_string} ({device.name})"
@@ -349,8 +370,7 @@ def _device_tests() -> Iterator[Finding]:
                     "error",
                     topic,
                     f"{name}: {doing}: {fault}",
-                    f"update the driver ({device.driver_version}) and the runtime: "
-                    f"{_runtime.INSTALL_RUNTIME}",
+                    _fault_fix(device, fault),
                 )
 
 
@@ -389,7 +409,7 @@ def _environment() -> Iterator[Finding]:
     topic = "Environment"
     for name in sorted(os.environ):
         if _VARIABLES.match(name):
-            by_usmx = name == _runtime.DRIVERS_VARIABLE and _runtime.shown_driver
+            by_usmx = name in _SHOWN and os.environ[name] == _runtime.shown_driver()
             yield Finding(
                 "note", topic, f"{name}={os.environ[name]}{' (by usmx)' if by_usmx else ''}"
             )

@@ -1,12 +1,14 @@
-"""Where the C++ half of the package lies, for build systems of extensions.
+"""Where the C++ half of the package lies, for compilers and build systems.
 
-On a command line, ``usmx --cmake-dir`` and ``usmx --include`` print them.
+On a command line, ``usmx --cflags --libs``, ``--cmake-dir`` and ``--include`` print them.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 import os
 
-__all__ = ["get_cmake_dir", "get_include"]
+from . import _runtime
+
+__all__ = ["get_cflags", "get_cmake_dir", "get_include", "get_libs"]
 
 
 def _installed(*parts: str) -> str:
@@ -49,3 +51,57 @@ def get_cmake_dir() -> str:
         If usmx is not installed but runs from its build folder.
     """
     return _installed("lib", "cmake", "usmx")
+
+
+def _runtime_folder(*parts: str) -> str:
+    """A folder of the SYCL runtime's wheel, found by the file that must be in it."""
+    for folder in _runtime.library_folders():
+        path = os.path.join(os.path.dirname(folder), *parts)
+        if os.path.exists(path):
+            return os.path.dirname(path)
+    raise RuntimeError(
+        f"{'/'.join(parts)} of the SYCL runtime is beside none of "
+        f"{', '.join(_runtime.library_folders())}: {_runtime.INSTALL_RUNTIME}"
+    )
+
+
+def get_cflags() -> list[str]:
+    """Options with which a C++ compiler finds the headers of usmx and of SYCL.
+
+    Returns
+    -------
+    list of str
+        For g++ and clang++, the language standard included.
+
+    Raises
+    ------
+    RuntimeError
+        If usmx is not installed but runs from its build folder, or if SYCL's headers are missing.
+    """
+    sycl = os.path.dirname(_runtime_folder("include", "sycl", "version.hpp"))
+    return [
+        "-std=c++20",
+        "-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING",
+        f"-I{get_include()}",
+        "-isystem",
+        sycl,
+    ]
+
+
+def get_libs() -> list[str]:
+    """Options with which the linker, and later the program, finds libusmx and libsycl.
+
+    Returns
+    -------
+    list of str
+        For g++ and clang++, to be put behind the source files.
+
+    Raises
+    ------
+    RuntimeError
+        If usmx is not installed but runs from its build folder, or if libsycl is missing.
+    """
+    folders = [_installed("lib"), _runtime_folder("lib", "libsycl.so")]
+    options = [f"-L{folder}" for folder in folders]
+    options += [f"-Wl,-rpath,{folder}" for folder in folders]
+    return [*options, "-lusmx", "-lsycl"]

@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:
     """Run a command; return what it printed, or fail with it."""
-    outside = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    inside = ("PYTHONPATH", "VIRTUAL_ENV", "OCL_ICD_FILENAMES", "USMX_SHOWN_DRIVER")
+    outside = {k: v for k, v in os.environ.items() if k not in inside}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd or Path("/"),

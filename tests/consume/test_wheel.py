@@ -29,18 +29,33 @@ def test_the_wheel_holds_what_extensions_need_and_nothing_else(wheel: Path) -> N
     assert headers <= set(names)
     for needed in (
         "usmx/lib/libusmx.so.0",
+        "usmx/lib/libusmx.so",
         "usmx/lib/cmake/usmx/usmxConfig.cmake",
         "usmx/lib/cmake/usmx/UsmxExtension.cmake",
         "usmx/py.typed",
     ):
         assert needed in names
-    allowed = re.compile(r"usmx/|usmx-[0-9.]+\.dist-info/")
+    allowed = re.compile(r"usmx/|usmx-[0-9.]+\.dist-info/|usmx\.pth$")
     assert [n for n in names if not allowed.match(n)] == []
     assert [n for n in names if "test" in n or n.endswith((".cpp", ".pyc"))] == []
 
 
 def test_the_library_is_there_once(wheel: Path) -> None:
-    assert [n for n in names_in(wheel) if "/libusmx.so" in n] == ["usmx/lib/libusmx.so.0"]
+    names = [n for n in names_in(wheel) if "/libusmx.so" in n]
+    with zipfile.ZipFile(wheel) as archive:
+        libraries = [n for n in names if archive.read(n).startswith(b"\x7fELF")]
+        # A wheel has no symbolic links: what -lusmx finds is a line for the linker.
+        (script,) = set(names) - set(libraries)
+        assert b"INPUT(-l:libusmx.so.0)" in archive.read(script)
+    assert libraries == ["usmx/lib/libusmx.so.0"]
+    assert script == "usmx/lib/libusmx.so"
+
+
+def test_the_line_that_every_python_of_the_environment_runs_is_one(wheel: Path) -> None:
+    # Each line of a .pth file that begins with "import" is run; a second one could only add cost.
+    with zipfile.ZipFile(wheel) as archive:
+        (line,) = archive.read("usmx.pth").decode().splitlines()
+    assert line.startswith("import os; ")
 
 
 def test_the_metadata_asks_for_the_runtime_and_for_no_array_library(wheel: Path) -> None:
@@ -106,6 +121,23 @@ def test_the_command_lists_the_cpu_right_after_installation(empty_environment: P
     assert "cpu" in run(command, "devices").lower()
     found = json.loads(run(command, "devices", "--json"))
     assert len(found) >= 1
+
+
+def test_other_libraries_find_the_cpu_although_they_ask_before_usmx_is_imported(
+    developer_environment: Path,
+) -> None:
+    # As `import ray` does, which asks dpctl.
+    found = run(
+        developer_environment,
+        "-c",
+        "import dpctl\n"
+        "first = [d.filter_string for d in dpctl.get_devices()]\n"
+        "import usmx\n"
+        "x = usmx.arange(5)\n"
+        "print(first, (x.copy()).to_numpy().tolist())",
+    )
+    assert "opencl:cpu:0" in found
+    assert "[0, 1, 2, 3, 4]" in found
 
 
 def test_an_installation_into_a_folder_works_too(wheel: Path, empty_environment: Path) -> None:

@@ -90,6 +90,8 @@ TEST(Filter, MalformedNamesThePartThatIsWrong) {
       {" cpu", "' cpu' is neither"},
       {"host", "'host' is neither"},
       {"gpu,cpux", "'cpux' is neither"},
+      {"cpu,gpux", "'gpux' is neither"},
+      {"cpu:0,cpu:0:0:0", "one part too many"},
       {"99999999999999999999999", "too large"},
       {"\xff\xfe", "is neither"},
   };

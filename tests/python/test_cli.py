@@ -12,9 +12,9 @@ import sys
 import pytest
 
 import usmx
-from usmx import doctor
+from usmx import cli, doctor
 
-HEALTHY = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None}
+HEALTHY = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None, "USMX_SHOWN_DRIVER": None}
 
 
 def run(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
@@ -71,12 +71,29 @@ def test_devices_as_json_tell_everything():
     assert set(told["properties"]) == set(cpu.properties())
 
 
-def test_no_device_is_an_error_that_names_the_wheel():
-    result = run("devices", OCL_ICD_FILENAMES="")
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_no_device_is_an_error_that_says_why(arguments):
+    result = run("devices", *arguments, OCL_ICD_FILENAMES="")
     assert result.returncode == 1
-    assert "pip install intel-opencl-rt" in result.stderr
-    as_json = run("devices", "--json", OCL_ICD_FILENAMES="")
-    assert (as_json.returncode, json.loads(as_json.stdout)) == (1, [])
+    assert "OCL_ICD_FILENAMES='' is set and leaves out the CPU driver" in result.stderr
+    assert result.stdout == ("[]\n" if arguments else "")
+
+
+@pytest.mark.parametrize("command", ["devices", "doctor"])
+def test_json_is_not_disturbed_by_what_adapters_write_to_stderr(command, monkeypatch, capfd):
+    # As that of CUDA does when it is asked about an aspect that it does not know.
+    def chatty(device):
+        os.write(2, b"adapter: unknown query\n")
+        return {"filter_string": device.filter_string}
+
+    monkeypatch.setattr(cli, "device_report", chatty)
+    monkeypatch.setattr(doctor, "diagnose", list)
+    cli.main([command, "--json"])
+    os.write(2, b"later\n")
+    out, err = capfd.readouterr()
+    assert "opencl:cpu:0" in out
+    assert json.loads(out)
+    assert err == "later\n"
 
 
 def findings(result: subprocess.CompletedProcess[str], level: str) -> list[dict[str, str]]:
@@ -138,12 +155,40 @@ def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint
 
 
 def test_a_missing_driver_wheel_is_named(monkeypatch):
-    monkeypatch.setattr("usmx._runtime.shown_driver", None)
-    monkeypatch.setattr("usmx._runtime.find_library", lambda name: None)
+    nothing = {"driver": "", "shown": False, "early_loader": "", "early_tbb": ""}
+    monkeypatch.setattr("usmx._usmx._cpu_driver", lambda: nothing)
     monkeypatch.delenv("OCL_ICD_FILENAMES")
     monkeypatch.setattr(usmx, "devices", list)
     (missing,) = [f for f in doctor.diagnose() if "no libintelocl.so" in f.text]
     assert missing.fix == "pip install 'intel-opencl-rt>=2026.0,<2027'"
+
+
+@pytest.mark.parametrize(
+    "first", [{}, {"early_loader": "/old/libOpenCL.so.1"}, {"early_tbb": "/old/libtbb.so.12"}]
+)
+def test_the_doctor_never_advises_to_unset_what_usmx_set(monkeypatch, first):
+    driver = "/env/lib/libintelocl.so"
+    found = {"driver": driver, "shown": True, "early_loader": "", "early_tbb": "", **first}
+    monkeypatch.setattr("usmx._usmx._cpu_driver", lambda: found)
+    monkeypatch.setenv("OCL_ICD_FILENAMES", driver)
+    monkeypatch.setattr(usmx, "devices", list)
+
+    def no_device():
+        raise usmx.DeviceError("no SYCL device")
+
+    monkeypatch.setattr(usmx, "Device", no_device)
+    findings = doctor.diagnose()
+    assert [f.fix for f in findings if "no SYCL device" in f.text] != []
+    assert [f.fix for f in findings if "unset" in f.fix] == []
+    for path in first.values():
+        assert [f for f in findings if f"{path} was loaded before usmx" in f.text]
+
+
+def test_a_compiler_that_misses_its_device_library_gets_the_folder_it_looks_for(monkeypatch):
+    fault = "BuildError: Error opening file /lib/clang/23/lib/libspirv.l64.signed_char.a"
+    monkeypatch.setattr(doctor, "_test_apart", lambda name: {"kernel": fault})
+    (error, *_) = [f for f in doctor.diagnose() if f.level == "error"]
+    assert error.fix.startswith("mkdir -p /sycl-jit-toolchain/lib")
 
 
 def test_a_self_test_that_fails_or_crashes_is_an_error(monkeypatch):
@@ -220,3 +265,16 @@ def test_trace_of_a_script_that_fails_is_written_all_the_same(tmp_path):
     )  # fmt: skip
     assert missing.returncode == 2
     assert "there is no file nothing.py" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "viewer"), [("t.svg", "a browser"), ("t.json", "https://ui.perfetto.dev")]
+)
+def test_the_trace_says_what_opens_the_file_that_it_wrote(tmp_path, name, viewer):
+    script = tmp_path / "script.py"
+    script.write_text("import usmx; usmx.zeros(5)\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "usmx", "trace", "-o", name, script],
+        capture_output=True, text=True, timeout=120, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert f"wrote {name}: open it in {viewer}\n" in result.stderr

@@ -5,15 +5,51 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 import usmx
-from usmx import _runtime
+from usmx import _runtime, _usmx
 
-UNSET = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None}
+UNSET = {
+    "OCL_ICD_FILENAMES": None,
+    "ONEAPI_DEVICE_SELECTOR": None,
+    "OCL_ICD_VENDORS": None,
+    "USMX_SHOWN_DRIVER": None,
+}
+# Python without `site`, so that nothing of the environment runs before the program.
+SITES = [path for path in sys.path if path]
+BARE = f"import sys; sys.path[:] = {SITES!r}\n"
+
+
+@pytest.fixture
+def run_bare(run_python):
+    """`run_python` where usmx.pth is not read and no variable is set."""
+
+    def run(code: str, *, env=None):
+        return run_python(BARE + textwrap.dedent(code), env={**UNSET, **(env or {})}, args=("-S",))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def old_libraries(tmp_path_factory) -> dict[str, Path]:
+    """Libraries with the names of the system's that are of no use to the runtime: empty ones."""
+    folder = tmp_path_factory.mktemp("old")
+    built = {}
+    for name in ("libOpenCL.so.1", "libtbb.so.12"):
+        file = folder / f"{name}.cpp"
+        file.touch()
+        built[name] = folder / name
+        subprocess.run(
+            ["g++", "-shared", "-fPIC", f"-Wl,-soname,{name}", file, "-o", built[name]],
+            check=True,
+        )
+    return built
 
 
 def test_the_cpu_works_without_any_variable(run_python):
@@ -77,7 +113,7 @@ def test_drivers_of_the_system_stay_visible(run_python, tmp_path):
     ("environment", "hint"),
     [
         ({"OCL_ICD_FILENAMES": "/nonexistent.so"}, "'/nonexistent.so', which does not exist"),
-        ({"OCL_ICD_FILENAMES": ""}, "pip install intel-opencl-rt"),
+        ({"OCL_ICD_FILENAMES": ""}, "OCL_ICD_FILENAMES='' is set and leaves out the CPU driver"),
         ({"ONEAPI_DEVICE_SELECTOR": "cuda:*"}, "ONEAPI_DEVICE_SELECTOR='cuda:*' is set"),
     ],
 )
@@ -101,11 +137,23 @@ def test_without_a_device_import_works_and_every_use_says_what_is_missing(
     for line in lines:
         assert line.startswith("no SYCL device")
         assert hint in line
-        assert "pip install intel-opencl-rt" in line
+        assert "pip install" not in line  # it is installed
         assert "usmx doctor" in line
 
 
-def test_asking_for_devices_before_import_is_too_late_and_the_error_says_so(run_python):
+def test_nothing_but_the_library_is_needed_to_find_the_driver(run_bare):
+    assert "opencl:cpu:0" in run_bare("import usmx; print(usmx.devices())").stdout
+
+
+def test_other_libraries_may_ask_for_devices_before_usmx_is_imported(run_python):
+    # As `import ray` does, through dpctl: the line in usmx.pth has run before both.
+    code = "import dpctl; print(dpctl.get_devices()); import usmx; print(usmx.arange(3).to_numpy())"
+    out = run_python(code, env=UNSET).stdout
+    assert "device_type.cpu" in out
+    assert "[0 1 2]" in out
+
+
+def test_without_that_line_the_error_names_who_asked_and_what_helps(run_bare):
     code = """
         import dpctl
         assert dpctl.get_devices() == []
@@ -115,7 +163,93 @@ def test_asking_for_devices_before_import_is_too_late_and_the_error_says_so(run_
         except usmx.DeviceError as error:
             print(error)
         """
-    assert "import usmx before" in run_python(code, env=UNSET).stdout
+    message = run_bare(code).stdout
+    driver = _runtime.find_library("libintelocl.so")
+    assert "libOpenCL.so.1' was loaded before usmx, by dpctl," in message
+    assert f"OCL_ICD_FILENAMES={driver}" in message
+    assert "pip install" not in message
+    assert "unset" not in message
+    code = "import dpctl; print(dpctl.get_devices())"
+    assert "device_type.cpu" in run_bare(code, env={"OCL_ICD_FILENAMES": driver}).stdout
+
+
+@pytest.mark.parametrize("name", ["libOpenCL.so.1", "libtbb.so.12"])
+def test_libraries_of_the_system_may_be_loaded_after_usmx(run_bare, old_libraries, name):
+    code = f"""
+        import usmx, ctypes
+        ctypes.CDLL({str(old_libraries[name])!r})
+        print(usmx.arange(3).to_numpy())
+        """
+    assert run_bare(code).stdout == "[0 1 2]\n"
+
+
+def test_a_tbb_that_was_first_is_named_with_the_line_that_helps(run_bare, old_libraries):
+    old = old_libraries["libtbb.so.12"]
+    code = f"""
+        import ctypes
+        ctypes.CDLL({str(old)!r})
+        import usmx
+        try:
+            print(usmx.Device())
+        except usmx.DeviceError as error:
+            print(error)
+        """
+    message = run_bare(code).stdout
+    ours = _runtime.find_library("libtbb.so.12")
+    assert f"'{old}' was loaded before usmx" in message
+    assert f"LD_PRELOAD={ours}" in message
+    assert "<usmx.Device opencl:cpu:0" in run_bare(code, env={"LD_PRELOAD": ours}).stdout
+
+
+def test_a_loader_of_the_system_that_was_first_is_shown_the_driver_its_own_way(
+    run_bare, old_libraries
+):
+    old = old_libraries["libOpenCL.so.1"]
+    code = f"""
+        import ctypes
+        ctypes.CDLL({str(old)!r})
+        import usmx
+        try:
+            usmx.Device()
+        except usmx.DeviceError as error:
+            print(error)
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_char_p
+        print(getenv(b"OCL_ICD_VENDORS"))
+        """
+    message, shown = run_bare(code).stdout.splitlines()
+    driver = _runtime.find_library("libintelocl.so")
+    # Drivers that the system has registered are not hidden.
+    registered = list(Path("/etc/OpenCL/vendors").glob("*.icd"))
+    assert shown == str(None if registered else os.fsencode(driver))
+    assert f"'{old}' was loaded before usmx" in message
+    assert f"OCL_ICD_VENDORS={driver}" in message
+
+
+def test_what_usmx_of_another_environment_has_set_is_no_choice_of_the_user(run_python, run_bare):
+    other = {
+        "OCL_ICD_FILENAMES": "/other/libintelocl.so",
+        "USMX_SHOWN_DRIVER": "/other/libintelocl.so",
+    }
+    code = "import os, usmx; print(os.environ['OCL_ICD_FILENAMES'], len(usmx.devices()))"
+    for run in (run_python, run_bare):
+        driver, count = run(code, env=other).stdout.split()
+        assert driver == _runtime.find_library("libintelocl.so")
+        assert int(count) >= 1
+
+
+def test_a_filter_for_the_cpu_says_why_there_is_none(run_python):
+    # Without any device the whole story is told; it names no wheel that is installed.
+    code = """
+        import usmx
+        try:
+            usmx.Device("cpu")
+        except usmx.DeviceError as error:
+            print(error)
+        """
+    message = run_python(code, env={**UNSET, "OCL_ICD_FILENAMES": ""}).stdout
+    assert f"leaves out the CPU driver '{_usmx._cpu_driver()['driver']}': unset it" in message
+    assert "pip install" not in message
 
 
 def test_a_malformed_selector_is_an_error_with_the_runtimes_words(run_python):
@@ -159,6 +293,29 @@ def test_a_forked_child_and_a_fresh_one_can_use_the_device(run_python):
         """,
         args=("-W", "ignore"),
     )
+
+
+def test_without_the_driver_the_error_names_the_wheel(run_python, tmp_path):
+    # The libraries of the environment without the driver: links, so that libsycl lies beside none.
+    site = tmp_path / "lib" / "python" / "site-packages"
+    site.mkdir(parents=True)
+    package = Path(usmx.__file__).parent
+    shutil.copytree(package, site / "usmx", symlinks=False, ignore=shutil.ignore_patterns("*.pyc"))
+    runtime = Path(_runtime.find_library("libsycl.so.9")).parent
+    for file in (*runtime.glob("libsycl*"), *runtime.glob("libur_*"), *runtime.glob("libumf*")):
+        shutil.copy(file, tmp_path / "lib")
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(site)!r})
+        import usmx
+        assert usmx.__file__.startswith({str(site)!r})
+        try:
+            usmx.Device()
+        except usmx.DeviceError as error:
+            print(error)
+        """
+    message = run_python(BARE + textwrap.dedent(code), env=UNSET, args=("-S",)).stdout
+    assert "pip install intel-opencl-rt" in message
 
 
 def broken_copy(tmp_path: Path) -> Path:
@@ -216,6 +373,7 @@ def test_a_runtime_that_the_loader_misses_is_loaded_from_where_it_is(run_python,
         "if 'libsycl.so.9' not in open('/proc/self/maps').read():\n"
         "    raise ImportError('libsycl.so.9: cannot open shared object file: No such file')\n"
         "print('loaded')\n"
+        "def _cpu_driver(): return {'shown': False}\n"
     )
     (site / "usmx" / "__init__.py").write_text("from . import _runtime\n")
     result = run_python(

@@ -1,0 +1,90 @@
+"""C++ as a reader types it: the ten-line program, and every block of the documentation."""
+# SPDX-License-Identifier: Apache-2.0
+
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import nanobind
+import pytest
+from environments import ROOT, run
+from markdown_it import MarkdownIt
+
+from usmx import paths
+
+PROGRAM = ROOT / "examples" / "cpp" / "squares.cpp"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# What the text around a fragment speaks of, as parameters of the function that it becomes.
+NAMES = {
+    "q": "sycl::queue& q",
+    "queue": "sycl::queue& queue",
+    "x": "const usmx::array& x",
+    "dst": "const usmx::array& dst",
+    "src": "const usmx::array& src",
+    "produced": "const sycl::event& produced",
+}
+
+
+def cpp_blocks() -> dict[str, str]:
+    """Every C++ block of README.md and docs/, by page and line."""
+    return {
+        f"{page.relative_to(ROOT)}:{(token.map or [0])[0] + 1}": token.content
+        for page in PAGES
+        for token in MarkdownIt().parse(page.read_text(encoding="utf-8"))
+        if token.type == "fence" and token.info.split(" ")[0] == "cpp"
+    }
+
+
+BLOCKS = cpp_blocks()
+
+
+def translation_unit(block: str) -> str:
+    """The block as written, its statements in a function if they need one."""
+    if re.search(r"^(NB_MODULE|[\w:]+ \w+)\(.*\{$", block, re.M):
+        return block
+    lines = block.splitlines()
+    count = 1 + max((n for n, line in enumerate(lines) if line.startswith("#include")), default=-1)
+    given = [text for name, text in NAMES.items() if re.search(rf"(?<![\w.\"])\b{name}\b", block)]
+    head = "\n".join(lines[:count])
+    body = "\n".join(lines[count:])
+    return f"{head}\n#include <usmx/array.hpp>\nvoid page({', '.join(given)}) {{\n{body}\n}}\n"
+
+
+@pytest.mark.parametrize("place", BLOCKS)
+def test_a_block_of_the_documentation_compiles(place: str, tmp_path: Path) -> None:
+    block = BLOCKS[place]
+    assert block.startswith("#include"), "say which header it takes"
+    file = tmp_path / "block.cpp"
+    file.write_text(translation_unit(block))
+    nearby = (ROOT / "examples" / "extension" / "src",)
+    foreign = (nanobind.include_dir(), sysconfig.get_path("include"))
+    folders = [f"-I{folder}" for folder in nearby]
+    folders += [part for folder in foreign for part in ("-isystem", folder)]
+    run("g++", "-fsyntax-only", *paths.get_cflags(), *folders, file)
+
+
+def test_there_are_blocks_on_the_pages_for_users_of_cpp() -> None:
+    pages = {place.split(":")[0] for place in BLOCKS}
+    assert {"README.md", "docs/protocol.md", "docs/extension.md", "docs/memory.md"} <= pages
+
+
+def test_a_program_of_ten_lines_computes_without_any_variable(tmp_path: Path) -> None:
+    (command,) = re.findall(r"^//.*?(g\+\+ .*) && \./squares$", PROGRAM.read_text(), re.M)
+    lines = PROGRAM.read_text().split("int main() {\n")[1].splitlines()
+    assert len(lines) <= 10
+    (tmp_path / "squares.cpp").write_bytes(PROGRAM.read_bytes())
+    tool = f"{sys.executable} -m usmx"
+    run("bash", "-c", command.replace("usmx --", f"{tool} --"), cwd=tmp_path)
+    done = subprocess.run(
+        [tmp_path / "squares"], env={}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["0", "1", "4", "9", "16"], "")
+
+
+def test_the_options_for_compilers_are_those_of_the_module() -> None:
+    assert run(sys.executable, "-m", "usmx", "--cflags", "--libs").split() == [
+        *paths.get_cflags(),
+        *paths.get_libs(),
+    ]
