@@ -24,6 +24,9 @@ executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files = nullptr);
 
+/// Keeps a text for tests that asked for it: usmx/detail/testing.hpp.
+void keep_compiled_text(const std::string& source, const std::vector<std::string>& options);
+
 /// Everything but files that decides what `compile` makes of a program; empty if the runtime does
 /// not give the binary out or take it back.
 std::string disk_key(const sycl::device& device, std::string_view source,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backend.hpp"
 #include "item.hpp"
 #include "types.hpp"
 
@@ -59,7 +60,7 @@ USMX_GROUP(exclusive_scan_max, 2, Max)
 template <int Scope, class T>
 inline T broadcast(T x, int64_t id) {
   if constexpr (Scope == 3)
-    return __spirv_SubgroupShuffleINTEL(x, uint32_t(id));
+    return backend::shuffle(x, uint32_t(id));
   else
     return __spirv_GroupBroadcast(Scope, x, size_t(id));
 }
@@ -75,22 +76,22 @@ inline bool all_of(bool condition) {
 /// The value of another item of the sub-group: by id, by id ^ mask, some ids below or above.
 template <class T>
 inline T shuffle(T x, uint32_t id) {
-  return __spirv_SubgroupShuffleINTEL(x, id);
+  return backend::shuffle(x, id);
 }
 template <class T>
 inline T shuffle_xor(T x, uint32_t mask) {
-  return __spirv_SubgroupShuffleXorINTEL(x, mask);
+  return backend::shuffle_xor(x, mask);
 }
 template <class T>
 inline T shuffle_up(T x, uint32_t delta) {
   const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
-  return __spirv_SubgroupShuffleINTEL(x, id < delta ? id : id - delta);
+  return backend::shuffle(x, id < delta ? id : id - delta);
 }
 template <class T>
 inline T shuffle_down(T x, uint32_t delta) {
   const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
   const uint32_t from = id + delta;
-  return __spirv_SubgroupShuffleINTEL(x, from < __spirv_BuiltInSubgroupSize() ? from : id);
+  return backend::shuffle(x, from < __spirv_BuiltInSubgroupSize() ? from : id);
 }
 
 inline uint32_t sub_group_local_id() { return __spirv_BuiltInSubgroupLocalInvocationId(); }

@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backend.hpp"
 #include "types.hpp"
 
 #define USMX_ID USMX_DEVICE __attribute__((const))
-USMX_ID size_t __spirv_BuiltInGlobalInvocationId(int);
-USMX_ID size_t __spirv_BuiltInGlobalSize(int);
-USMX_ID size_t __spirv_BuiltInLocalInvocationId(int);
-USMX_ID size_t __spirv_BuiltInWorkgroupSize(int);
-USMX_ID size_t __spirv_BuiltInWorkgroupId(int);
-USMX_ID size_t __spirv_BuiltInNumWorkgroups(int);
 USMX_ID uint32_t __spirv_BuiltInSubgroupSize();
 USMX_ID uint32_t __spirv_BuiltInSubgroupMaxSize();
 USMX_ID uint32_t __spirv_BuiltInSubgroupId();
@@ -37,12 +32,12 @@ struct nd_item {
   // The device counts dimensions from the fastest one.
   static constexpr int axis(int dimension) { return Rank - 1 - dimension; }
 
-  static size_t get_global_id(int d) { return __spirv_BuiltInGlobalInvocationId(axis(d)); }
-  static size_t get_global_range(int d) { return __spirv_BuiltInGlobalSize(axis(d)); }
-  static size_t get_local_id(int d) { return __spirv_BuiltInLocalInvocationId(axis(d)); }
-  static size_t get_local_range(int d) { return __spirv_BuiltInWorkgroupSize(axis(d)); }
-  static size_t get_group(int d) { return __spirv_BuiltInWorkgroupId(axis(d)); }
-  static size_t get_group_range(int d) { return __spirv_BuiltInNumWorkgroups(axis(d)); }
+  static size_t get_global_id(int d) { return backend::global_id(axis(d)); }
+  static size_t get_global_range(int d) { return backend::global_range(axis(d)); }
+  static size_t get_local_id(int d) { return backend::local_id(axis(d)); }
+  static size_t get_local_range(int d) { return backend::local_range(axis(d)); }
+  static size_t get_group(int d) { return backend::group_id(axis(d)); }
+  static size_t get_group_range(int d) { return backend::group_range(axis(d)); }
 
   static size_t get_global_linear_id() {
     size_t id = 0;

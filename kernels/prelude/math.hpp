@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "item.hpp"
+#include "backend.hpp"
 #include "types.hpp"
 
 namespace usmx {
@@ -108,48 +108,17 @@ constexpr T clamp(T x, T low, T high) {
   return x < low ? low : high < x ? high : x;
 }
 
-/// -x. Intel's compiler for CPUs takes what was computed from a negation alone for the same in all
-/// items if a barrier comes before its use: all then see the last item's. The sign is therefore
-/// turned as a bit, by a mask that is no constant: compilers make negations of those that are.
-template <class T>
-inline T negate(T x) {
-#ifdef __NVPTX__
-  return -x;
-#else
-  const auto one = uint64_t(nd_item<1>::get_local_range(0) != 0);
-  if constexpr (sizeof(T) == 8)
-    return __builtin_bit_cast(T, __builtin_bit_cast(uint64_t, x) ^ one << 63);
-  else if constexpr (sizeof(T) == 4)
-    return __builtin_bit_cast(T, __builtin_bit_cast(uint32_t, x) ^ uint32_t(one << 31));
-  else
-    return __builtin_bit_cast(T, uint16_t(__builtin_bit_cast(uint16_t, x) ^ uint16_t(one << 15)));
-#endif
-}
+using backend::negate;
 
-/// x as a factor or divisor, for the same reason: compilers make negations of products with a -1
-/// that they know. The products themselves stay in sight and can become part of an fma.
+/// x as a factor or divisor, for the reason of backend::negate: compilers make negations of
+/// products with a -1 that they know. The products themselves stay in sight and can become part of
+/// an fma.
 template <class T>
 inline T factor(T x) {
   return __builtin_constant_p(x) && x == T(-1) ? negate(T(1)) : x;
 }
 
-/// T(x) of a signed integer. What writes SPIR-V turns float(condition ? -1 : 0) into +1 and 0: it
-/// forgets the sign once the optimiser sees a bool in the integer, and into a call it does not see.
-template <class T, class I>
-inline T to_floating(I x) {
-#ifdef __NVPTX__
-  return T(x);
-#else
-  if (__builtin_constant_p(x)) return T(x);
-  using wide = decltype(x + 0);  // there are calls for 32 and 64 bits
-  if constexpr (sizeof(T) == 8)
-    return __spirv_ConvertSToF_Rdouble(wide(x));
-  else if constexpr (sizeof(T) == 4)
-    return __spirv_ConvertSToF_Rfloat(wide(x));
-  else
-    return __spirv_ConvertSToF_Rhalf(wide(x));
-#endif
-}
+using backend::to_floating;
 
 inline constexpr double pi = 3.14159265358979323846;
 

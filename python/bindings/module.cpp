@@ -8,6 +8,10 @@
 #include "slot_errors.hpp"
 #include "usmx/version.hpp"
 
+namespace usmx::python {
+void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
+}
+
 NB_MODULE(_usmx, m) {
   using namespace usmx::python;
   // A producer that can reach an array of its own memory may outlive the last collection, through
@@ -33,4 +37,5 @@ NB_MODULE(_usmx, m) {
   bind_scan(m);
   bind_transfers(m);
   bind_python_api(m);
+  bind_testing(m);
 }

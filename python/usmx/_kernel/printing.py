@@ -32,8 +32,6 @@ class Printing(Expressions):
                 end = text.value
             else:
                 separator = text.value
-        if self.module.backend == "cuda":
-            raise self.error(node, "print is not available on CUDA devices; use the simulator")
         formats: list[str] = []
         values: list[str] = []
         for argument in node.args:

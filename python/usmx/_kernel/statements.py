@@ -422,8 +422,6 @@ class Statements(Expressions):
             text += ": " + node.msg.value
         elif node.msg is not None:
             raise self.error(node.msg, "the message of an assert is a literal text")
-        if self.module.backend == "cuda":
-            return
         where = f"{self.place.filename}:{self.place.lineno(node)}"
         message = f"{where}: {self.function.name}: assertion failed: {text}\n".replace("%", "%%")
         self.line(f"if (!{condition.at(v.UNARY)}) USMX_PRINT({quoted(message)});")

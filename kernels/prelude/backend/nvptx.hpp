@@ -1,0 +1,145 @@
+// The backend of CUDA devices. Functions of the device library are linked after the optimiser and
+// stay calls, and some are missing there; the compiler's own for NVPTX are neither.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../types.hpp"
+
+// CUDA's own printf: the address of a text and that of its arguments, one after the other. There is
+// no constant address space for the text: the compiler aborts on one.
+extern "C" USMX_DEVICE int usmx_vprintf(const char*, const void*) __asm__("vprintf");
+#define USMX_BACKEND_TEXT const char
+#define USMX_BACKEND_PRINT usmx::backend::print
+
+namespace usmx::backend {
+
+// Ids and sizes along an axis; axis 0 varies fastest.
+#define USMX_REGISTER(function, name)                                 \
+  inline size_t function(int axis) {                                  \
+    return axis == 0   ? uint32_t(__nvvm_read_ptx_sreg_##name##_x())  \
+           : axis == 1 ? uint32_t(__nvvm_read_ptx_sreg_##name##_y())  \
+                       : uint32_t(__nvvm_read_ptx_sreg_##name##_z()); \
+  }
+USMX_REGISTER(local_id, tid)
+USMX_REGISTER(local_range, ntid)
+USMX_REGISTER(group_id, ctaid)
+USMX_REGISTER(group_range, nctaid)
+#undef USMX_REGISTER
+inline size_t global_id(int axis) { return group_id(axis) * local_range(axis) + local_id(axis); }
+inline size_t global_range(int axis) { return group_range(axis) * local_range(axis); }
+
+/// As C passes an argument of printf.
+inline double promoted(double x) { return x; }
+inline double promoted(float x) { return x; }
+inline double promoted(half x) { return double(float(x)); }
+template <class T>
+inline auto promoted(T x) {
+  return +x;
+}
+
+template <class... T>
+inline void print(const char* text, T... values) {
+  // Each argument at a multiple of its own size.
+  alignas(8) char arguments[sizeof...(T) * 8 + 8];
+  size_t at = 0;
+  const auto add = [&](auto value) {
+    at = (at + sizeof value - 1) / sizeof value * sizeof value;
+    __builtin_memcpy(arguments + at, &value, sizeof value);
+    at += sizeof value;
+  };
+  (add(promoted(values)), ...);
+  usmx_vprintf(text, arguments);
+}
+
+// Atomic operations, relaxed and device-wide. Each returns the value before.
+#define USMX_ATOMIC_SCOPE __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE
+template <class T>
+inline T atomic_load(const T* p) {
+  T value;
+  __scoped_atomic_load(const_cast<T*>(p), &value, USMX_ATOMIC_SCOPE);
+  return value;
+}
+template <class T>
+inline void atomic_store(T* p, T value) {
+  __scoped_atomic_store(p, &value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_exchange(T* p, T value) {
+  T before;
+  __scoped_atomic_exchange(p, &value, &before, USMX_ATOMIC_SCOPE);
+  return before;
+}
+template <class T>
+inline T atomic_add(T* p, T value) {
+  return __scoped_atomic_fetch_add(p, value, USMX_ATOMIC_SCOPE);
+}
+/// The compiler makes a compare-and-swap loop of it, which on an H200 does 0.6 G/s against 99.9.
+inline float atomic_add(float* p, float value) {
+  float before;
+  __asm__ volatile("atom.relaxed.gpu.add.f32 %0, [%1], %2;"
+                   : "=f"(before)
+                   : "l"(p), "f"(value)
+                   : "memory");
+  return before;
+}
+template <class T>
+inline T atomic_min(T* p, T value) {
+  return __scoped_atomic_fetch_min(p, value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_max(T* p, T value) {
+  return __scoped_atomic_fetch_max(p, value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_and(T* p, T value) {
+  return __scoped_atomic_fetch_and(p, value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_or(T* p, T value) {
+  return __scoped_atomic_fetch_or(p, value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_xor(T* p, T value) {
+  return __scoped_atomic_fetch_xor(p, value, USMX_ATOMIC_SCOPE);
+}
+template <class T>
+inline T atomic_compare_exchange(T* p, T expected, T desired) {
+  __scoped_atomic_compare_exchange(p, &expected, &desired, false, __ATOMIC_RELAXED,
+                                   USMX_ATOMIC_SCOPE);
+  return expected;  // what was there, if it was something else
+}
+#undef USMX_ATOMIC_SCOPE
+
+/// The value that an item of the sub-group has: the device library has no function for it.
+template <class T>
+inline T shuffle(T x, uint32_t id) {
+  const auto get = [id](uint32_t bits) {
+    return uint32_t(__nvvm_shfl_sync_idx_i32(0xffffffffu, int32_t(bits), int32_t(id), 0x1f));
+  };
+  if constexpr (sizeof(T) == 8) {
+    const auto bits = __builtin_bit_cast(uint64_t, x);
+    const uint32_t low = get(uint32_t(bits)), high = get(uint32_t(bits >> 32));
+    return __builtin_bit_cast(T, uint64_t(high) << 32 | low);
+  } else if constexpr (sizeof(T) == 4) {
+    return __builtin_bit_cast(T, get(__builtin_bit_cast(uint32_t, x)));
+  } else if constexpr (sizeof(T) == 2) {
+    return __builtin_bit_cast(T, uint16_t(get(__builtin_bit_cast(uint16_t, x))));
+  } else {
+    return __builtin_bit_cast(T, uint8_t(get(__builtin_bit_cast(uint8_t, x))));
+  }
+}
+template <class T>
+inline T shuffle_xor(T x, uint32_t mask) {
+  return shuffle(x, uint32_t(__nvvm_read_ptx_sreg_laneid()) ^ mask);
+}
+
+template <class T>
+inline T negate(T x) {
+  return -x;
+}
+template <class T, class I>
+inline T to_floating(I x) {
+  return T(x);
+}
+
+}  // namespace usmx::backend

@@ -1,0 +1,116 @@
+// The backend of every device that takes SPIR-V. The compiler declares most functions by itself;
+// those that it does not know are declared here.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../types.hpp"
+
+#define USMX_ID USMX_DEVICE __attribute__((const))
+USMX_ID size_t __spirv_BuiltInGlobalInvocationId(int);
+USMX_ID size_t __spirv_BuiltInGlobalSize(int);
+USMX_ID size_t __spirv_BuiltInLocalInvocationId(int);
+USMX_ID size_t __spirv_BuiltInWorkgroupSize(int);
+USMX_ID size_t __spirv_BuiltInWorkgroupId(int);
+USMX_ID size_t __spirv_BuiltInNumWorkgroups(int);
+#undef USMX_ID
+
+// The format must be a literal in the constant address space where printf is called.
+USMX_DEVICE int __spirv_ocl_printf(const __attribute__((opencl_constant)) char*, ...);
+#define USMX_BACKEND_TEXT const __attribute__((opencl_constant)) char
+#define USMX_BACKEND_PRINT __spirv_ocl_printf
+
+// Scope 1 is the device, memory order 0 is relaxed. Each function returns the value before.
+#define USMX_ATOMIC(T, name, builtin)                      \
+  USMX_DEVICE T builtin(T*, int, int, T) noexcept;         \
+  namespace usmx::backend {                                \
+  inline T name(T* p, T v) { return builtin(p, 1, 0, v); } \
+  }
+#define USMX_ATOMIC_ANY(T)                                                 \
+  USMX_DEVICE T __spirv_AtomicLoad(const T*, int, int) noexcept;           \
+  USMX_DEVICE void __spirv_AtomicStore(T*, int, int, T) noexcept;          \
+  USMX_ATOMIC(T, atomic_exchange, __spirv_AtomicExchange)                  \
+  namespace usmx::backend {                                                \
+  inline T atomic_load(const T* p) { return __spirv_AtomicLoad(p, 1, 0); } \
+  inline void atomic_store(T* p, T v) { __spirv_AtomicStore(p, 1, 0, v); } \
+  }
+#define USMX_ATOMIC_INTEGER(T, minimum, maximum)                                 \
+  USMX_ATOMIC(T, atomic_add, __spirv_AtomicIAdd)                                 \
+  USMX_ATOMIC(T, atomic_min, minimum)                                            \
+  USMX_ATOMIC(T, atomic_max, maximum)                                            \
+  USMX_ATOMIC(T, atomic_and, __spirv_AtomicAnd)                                  \
+  USMX_ATOMIC(T, atomic_or, __spirv_AtomicOr)                                    \
+  USMX_ATOMIC(T, atomic_xor, __spirv_AtomicXor)                                  \
+  USMX_ATOMIC_ANY(T)                                                             \
+  USMX_DEVICE T __spirv_AtomicCompareExchange(T*, int, int, int, T, T) noexcept; \
+  namespace usmx::backend {                                                      \
+  inline T atomic_compare_exchange(T* p, T expected, T desired) {                \
+    return __spirv_AtomicCompareExchange(p, 1, 0, 0, desired, expected);         \
+  }                                                                              \
+  }
+#define USMX_ATOMIC_FLOATING(T)                     \
+  USMX_ATOMIC(T, atomic_add, __spirv_AtomicFAddEXT) \
+  USMX_ATOMIC(T, atomic_min, __spirv_AtomicFMinEXT) \
+  USMX_ATOMIC(T, atomic_max, __spirv_AtomicFMaxEXT) \
+  USMX_ATOMIC_ANY(T)
+
+USMX_ATOMIC_INTEGER(int32_t, __spirv_AtomicSMin, __spirv_AtomicSMax)
+USMX_ATOMIC_INTEGER(int64_t, __spirv_AtomicSMin, __spirv_AtomicSMax)
+USMX_ATOMIC_INTEGER(uint32_t, __spirv_AtomicUMin, __spirv_AtomicUMax)
+USMX_ATOMIC_INTEGER(uint64_t, __spirv_AtomicUMin, __spirv_AtomicUMax)
+USMX_ATOMIC_FLOATING(float)
+USMX_ATOMIC_FLOATING(double)
+
+#undef USMX_ATOMIC
+#undef USMX_ATOMIC_ANY
+#undef USMX_ATOMIC_INTEGER
+#undef USMX_ATOMIC_FLOATING
+
+namespace usmx::backend {
+
+// Ids and sizes along an axis; axis 0 varies fastest.
+inline size_t global_id(int axis) { return __spirv_BuiltInGlobalInvocationId(axis); }
+inline size_t global_range(int axis) { return __spirv_BuiltInGlobalSize(axis); }
+inline size_t local_id(int axis) { return __spirv_BuiltInLocalInvocationId(axis); }
+inline size_t local_range(int axis) { return __spirv_BuiltInWorkgroupSize(axis); }
+inline size_t group_id(int axis) { return __spirv_BuiltInWorkgroupId(axis); }
+inline size_t group_range(int axis) { return __spirv_BuiltInNumWorkgroups(axis); }
+
+/// The value that an item of the sub-group has.
+template <class T>
+inline T shuffle(T x, uint32_t id) {
+  return __spirv_SubgroupShuffleINTEL(x, id);
+}
+template <class T>
+inline T shuffle_xor(T x, uint32_t mask) {
+  return __spirv_SubgroupShuffleXorINTEL(x, mask);
+}
+
+/// -x. Intel's compiler for CPUs takes what was computed from a negation alone for the same in all
+/// items if a barrier comes before its use: all then see the last item's. The sign is therefore
+/// turned as a bit, by a mask that is no constant: compilers make negations of those that are.
+template <class T>
+inline T negate(T x) {
+  const auto one = uint64_t(local_range(0) != 0);
+  if constexpr (sizeof(T) == 8)
+    return __builtin_bit_cast(T, __builtin_bit_cast(uint64_t, x) ^ one << 63);
+  else if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(T, __builtin_bit_cast(uint32_t, x) ^ uint32_t(one << 31));
+  else
+    return __builtin_bit_cast(T, uint16_t(__builtin_bit_cast(uint16_t, x) ^ uint16_t(one << 15)));
+}
+
+/// T(x) of a signed integer. What writes SPIR-V turns float(condition ? -1 : 0) into +1 and 0: it
+/// forgets the sign once the optimiser sees a bool in the integer, and into a call it does not see.
+template <class T, class I>
+inline T to_floating(I x) {
+  if (__builtin_constant_p(x)) return T(x);
+  using wide = decltype(x + 0);  // there are calls for 32 and 64 bits
+  if constexpr (sizeof(T) == 8)
+    return __spirv_ConvertSToF_Rdouble(wide(x));
+  else if constexpr (sizeof(T) == 4)
+    return __spirv_ConvertSToF_Rfloat(wide(x));
+  else
+    return __spirv_ConvertSToF_Rhalf(wide(x));
+}
+
+}  // namespace usmx::backend

@@ -1,0 +1,202 @@
+"""Prints every kind of kernel text that usmx makes, as JSON, with the forms of a backend's devices.
+
+    python kernel_texts.py cuda
+
+Each call runs on the device that is there and is checked: the forms give the same values
+everywhere. A list of ``[name, text, options]``.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import usmx
+from usmx import _usmx
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+import test_kernel_examples  # noqa: E402
+import test_kernel_intrinsics  # noqa: E402
+
+EVERY_PRELUDE_FUNCTION = Path(__file__).with_name("every_prelude_function.cpp")
+TYPES = ("int8", "uint64", "float16", "float64", "complex64")
+
+
+def some(dtype: str, *shape: int) -> np.ndarray:
+    """Small whole numbers, of which sums and products are exact."""
+    return (np.arange(math.prod(shape)).reshape(shape) % 5).astype(dtype)
+
+
+def same(got: usmx.ndarray, expected: np.ndarray) -> None:
+    """They are equal."""
+    np.testing.assert_array_equal(got.to_numpy(), expected)
+
+
+def elementwise() -> None:
+    """Every way to an element: in a row, strided, broadcast, raw; every type; casts."""
+    add = usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
+    for dtype in TYPES:
+        x = some(dtype, 5, 7)
+        same(add(usmx.asarray(x), usmx.asarray(x)), x + x)
+    x = some("float32", 5, 7)
+    a = usmx.asarray(x)
+    same(add(a[::2, ::-1], a[::2, ::-1]), 2 * x[::2, ::-1])
+    same(add(a, a[:1]), x + x[:1])
+    same(add(a, 2), x + 2)
+    cast = usmx.ElementwiseKernel("float32 x", "int8 z", "z = x * 2", "twice")
+    same(cast(a), (x * 2).astype("int8"))
+    two = usmx.ElementwiseKernel("T x", "T s, float64 d", "s = x + 1; d = x / 2.0", "two")
+    s, d = two(a)
+    same(s, x + 1)
+    same(d, x.astype("float64") / 2)
+    turned = usmx.ElementwiseKernel("raw T x", "T z", "z = x[n - 1 - i]", "turned")
+    same(turned(a.reshape(-1), size=35), x.reshape(-1)[::-1])
+    fused = usmx.fuse(lambda p, q: p * q + 1)
+    same(fused(a, a), x * x + 1)
+
+
+def reductions() -> None:
+    """Along and across, of few and of many, whole and in parts, with an index."""
+    total = usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", 0, "total")
+    for dtype in TYPES:
+        x = some(dtype, 7, 40)
+        same(total(usmx.asarray(x)), x.sum(dtype=dtype))
+        same(total(usmx.asarray(x), axis=0), x.sum(axis=0, dtype=dtype))
+    x = some("int64", 300, 300)
+    a = usmx.asarray(x)
+    for axis in (0, 1, None):
+        same(total(a, axis=axis), x.sum(axis=axis))
+    x = some("float32", 40_000, 3)
+    a = usmx.asarray(x)
+    same(total(a, axis=0), x.sum(axis=0))
+    same(total(a, axis=1), x.sum(axis=1))
+    same(total(usmx.asarray(x[:0]), axis=0), x[:0].sum(axis=0))
+    place = usmx.ReductionKernel(
+        "T x",
+        "int64 y",
+        "place{x, i}",
+        "a.value < b.value ? b : a",
+        "y = a.at",
+        name="place",
+        reduce_type="place",
+        preamble="struct place { T value; int64_t at; };",
+    )
+    same(place(usmx.asarray(some("float32", 4))), np.int64(3))
+
+
+def scans() -> None:
+    """Along and across, inclusive and exclusive, of one chunk and of several."""
+    running = usmx.ScanKernel("T x", "T y", "x", "a + b", name="running")
+    before = usmx.ScanKernel(
+        "T x", "T y", "x", "a + b", identity="0", exclusive=True, name="before"
+    )
+    for dtype in TYPES[:2]:
+        x = some(dtype, 40)
+        same(running(usmx.asarray(x)), np.cumsum(x, dtype=dtype))
+    x = some("int64", 40_000)
+    same(running(usmx.asarray(x)), np.cumsum(x))
+    same(before(usmx.asarray(x)), np.cumsum(x) - x)
+    x = some("int64", 3000, 40)
+    same(running(usmx.asarray(x), axis=0), np.cumsum(x, axis=0))
+    same(before(usmx.asarray(x), axis=1), np.cumsum(x, axis=1) - x)
+
+
+def copies() -> None:
+    """Strided, transposed and casting copies of device memory."""
+    for dtype in ("int8", "float32", "complex128"):
+        x = some(dtype, 70, 90)
+        a = usmx.asarray(x, usm_type="device")
+        same(a[:, ::2].copy(), x[:, ::2])
+        same(a.T.copy(), x.T)
+    x = some("float32", 6, 5, 4, 3, 2)
+    a = usmx.asarray(x, usm_type="device")
+    same(a[::2, :, ::-1, :, ::-1].copy(), x[::2, :, ::-1, :, ::-1])
+    for dtype in ("bool", *TYPES, "complex128"):
+        same(a.astype(dtype), x.astype(dtype))
+
+
+def raw_kernels() -> None:
+    """A kernel that takes views and local memory, by the generated kernel before it."""
+    x = some("float32", 4, 8)
+    a = usmx.asarray(x)
+    turned = usmx.RawKernel(
+        "USMX_KERNEL(1) turned(usmx::strided<float, 2> x, usmx::local_view<float, 1> row) {"
+        "  const auto k = usmx::local_id();"
+        "  row(k) = x(usmx::group_id(), k);"
+        "  usmx::group_barrier();"
+        "  x(usmx::group_id(), k) = row(usmx::local_range() - 1 - k);"
+        "}",
+        "turned",
+    )
+    turned[x.size, x.shape[1]](a, usmx.LocalMemory(x.shape[1], "float32")).wait()
+    same(a, x[:, ::-1])
+
+
+def prelude() -> None:
+    """Every function of the prelude."""
+    assert usmx.RawKernel(EVERY_PRELUDE_FUNCTION.read_text(), "every_atomic").limits()
+
+
+def intrinsics() -> None:
+    """Every function of numbers of Python kernels, for every type."""
+    for dtype in test_kernel_intrinsics.DTYPES:
+        with tempfile.TemporaryDirectory() as folder:
+            test_kernel_intrinsics.test_every_function_of_the_table_agrees_with_numpy(
+                dtype, Path(folder)
+            )
+
+
+@usmx.kernel
+def speaking(item, x, n):
+    """Prints, and asserts what holds."""
+    i = item.get_global_id(0)
+    assert x[i] >= 0, "x must not be negative"
+    if i == n:
+        print("item", i, f"{x[i]:.2f}", n, 1.5, True)
+
+
+def python_kernels() -> None:
+    """Print and assert, and the examples."""
+    speaking[8](usmx.asarray(some("float16", 8)), 9).wait()
+    for path in sorted((ROOT / "examples" / "kernels").glob("*.py")):
+        with contextlib.redirect_stdout(io.StringIO()):
+            test_kernel_examples.load(path).main()
+
+
+CASES: tuple[Callable[[], None], ...] = (
+    elementwise,
+    reductions,
+    scans,
+    copies,
+    raw_kernels,
+    prelude,
+    intrinsics,
+    python_kernels,
+)
+
+
+def main(backend: str) -> None:
+    """Run everything with the forms of that backend and print what was compiled."""
+    texts: dict[tuple[str, ...], tuple[str, str, list[str]]] = {}
+    _usmx._use_forms_of(backend)
+    for case in CASES:
+        _usmx._keep_compiled_texts(True)
+        case()
+        for number, (text, options) in enumerate(_usmx._kept_compiled_texts()):
+            texts[text, *options] = (f"{case.__name__}-{number}", text, list(options))
+    json.dump(list(texts.values()), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,127 @@
+# Every kernel compiles for CUDA devices, on a machine that has none: the runtime's own compiler
+# makes PTX of it, and what it leaves undefined is what the device library lacks.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = ROOT / "tests" / "lab"
+KERNELS = ROOT / "kernels"
+sys.path.insert(0, str(LAB))
+
+import lab  # noqa: E402
+
+# What the driver of a CUDA device has itself.
+OF_THE_DRIVER = {"vprintf"}
+EXTERN = re.compile(r"^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", re.MULTILINE)
+
+
+def compiler():
+    files = metadata.files("intel-sycl-rt") or []
+    return next(p.locate() for p in files if p.name == "libsycl-jit.so")
+
+
+def ptx_of(folder, name, text, options=(), kernels=KERNELS):
+    """The PTX of a text, or what the compiler says."""
+    source = folder / f"{name}.cpp"
+    source.write_text(text)
+    done = subprocess.run(
+        [lab.built("to_ptx"), compiler(), kernels, source, *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
+
+
+def undefined(ptx):
+    return set(EXTERN.findall(ptx)) - OF_THE_DRIVER
+
+
+def test_every_kernel_compiles_for_cuda(tmp_path):
+    made = subprocess.run(
+        [sys.executable, LAB / "kernel_texts.py", "cuda"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    texts = json.loads(made.stdout)
+    kinds = {name.split("-")[0] for name, _, _ in texts}
+    assert {"elementwise", "reductions", "scans", "copies", "prelude", "python_kernels"} <= kinds
+
+    def failure(item):
+        name, text, options = item
+        ptx = ptx_of(tmp_path, name, text, [o for o in options if "early-opt" not in o])
+        if ".target sm_" not in ptx:
+            return f"{name}: {ptx[-500:]}"
+        missing = undefined(ptx)
+        return f"{name}: the device library has no {sorted(missing)}" if missing else ""
+
+    with ThreadPoolExecutor(2) as pool:
+        failures = [text for text in pool.map(failure, texts) if text]
+    assert not failures, "\n".join(failures)
+
+
+def test_every_function_of_the_prelude_is_compiled():
+    """A function that no text calls would be missing without anyone seeing it."""
+    declared = set()
+    for header in (KERNELS / "prelude").glob("*.hpp"):
+        text = header.read_text()
+        declared |= set(re.findall(r"^(?:  )?(?:inline|constexpr) [\w<> :]*?(\w+)\(", text, re.M))
+        declared |= set(re.findall(r"^USMX_(?:GROUP|MATH_\d|WHOLE)\((\w+)", text, re.M))
+    called = (LAB / "every_prelude_function.cpp").read_text()
+    for path in (ROOT / "python/usmx/_kernel").glob("*.py"):
+        called += path.read_text()  # functions of numbers, in the table of intrinsics
+    for path in (KERNELS / "prelude").glob("*.hpp"):
+        # What the prelude's functions call themselves, beside the place that declares it.
+        called += re.sub(
+            r"^(?:  )?(?:inline|constexpr) .*|^USMX_.*", "", path.read_text(), flags=re.M
+        )
+    missing = {name for name in declared if not re.search(rf"\b{name}\b", called)}
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ('static CONSTANT char c[] = "x"; __spirv_ocl_printf(c);', "exit"),
+        ("*p = __spirv_SubgroupShuffleINTEL(*p, 3u);", "SubgroupShuffleINTEL"),
+        ("*p = __spirv_AtomicLoad(p, 1, 0);", "AtomicLoad"),
+    ],
+    ids=["constant address space", "shuffle", "atomic load"],
+)
+def test_what_a_cuda_device_lacks_is_seen(tmp_path, statement, expected):
+    """The check fails where a program on a CUDA device did."""
+    declared = (
+        "#define CONSTANT const __attribute__((opencl_constant))\n"
+        "USMX_DEVICE int __spirv_ocl_printf(CONSTANT char*, ...);\n"
+        "USMX_DEVICE float __spirv_AtomicLoad(const float*, int, int) noexcept;\n"
+    )
+    ptx = ptx_of(tmp_path, "lacking", f"{declared}USMX_KERNEL(1) k(float* p) {{ {statement} }}")
+    assert expected in (ptx if ptx.startswith("exit") else " ".join(undefined(ptx)))
+
+
+def test_items_count_beyond_32_bits(tmp_path):
+    """Ids are computed from registers of 32 bits in 64, and become no calls."""
+    text = "USMX_KERNEL(1) k(char* p) { p[usmx::global_id()] = 1; }"
+    ptx = ptx_of(tmp_path, "ids", text)
+    assert "mul.wide.u32" in ptx or "mad.wide.u32" in ptx
+    assert "call" not in ptx
+
+
+def test_adding_floats_is_one_instruction(tmp_path):
+    adds = "usmx::atomic_add(p, 1.0f); usmx::atomic_add(q, 1.0);"
+    ptx = ptx_of(tmp_path, "adds", f"USMX_KERNEL(1) k(float* p, double* q) {{ {adds} }}")
+    assert "atom.relaxed.gpu.add.f32" in ptx
+    assert re.search(r"atom\.relaxed\.gpu\.(global\.)?add\.f64", ptx)
+    assert "cas" not in ptx
