@@ -10,8 +10,9 @@ import re
 import sys
 from pathlib import Path
 
-from nanobind.stubgen import StubGen
+from nanobind.stubgen import StubGen, load_pattern_file
 
+import usmx.typing
 from usmx import _usmx
 
 HEADER = '''"""The compiled half of the package. Written by `make stubs`; do not edit."""
@@ -19,6 +20,17 @@ HEADER = '''"""The compiled half of the package. Written by `make stubs`; do not
 # ruff: noqa
 
 '''
+
+
+# The names that signatures in the bindings use, and where they are.
+IMPORTED = {
+    **dict.fromkeys(("Callable", "Generator", "Mapping", "Sequence"), "collections.abc"),
+    "PathLike": "os",
+    **dict.fromkeys(("Any", "ClassVar", "Never", "NoReturn", "Self", "SupportsIndex"), "typing"),
+    "Buffer": "typing_extensions",
+    "LocalMemory": "usmx",
+    **dict.fromkeys(usmx.typing.__all__, "usmx.typing"),
+}
 
 
 class OurName(str):
@@ -40,7 +52,8 @@ class OurName(str):
 def stub() -> str:
     """The text of ``python/usmx/_usmx.pyi``."""
     _usmx.__name__ = OurName(_usmx.__name__)
-    generator = StubGen(_usmx, include_private=True)
+    patterns = load_pattern_file(str(Path(__file__).with_name("stub_patterns.txt")))
+    generator = StubGen(_usmx, include_private=True, patterns=patterns)
     generator.put(_usmx)
     # What the module defines is at hand: going through the package would be a circle.
     text = re.sub(
@@ -50,7 +63,29 @@ def stub() -> str:
     )
     text = re.sub(r"^import usmx\.memory\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^_api: .*$", "_api: object\n\n__version__: str", text, flags=re.MULTILINE)
-    return HEADER + text.rstrip() + "\n"
+    # The class has a property `str`, so that the type needs its full name there.
+    text = re.sub(
+        r"^class dtype:\n(?:    .*\n|\n)*",
+        lambda m: re.sub(r"(-> (?:tuple\[)?)str\b", r"\1builtins.str", m[0]),
+        text,
+        flags=re.MULTILINE,
+    )
+    unused = [pattern.query.pattern for pattern in patterns if pattern.matches == 0]
+    if unused:
+        raise ValueError(f"stub_patterns.txt: these fit nothing: {', '.join(unused)}")
+    return HEADER + imports(text) + text.strip() + "\n"
+
+
+def imports(text: str) -> str:
+    """The imports of the names in signatures, other than those that the generator wrote."""
+    code = re.sub(r'"""(?:.|\n)*?"""', "", text)
+    wanted: dict[str, list[str]] = {}
+    for name, module in IMPORTED.items():
+        is_there = re.search(rf"^from .* import .*\b{name}\b", code, flags=re.MULTILINE)
+        if re.search(rf"\b{name}\b", code) and not is_there:
+            wanted.setdefault(module, []).append(name)
+    lines = [f"from {module} import {', '.join(names)}" for module, names in wanted.items()]
+    return "\n".join(["import builtins", *lines, ""])
 
 
 def main(option: str = "") -> int:

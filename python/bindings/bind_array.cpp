@@ -152,13 +152,16 @@ void bind_flags(nb::module_& m) {
   c.def_prop_rw("writeable", is_writeable, set_writeable,
                 "False for read-only memory; can be set to False.");
   c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
-  c.def("__getitem__", [](nb::handle self, const std::string& name) {
-    std::string lower = name;
-    for (char& letter : lower)
-      letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-    if (!nb::hasattr(self, lower.c_str())) throw nb::key_error(name.c_str());
-    return nb::object(self.attr(lower.c_str()));
-  });
+  c.def(
+      "__getitem__",
+      [](nb::handle self, const std::string& name) {
+        std::string lower = name;
+        for (char& letter : lower)
+          letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+        if (!nb::hasattr(self, lower.c_str())) throw nb::key_error(name.c_str());
+        return nb::object(self.attr(lower.c_str()));
+      },
+      nb::sig("def __getitem__(self, name: str, /) -> bool"));
   c.def("__repr__", [is_c, is_f, is_writeable](const array_flags& f) {
     const auto line = [](const char* name, bool value) {
       return std::string("  ") + name + " : " + (value ? "True" : "False");
@@ -172,10 +175,11 @@ void bind_properties(nb::class_<ndarray>& c) {
   const auto view = [](nb::handle self) -> const any_view& { return value_of(self).elements(); };
   c.def_prop_ro(
       "shape", [view](nb::handle self) { return tuple_of(view(self).layout().shape()); },
-      "Lengths.");
+      "Lengths.", nb::sig("def shape(self) -> tuple[int, ...]"));
   c.def_prop_ro(
       "strides", [view](nb::handle self) { return tuple_of(view(self).layout().strides()); },
-      "Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).");
+      "Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).",
+      nb::sig("def strides(self) -> tuple[int, ...]"));
   c.def_prop_ro(
       "offset", [](nb::handle self) { return offset_of(value_of(self)); },
       "Elements from the beginning of `usm_data` to the first element.");
@@ -190,10 +194,12 @@ void bind_properties(nb::class_<ndarray>& c) {
       "Bytes of all elements, without gaps between them.");
   c.def_prop_ro(
       "dtype", [view](nb::handle self) { return dtype_object(view(self).dtype()); },
-      "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.");
+      "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.",
+      nb::sig("def dtype(self) -> NumpyDType"));
   c.def_prop_ro(
       "usm_type", [](nb::handle self) { return name(value_of(self).kind()); },
-      "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.");
+      "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.",
+      nb::sig("def usm_type(self) -> UsmKind"));
   c.def_prop_ro(
       "flags", [](nb::object self) { return array_flags{std::move(self)}; }, "Layout and access.");
   c.def_prop_ro(
@@ -209,6 +215,7 @@ void bind_properties(nb::class_<ndarray>& c) {
   for (const char* name : {"usm_data", "base"}) {
     c.def_prop_ro(
         name, [](nb::handle self) { return whole_memory(value_of(self)); },
+        nb::sig("def (self) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"),
         "The memory behind the array, all of it, without a copy.");
   }
   for (const char* name : {"pointer", "_pointer"}) {
@@ -222,7 +229,9 @@ void bind_properties(nb::class_<ndarray>& c) {
         },
         "The address of the first element.");
   }
-  c.def_prop_ro(suai::attribute, [](nb::handle self) { return export_suai(value_of(self)); });
+  c.def_prop_ro(
+      suai::attribute, [](nb::handle self) { return export_suai(value_of(self)); },
+      nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
 }
 
 }  // namespace
@@ -278,7 +287,7 @@ void bind_array(nb::module_& m) {
       "Raises\n------\n"
       "InteropError\n    The elements do not lie inside the buffer, or shape or strides overflow.\n"
       "AllocationError\n    There is not enough memory.",
-      nb::is_weak_referenceable(), nb::type_slots(ndarray_slots), nb::pooled());
+      nb::is_weak_referenceable(), nb::type_slots(ndarray_slots()), nb::pooled());
   c.attr("__module__") = "usmx";
   ndarray_class = c;
   c.def(
@@ -291,20 +300,24 @@ void bind_array(nb::module_& m) {
       },
       nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = "device",
       nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
-      nb::arg("queue") = nb::none());
+      nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | "
+              "SupportsUSM = 'device', strides: Sequence[int] | None = None, offset: SupportsIndex "
+              "= 0, order: Order = 'C', queue: QueueLike = None) -> None"));
   c.def(
       "_getitem",
       [](nb::handle self, nb::handle key) {
         return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
       },
-      nb::arg("key").none());
+      nb::arg("key").none(), nb::sig("def _getitem(self, key: Index) -> ndarray"));
   c.def(
       "__setitem__",
       [](nb::handle self, nb::handle key, nb::handle value) {
         const array& a = value_of(self);
         assign(a.with_view(indexed(a.elements(), key)), value);
       },
-      nb::arg("key").none(), nb::arg("value").none());
+      nb::arg("key").none(), nb::arg("value").none(),
+      nb::sig("def __setitem__(self, key: Index, value: ArrayLike) -> None"));
   c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
   c.def(
       "_repr_html_",

@@ -180,7 +180,7 @@ void bind_platform_and_device(nb::module_& m) {
           "__init__",
           [](device* self, nb::handle source) { new (self) device(to_device(source, "source")); },
           nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: object = None) -> None"))
+          nb::sig("def __init__(self, source: DeviceLike = None) -> None"))
       .def_prop_ro(
           "filter_string", &filter_of, nb::sig("def filter_string(self) -> str | None"),
           "The full filter string, \"opencl:cpu:0\"; None for a sub-device, which has none.")
@@ -245,7 +245,7 @@ void bind_platform_and_device(nb::module_& m) {
       .def(
           "disable_peer_access",
           [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"))
-      .def("__reduce__", &reduce)
+      .def("__reduce__", &reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; })
       .def(
           "_repr_html_",

@@ -255,15 +255,18 @@ array([1., 3., 5.], dtype=float32)
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
           nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "")
+          nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
+          nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
+                  "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
+                  "'', after_loop: str = '') -> None"))
       .def_prop_ro("name", &elementwise_kernel::name, "As traces show it.")
       .def_prop_ro("operation", &elementwise_kernel::operation, "The C++ statements.")
       .def_prop_ro(
           "in_params", [](const elementwise_kernel& k) { return signature_of(k.inputs()); },
-          "The inputs as they were written.")
+          "The inputs as they were written.", nb::sig("def in_params(self) -> tuple[str, ...]"))
       .def_prop_ro(
           "out_params", [](const elementwise_kernel& k) { return signature_of(k.outputs()); },
-          "The outputs as they were written.")
+          "The outputs as they were written.", nb::sig("def out_params(self) -> tuple[str, ...]"))
       .def_prop_ro(
           "sources", &elementwise_kernel::sources,
           "The C++ texts that were compiled so far, one for each list of types and kind of "

@@ -102,7 +102,7 @@ void bind_event(nb::module_& m) {
               new (self) event(to_event(source, "source"));
           },
           nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: object = None) -> None"))
+          nb::sig("def __init__(self, source: EventLike | None = None) -> None"))
       .def("wait", &event::wait,
            "Wait until the command has finished. Raises its asynchronous errors.")
       .def_static(
@@ -117,7 +117,7 @@ void bind_event(nb::module_& m) {
             release_waiting_objects();
           },
           nb::arg("events"), "Wait for an event, or for all of a sequence.",
-          nb::sig("def wait_for(events: Event | Sequence[Event]) -> None"))
+          nb::sig("def wait_for(events: EventLike | Sequence[EventLike]) -> None"))
       .def(
           "__await__",
           [](nb::object self) {

@@ -95,7 +95,8 @@ void bind_fused(nb::module_& m) {
             if (add_types(key, args.ptr())) self.known[key] = std::move(kernel);
           },
           nb::arg("args"), nb::arg("kernel"),
-          "Calls with arguments of these types go to `kernel` from now on, as they are.");
+          "Calls with arguments of these types go to `kernel` from now on, as they are.",
+          nb::sig("def _remember(self, args: tuple[Any, ...], kernel: object) -> None"));
 }
 
 }  // namespace usmx::python

@@ -25,8 +25,10 @@ std::vector<std::string> to_options(nb::handle obj) {
 }
 
 nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
-                                    nb::handle queue_or_none, nb::handle depends_on) {
+                                    nb::handle queue_or_none, nb::handle depends_on,
+                                    const nb::kwargs& keywords) {
   const auto& name = bound.k.name();
+  refuse_keywords(keywords, name);
   std::deque<memory_argument> memory;
   for (const nb::handle obj : args) memory.push_back(to_memory(obj));
 
@@ -155,7 +157,7 @@ void bind_kernel(nb::module_& m) {
   nb::class_<bound_launch> bound(m, "_Launch", "A kernel with its range, waiting for arguments.",
                                  nb::pooled());
   bound.def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
-            nb::arg("depends_on") = nb::none(),
+            nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
             R"(Submits the kernel and returns its Event without waiting.
 
 Parameters
@@ -185,7 +187,9 @@ ValueError
 KeyError
     The source has no kernel of that name.
 BuildError
-    The source does not compile.)");
+    The source does not compile.)",
+            nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
+                    "depends_on: EventsLike = None) -> Event"));
 
   nb::class_<raw_kernel> of_text(m, "RawKernel",
                                  R"(A kernel written in SYCL C++, compiled at run time.
@@ -216,13 +220,15 @@ Examples
                 raw_kernel(std::make_shared<raw_module>(std::move(source), to_options(options)),
                            std::move(name));
           },
-          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple())
+          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(),
+          nb::sig(
+              "def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None"))
       .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
       .def_prop_ro(
           "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
       .def_prop_ro(
           "options", [](const raw_kernel& k) { return nb::tuple(nb::cast(k.from().options())); },
-          "Options for the compiler.")
+          "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"))
       .def(
           "compile",
           [](const raw_kernel& k, nb::handle queue) {
@@ -235,7 +241,8 @@ Examples
             }
           },
           nb::arg("queue") = nb::none(),
-          "Compiles now instead of at the first launch, for the device of `queue`.")
+          "Compiles now instead of at the first launch, for the device of `queue`.",
+          nb::sig("def compile(self, queue: QueueLike = None) -> None"))
       .def(
           "limits",
           [](const raw_kernel& k, nb::handle queue, nb::handle local) {
@@ -253,14 +260,27 @@ Examples
           "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
           "Compiles the kernel if that did not happen yet. For one with ``usmx::local_view``,\n"
           "`local` says their sizes: a LocalMemory or a sequence of them.\n\n"
-          "Returns\n-------\nKernelLimits")
+          "Returns\n-------\nKernelLimits",
+          nb::sig("def limits(self, queue: QueueLike = None, local: LocalMemory | "
+                  "Sequence[LocalMemory] = ()) -> KernelLimits"))
       .def(
           "__getitem__",
           [](const raw_kernel& k, nb::handle range) {
             return bound_launch{k, to_launch_range(range, k.rank())};
           },
           nb::arg("range"),
-          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.")
+          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.",
+          nb::sig("def __getitem__(self, range: LaunchRange) -> _Launch"))
+      .def(
+          "__call__",
+          [](const raw_kernel& k, const nb::args&, const nb::kwargs&) -> nb::object {
+            const std::string& name = k.name();
+            throw nb::type_error(
+                ("kernel '" + name + "' is launched over a range: " + name + "[global_range](...)")
+                    .c_str());
+          },
+          nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
+          "Raises TypeError: a range is missing.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
   quicken_raw_kernel(of_text, bound);
 
@@ -277,7 +297,8 @@ options : sequence of str, optional
           [](raw_module* self, std::string source, nb::handle options) {
             new (self) raw_module(std::move(source), to_options(options));
           },
-          nb::arg("source"), nb::arg("options") = nb::tuple())
+          nb::arg("source"), nb::arg("options") = nb::tuple(),
+          nb::sig("def __init__(self, source: str, options: Sequence[str] = ()) -> None"))
       .def(
           "get_function",
           [](const raw_module& self, std::string name) {
@@ -285,11 +306,12 @@ options : sequence of str, optional
           },
           nb::arg("name"), "The kernel of that name as a RawKernel; looked up at its first launch.")
       .def("names", &names_of, nb::arg("queue") = nb::none(),
-           "Compiles for the device of `queue` and returns the names of all kernels.")
+           "Compiles for the device of `queue` and returns the names of all kernels.",
+           nb::sig("def names(self, queue: QueueLike = None) -> tuple[str, ...]"))
       .def_prop_ro("source", &raw_module::source, "The C++ text.")
       .def_prop_ro(
           "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },
-          "Options for the compiler.");
+          "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"));
 
   m.def(
       "_program_counts",
@@ -297,7 +319,8 @@ options : sequence of str, optional
         const auto counts = program::counts();
         return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
       },
-      "How many programs were compiled in this process, found in memory and read from disk.");
+      "How many programs were compiled in this process, found in memory and read from disk.",
+      nb::sig("def _program_counts() -> tuple[int, int, int]"));
 }
 
 }  // namespace usmx::python

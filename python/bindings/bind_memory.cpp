@@ -133,7 +133,9 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
         }
       },
       nb::arg("nbytes_or_object").none(), nb::kw_only(), nb::arg("alignment") = 0,
-      nb::arg("queue") = nb::none(), nb::arg("copy") = false);
+      nb::arg("queue") = nb::none(), nb::arg("copy") = false,
+      nb::sig("def __init__(self, nbytes_or_object: int | SupportsUSM, *, alignment: int = 0, "
+              "queue: QueueLike = None, copy: bool = False) -> None"));
   c.attr("__module__") = "usmx.memory";
   class_of_kind[static_cast<int>(kind)] = c;
   quicken_memory(c, kind);
@@ -291,13 +293,19 @@ void bind_memory(nb::module_& m) {
       "_repr_html_",
       [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("memory")(self); },
       nb::sig("def _repr_html_(self) -> str"));
-  c.def("__getitem__", slice, nb::arg("key").none());
-  c.def("__reduce__", reduce);
-  c.def("__enter__", [](nb::object self) {
-    static_cast<void>(live(*nb::inst_ptr<memory>(self)));
-    return self;
-  });
-  c.def("__exit__", [](memory& self, nb::args) { self.free(); });
+  c.def("__getitem__", slice, nb::arg("key").none(),
+        nb::sig("def __getitem__(self, key: slice) -> Self"));
+  c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  c.def(
+      "__enter__",
+      [](nb::object self) {
+        static_cast<void>(live(*nb::inst_ptr<memory>(self)));
+        return self;
+      },
+      nb::sig("def __enter__(self) -> Self"));
+  c.def(
+      "__exit__", [](memory& self, nb::args) { self.free(); },
+      nb::sig("def __exit__(self, *args: object) -> None"));
   c.def(
       "free", &memory::free,
       "Give the bytes back now; commands that still run on them are waited for behind the scenes.\n"
@@ -314,13 +322,15 @@ void bind_memory(nb::module_& m) {
       [](nb::handle self) {
         return view_of(self, live(*nb::inst_ptr<memory>(self)).elements().as_read_only());
       },
-      "The same bytes as an object that cannot write them.");
+      "The same bytes as an object that cannot write them.",
+      nb::sig("def as_readonly(self) -> Self"));
   c.def_prop_ro(
       "reference_obj",
       [](const memory& self) -> nb::object {
         return self.is_view() ? self.root() : lender_of(live(self));
       },
-      "The object that owns the bytes if this one does not, otherwise None.");
+      "The object that owns the bytes if this one does not, otherwise None.",
+      nb::sig("def reference_obj(self) -> Any"));
   const auto queue = [](const memory& self) { return live(self).queue(); };
   const auto device = [](const memory& self) { return live(self).queue().get_device(); };
   const auto context = [](const memory& self) { return live(self).queue().get_context(); };
@@ -343,35 +353,44 @@ void bind_memory(nb::module_& m) {
       "The address of the first byte.");
   c.def_prop_ro(
       "usm_type", [](const memory& self) { return name(live(self).kind()); },
-      "\"device\", \"shared\" or \"host\".");
+      "\"device\", \"shared\" or \"host\".", nb::sig("def usm_type(self) -> UsmKind"));
   const auto usm_type = [](nb::handle self, nb::handle syclobj) {
     return name(kind_at(self, syclobj));
   };
   c.def("get_usm_type", usm_type, nb::arg("syclobj") = nb::none(),
         "\"device\", \"shared\", \"host\", or \"unknown\" where the context of `syclobj` does not "
         "know\nthe memory. On the class it takes an address: "
-        "``MemoryUSMShared.get_usm_type(address, syclobj)``.");
+        "``MemoryUSMShared.get_usm_type(address, syclobj)``.",
+        nb::sig("def get_usm_type(self, syclobj: QueueLike = None) -> str"));
   c.def(
       "get_usm_type_enum",
       [](nb::handle self, nb::handle syclobj) { return kind_number(kind_at(self, syclobj)); },
       nb::arg("syclobj") = nb::none(),
-      "The same as a number: unknown 0, device 1, shared 2, host 3.");
+      "The same as a number: unknown 0, device 1, shared 2, host 3.",
+      nb::sig("def get_usm_type_enum(self, syclobj: QueueLike = None) -> int"));
   m.def("get_usm_type", usm_type, nb::arg("ptr").none(), nb::arg("syclobj") = nb::none(),
         "The kind of USM at an address, or of a memory object.\n\n"
-        "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".");
-  c.def_prop_ro(suai::attribute, [](const memory& self) { return export_suai(live(self)); });
-  c.def_prop_ro("__array_interface__", array_interface);
+        "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".",
+        nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
+  c.def_prop_ro(
+      suai::attribute, [](const memory& self) { return export_suai(live(self)); },
+      nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
+  c.def_prop_ro("__array_interface__", array_interface,
+                nb::sig("def __array_interface__(self) -> dict[str, Any]"));
   bind_copies(c);
 
   bind_kind<memory_shared>(m, usm_kind::shared, "USM that moves between host and device.");
   bind_kind<memory_host>(m, usm_kind::host, "USM that lives on the host; devices reach into it.");
   bind_kind<memory_device>(m, usm_kind::device,
                            "USM that lives on the device, out of the host's reach.")
-      .def("__array__", [](nb::handle, nb::args, nb::kwargs) -> nb::object {
-        // Without this NumPy makes a 0-d array of objects and says nothing.
-        throw nb::type_error(
-            "the host cannot see device memory; copy it with copy_to_host() or tobytes()");
-      });
+      .def(
+          "__array__",
+          [](nb::handle, nb::args, nb::kwargs) -> nb::object {
+            // Without this NumPy makes a 0-d array of objects and says nothing.
+            throw nb::type_error(
+                "the host cannot see device memory; copy it with copy_to_host() or tobytes()");
+          },
+          nb::sig("def __array__(self, *args: object, **kwargs: object) -> NoReturn"));
 
   m.def(
       "as_usm_memory",
@@ -386,7 +405,9 @@ void bind_memory(nb::module_& m) {
       "from its lowest to its highest element.\n\n"
       "Raises\n------\n"
       "NotUSMError\n    `obj` does not speak the protocol.\n"
-      "InteropError\n    What it describes is not valid.");
+      "InteropError\n    What it describes is not valid.",
+      nb::sig("def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | "
+              "MemoryUSMHost"));
 }
 
 }  // namespace usmx::python

@@ -35,7 +35,8 @@ void bind_program_cache(nb::module_& m) {
         return about;
       },
       "Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not "
-      "used.");
+      "used.",
+      nb::sig("def _program_cache_settings() -> dict[str, Any]"));
   m.def(
       "_cached_programs",
       [] {
@@ -53,7 +54,8 @@ void bind_program_cache(nb::module_& m) {
         }
         return all;
       },
-      "The compiled programs on disk, what was used last first; times in seconds since 1970.");
+      "The compiled programs on disk, what was used last first; times in seconds since 1970.",
+      nb::sig("def _cached_programs() -> list[dict[str, Any]]"));
   m.def(
       "_cached_texts",
       [] {
@@ -63,7 +65,8 @@ void bind_program_cache(nb::module_& m) {
         about["bytes"] = texts.bytes;
         return about;
       },
-      "The C++ of Python kernels on disk: count of files, bytes.");
+      "The C++ of Python kernels on disk: count of files, bytes.",
+      nb::sig("def _cached_texts() -> dict[str, int]"));
   m.def(
       "_load_texts",
       [](nb::bytes key) -> nb::object {
@@ -93,6 +96,7 @@ void bind_program_cache(nb::module_& m) {
         detail::store_texts(wanted, all);
       },
       nb::arg("key"), nb::arg("texts"),
+      nb::sig("def _store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
       "Keeps bytes on disk for other processes. What cannot be kept is made again.");
   m.def("_clear_cached_programs", &clear_cached_programs,
         "Removes the compiled programs and the texts from the disk; how many programs.");

@@ -114,7 +114,7 @@ void bind_context(nb::module_& m) {
           "__init__",
           [](context* self, nb::handle source) { new (self) context(to_context(source)); },
           nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: object = None) -> None"))
+          nb::sig("def __init__(self, source: QueueLike | Sequence[DeviceLike] = None) -> None"))
       .def_prop_ro(
           "devices", [](const context& c) { return c.get_devices(); },
           nb::sig("def devices(self) -> list[Device]"))
@@ -172,8 +172,9 @@ void bind_queue(nb::module_& m) {
           nb::arg("source").none() = nb::none(), nb::arg("device").none() = nb::none(),
           nb::kw_only(), nb::arg("in_order").none() = nb::none(),
           nb::arg("enable_profiling") = false,
-          nb::sig("def __init__(self, source: object = None, device: object = None, *, "
-                  "in_order: bool | None = None, enable_profiling: bool = False) -> None"))
+          nb::sig("def __init__(self, source: QueueLike | tuple[Context, DeviceLike] = None, "
+                  "device: DeviceLike = None, *, in_order: bool | None = None, enable_profiling: "
+                  "bool = False) -> None"))
       .def_prop_ro("device", [](const queue& q) { return q.get_device(); })
       .def_prop_ro("context", [](const queue& q) { return q.get_context(); })
       .def_prop_ro(
@@ -205,9 +206,9 @@ void bind_queue(nb::module_& m) {
                                       : q.ext_oneapi_submit_barrier(depends_on);
           },
           nb::arg("depends_on") = nb::make_tuple(),
-          nb::sig("def submit_barrier(self, depends_on: Sequence[Event] = ()) -> Event"),
           "An event that is complete when all commands submitted so far are, or the given events; "
-          "later commands wait for it.")
+          "later commands wait for it.",
+          nb::sig("def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"))
       .def(
           "_get_capsule", [](const queue& q) { return make_capsule(q, "SyclQueueRef"); },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclQueueRef\" capsule.")

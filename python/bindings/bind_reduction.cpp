@@ -99,7 +99,11 @@ array([ 5., 10.])
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("reduce_expr"),
           nb::arg("post_map_expr"), nb::arg("identity") = nb::none(), nb::arg("name") = "kernel",
           nb::kw_only(), nb::arg("reduce_type") = nb::none(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple())
+          nb::arg("options") = nb::tuple(),
+          nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: "
+                  "str, post_map_expr: str, identity: str | complex | None = None, name: str = "
+                  "'kernel', *, reduce_type: str | None = None, preamble: str = '', options: "
+                  "Sequence[str] = ()) -> None"))
       .def("__call__", &call, nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(),
            nb::arg("keepdims") = false, nb::arg("out") = nb::none(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),
@@ -136,7 +140,11 @@ ValueError
 OverflowError
     A Python integer that does not fit into the type that it meets.
 BuildError
-    The expressions do not compile.)")
+    The expressions do not compile.)",
+           nb::sig(
+               "def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | "
+               "Sequence[SupportsIndex] | None = None, keepdims: bool = False, out: OutputLike = "
+               "None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any"))
       .def_prop_ro("name", &reduction_kernel::name, "As traces show it.")
       .def_prop_ro(
           "map_expr", [](const reduction_kernel& k) { return k.text().map; },

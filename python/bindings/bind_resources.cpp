@@ -192,7 +192,7 @@ void bind_base(nb::module_& m) {
   });
   c.def_prop_ro(
       "kind", [](const resource_object& self) { return name(self.resource->kind()); },
-      "\"device\", \"shared\" or \"host\".");
+      "\"device\", \"shared\" or \"host\".", nb::sig("def kind(self) -> UsmKind"));
   c.def_prop_ro(
       "device", [](const resource_object& self) { return self.resource->device(); },
       "The device that the bytes are for.");
@@ -212,7 +212,9 @@ void bind_base(nb::module_& m) {
         "queue : optional\n    The queue that work on the bytes goes to, of the same context.\n\n"
         "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
         "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
-        "Raises\n------\nAllocationError\n    There is not enough memory.");
+        "Raises\n------\nAllocationError\n    There is not enough memory.",
+        nb::sig("def allocate(self, nbytes: int, *, alignment: int = 0, queue: QueueLike = None) "
+                "-> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"));
   c.def(
       "deallocate",
       [](const resource_object&, nb::handle obj) {
@@ -222,7 +224,9 @@ void bind_base(nb::module_& m) {
       },
       nb::arg("memory").none(),
       "Give memory back to where it came from, as its ``free()`` does.\n\n"
-      "Raises\n------\nBufferError\n    A buffer still shows the bytes.");
+      "Raises\n------\nBufferError\n    A buffer still shows the bytes.",
+      nb::sig("def deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost) -> "
+              "None"));
 }
 
 void bind_sources(nb::module_& m) {
@@ -238,7 +242,8 @@ void bind_sources(nb::module_& m) {
         return std::make_shared<usm_resource>(place.get_context(), place.get_device(),
                                               to_kind(kind, usm_kind::device));
       },
-      nb::arg("kind") = "device", nb::arg("queue") = nb::none());
+      nb::arg("kind") = "device", nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, kind: UsmKind = 'device', queue: QueueLike = None) -> None"));
   bind_resource<pool_resource>(
       m, "PoolResource",
       "Divides large pieces of the upstream into blocks and keeps what comes back.\n\n"
@@ -254,7 +259,9 @@ void bind_sources(nb::module_& m) {
                         .release_above = to_limit(release_above, "release_above")});
       },
       nb::arg("upstream").none(), nb::kw_only(), nb::arg("most") = nb::none(),
-      nb::arg("release_above") = nb::none())
+      nb::arg("release_above") = nb::none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, *, most: int | None = None, "
+              "release_above: int | None = None) -> None"))
       .def(
           "stats", [](const resource_face<pool_resource>& self) { return figures_of(*self); },
           "What the pool holds at this moment.\n\n"
@@ -270,7 +277,8 @@ void bind_sources(nb::module_& m) {
           },
           nb::arg("keep") = 0,
           "Give free pieces back to the upstream until at most `keep` bytes are held; returns how\n"
-          "many bytes went back. A piece with a block alive in it stays.")
+          "many bytes went back. A piece with a block alive in it stays.",
+          nb::sig("def trim(self, keep: int = 0) -> int"))
       .def(
           "reserve",
           [](const resource_face<pool_resource>& self, nb::handle nbytes) {
@@ -280,19 +288,22 @@ void bind_sources(nb::module_& m) {
           },
           nb::arg("nbytes"),
           "Take from the upstream until at least `nbytes` bytes are held.\n\n"
-          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.")
+          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.",
+          nb::sig("def reserve(self, nbytes: int) -> None"))
       .def_prop_ro(
           "most",
           [](const resource_face<pool_resource>& self) {
             return from_limit((*self).limits().most);
           },
-          "Bytes that are never passed; None without a limit.")
+          "Bytes that are never passed; None without a limit.",
+          nb::sig("def most(self) -> int | None"))
       .def_prop_ro(
           "release_above",
           [](const resource_face<pool_resource>& self) {
             return from_limit((*self).limits().release_above);
           },
-          "Bytes above which free pieces go back; None without a limit.");
+          "Bytes above which free pieces go back; None without a limit.",
+          nb::sig("def release_above(self) -> int | None"));
   bind_resource<queue_ordered_resource>(
       m, "QueueOrderedResource",
       "Keeps what is freed while a queue works on it, and gives it to the next who allocates on "
@@ -300,7 +311,7 @@ void bind_sources(nb::module_& m) {
       [](nb::handle upstream) {
         return std::make_shared<queue_ordered_resource>(to_resource(upstream));
       },
-      nb::arg("upstream").none())
+      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
       .def(
           "stats",
           [](const resource_face<queue_ordered_resource>& self) { return figures_of(*self); },
@@ -330,7 +341,7 @@ void bind_limits(nb::module_& m) {
       [](nb::handle upstream) {
         return std::make_shared<statistics_resource>(to_resource(upstream));
       },
-      nb::arg("upstream").none())
+      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
       .def(
           "stats", [](const resource_face<statistics_resource>& self) { return figures_of(*self); },
           "The figures of this moment.\n\n"
@@ -346,7 +357,8 @@ void bind_limits(nb::module_& m) {
       [](nb::handle upstream, nb::handle most) {
         return std::make_shared<limiting_resource>(to_resource(upstream), to_bytes(most, "most"));
       },
-      nb::arg("upstream").none(), nb::arg("most"))
+      nb::arg("upstream").none(), nb::arg("most"),
+      nb::sig("def __init__(self, upstream: MemoryResource, most: int) -> None"))
       .def_prop_ro(
           "most", [](const resource_face<limiting_resource>& self) { return (*self).most(); },
           "The limit in bytes.")
@@ -362,7 +374,9 @@ void bind_limits(nb::module_& m) {
       [](nb::handle upstream, nb::handle bins) {
         return std::make_shared<binning_resource>(to_resource(upstream), to_bins(bins));
       },
-      nb::arg("upstream").none(), nb::arg("bins").none());
+      nb::arg("upstream").none(), nb::arg("bins").none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, bins: Mapping[int, MemoryResource]) -> "
+              "None"));
   bind_resource<aligned_resource>(
       m, "AlignedResource",
       "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.",
@@ -371,7 +385,9 @@ void bind_limits(nb::module_& m) {
                                                   to_bytes(alignment, "alignment"),
                                                   to_bytes(least_size, "least_size"));
       },
-      nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0);
+      nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0,
+      nb::sig("def __init__(self, upstream: MemoryResource, alignment: int, least_size: int = 0) "
+              "-> None"));
   bind_resource<prefetch_resource>(
       m, "PrefetchResource",
       "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.",
@@ -379,19 +395,22 @@ void bind_limits(nb::module_& m) {
         const auto& below = to_resource(upstream);
         return std::make_shared<prefetch_resource>(below, queue_of(*below, queue));
       },
-      nb::arg("upstream").none(), nb::arg("queue") = nb::none());
+      nb::arg("upstream").none(), nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, queue: QueueLike = None) -> None"));
 }
 
 void bind_observers(nb::module_& m) {
   bind_resource<tracking_resource>(
       m, "TrackingResource",
       "Knows which blocks are alive and which lines of Python asked for them: for finding leaks.",
-      make_tracking, nb::arg("upstream").none())
+      make_tracking, nb::arg("upstream").none(),
+      nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
       .def(
           "alive", [](const resource_face<tracking_resource>& self) { return alive_in(*self); },
           "What is alive, the oldest first.\n\n"
           "Returns\n-------\nlist of dict\n    `pointer`, `nbytes`, `alignment`, `number` of the "
-          "request, `thread`, `stack`.")
+          "request, `thread`, `stack`.",
+          nb::sig("def alive(self) -> list[dict[str, Any]]"))
       .def(
           "report", [](const resource_face<tracking_resource>& self) { return (*self).report(); },
           "The same as text.");
@@ -403,7 +422,8 @@ void bind_observers(nb::module_& m) {
       [](nb::handle upstream, nb::handle path) {
         return std::make_shared<logging_resource>(to_resource(upstream), path_of(path));
       },
-      nb::arg("upstream").none(), nb::arg("path"))
+      nb::arg("upstream").none(), nb::arg("path"),
+      nb::sig("def __init__(self, upstream: MemoryResource, path: str | PathLike[str]) -> None"))
       .def(
           "flush", [](const resource_face<logging_resource>& self) { (*self).flush(); },
           "Write the lines that are kept in memory.\n\nRaises\n------\nOSError\n    One was lost.");
@@ -412,7 +432,9 @@ void bind_observers(nb::module_& m) {
       "Asks a function to free something when there is no memory left, and tries again as long as\n"
       "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
       "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.",
-      make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none());
+      make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none(),
+      nb::sig(
+          "def __init__(self, upstream: MemoryResource, callback: Callable[[int], bool]) -> None"));
 }
 
 }  // namespace

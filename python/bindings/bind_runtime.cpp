@@ -35,12 +35,12 @@ void bind_runtime(nb::module_& m) {
         return device.is_none() ? default_queue() : default_queue(to_device(device));
       },
       nb::arg("device").none() = nb::none(),
-      nb::sig("def default_queue(device: object = None) -> Queue"),
       "The shared in-order queue of a device in its default context, made once.\n\n"
       "Parameters\n----------\n"
       "device : Device, str or None\n    None is the default device.\n\n"
       "Raises\n------\n"
-      "DeviceError\n    If there is no such device: with those there are, or what to install.");
+      "DeviceError\n    If there is no such device: with those there are, or what to install.",
+      nb::sig("def default_queue(device: DeviceLike = None) -> Queue"));
   m.def(
       "_cpu_driver",
       [] {

@@ -92,7 +92,11 @@ array([ 1,  3,  6, 10])
           nb::arg("post_map_expr") = nb::none(), nb::arg("identity") = nb::none(),
           nb::arg("name") = "kernel", nb::kw_only(), nb::arg("exclusive") = false,
           nb::arg("scan_type") = nb::none(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple())
+          nb::arg("options") = nb::tuple(),
+          nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: "
+                  "str, post_map_expr: str | None = None, identity: str | complex | None = None, "
+                  "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
+                  "preamble: str = '', options: Sequence[str] = ()) -> None"))
       .def("__call__", &call, nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(),
            nb::arg("out") = nb::none(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),
@@ -127,7 +131,10 @@ ValueError
 OverflowError
     A Python integer that does not fit into the type that it meets.
 BuildError
-    The expressions do not compile.)")
+    The expressions do not compile.)",
+           nb::sig("def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, "
+                   "out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = "
+                   "None) -> ndarray | Any"))
       .def_prop_ro("name", &scan_kernel::name, "As traces show it.")
       .def_prop_ro(
           "map_expr", [](const scan_kernel& k) { return k.text().map; },

@@ -313,12 +313,13 @@ void bind_transfers(nb::module_& m) {
   const auto no_events = nb::arg("depends_on").none() = nb::tuple();
 
   m.def("copy", copy, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(), no_queue,
-        no_events, nb::arg("progress").none() = false,
-        nb::sig("def copy(dst: object, src: object, *, queue: object = None, depends_on: object = "
-                "(), progress: bool | Callable[[int, int], object] = False) -> None"),
-        copy_doc.c_str());
+        no_events, nb::arg("progress").none() = false, copy_doc.c_str(),
+        nb::sig("def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: "
+                "EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None"));
   m.def("copy_async", copy_async, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
-        no_queue, no_events, copy_async_doc.c_str());
+        no_queue, no_events, copy_async_doc.c_str(),
+        nb::sig("def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, "
+                "depends_on: EventsLike = ()) -> Event"));
 
   m.def("copy_2d", copy_2d, nb::arg("dst").none(), nb::arg("dst_pitch"), nb::arg("src").none(),
         nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"), nb::kw_only(), no_queue,
@@ -326,11 +327,18 @@ void bind_transfers(nb::module_& m) {
         "Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's\n"
         "beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.\n\n"
         "Raises\n------\n"
-        "ValueError\n    The rows leave a side, or a pitch is smaller than the width.");
-  m.def("copy_2d_async", copy_2d_async, nb::arg("dst").none(), nb::arg("dst_pitch"),
-        nb::arg("src").none(), nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"),
-        nb::kw_only(), no_queue, no_events,
-        "Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.");
+        "ValueError\n    The rows leave a side, or a pitch is smaller than the width.",
+        nb::sig(
+            "def copy_2d(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, "
+            "height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None"));
+  m.def(
+      "copy_2d_async", copy_2d_async, nb::arg("dst").none(), nb::arg("dst_pitch"),
+      nb::arg("src").none(), nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"),
+      nb::kw_only(), no_queue, no_events,
+      "Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.",
+      nb::sig(
+          "def copy_2d_async(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: "
+          "int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event"));
 
   m.def("fill", fill, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(), no_queue,
         no_events,
@@ -338,17 +346,25 @@ void bind_transfers(nb::module_& m) {
         "Raises\n------\n"
         "NotUSMError\n    `dst` has no USM.\n"
         "OverflowError, TypeError\n    The number does not fit the element type.\n"
-        "ValueError\n    `dst` is read-only.");
+        "ValueError\n    `dst` is read-only.",
+        nb::sig("def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, "
+                "depends_on: EventsLike = ()) -> None"));
   m.def("fill_async", fill_async, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(),
-        no_queue, no_events, "Submit a fill and return its Event; see `fill`.");
+        no_queue, no_events, "Submit a fill and return its Event; see `fill`.",
+        nb::sig("def fill_async(dst: SupportsUSM, value: Number, *, queue: QueueLike = "
+                "None, depends_on: EventsLike = ()) -> Event"));
   m.def("memset", memset, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(), no_queue,
         no_events,
         "Set every byte of the elements of USM to `value`, 0 to 255, and wait.\n\n"
         "Raises\n------\n"
         "NotUSMError\n    `dst` has no USM.\n"
-        "ValueError\n    The value is no byte, or `dst` is read-only.");
+        "ValueError\n    The value is no byte, or `dst` is read-only.",
+        nb::sig("def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, "
+                "depends_on: EventsLike = ()) -> None"));
   m.def("memset_async", memset_async, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(),
-        no_queue, no_events, "Submit a memset and return its Event; see `memset`.");
+        no_queue, no_events, "Submit a memset and return its Event; see `memset`.",
+        nb::sig("def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = "
+                "None, depends_on: EventsLike = ()) -> Event"));
 
   m.def(
       "prefetch",
@@ -357,9 +373,13 @@ void bind_transfers(nb::module_& m) {
       },
       nb::arg("obj").none(), nb::kw_only(), no_queue, no_events,
       "Move shared memory to the device of `queue` before it is needed there, and wait. Memory of\n"
-      "other kinds is where it belongs: nothing happens.");
+      "other kinds is where it belongs: nothing happens.",
+      nb::sig("def prefetch(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = "
+              "()) -> None"));
   m.def("prefetch_async", prefetch_async, nb::arg("obj").none(), nb::kw_only(), no_queue, no_events,
-        "Submit a prefetch and return its Event; see `prefetch`.");
+        "Submit a prefetch and return its Event; see `prefetch`.",
+        nb::sig("def prefetch_async(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: "
+                "EventsLike = ()) -> Event"));
   m.def(
       "mem_advise",
       [](nb::handle obj, nb::handle advice, nb::handle queue, nb::handle depends_on) {
@@ -369,10 +389,14 @@ void bind_transfers(nb::module_& m) {
       "Tell the driver how memory will be used, and wait. What `advice` means is the backend's "
       "own\n"
       "(the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do "
-      "nothing.");
+      "nothing.",
+      nb::sig("def mem_advise(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, "
+              "depends_on: EventsLike = ()) -> None"));
   m.def("mem_advise_async", mem_advise_async, nb::arg("obj").none(), nb::arg("advice"),
         nb::kw_only(), no_queue, no_events,
-        "Submit an advice and return its Event; see `mem_advise`.");
+        "Submit an advice and return its Event; see `mem_advise`.",
+        nb::sig("def mem_advise_async(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, "
+                "depends_on: EventsLike = ()) -> Event"));
 
   // For tests: (from, block, blocks), or None for what suits each device.
   m.def(
@@ -383,7 +407,8 @@ void bind_transfers(nb::module_& m) {
                                    nb::cast<std::size_t>(limits[1]),
                                    nb::cast<std::size_t>(limits[2])});
       },
-      nb::arg("limits").none());
+      nb::arg("limits").none(),
+      nb::sig("def _set_staging(limits: tuple[int, int, int] | None) -> None"));
 }
 
 }  // namespace usmx::python

@@ -92,7 +92,8 @@ void bind_constant_table(nb::module_& m) {
             const gil_released release;
             table->update(buffer->elements());
           },
-          nb::arg("values"), "Replace them for all launches that follow.")
+          nb::arg("values"), "Replace them for all launches that follow.",
+          nb::sig("def update(self, values: ArrayLike) -> None"))
       .def_prop_ro(
           "is_updated", [](const table_handle& self) { return self.table->is_updated(); },
           "Whether kernels are given the values, and not made for them.");

@@ -44,7 +44,7 @@ void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
           if (!queue.is_valid()) return a.ours ? nb::object(ours.attr(a.ours)) : ours;
           return a.theirs ? nb::object(queue.attr(a.theirs)) : queue;
         },
-        nb::is_method());
+        nb::is_method(), nb::sig("def (self) -> Any"));
     nb::setattr(type, a.name, nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(getter));
   }
 }

@@ -171,6 +171,17 @@ std::vector<sycl::event> order_of(const sycl::queue& queue,
   return std::move(found.before);
 }
 
+void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel) {
+  if (keywords.size() == 0) return;
+  std::string names;
+  for (const auto [name, value] : keywords)
+    names += (names.empty() ? "'" : ", '") + std::string(nb::str(name).c_str()) + "'";
+  throw nb::type_error(("kernel '" + kernel + "': got the keyword arguments " + names +
+                        "; arguments of a kernel are positional, only queue= and depends_on= are "
+                        "passed by name")
+                           .c_str());
+}
+
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
                   std::span<const kernel_argument> arguments,
                   const std::vector<sycl::event>* before) {

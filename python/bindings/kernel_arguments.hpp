@@ -22,6 +22,9 @@ std::string python_type(nb::handle obj);
 /// the global range alone.
 launch_range to_launch_range(nb::handle key, int rank);
 
+/// Raises TypeError if there are any: a kernel takes its arguments by position.
+void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel);
+
 /// One Python argument on its way to the kernel.
 struct memory_argument {
   /// Empty for what is no USM.

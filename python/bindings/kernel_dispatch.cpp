@@ -294,14 +294,18 @@ void bind_kernel_dispatch(nb::module_& m) {
   nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
       .def(
           "__call__",
-          [](const bound_kernel& self, nb::args args, nb::handle queue,
-             nb::handle depends_on) -> nb::typed<nb::object, event> {
+          [](const bound_kernel& self, nb::args args, nb::handle queue, nb::handle depends_on,
+             const nb::kwargs& keywords) -> nb::typed<nb::object, event> {
+            if (keywords.size() != 0)
+              refuse_keywords(keywords, nb::str(self.kernel.attr("__name__")).c_str());
             return nb::cast<dispatcher&>(self.kernel)
                 .launch(self.kernel, self.range, args, queue, depends_on);
           },
           nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
-          nb::arg("depends_on") = nb::none(),
-          "Submits the kernel and returns its Event without waiting.");
+          nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+          "Submits the kernel and returns its Event without waiting.",
+          nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
+                  "EventsLike = None) -> Event"));
 
   nb::class_<dispatcher>(m, "_KernelDispatcher", nb::dynamic_attr(), nb::is_weak_referenceable(),
                          "What launches a kernel made from a Python function.")
@@ -320,7 +324,8 @@ void bind_kernel_dispatch(nb::module_& m) {
                                  : 0;
             return nb::cast(bound_kernel{nb::borrow(self), to_launch_range(range, rank)});
           },
-          nb::arg("range"), "Binds a range: [global] or [global, local].")
+          nb::arg("range"), "Binds a range: [global] or [global, local].",
+          nb::sig("def __getitem__(self, range: LaunchRange) -> _BoundKernel"))
       .def_rw("_always_ask", &dispatcher::always_ask)
       .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
   m.def(

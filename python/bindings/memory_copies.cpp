@@ -215,20 +215,24 @@ void bind_copies(nb::class_<memory>& c) {
         "    filled in C order. Default: a new NumPy array of uint8, shape (nbytes,).\n\n"
         "Raises\n------\n"
         "ValueError\n    The buffer is too small.\n"
-        "BufferError\n    The buffer is read-only.");
+        "BufferError\n    The buffer is read-only.",
+        nb::sig("def copy_to_host(self, obj: Buffer | None = None) -> Any"));
   c.def("copy_from_host", copy_from_host, nb::arg("obj").none(),
         "Copy a buffer of the host, of any type and shape, to the beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    The buffer has more bytes than the memory, or the memory is read-only.\n"
-        "TypeError\n    `obj` has no buffer.");
+        "TypeError\n    `obj` has no buffer.",
+        nb::sig("def copy_from_host(self, obj: Buffer) -> None"));
   c.def("copy_from_device", copy_from_device, nb::arg("obj").none(),
         "Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the\n"
         "beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    It has more bytes than the memory, or the memory is read-only.\n"
-        "NotUSMError\n    `obj` does not speak the protocol.");
+        "NotUSMError\n    `obj` does not speak the protocol.",
+        nb::sig("def copy_from_device(self, obj: SupportsUSM) -> None"));
   c.def("memset", memset, nb::arg("val").none() = 0,
-        "Set every byte to `val`, an integer 0 to 255.");
+        "Set every byte to `val`, an integer 0 to 255.",
+        nb::sig("def memset(self, val: SupportsIndex = 0) -> None"));
   c.def("tobytes", tobytes, "A copy of the bytes as a `bytes` object.");
   c.def("__bytes__", tobytes);
 }

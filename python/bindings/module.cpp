@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "expression_arguments.hpp"
 #include "reduction_arguments.hpp"
+#include "signatures.hpp"
 #include "slot_errors.hpp"
 #include "usmx/version.hpp"
 
@@ -38,4 +39,5 @@ NB_MODULE(_usmx, m) {
   bind_transfers(m);
   bind_python_api(m);
   bind_testing(m);
+  bind_signatures(m);
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -111,7 +112,9 @@ std::string represent(const array& a, std::size_t indent);
 std::string represent(const array& a);
 /// The format string of PEP 3118.
 std::string buffer_format(const dtype& type);
-extern PyType_Slot ndarray_slots[];
+const PyType_Slot* ndarray_slots();
+/// ndarray_operators.cpp: comparison, `in`, and the operators of numbers.
+void add_operators(std::vector<PyType_Slot>& slots);
 void bind_creation(nb::module_& m);
 /// asarray, with its arguments as Python gave them.
 nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,

@@ -118,16 +118,6 @@ PyObject* iterate(PyObject* self) noexcept {
   return PySeqIter_New(self);
 }
 
-/// NumPy compares elementwise. A quiet False, from comparing identities, would be worse than an
-/// error.
-PyObject* compare(PyObject* self, PyObject* other, int) noexcept {
-  if (self != other && array_of(other) == nullptr) Py_RETURN_NOTIMPLEMENTED;
-  refuse(PyExc_TypeError,
-         "usmx arrays are not compared; compare a.to_numpy(), or dpnp.asarray(a), which shares the "
-         "memory");
-  return nullptr;
-}
-
 void append_format(std::string& out, const dtype& type) {
   static constexpr const char* integers[] = {"b", "h", "", "i", "", "", "", "q"};
   const std::size_t size = type.itemsize();
@@ -191,17 +181,23 @@ int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return nb::inst_ready(self) ? traverse_lender(value_of(self), visit, arg) : 0;
 }
 
-PyType_Slot ndarray_slots[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
-    {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
-    {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
-    {Py_mp_length, reinterpret_cast<void*>(get_length)},
-    {Py_sq_length, reinterpret_cast<void*>(get_length)},
-    {Py_sq_item, reinterpret_cast<void*>(get_sequence_item)},
-    {Py_tp_iter, reinterpret_cast<void*>(iterate)},
-    {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-    {0, nullptr},
-};
+const PyType_Slot* ndarray_slots() {
+  static const std::vector<PyType_Slot> all = [] {
+    std::vector<PyType_Slot> slots = {
+        {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+        {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+        {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+        {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+        {Py_mp_length, reinterpret_cast<void*>(get_length)},
+        {Py_sq_length, reinterpret_cast<void*>(get_length)},
+        {Py_sq_item, reinterpret_cast<void*>(get_sequence_item)},
+        {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+    };
+    add_operators(slots);
+    slots.push_back({0, nullptr});
+    return slots;
+  }();
+  return all.data();
+}
 
 }  // namespace usmx::python

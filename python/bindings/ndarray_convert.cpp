@@ -264,44 +264,54 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   const auto none = nb::none();
   c.def("to_numpy", to_numpy,
         "A copy of the elements as a NumPy array, in C order.\n\nRaises\n------\nImportError\n    "
-        "NumPy is not installed.");
+        "NumPy is not installed.",
+        nb::sig("def to_numpy(self) -> NumpyArray"));
   c.def(
       "to_host",
       [](nb::handle self) {
         return as_array(self, nb::none(), nb::str("host"), nb::none(), nb::none(), nb::none());
       },
-      "The elements in host USM, which NumPy sees in place; the array itself if they are there.");
+      "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
+      nb::sig("def to_host(self) -> ndarray"));
   c.def(
       "to_device", to_device_place, nb::arg("device_or_queue"),
       "The elements on another device or queue; copied unless device and context stay the same.\n\n"
       "Parameters\n----------\n"
-      "device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.");
+      "device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.",
+      nb::sig("def to_device(self, device_or_queue: DeviceLike) -> ndarray"));
   c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::kw_only(),
         nb::arg("copy") = true,
         "A copy with another element type, cast as NumPy's 'unsafe' casting does.\n\n"
         "Parameters\n----------\n"
         "dtype\n    The element type.\n"
         "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
-        "copy : bool\n    False gives the array itself if the type is the same.");
+        "copy : bool\n    False gives the array itself if the type is the same.",
+        nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', *, copy: bool = True) "
+                "-> ndarray"));
   c.def("copy", copied_array, nb::arg("order") = "C", nb::kw_only(), nb::arg("usm_type") = none,
         nb::arg("device") = none, nb::arg("queue") = none,
-        "A copy, of the same kind on the same queue unless others are given.");
-  c.def("__copy__",
-        [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); });
+        "A copy, of the same kind on the same queue unless others are given.",
+        nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
+                "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
+  c.def(
+      "__copy__",
+      [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); },
+      nb::sig("def __copy__(self) -> ndarray"));
   c.def(
       "__deepcopy__",
       [none](nb::handle self, nb::handle) {
         return copied_array(self, nb::str("K"), none, none, none);
       },
-      nb::arg("memo"));
+      nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
   c.def("item", item, nb::arg("index"),
-        "One element as a Python number: the only one, or the one at `index`.");
+        "One element as a Python number: the only one, or the one at `index`.",
+        nb::sig("def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any"));
   c.def(
       "tolist", [](nb::handle self) { return to_list(value_of(self)); },
-      "The elements as nested lists of numbers.");
+      "The elements as nested lists of numbers.", nb::sig("def tolist(self) -> Any"));
   c.def(
       "tobytes", [](nb::handle self) { return to_bytes(value_of(self)); },
-      "The bytes of the elements in C order.");
+      "The bytes of the elements in C order.", nb::sig("def tobytes(self) -> bytes"));
   c.def("__bool__", [](nb::handle self) {
     if (value_of(self).elements().size() != 1) {
       throw nb::value_error("the truth value of an array is ambiguous unless it has one element");
@@ -311,29 +321,47 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
     if (truth < 0) nb::raise_python_error();
     return truth != 0;
   });
-  c.def("__int__", [](nb::handle self) {
-    return nb::steal(PyNumber_Long(only_element(value_of(self), "int() takes").ptr()));
-  });
-  c.def("__float__", [](nb::handle self) {
-    return nb::steal(PyNumber_Float(only_element(value_of(self), "float() takes").ptr()));
-  });
-  c.def("__complex__", [](nb::handle self) {
-    return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(
-        only_element(value_of(self), "complex() takes"));
-  });
-  c.def("__index__", [](nb::handle self) {
-    const any_view& v = value_of(self).elements();
-    const type_class t = v.dtype().kind();
-    if (v.rank() != 0 || (t != type_class::integer && t != type_class::unsigned_integer)) {
-      throw nb::type_error("only 0-d arrays of integers can be converted to an index");
-    }
-    return only_element(value_of(self), "an index is");
-  });
-  c.def("__array__", to_numpy_protocol, nb::arg("dtype") = none, nb::arg("copy") = none);
-  c.def_prop_ro("__array_interface__", array_interface);
-  c.def_prop_ro("__usm_ndarray__", as_dpnp);
-  c.def("__reduce__", reduce);
-  m.def("_rebuild_array", rebuild);
+  c.def(
+      "__int__",
+      [](nb::handle self) {
+        return nb::steal(PyNumber_Long(only_element(value_of(self), "int() takes").ptr()));
+      },
+      nb::sig("def __int__(self) -> int"));
+  c.def(
+      "__float__",
+      [](nb::handle self) {
+        return nb::steal(PyNumber_Float(only_element(value_of(self), "float() takes").ptr()));
+      },
+      nb::sig("def __float__(self) -> float"));
+  c.def(
+      "__complex__",
+      [](nb::handle self) {
+        return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(
+            only_element(value_of(self), "complex() takes"));
+      },
+      nb::sig("def __complex__(self) -> complex"));
+  c.def(
+      "__index__",
+      [](nb::handle self) {
+        const any_view& v = value_of(self).elements();
+        const type_class t = v.dtype().kind();
+        if (v.rank() != 0 || (t != type_class::integer && t != type_class::unsigned_integer)) {
+          throw nb::type_error("only 0-d arrays of integers can be converted to an index");
+        }
+        return only_element(value_of(self), "an index is");
+      },
+      nb::sig("def __index__(self) -> int"));
+  c.def(
+      "__array__", to_numpy_protocol, nb::arg("dtype") = none, nb::arg("copy") = none,
+      nb::sig(
+          "def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NumpyArray"));
+  c.def_prop_ro("__array_interface__", array_interface,
+                nb::sig("def __array_interface__(self) -> dict[str, Any]"));
+  c.def_prop_ro("__usm_ndarray__", as_dpnp, nb::sig("def __usm_ndarray__(self) -> Any"));
+  c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  m.def("_rebuild_array", rebuild,
+        nb::sig("def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, "
+                "usm_type: str, device: str, readonly: bool, /) -> ndarray"));
 }
 
 }  // namespace usmx::python

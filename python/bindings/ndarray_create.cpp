@@ -21,6 +21,13 @@ constexpr const char* place_doc =
     "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue on which the array is "
     "computed.\n";
 
+/// How a function that takes a place is called, for type checkers and help().
+std::string signature(const char* name, const std::string& arguments, const char* last = "") {
+  return "def " + std::string(name) + "(" + arguments +
+         ", usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None" +
+         last + ") -> ndarray";
+}
+
 std::string with_places(const char* text, const char* raises = "") {
   return std::string(text) + place_doc + "\nReturns\n-------\nndarray\n\nRaises\n------\n" +
          raises +
@@ -195,7 +202,11 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
   }
   const auto real = [](nb::handle x, const char* where) {
     const double value = PyFloat_AsDouble(x.ptr());
-    if (value == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) nb::raise_python_error();
+      PyErr_Clear();
+      wrong_type(where, x, "a number");
+    }
     if (!std::isfinite(value))
       throw nb::value_error((std::string(where) + ": must be finite").c_str());
     return value;
@@ -284,7 +295,10 @@ void bind_creation(nb::module_& m) {
             "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
             "InteropError\n    What `obj` says about its memory is not valid.\n"
             "TypeError\n    `obj` holds no elements that a dtype describes.\n")
-            .c_str());
+            .c_str(),
+        nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
+                          ", copy: bool | None = None")
+                    .c_str()));
   m.def(
       "from_numpy",
       [](nb::handle obj, nb::handle usm_type, nb::handle device, nb::handle queue) {
@@ -295,7 +309,8 @@ void bind_creation(nb::module_& m) {
       with_places(
           "A copy of a NumPy array, or of any other buffer, in USM.\n\n"
           "Parameters\n----------\nobj : numpy.ndarray or buffer\n    Elements in host memory.\n")
-          .c_str());
+          .c_str(),
+      nb::sig(signature("from_numpy", "obj: ArrayLike, *").c_str()));
 
   const auto shaped = [&](const char* name, const char* text, auto&& body) {
     m.def(
@@ -308,6 +323,8 @@ void bind_creation(nb::module_& m) {
         },
         nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C",
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+        nb::sig(signature(name, "shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C'")
+                    .c_str()),
         with_places((std::string(text) +
                      "\n\nParameters\n----------\nshape : int or tuple of int\n    Lengths.\n"
                      "dtype : optional\n    The element type; None is float64 (float32 where there "
@@ -333,6 +350,8 @@ void bind_creation(nb::module_& m) {
         },
         nb::arg("x"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "K",
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+        nb::sig(signature(name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'")
+                    .c_str()),
         with_places((std::string(text) +
                      " What is not said is as with `x`.\n\nParameters\n----------\n"
                      "x : ndarray or object\n    Of any library; an array of the host gives shape "
@@ -372,7 +391,11 @@ void bind_creation(nb::module_& m) {
           "dtype : optional\n    The element type; None is that of the value.\n"
           "order : {'C', 'F'}\n    The order of the elements in memory.\n",
           "OverflowError\n    The value does not fit into `dtype`.\n")
-          .c_str());
+          .c_str(),
+      nb::sig(signature("full",
+                        "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, "
+                        "order: Order = 'C'")
+                  .c_str()));
   m.def(
       "full_like",
       [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
@@ -389,7 +412,11 @@ void bind_creation(nb::module_& m) {
                   "fill_value : number or array\n    What the elements are set to.\n"
                   "dtype : optional\n    The element type; None is that of `x`.\n"
                   "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n")
-          .c_str());
+          .c_str(),
+      nb::sig(signature("full_like",
+                        "x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: "
+                        "OrderLike = 'K'")
+                  .c_str()));
   m.def(
       "arange",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
@@ -403,7 +430,11 @@ void bind_creation(nb::module_& m) {
                   "start, stop, step : number\n    A single number is `stop`.\n"
                   "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
                   "ValueError\n    A step of zero, or numbers that are not finite.\n")
-          .c_str());
+          .c_str(),
+      nb::sig(signature("arange",
+                        "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, "
+                        "step: float | SupportsIndex = 1, dtype: DTypeLike = None, *")
+                  .c_str()));
 }
 
 }  // namespace usmx::python

@@ -204,41 +204,52 @@ void bind_dtype(nb::module_& m) {
   c.attr("__module__") = "usmx";
   c.def(
       "__init__", [](dtype* self, nb::handle obj) { new (self) dtype(to_dtype(obj)); },
-      nb::arg("obj"));
-  c.def_prop_ro("name", &dtype::name, "NumPy's name: 'float32'.");
-  c.def_prop_ro("str", &dtype::typestr, "The type string of the array protocols: '<f4'.");
+      nb::arg("obj"), nb::sig("def __init__(self, obj: DTypeLike) -> None"));
+  c.def_prop_ro("name", &dtype::name, "NumPy's name: 'float32'.", nb::sig("def name(self) -> str"));
+  c.def_prop_ro("str", &dtype::typestr, "The type string of the array protocols: '<f4'.",
+                nb::sig("def str(self) -> str"));
   c.def_prop_ro(
       "kind", [](const dtype& t) { return std::string(1, static_cast<char>(t.kind())); },
-      "One letter of 'biufcV'.");
+      "One letter of 'biufcV'.", nb::sig("def kind(self) -> str"));
   c.def_prop_ro("itemsize", &dtype::itemsize, "Bytes of an element.");
   c.def_prop_ro("alignment", &dtype::alignment,
                 "Bytes of which the address of an element is a multiple.");
-  c.def_prop_ro("descr", descr_of, "The fields as a list of tuples.");
-  c.def_prop_ro("names", names_of, "Names of the fields of a record, otherwise None.");
+  c.def_prop_ro("descr", descr_of, "The fields as a list of tuples.",
+                nb::sig("def descr(self) -> list[tuple[Any, ...]]"));
+  c.def_prop_ro("names", names_of, "Names of the fields of a record, otherwise None.",
+                nb::sig("def names(self) -> tuple[str, ...] | None"));
   // np.dtype(t) asks for the first, older versions of NumPy for the second.
-  c.def_prop_ro("__numpy_dtype__", to_numpy_dtype);
-  c.def_prop_ro("dtype", to_numpy_dtype, "The same as a numpy.dtype; imports NumPy.");
+  c.def_prop_ro("__numpy_dtype__", to_numpy_dtype,
+                nb::sig("def __numpy_dtype__(self) -> NumpyDType"));
+  c.def_prop_ro("dtype", to_numpy_dtype, "The same as a numpy.dtype; imports NumPy.",
+                nb::sig("def dtype(self) -> NumpyDType"));
   c.def_prop_ro(
       "type", [](const dtype& t) { return to_numpy_dtype(t).attr("type"); },
-      "NumPy's type of a single element; imports NumPy.");
-  c.def("__eq__", equals, nb::is_operator());
+      "NumPy's type of a single element; imports NumPy.", nb::sig("def type(self) -> Any"));
+  c.def("__eq__", equals, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
   c.def(
       "__ne__", [](const dtype& self, nb::handle other) { return !equals(self, other); },
-      nb::is_operator());
+      nb::is_operator(), nb::sig("def __ne__(self, other: object, /) -> bool"));
   c.def("__hash__", [](const dtype& t) { return nb::hash(nb::str(t.typestr().c_str())); });
-  c.def("__str__", &dtype::name);
-  c.def("__repr__", [](nb::handle self) {
-    const dtype& t = *nb::inst_ptr<dtype>(self);
-    if (t.members() == nullptr)
-      return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
-    return std::string("usmx.dtype(") + nb::repr(descr_of(t)).c_str() + ")";
-  });
-  c.def("__reduce__", [](nb::handle self) {
-    const dtype& t = *nb::inst_ptr<dtype>(self);
-    nb::object spec =
-        t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str())) : descr_of(t);
-    return nb::make_tuple(self.type(), nb::make_tuple(spec));
-  });
+  c.def("__str__", &dtype::name, nb::sig("def __str__(self) -> str"));
+  c.def(
+      "__repr__",
+      [](nb::handle self) {
+        const dtype& t = *nb::inst_ptr<dtype>(self);
+        if (t.members() == nullptr)
+          return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
+        return std::string("usmx.dtype(") + nb::repr(descr_of(t)).c_str() + ")";
+      },
+      nb::sig("def __repr__(self) -> str"));
+  c.def(
+      "__reduce__",
+      [](nb::handle self) {
+        const dtype& t = *nb::inst_ptr<dtype>(self);
+        nb::object spec =
+            t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str())) : descr_of(t);
+        return nb::make_tuple(self.type(), nb::make_tuple(spec));
+      },
+      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
   for (std::size_t k = 0; k < exported; ++k) {
     // `bool` stays Python's: a module that shadows it confuses its readers.
     const std::string name = k == 0 ? "bool_" : std::string(spellings[k].name);

@@ -90,6 +90,50 @@ void write_nest(nb::handle obj, std::size_t depth, std::size_t rank, const dtype
   for (Py_ssize_t k = 0; k < n; ++k) write_nest(item_of(obj, k), depth + 1, rank, type, out);
 }
 
+/// What to do with elements of a kind that no dtype of ours describes; null for other kinds.
+const char* advice_for(char kind) {
+  switch (kind) {
+    case 'M':
+    case 'm':
+      return "dates and times are not supported; pass x.view('int64'), and see the result with "
+             ".view(dtype) in NumPy";
+    case 'U':
+    case 'S':
+    case 'T':
+      return "text is not supported; only numbers, booleans and records of them are";
+    case 'O':
+      return "Python objects are not supported; convert to numbers first, for example with "
+             "astype('float64')";
+    default:
+      return nullptr;
+  }
+}
+
+/// Raises what helps if `obj` has elements that no dtype describes; otherwise returns.
+void refuse_elements_of(nb::handle obj, nb::handle given) {
+  const nb::object type = nb::getattr(obj, "dtype", nb::none());
+  const nb::object kind = nb::getattr(type, "kind", nb::none());
+  if (!nb::isinstance<nb::str>(kind)) return;
+  const char* const advice = advice_for(nb::cast<nb::str>(kind).c_str()[0]);
+  if (advice == nullptr) return;
+  const std::string name = nb::type_name(given.type()).c_str();
+  throw nb::type_error(
+      ("obj: " + name + " of dtype " + nb::str(type).c_str() + "; " + advice).c_str());
+}
+
+/// The elements of a buffer. A producer that cannot describe them raises what it likes.
+std::optional<host_buffer> borrowed(nb::handle obj, nb::handle given) {
+  try {
+    return host_buffer::borrow(obj);
+  } catch (nb::python_error&) {
+    refuse_elements_of(obj, given);
+    throw;
+  } catch (const nb::builtin_exception&) {
+    refuse_elements_of(obj, given);
+    throw;
+  }
+}
+
 /// What NumPy makes of an object; it must not end as an array of Python objects.
 nb::object through_numpy(nb::handle obj, const dtype* wanted) {
   const nb::object np = numpy();
@@ -104,6 +148,9 @@ nb::object through_numpy(nb::handle obj, const dtype* wanted) {
           ? dtype_object(*wanted)
           : nb::none();
   nb::object made = np.attr("asarray")(obj, type);
+  // An object that is no sequence becomes one element: itself.
+  if (nb::cast<std::size_t>(made.attr("ndim")) > 0 || nb::isinstance<nb::str>(obj))
+    refuse_elements_of(made, obj);
   if (nb::cast<bool>(nb::bool_(made.attr("dtype").attr("hasobject")))) {
     wrong_type("obj", obj, "USM, a buffer, a number or nested sequences of numbers");
   }
@@ -131,13 +178,13 @@ host_elements host_elements::of(nb::handle obj, const dtype* wanted) {
     return out;
   }
   if (!is_nest(obj) && PyObject_CheckBuffer(obj.ptr())) {
-    if (auto buffer = host_buffer::borrow(obj)) {
+    if (auto buffer = borrowed(obj, obj)) {
       out.buffer_.emplace(std::move(*buffer));
       return out;
     }
   }
   const nb::object made = through_numpy(obj, wanted);
-  auto buffer = host_buffer::borrow(made);
+  auto buffer = borrowed(made, obj);
   if (!buffer) wrong_type("obj", obj, "USM, a buffer, a number or nested sequences of numbers");
   out.buffer_.emplace(std::move(*buffer));
   return out;

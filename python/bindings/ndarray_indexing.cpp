@@ -10,13 +10,37 @@
 namespace usmx::python {
 namespace {
 
+/// What a key that holds many indices holds: the letter of its dtype's kind, or that of the first
+/// element of a list. 0 for anything else.
+char kind_of_indices(nb::handle key) {
+  if (const array* const a = array_of(key)) return static_cast<char>(a->elements().dtype().kind());
+  if (PyList_Check(key.ptr())) {
+    if (PyList_GET_SIZE(key.ptr()) == 0) return 'i';
+    const nb::object first = nb::borrow(PyList_GET_ITEM(key.ptr(), 0));
+    if (PyList_Check(first.ptr())) return kind_of_indices(first);
+    return PyBool_Check(first.ptr()) ? 'b' : PyIndex_Check(first.ptr()) ? 'i' : '\0';
+  }
+  const nb::object kind = nb::getattr(nb::getattr(key, "dtype", nb::none()), "kind", nb::none());
+  if (!nb::isinstance<nb::str>(kind)) return '\0';
+  return nb::cast<nb::str>(kind).c_str()[0];
+}
+
 [[noreturn]] void refuse_key(nb::handle key) {
-  const std::string type = Py_TYPE(key.ptr())->tp_name;
-  PyErr_Format(PyExc_TypeError,
-               "an array is indexed by integers, slices, ... and None, not by %s; for other "
-               "indices copy it with "
-               "to_numpy(), or use a kernel",
-               type.c_str());
+  const char kind = PyBool_Check(key.ptr()) ? 'b' : kind_of_indices(key);
+  const char* const what = kind == 'b' ? "boolean masks are not supported yet"
+                           : kind == 'i' || kind == 'u'
+                               ? "indexing by an array or list of integers is not supported yet"
+                               : nullptr;
+  if (what != nullptr) {
+    PyErr_Format(PyExc_TypeError,
+                 "index: %s; select with x.to_numpy()[...] or a kernel, or use integers and slices",
+                 what);
+  } else {
+    PyErr_Format(PyExc_TypeError,
+                 "index: is of type %s; expected integers, slices, ... or None (for other indices, "
+                 "use x.to_numpy()[...] or a kernel)",
+                 Py_TYPE(key.ptr())->tp_name);
+  }
   nb::raise_python_error();
 }
 
@@ -49,8 +73,18 @@ void apply_slice(any_view& v, nb::handle key, int axis) {
   v = v.with_layout(std::move(where), shift);
 }
 
-bool is_integer(nb::handle key) noexcept {
-  return PyIndex_Check(key.ptr()) && !PyBool_Check(key.ptr());
+/// True for integers; arrays have `__index__` too, and only those without dimensions are integers.
+bool is_integer(nb::handle key) {
+  if (PyLong_CheckExact(key.ptr())) return true;
+  if (!PyIndex_Check(key.ptr()) || PyBool_Check(key.ptr())) return false;
+  if (PyLong_Check(key.ptr())) return true;
+  if (const array* const a = array_of(key)) {
+    const type_class kind = a->elements().dtype().kind();
+    return a->elements().rank() == 0 &&
+           (kind == type_class::integer || kind == type_class::unsigned_integer);
+  }
+  const nb::object rank = nb::getattr(key, "ndim", nb::none());
+  return !PyLong_Check(rank.ptr()) || PyLong_AsLong(rank.ptr()) == 0;
 }
 
 /// `a["x"]`: one field of each record, where its distance is a multiple of its size.

@@ -174,34 +174,44 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "order : {'C', 'F', 'A'}\n    The order in which elements are read and placed.\n"
       "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
       "Raises\n------\n"
-      "ValueError\n    The sizes differ, or a copy is needed and forbidden.");
+      "ValueError\n    The sizes differ, or a copy is needed and forbidden.",
+      nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike "
+              "= 'C', copy: bool | None = None) -> ndarray"));
   c.def(
       "transpose",
       [](nb::handle self, const nb::args& axes) {
         const bool none = axes.size() == 0 || (axes.size() == 1 && nb::handle(axes[0]).is_none());
         return transpose(self, none ? nb::object(nb::none()) : one_sequence(axes));
       },
-      nb::arg("axes"), "A view with the axes in another order; without arguments in reverse.");
+      nb::arg("axes"), "A view with the axes in another order; without arguments in reverse.",
+      nb::sig("def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
   c.def(
       "permute",
       [](nb::handle self, const nb::args& axes) { return transpose(self, one_sequence(axes)); },
-      nb::arg("axes"), "A view whose axis i is axis ``axes[i]`` of this.");
+      nb::arg("axes"), "A view whose axis i is axis ``axes[i]`` of this.",
+      nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
   c.def(
       "swapaxes",
       [](nb::handle self, nb::handle first, nb::handle second) {
         const int rank = value_of(self).elements().rank();
         return swap_axes(self, to_axis(first, rank), to_axis(second, rank));
       },
-      nb::arg("axis1"), nb::arg("axis2"), "A view with two axes exchanged.");
+      nb::arg("axis1"), nb::arg("axis2"), "A view with two axes exchanged.",
+      nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
   c.def_prop_ro(
       "T", [](nb::handle self) { return transpose(self, nb::none()); },
-      "A view with the axes in reverse.");
-  c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.");
+      "A view with the axes in reverse.", nb::sig("def T(self) -> ndarray"));
+  c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.",
+                nb::sig("def mT(self) -> ndarray"));
   c.def("squeeze", squeeze, nb::arg("axis") = nb::none(),
-        "A view without dimensions of length one.");
+        "A view without dimensions of length one.",
+        nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
+                "ndarray"));
   c.def("ravel", ravel, nb::arg("order") = "C",
-        "The elements gapless in one dimension; a view if they stand that way.");
-  c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.");
+        "The elements gapless in one dimension; a view if they stand that way.",
+        nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
+  c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.",
+        nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
   m.def(
       "broadcast_to",
       [](nb::handle x, nb::handle shape) {
@@ -217,7 +227,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         return wrap_view(*a, a->elements().with_layout(std::move(where), 0).as_read_only());
       },
       nb::arg("x"), nb::arg("shape"),
-      "A read-only view in which dimensions of length one are repeated by a stride of zero.");
+      "A read-only view in which dimensions of length one are repeated by a stride of zero.",
+      nb::sig("def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray"));
 }
 
 }  // namespace usmx::python

@@ -34,7 +34,9 @@ void bind_resource_choice(nb::module_& m) {
       "The resource that serves by default, here and now.\n\n"
       "Parameters\n----------\n"
       "queue : Queue, Device, str or None\n    Whose context and device.\n"
-      "kind : {'device', 'shared', 'host'}\n    The kind of USM.");
+      "kind : {'device', 'shared', 'host'}\n    The kind of USM.",
+      nb::sig(
+          "def get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource"));
   m.def(
       "set_resource",
       [](nb::handle resource) -> nb::object {
@@ -52,7 +54,8 @@ void bind_resource_choice(nb::module_& m) {
       "to\n"
       "where it came from.\n\n"
       "Returns\n-------\nMemoryResource or None\n    What served so far; None if nobody had asked "
-      "for it yet.");
+      "for it yet.",
+      nb::sig("def set_resource(resource: MemoryResource) -> MemoryResource | None"));
   nb::class_<resource_block> c(
       m, "using",
       "In a ``with`` block, `resource` serves its context, device and kind by default on this "
@@ -66,25 +69,32 @@ void bind_resource_choice(nb::module_& m) {
       [](resource_block* self, nb::handle resource) {
         new (self) resource_block(to_resource(resource, "resource"));
       },
-      nb::arg("resource").none());
-  c.def("__enter__", [](resource_block& self) {
-    self.entered.push_back(std::make_unique<using_resource>(self.resource));
-    return wrap_resource(self.resource);
-  });
-  c.def("__exit__", [](resource_block& self, nb::args) {
-    if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
-    bool ended = false;
-    {
-      const gil_released released;
-      ended = self.entered.back()->end();
-    }
-    if (!ended) {
-      throw std::runtime_error(
-          "using: the block is left on another thread than the one that entered it, which goes on "
-          "using the resource");
-    }
-    self.entered.pop_back();
-  });
+      nb::arg("resource").none(), nb::sig("def __init__(self, resource: MemoryResource) -> None"));
+  c.def(
+      "__enter__",
+      [](resource_block& self) {
+        self.entered.push_back(std::make_unique<using_resource>(self.resource));
+        return wrap_resource(self.resource);
+      },
+      nb::sig("def __enter__(self) -> MemoryResource"));
+  c.def(
+      "__exit__",
+      [](resource_block& self, nb::args) {
+        if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
+        bool ended = false;
+        {
+          const gil_released released;
+          ended = self.entered.back()->end();
+        }
+        if (!ended) {
+          throw std::runtime_error(
+              "using: the block is left on another thread than the one that entered it, which goes "
+              "on "
+              "using the resource");
+        }
+        self.entered.pop_back();
+      },
+      nb::sig("def __exit__(self, *args: object) -> None"));
 }
 
 }  // namespace usmx::python

@@ -77,7 +77,8 @@ std::size_t trim(std::shared_ptr<memory_resource> resource) noexcept {
 }  // namespace
 
 void bind_resource_report(nb::module_& m) {
-  m.def("_stats", stats, "The rows of ``usmx.memory.stats()``.");
+  m.def("_stats", stats, "The rows of ``usmx.memory.stats()``.",
+        nb::sig("def _stats() -> list[dict[str, Any]]"));
   m.def(
       "trim",
       [] {

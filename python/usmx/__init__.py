@@ -209,15 +209,36 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    for module, names in _LATER.items():
-        if name in names:
-            from importlib import import_module
+# What users of NumPy look for here -> what there is.
+_INSTEAD = {
+    **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
+    "asnumpy": "x.to_numpy()",
+    "from_dlpack": "usmx.asarray, for arrays with __sycl_usm_array_interface__",
+    "linspace": "usmx.asarray(numpy.linspace(...))",
+    **dict.fromkeys(
+        ("sum", "prod", "min", "max", "mean", "any", "all", "dot"),
+        "usmx.ReductionKernel or usmx.fuse",
+    ),
+    "cumsum": "usmx.ScanKernel",
+    **dict.fromkeys(
+        ("abs", "add", "cos", "exp", "log", "multiply", "sin", "sqrt", "where"),
+        "usmx.ElementwiseKernel or usmx.fuse",
+    ),
+    "jit": "usmx.kernel",
+}
 
-            value: object = getattr(import_module(f".{module}", __name__), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers would believe that every name exists
+
+    def __getattr__(name: str) -> object:
+        for module, names in _LATER.items():
+            if name in names:
+                from importlib import import_module
+
+                value: object = getattr(import_module(f".{module}", __name__), name)
+                globals()[name] = value
+                return value
+        hint = f"; use {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

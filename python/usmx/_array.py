@@ -37,7 +37,4 @@ def rebuild(
     readonly : bool
         Whether the array was read-only.
     """
-    made: ndarray = _usmx._rebuild_array(  # type: ignore[assignment]
-        data, shape, dtype, usm_type, device, readonly
-    )
-    return made
+    return _usmx._rebuild_array(data, shape, dtype, usm_type, device, readonly)

@@ -2,7 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Callable, Generator, Mapping
+from os import PathLike
+from typing import Any, ClassVar, Never, NoReturn, Self, SupportsIndex
+from typing_extensions import Buffer
+from usmx import LocalMemory
+from usmx.typing import ArrayLike, ArrayOrNumber, CopySide, DTypeLike, DeviceLike, EventLike, EventsLike, Index, KernelArgument, LaunchRange, Number, NumpyArray, NumpyDType, Order, OrderLike, OutputLike, QueueLike, ShapeLike, SupportsUSM, UsmKind
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import usmx
@@ -87,7 +94,7 @@ class Device:
         If there is no such device: with those there are, or what to install.
     """
 
-    def __init__(self, source: object = None) -> None: ...
+    def __init__(self, source: DeviceLike = None) -> None: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -172,7 +179,7 @@ class Device:
 
     def disable_peer_access(self, peer: Device) -> None: ...
 
-    def __reduce__(self) -> object: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
     def __repr__(self) -> str: ...
 
@@ -788,13 +795,13 @@ class Event:
         None makes an event that is complete.
     """
 
-    def __init__(self, source: object = None) -> None: ...
+    def __init__(self, source: EventLike | None = None) -> None: ...
 
     def wait(self) -> None:
         """Wait until the command has finished. Raises its asynchronous errors."""
 
     @staticmethod
-    def wait_for(events: Event | Sequence[Event]) -> None:
+    def wait_for(events: EventLike | Sequence[EventLike]) -> None:
         """Wait for an event, or for all of a sequence."""
 
     def __await__(self) -> Generator[Any, None, None]:
@@ -868,7 +875,7 @@ class Context:
         If there is no such device.
     """
 
-    def __init__(self, source: object = None) -> None: ...
+    def __init__(self, source: QueueLike | Sequence[DeviceLike] = None) -> None: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -925,7 +932,7 @@ class Queue:
         If there is no such device.
     """
 
-    def __init__(self, source: object = None, device: object = None, *, in_order: bool | None = None, enable_profiling: bool = False) -> None: ...
+    def __init__(self, source: QueueLike | tuple[Context, DeviceLike] = None, device: DeviceLike = None, *, in_order: bool | None = None, enable_profiling: bool = False) -> None: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -969,7 +976,7 @@ class Queue:
         Wait until all commands have finished. Raises their asynchronous errors.
         """
 
-    def submit_barrier(self, depends_on: Sequence[Event] = ()) -> Event:
+    def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event:
         """
         An event that is complete when all commands submitted so far are, or the given events; later commands wait for it.
         """
@@ -989,7 +996,7 @@ def platforms() -> list[Platform]:
     Every platform that has a device, in the order of devices(). Empty without a driver.
     """
 
-def default_queue(device: object = None) -> Queue:
+def default_queue(device: DeviceLike = None) -> Queue:
     """
     The shared in-order queue of a device in its default context, made once.
 
@@ -1040,13 +1047,13 @@ class _Memory:
 
     def _repr_html_(self) -> str: ...
 
-    def __getitem__(self, key: object | None) -> object: ...
+    def __getitem__(self, key: slice) -> Self: ...
 
-    def __reduce__(self) -> object: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
-    def __enter__(self) -> object: ...
+    def __enter__(self) -> Self: ...
 
-    def __exit__(self, *args) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
 
     def free(self) -> None:
         """
@@ -1068,11 +1075,11 @@ class _Memory:
     def readonly(self) -> bool:
         """True if the bytes must not be written through this object."""
 
-    def as_readonly(self) -> object:
+    def as_readonly(self) -> Self:
         """The same bytes as an object that cannot write them."""
 
     @property
-    def reference_obj(self) -> object:
+    def reference_obj(self) -> Any:
         """The object that owns the bytes if this one does not, otherwise None."""
 
     @property
@@ -1096,38 +1103,38 @@ class _Memory:
         """The context the bytes belong to."""
 
     @property
-    def sycl_queue(self) -> object: ...
+    def sycl_queue(self) -> Any: ...
 
     @property
-    def sycl_device(self) -> object: ...
+    def sycl_device(self) -> Any: ...
 
     @property
-    def sycl_context(self) -> object: ...
+    def sycl_context(self) -> Any: ...
 
     @property
     def _pointer(self) -> int:
         """The address of the first byte."""
 
     @property
-    def usm_type(self) -> str:
+    def usm_type(self) -> UsmKind:
         """"device", "shared" or "host"."""
 
-    def get_usm_type(self, syclobj: object | None = None) -> str:
+    def get_usm_type(self, syclobj: QueueLike = None) -> str:
         """
         "device", "shared", "host", or "unknown" where the context of `syclobj` does not know
         the memory. On the class it takes an address: ``MemoryUSMShared.get_usm_type(address, syclobj)``.
         """
 
-    def get_usm_type_enum(self, syclobj: object | None = None) -> int:
+    def get_usm_type_enum(self, syclobj: QueueLike = None) -> int:
         """The same as a number: unknown 0, device 1, shared 2, host 3."""
 
     @property
-    def __sycl_usm_array_interface__(self) -> dict: ...
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
     @property
-    def __array_interface__(self) -> object: ...
+    def __array_interface__(self) -> dict[str, Any]: ...
 
-    def copy_to_host(self, obj: object | None = None) -> object:
+    def copy_to_host(self, obj: Buffer | None = None) -> Any:
         """
         Copy the bytes into a writable buffer and return it.
 
@@ -1145,7 +1152,7 @@ class _Memory:
             The buffer is read-only.
         """
 
-    def copy_from_host(self, obj: object | None) -> None:
+    def copy_from_host(self, obj: Buffer) -> None:
         """
         Copy a buffer of the host, of any type and shape, to the beginning of this memory.
 
@@ -1157,7 +1164,7 @@ class _Memory:
             `obj` has no buffer.
         """
 
-    def copy_from_device(self, obj: object | None) -> None:
+    def copy_from_device(self, obj: SupportsUSM) -> None:
         """
         Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the
         beginning of this memory.
@@ -1170,7 +1177,7 @@ class _Memory:
             `obj` does not speak the protocol.
         """
 
-    def memset(self, val: object | None = 0) -> None:
+    def memset(self, val: SupportsIndex = 0) -> None:
         """Set every byte to `val`, an integer 0 to 255."""
 
     def tobytes(self) -> bytes:
@@ -1178,7 +1185,7 @@ class _Memory:
 
     def __bytes__(self) -> bytes: ...
 
-def get_usm_type(ptr: object | None, syclobj: object | None = None) -> str:
+def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str:
     """
     The kind of USM at an address, or of a memory object.
 
@@ -1191,21 +1198,25 @@ def get_usm_type(ptr: object | None, syclobj: object | None = None) -> str:
 class MemoryUSMShared(_Memory):
     """USM that moves between host and device."""
 
-    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+    def __init__(self, nbytes_or_object: int | SupportsUSM, *, alignment: int = 0, queue: QueueLike = None, copy: bool = False) -> None: ...
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class MemoryUSMHost(_Memory):
     """USM that lives on the host; devices reach into it."""
 
-    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+    def __init__(self, nbytes_or_object: int | SupportsUSM, *, alignment: int = 0, queue: QueueLike = None, copy: bool = False) -> None: ...
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class MemoryUSMDevice(_Memory):
     """USM that lives on the device, out of the host's reach."""
 
-    def __init__(self, nbytes_or_object: object | None, *, alignment: int = 0, queue: object | None = None, copy: bool = False) -> None: ...
+    def __init__(self, nbytes_or_object: int | SupportsUSM, *, alignment: int = 0, queue: QueueLike = None, copy: bool = False) -> None: ...
 
-    def __array__(self, *args, **kwargs) -> object: ...
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn: ...
 
-def as_usm_memory(obj: object | None) -> object:
+def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost:
     """
     The memory behind an object with `__sycl_usm_array_interface__`, without a copy: the bytes
     from its lowest to its highest element.
@@ -1233,7 +1244,7 @@ class MemoryResource:
     def __hash__(self) -> int: ...
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> UsmKind:
         """"device", "shared" or "host"."""
 
     @property
@@ -1248,7 +1259,7 @@ class MemoryResource:
     def upstream(self) -> MemoryResource | None:
         """The resource that this one stands on, None for the driver's."""
 
-    def allocate(self, nbytes: object | None, *, alignment: object = 0, queue: object | None = None) -> object:
+    def allocate(self, nbytes: int, *, alignment: int = 0, queue: QueueLike = None) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost:
         """
         Memory from this resource, whatever serves by default.
 
@@ -1272,7 +1283,7 @@ class MemoryResource:
             There is not enough memory.
         """
 
-    def deallocate(self, memory: object | None) -> None:
+    def deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost) -> None:
         """
         Give memory back to where it came from, as its ``free()`` does.
 
@@ -1299,7 +1310,7 @@ class UsmResource(MemoryResource):
         The device lacks this kind of USM.
     """
 
-    def __init__(self, kind: object = 'device', queue: object | None = None) -> None: ...
+    def __init__(self, kind: UsmKind = 'device', queue: QueueLike = None) -> None: ...
 
 class PoolResource(MemoryResource):
     """
@@ -1315,7 +1326,7 @@ class PoolResource(MemoryResource):
         Bytes: above this, pieces go back as soon as they are free.
     """
 
-    def __init__(self, upstream: object | None, *, most: object | None = None, release_above: object | None = None) -> None: ...
+    def __init__(self, upstream: MemoryResource, *, most: int | None = None, release_above: int | None = None) -> None: ...
 
     def stats(self) -> dict[str, int]:
         """
@@ -1328,13 +1339,13 @@ class PoolResource(MemoryResource):
             upstream; `chunks`: in how many pieces; `peak`: the most bytes held.
         """
 
-    def trim(self, keep: object = 0) -> int:
+    def trim(self, keep: int = 0) -> int:
         """
         Give free pieces back to the upstream until at most `keep` bytes are held; returns how
         many bytes went back. A piece with a block alive in it stays.
         """
 
-    def reserve(self, nbytes: object) -> None:
+    def reserve(self, nbytes: int) -> None:
         """
         Take from the upstream until at least `nbytes` bytes are held.
 
@@ -1345,11 +1356,11 @@ class PoolResource(MemoryResource):
         """
 
     @property
-    def most(self) -> object:
+    def most(self) -> int | None:
         """Bytes that are never passed; None without a limit."""
 
     @property
-    def release_above(self) -> object:
+    def release_above(self) -> int | None:
         """Bytes above which free pieces go back; None without a limit."""
 
 class QueueOrderedResource(MemoryResource):
@@ -1358,7 +1369,7 @@ class QueueOrderedResource(MemoryResource):
     queue; to others only after the work. What serves by default is one on a pool.
     """
 
-    def __init__(self, upstream: object | None) -> None: ...
+    def __init__(self, upstream: MemoryResource) -> None: ...
 
     def stats(self) -> dict[str, int]:
         """
@@ -1382,7 +1393,7 @@ class QueueOrderedResource(MemoryResource):
 class StatisticsResource(MemoryResource):
     """Counts what passes through to the upstream."""
 
-    def __init__(self, upstream: object | None) -> None: ...
+    def __init__(self, upstream: MemoryResource) -> None: ...
 
     def stats(self) -> dict[str, int]:
         """
@@ -1403,7 +1414,7 @@ class LimitingResource(MemoryResource):
     Lets no more than `most` bytes be alive at once; above that it raises AllocationError.
     """
 
-    def __init__(self, upstream: object | None, most: object) -> None: ...
+    def __init__(self, upstream: MemoryResource, most: int) -> None: ...
 
     @property
     def most(self) -> int:
@@ -1425,30 +1436,30 @@ class BinningResource(MemoryResource):
         From the largest number of bytes that a bin serves to its resource.
     """
 
-    def __init__(self, upstream: object | None, bins: object | None) -> None: ...
+    def __init__(self, upstream: MemoryResource, bins: Mapping[int, MemoryResource]) -> None: ...
 
 class AlignedResource(MemoryResource):
     """
     Aligns every block of at least `least_size` bytes to `alignment` bytes or more.
     """
 
-    def __init__(self, upstream: object | None, alignment: object, least_size: object = 0) -> None: ...
+    def __init__(self, upstream: MemoryResource, alignment: int, least_size: int = 0) -> None: ...
 
 class PrefetchResource(MemoryResource):
     """
     Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.
     """
 
-    def __init__(self, upstream: object | None, queue: object | None = None) -> None: ...
+    def __init__(self, upstream: MemoryResource, queue: QueueLike = None) -> None: ...
 
 class TrackingResource(MemoryResource):
     """
     Knows which blocks are alive and which lines of Python asked for them: for finding leaks.
     """
 
-    def __init__(self, upstream: object | None) -> None: ...
+    def __init__(self, upstream: MemoryResource) -> None: ...
 
-    def alive(self) -> list:
+    def alive(self) -> list[dict[str, Any]]:
         """
         What is alive, the oldest first.
 
@@ -1472,7 +1483,7 @@ class LoggingResource(MemoryResource):
         The file cannot be written.
     """
 
-    def __init__(self, upstream: object | None, path: object) -> None: ...
+    def __init__(self, upstream: MemoryResource, path: str | PathLike[str]) -> None: ...
 
     def flush(self) -> None:
         """
@@ -1491,9 +1502,9 @@ class FailureCallbackResource(MemoryResource):
     may itself allocate and free; what it raises is the cause of an AllocationError.
     """
 
-    def __init__(self, upstream: object | None, callback: object | None) -> None: ...
+    def __init__(self, upstream: MemoryResource, callback: Callable[[int], bool]) -> None: ...
 
-def get_resource(queue: object | None = None, kind: object = 'device') -> object:
+def get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource:
     """
     The resource that serves by default, here and now.
 
@@ -1505,7 +1516,7 @@ def get_resource(queue: object | None = None, kind: object = 'device') -> object
         The kind of USM.
     """
 
-def set_resource(resource: object | None) -> object:
+def set_resource(resource: MemoryResource) -> MemoryResource | None:
     """
     From now on `resource` serves its context, device and kind by default, for all threads and
     all libraries of the process that are built on usmx. What was allocated before goes back to
@@ -1529,13 +1540,13 @@ class using:
         The block is left on another thread than it was entered on.
     """
 
-    def __init__(self, resource: object | None) -> None: ...
+    def __init__(self, resource: MemoryResource) -> None: ...
 
-    def __enter__(self) -> object: ...
+    def __enter__(self) -> MemoryResource: ...
 
-    def __exit__(self, *args) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
 
-def _stats() -> list:
+def _stats() -> list[dict[str, Any]]:
     """The rows of ``usmx.memory.stats()``."""
 
 def trim() -> int:
@@ -1566,18 +1577,18 @@ class dtype:
         A type string that cannot be used: a byte order or a size.
     """
 
-    def __init__(self, obj: object) -> None: ...
+    def __init__(self, obj: DTypeLike) -> None: ...
 
     @property
-    def name(self) -> str:
+    def name(self) -> builtins.str:
         """NumPy's name: 'float32'."""
 
     @property
-    def str(self) -> str:
+    def str(self) -> builtins.str:
         """The type string of the array protocols: '<f4'."""
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> builtins.str:
         """One letter of 'biufcV'."""
 
     @property
@@ -1589,35 +1600,35 @@ class dtype:
         """Bytes of which the address of an element is a multiple."""
 
     @property
-    def descr(self) -> object:
+    def descr(self) -> list[tuple[Any, ...]]:
         """The fields as a list of tuples."""
 
     @property
-    def names(self) -> object:
+    def names(self) -> tuple[builtins.str, ...] | None:
         """Names of the fields of a record, otherwise None."""
 
     @property
-    def __numpy_dtype__(self) -> object: ...
+    def __numpy_dtype__(self) -> NumpyDType: ...
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> NumpyDType:
         """The same as a numpy.dtype; imports NumPy."""
 
     @property
-    def type(self) -> object:
+    def type(self) -> Any:
         """NumPy's type of a single element; imports NumPy."""
 
-    def __eq__(self, arg: object, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
-    def __ne__(self, arg: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
 
-    def __str__(self) -> str: ...
+    def __str__(self) -> builtins.str: ...
 
-    def __repr__(self) -> str: ...
+    def __repr__(self) -> builtins.str: ...
 
-    def __reduce__(self) -> tuple: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 bool_: dtype = ...
 
@@ -1688,7 +1699,7 @@ class _Flags:
     @writable.setter
     def writable(self, arg: bool, /) -> None: ...
 
-    def __getitem__(self, arg: str, /) -> object: ...
+    def __getitem__(self, name: str, /) -> bool: ...
 
     def __repr__(self) -> str: ...
 
@@ -1723,40 +1734,43 @@ class ndarray:
         There is not enough memory.
     """
 
-    def __lt__(self, value, /):
+    def __lt__(self, other: ArrayOrNumber, /) -> bool:
         """Return self<value."""
 
-    def __le__(self, value, /):
+    def __le__(self, other: ArrayOrNumber, /) -> bool:
         """Return self<=value."""
 
-    def __eq__(self, value, /):
+    def __eq__(self, other: object, /) -> bool:
         """Return self==value."""
 
-    def __ne__(self, value, /):
+    def __ne__(self, other: object, /) -> bool:
         """Return self!=value."""
 
-    def __gt__(self, value, /):
+    def __gt__(self, other: ArrayOrNumber, /) -> bool:
         """Return self>value."""
 
-    def __ge__(self, value, /):
+    def __ge__(self, other: ArrayOrNumber, /) -> bool:
         """Return self>=value."""
 
-    def __iter__(self, /):
+    def __iter__(self, /) -> Iterator[ndarray]:
         """Implement iter(self)."""
 
-    def __init__(self, shape: object, dtype: object | None = None, buffer: object = 'device', strides: object | None = None, offset: object = 0, order: object = 'C', queue: object | None = None) -> None: ...
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | SupportsUSM = 'device', strides: Sequence[int] | None = None, offset: SupportsIndex = 0, order: Order = 'C', queue: QueueLike = None) -> None: ...
 
-    def __len__(self, /):
+    def __len__(self, /) -> int:
         """Return len(self)."""
 
-    def __getitem__(self, key, /):
+    def __getitem__(self, key: Index, /) -> ndarray:
         """Return self[key]."""
 
-    __hash__: None = None
+    def __contains__(self, value: ArrayOrNumber, /) -> bool:
+        """Return key in self."""
 
-    def _getitem(self, key: object | None) -> object: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
-    def __setitem__(self, key: object | None, value: object | None) -> None: ...
+    def _getitem(self, key: Index) -> ndarray: ...
+
+    def __setitem__(self, key: Index, value: ArrayLike) -> None: ...
 
     def __repr__(self) -> str: ...
 
@@ -1765,11 +1779,11 @@ class ndarray:
     def __str__(self) -> str: ...
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, ...]:
         """Lengths."""
 
     @property
-    def strides(self) -> tuple:
+    def strides(self) -> tuple[int, ...]:
         """
         Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).
         """
@@ -1795,13 +1809,13 @@ class ndarray:
         """Bytes of all elements, without gaps between them."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> NumpyDType:
         """
         The element type: a numpy.dtype where NumPy is installed, otherwise a dtype.
         """
 
     @property
-    def usm_type(self) -> str:
+    def usm_type(self) -> UsmKind:
         """
         'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.
         """
@@ -1823,20 +1837,20 @@ class ndarray:
         """The context that its memory belongs to."""
 
     @property
-    def sycl_queue(self) -> object: ...
+    def sycl_queue(self) -> Any: ...
 
     @property
-    def sycl_device(self) -> object: ...
+    def sycl_device(self) -> Any: ...
 
     @property
-    def sycl_context(self) -> object: ...
+    def sycl_context(self) -> Any: ...
 
     @property
-    def usm_data(self) -> object:
+    def usm_data(self) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost:
         """The memory behind the array, all of it, without a copy."""
 
     @property
-    def base(self) -> object:
+    def base(self) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost:
         """The memory behind the array, all of it, without a copy."""
 
     @property
@@ -1848,9 +1862,9 @@ class ndarray:
         """The address of the first element."""
 
     @property
-    def __sycl_usm_array_interface__(self) -> dict: ...
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
-    def reshape(self, *shape, order: object = 'C', copy: object | None = None) -> object:
+    def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike = 'C', copy: bool | None = None) -> ndarray:
         """
         The elements in another shape; a view wherever the layout allows it.
 
@@ -1869,33 +1883,33 @@ class ndarray:
             The sizes differ, or a copy is needed and forbidden.
         """
 
-    def transpose(self, *axes) -> object:
+    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray:
         """A view with the axes in another order; without arguments in reverse."""
 
-    def permute(self, *axes) -> object:
+    def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray:
         """A view whose axis i is axis ``axes[i]`` of this."""
 
-    def swapaxes(self, axis1: object, axis2: object) -> object:
+    def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray:
         """A view with two axes exchanged."""
 
     @property
-    def T(self) -> object:
+    def T(self) -> ndarray:
         """A view with the axes in reverse."""
 
     @property
-    def mT(self) -> object:
+    def mT(self) -> ndarray:
         """A view with the last two axes exchanged."""
 
-    def squeeze(self, axis: object | None = None) -> object:
+    def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> ndarray:
         """A view without dimensions of length one."""
 
-    def ravel(self, order: object = 'C') -> object:
+    def ravel(self, order: OrderLike = 'C') -> ndarray:
         """The elements gapless in one dimension; a view if they stand that way."""
 
-    def flatten(self, order: object = 'C') -> object:
+    def flatten(self, order: OrderLike = 'C') -> ndarray:
         """A copy of the elements in one dimension."""
 
-    def to_numpy(self) -> object:
+    def to_numpy(self) -> NumpyArray:
         """
         A copy of the elements as a NumPy array, in C order.
 
@@ -1905,12 +1919,12 @@ class ndarray:
             NumPy is not installed.
         """
 
-    def to_host(self) -> object:
+    def to_host(self) -> ndarray:
         """
         The elements in host USM, which NumPy sees in place; the array itself if they are there.
         """
 
-    def to_device(self, device_or_queue: object) -> object:
+    def to_device(self, device_or_queue: DeviceLike) -> ndarray:
         """
         The elements on another device or queue; copied unless device and context stay the same.
 
@@ -1920,7 +1934,7 @@ class ndarray:
             Where to.
         """
 
-    def astype(self, dtype: object, order: object = 'K', *, copy: bool = True) -> object:
+    def astype(self, dtype: DTypeLike, order: OrderLike = 'K', *, copy: bool = True) -> ndarray:
         """
         A copy with another element type, cast as NumPy's 'unsafe' casting does.
 
@@ -1934,50 +1948,52 @@ class ndarray:
             False gives the array itself if the type is the same.
         """
 
-    def copy(self, order: object = 'C', *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+    def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
         """A copy, of the same kind on the same queue unless others are given."""
 
-    def __copy__(self) -> object: ...
+    def __copy__(self) -> ndarray: ...
 
-    def __deepcopy__(self, memo: object) -> object: ...
+    def __deepcopy__(self, memo: object) -> ndarray: ...
 
-    def item(self, *index) -> object:
+    def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any:
         """One element as a Python number: the only one, or the one at `index`."""
 
-    def tolist(self) -> object:
+    def tolist(self) -> Any:
         """The elements as nested lists of numbers."""
 
-    def tobytes(self) -> object:
+    def tobytes(self) -> bytes:
         """The bytes of the elements in C order."""
 
     def __bool__(self) -> bool: ...
 
-    def __int__(self) -> object: ...
+    def __int__(self) -> int: ...
 
-    def __float__(self) -> object: ...
+    def __float__(self) -> float: ...
 
-    def __complex__(self) -> object: ...
+    def __complex__(self) -> complex: ...
 
-    def __index__(self) -> object: ...
+    def __index__(self) -> int: ...
 
-    def __array__(self, dtype: object | None = None, copy: object | None = None) -> object: ...
-
-    @property
-    def __array_interface__(self) -> object: ...
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NumpyArray: ...
 
     @property
-    def __usm_ndarray__(self) -> object: ...
+    def __array_interface__(self) -> dict[str, Any]: ...
 
-    def __reduce__(self) -> object: ...
+    @property
+    def __usm_ndarray__(self) -> Any: ...
 
-def broadcast_to(x: object, shape: object) -> object:
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray:
     """
     A read-only view in which dimensions of length one are repeated by a stride of zero.
     """
 
-def _rebuild_array(arg0: object, arg1: object, arg2: object, arg3: object, arg4: str, arg5: bool, /) -> object: ...
+def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, usm_type: str, device: str, readonly: bool, /) -> ndarray: ...
 
-def asarray(obj: object | None, *, dtype: object | None = None, usm_type: object | None = None, device: object | None = None, queue: object | None = None, copy: object | None = None) -> object:
+def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None, copy: bool | None = None) -> ndarray:
     """
     Anything as an array: without a copy what is USM already, whoever allocated it.
 
@@ -2015,7 +2031,7 @@ def asarray(obj: object | None, *, dtype: object | None = None, usm_type: object
         No device fits, or it lacks this kind of memory.
     """
 
-def from_numpy(obj: object, *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def from_numpy(obj: ArrayLike, *, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     A copy of a NumPy array, or of any other buffer, in USM.
 
@@ -2042,7 +2058,7 @@ def from_numpy(obj: object, *, usm_type: object | None = None, device: object | 
         No device fits, or it lacks this kind of memory.
     """
 
-def empty(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def empty(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     Memory for an array; the elements have whatever values were there.
 
@@ -2073,7 +2089,7 @@ def empty(shape: object, dtype: object | None = None, *, order: object = 'C', us
         No device fits, or it lacks this kind of memory.
     """
 
-def zeros(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def zeros(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     An array of zeros.
 
@@ -2104,7 +2120,7 @@ def zeros(shape: object, dtype: object | None = None, *, order: object = 'C', us
         No device fits, or it lacks this kind of memory.
     """
 
-def ones(shape: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def ones(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     An array of ones.
 
@@ -2135,7 +2151,7 @@ def ones(shape: object, dtype: object | None = None, *, order: object = 'C', usm
         No device fits, or it lacks this kind of memory.
     """
 
-def empty_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     Memory for an array shaped like another. What is not said is as with `x`.
 
@@ -2166,7 +2182,7 @@ def empty_like(x: object, dtype: object | None = None, *, order: object = 'K', u
         No device fits, or it lacks this kind of memory.
     """
 
-def zeros_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     Zeros in the shape of another array. What is not said is as with `x`.
 
@@ -2197,7 +2213,7 @@ def zeros_like(x: object, dtype: object | None = None, *, order: object = 'K', u
         No device fits, or it lacks this kind of memory.
     """
 
-def ones_like(x: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def ones_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     Ones in the shape of another array. What is not said is as with `x`.
 
@@ -2228,7 +2244,7 @@ def ones_like(x: object, dtype: object | None = None, *, order: object = 'K', us
         No device fits, or it lacks this kind of memory.
     """
 
-def full(shape: object, fill_value: object, dtype: object | None = None, *, order: object = 'C', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def full(shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     An array of one value, or of an array that is broadcast.
 
@@ -2263,7 +2279,7 @@ def full(shape: object, fill_value: object, dtype: object | None = None, *, orde
         No device fits, or it lacks this kind of memory.
     """
 
-def full_like(x: object, fill_value: object, dtype: object | None = None, *, order: object = 'K', usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     One value in the shape of another array.
 
@@ -2296,7 +2312,7 @@ def full_like(x: object, fill_value: object, dtype: object | None = None, *, ord
         No device fits, or it lacks this kind of memory.
     """
 
-def arange(start: object, stop: object | None = None, step: object = 1, dtype: object | None = None, *, usm_type: object | None = None, device: object | None = None, queue: object | None = None) -> object:
+def arange(start: float | SupportsIndex, stop: float | SupportsIndex | None = None, step: float | SupportsIndex = 1, dtype: DTypeLike = None, *, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
     Numbers from `start` up to but without `stop`, as range() counts.
 
@@ -2371,7 +2387,7 @@ class KernelLimits:
 class _Launch:
     """A kernel with its range, waiting for arguments."""
 
-    def __call__(self, *args, queue: object | None = None, depends_on: object | None = None) -> Event:
+    def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: EventsLike = None) -> Event:
         """
         Submits the kernel and returns its Event without waiting.
 
@@ -2428,7 +2444,7 @@ class RawKernel:
     >>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
     """
 
-    def __init__(self, source: str, name: str, options: object = ()) -> None: ...
+    def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None: ...
 
     @property
     def name(self) -> str:
@@ -2439,15 +2455,15 @@ class RawKernel:
         """The C++ text."""
 
     @property
-    def options(self) -> tuple:
+    def options(self) -> tuple[str, ...]:
         """Options for the compiler."""
 
-    def compile(self, queue: object | None = None) -> None:
+    def compile(self, queue: QueueLike = None) -> None:
         """
         Compiles now instead of at the first launch, for the device of `queue`.
         """
 
-    def limits(self, queue: object | None = None, local: object = ()) -> KernelLimits:
+    def limits(self, queue: QueueLike = None, local: LocalMemory | Sequence[LocalMemory] = ()) -> KernelLimits:
         """
         Private memory, and limits of work-groups and sub-groups, on the device of `queue`.
 
@@ -2459,10 +2475,13 @@ class RawKernel:
         KernelLimits
         """
 
-    def __getitem__(self, range: object) -> _Launch:
+    def __getitem__(self, range: LaunchRange) -> _Launch:
         """
         Binds a range: [global] or [global, local], each an int or a tuple of up to three.
         """
+
+    def __call__(self, *args: Never, **keywords: Never) -> Event:
+        """Raises TypeError: a range is missing."""
 
     def __repr__(self) -> str: ...
 
@@ -2478,12 +2497,12 @@ class RawModule:
         For the compiler.
     """
 
-    def __init__(self, source: str, options: object = ()) -> None: ...
+    def __init__(self, source: str, options: Sequence[str] = ()) -> None: ...
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel of that name as a RawKernel; looked up at its first launch."""
 
-    def names(self, queue: object | None = None) -> tuple:
+    def names(self, queue: QueueLike = None) -> tuple[str, ...]:
         """
         Compiles for the device of `queue` and returns the names of all kernels.
         """
@@ -2493,10 +2512,10 @@ class RawModule:
         """The C++ text."""
 
     @property
-    def options(self) -> tuple:
+    def options(self) -> tuple[str, ...]:
         """Options for the compiler."""
 
-def _program_counts() -> tuple:
+def _program_counts() -> tuple[int, int, int]:
     """
     How many programs were compiled in this process, found in memory and read from disk.
     """
@@ -2532,23 +2551,23 @@ def _held_pools() -> list[tuple[object, ...]]: ...
 
 def _trace_sink() -> int: ...
 
-def _program_cache_settings() -> dict:
+def _program_cache_settings() -> dict[str, Any]:
     """
     Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not used.
     """
 
-def _cached_programs() -> list:
+def _cached_programs() -> list[dict[str, Any]]:
     """
     The compiled programs on disk, what was used last first; times in seconds since 1970.
     """
 
-def _cached_texts() -> dict:
+def _cached_texts() -> dict[str, int]:
     """The C++ of Python kernels on disk: count of files, bytes."""
 
 def _load_texts(key: bytes) -> list[bytes] | None:
     """What _store_texts kept under exactly this key, or None."""
 
-def _store_texts(key: bytes, texts: object) -> None:
+def _store_texts(key: bytes, texts: Sequence[bytes]) -> None:
     """
     Keeps bytes on disk for other processes. What cannot be kept is made again.
     """
@@ -2563,7 +2582,7 @@ class _ConstantTable:
 
     def __init__(self) -> None: ...
 
-    def update(self, values: object) -> None:
+    def update(self, values: ArrayLike) -> None:
         """Replace them for all launches that follow."""
 
     @property
@@ -2573,7 +2592,7 @@ class _ConstantTable:
 class _BoundKernel:
     """A Python kernel with its range."""
 
-    def __call__(self, *args, queue: object | None = None, depends_on: object | None = None) -> Event:
+    def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: EventsLike = None) -> Event:
         """Submits the kernel and returns its Event without waiting."""
 
 class _KernelDispatcher:
@@ -2581,7 +2600,7 @@ class _KernelDispatcher:
 
     def __init__(self) -> None: ...
 
-    def __getitem__(self, range: object) -> object:
+    def __getitem__(self, range: LaunchRange) -> _BoundKernel:
         """Binds a range: [global] or [global, local]."""
 
     @property
@@ -2664,10 +2683,10 @@ class ElementwiseKernel:
     array([1., 3., 5.], dtype=float32)
     """
 
-    def __call__(self, /, *args, **kwargs):
+    def __call__(self, *args: ArrayOrNumber, out: OutputLike = None, size: int | None = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """Call self as a function."""
 
-    def __init__(self, in_params: object, out_params: object, operation: object, name: object = 'kernel', *, preamble: object = '', options: object = (), loop_prep: object = '', after_loop: object = '') -> None: ...
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
 
     @property
     def name(self) -> str:
@@ -2678,11 +2697,11 @@ class ElementwiseKernel:
         """The C++ statements."""
 
     @property
-    def in_params(self) -> tuple:
+    def in_params(self) -> tuple[str, ...]:
         """The inputs as they were written."""
 
     @property
-    def out_params(self) -> tuple:
+    def out_params(self) -> tuple[str, ...]:
         """The outputs as they were written."""
 
     @property
@@ -2696,12 +2715,12 @@ class ElementwiseKernel:
 class _FusedCall:
     """What calls the kernels of a fused function."""
 
-    def __call__(self, /, *args, **kwargs):
+    def __call__(self, *args: Any, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None, **keywords: Any) -> ndarray | Any:
         """Call self as a function."""
 
     def __init__(self) -> None: ...
 
-    def _remember(self, args: tuple, kernel: object) -> None:
+    def _remember(self, args: tuple[Any, ...], kernel: object) -> None:
         """
         Calls with arguments of these types go to `kernel` from now on, as they are.
         """
@@ -2750,9 +2769,9 @@ class ReductionKernel:
     array([ 5., 10.])
     """
 
-    def __init__(self, in_params: object, out_params: object, map_expr: object, reduce_expr: object, post_map_expr: object, identity: object | None = None, name: object = 'kernel', *, reduce_type: object | None = None, preamble: object = '', options: object = ()) -> None: ...
+    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | complex | None = None, name: str = 'kernel', *, reduce_type: str | None = None, preamble: str = '', options: Sequence[str] = ()) -> None: ...
 
-    def __call__(self, *args, axis: object | None = None, keepdims: bool = False, out: object | None = None, queue: object | None = None, depends_on: object | None = None) -> object:
+    def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """
         Reduces without waiting.
 
@@ -2859,9 +2878,9 @@ class ScanKernel:
     array([ 1,  3,  6, 10])
     """
 
-    def __init__(self, in_params: object, out_params: object, map_expr: object, scan_expr: object, post_map_expr: object | None = None, identity: object | None = None, name: object = 'kernel', *, exclusive: bool = False, scan_type: object | None = None, preamble: object = '', options: object = ()) -> None: ...
+    def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: str, post_map_expr: str | None = None, identity: str | complex | None = None, name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, preamble: str = '', options: Sequence[str] = ()) -> None: ...
 
-    def __call__(self, *args, axis: object | None = None, out: object | None = None, queue: object | None = None, depends_on: object | None = None) -> object:
+    def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """
         Scans without waiting.
 
@@ -2919,7 +2938,7 @@ class ScanKernel:
 
     def __repr__(self) -> str: ...
 
-def copy(dst: object, src: object, *, queue: object = None, depends_on: object = (), progress: bool | Callable[[int, int], object] = False) -> None:
+def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None:
     """
     Copy `src` into `dst`, element by element, and wait.
 
@@ -2950,7 +2969,7 @@ def copy(dst: object, src: object, *, queue: object = None, depends_on: object =
         ``progress=True`` without tqdm.
     """
 
-def copy_async(dst: object | None, src: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """
     Submit a copy of `src` into `dst` and return its Event; see `copy`.
 
@@ -2979,7 +2998,7 @@ def copy_async(dst: object | None, src: object | None, *, queue: object | None =
         ``event.wait()`` or ``await event`` raises if the copy failed.
     """
 
-def copy_2d(dst: object | None, dst_pitch: object, src: object | None, src_pitch: object, width: object, height: object, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+def copy_2d(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's
     beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.
@@ -2990,12 +3009,12 @@ def copy_2d(dst: object | None, dst_pitch: object, src: object | None, src_pitch
         The rows leave a side, or a pitch is smaller than the width.
     """
 
-def copy_2d_async(dst: object | None, dst_pitch: object, src: object | None, src_pitch: object, width: object, height: object, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def copy_2d_async(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """
     Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.
     """
 
-def fill(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Set every element of USM to a number, and wait. The number must fit the element type.
 
@@ -3009,10 +3028,10 @@ def fill(dst: object | None, value: object | None, *, queue: object | None = Non
         `dst` is read-only.
     """
 
-def fill_async(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def fill_async(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """Submit a fill and return its Event; see `fill`."""
 
-def memset(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Set every byte of the elements of USM to `value`, 0 to 255, and wait.
 
@@ -3024,29 +3043,32 @@ def memset(dst: object | None, value: object | None, *, queue: object | None = N
         The value is no byte, or `dst` is read-only.
     """
 
-def memset_async(dst: object | None, value: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """Submit a memset and return its Event; see `memset`."""
 
-def prefetch(obj: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+def prefetch(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Move shared memory to the device of `queue` before it is needed there, and wait. Memory of
     other kinds is where it belongs: nothing happens.
     """
 
-def prefetch_async(obj: object | None, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def prefetch_async(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """Submit a prefetch and return its Event; see `prefetch`."""
 
-def mem_advise(obj: object | None, advice: object, *, queue: object | None = None, depends_on: object | None = ()) -> None:
+def mem_advise(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Tell the driver how memory will be used, and wait. What `advice` means is the backend's own
     (the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do nothing.
     """
 
-def mem_advise_async(obj: object | None, advice: object, *, queue: object | None = None, depends_on: object | None = ()) -> Event:
+def mem_advise_async(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
     """Submit an advice and return its Event; see `mem_advise`."""
 
-def _set_staging(limits: object | None) -> None: ...
+def _set_staging(limits: tuple[int, int, int] | None) -> None: ...
 
 _api: object
 
 __version__: str
+
+def _signature_of(function: object) -> object:
+    """The inspect.Signature of a function of this module."""

@@ -163,5 +163,4 @@ def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: boo
             stacklevel=2,
         )
     memory.copy_from_host(data)
-    rebuilt: _Memory = memory.as_readonly() if readonly else memory  # type: ignore[assignment]
-    return rebuilt
+    return memory.as_readonly() if readonly else memory

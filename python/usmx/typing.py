@@ -1,24 +1,171 @@
-"""The types that signatures of usmx, and of extensions built on it, speak of."""
+"""The types that signatures of usmx, and of extensions built on it, use.
+
+At run time most of them are plain text, so that importing this module imports nothing else.
+"""
 # SPDX-License-Identifier: Apache-2.0
 
-from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Protocol,
+    SupportsComplex,
+    SupportsFloat,
+    SupportsIndex,
+    TypeAlias,
+)
 
-__all__ = ["QueueLike", "SupportsCapsule", "SupportsUSM"]
+if TYPE_CHECKING:
+    import sys
+
+    import numpy
+    import numpy.typing
+
+    from . import Event, LocalMemory
+    from . import dtype as usmx_dtype
+
+    if sys.version_info >= (3, 12):
+        from collections.abc import Buffer
+    else:
+        from typing_extensions import Buffer
+
+__all__ = [
+    "ArrayLike",
+    "ArrayOrNumber",
+    "CopySide",
+    "DTypeLike",
+    "DeviceLike",
+    "EventLike",
+    "EventsLike",
+    "Index",
+    "KernelArgument",
+    "LaunchRange",
+    "Number",
+    "NumpyArray",
+    "NumpyDType",
+    "Order",
+    "OrderLike",
+    "OutputLike",
+    "QueueLike",
+    "ShapeLike",
+    "SupportsArray",
+    "SupportsCapsule",
+    "SupportsDType",
+    "SupportsFilterString",
+    "SupportsQueue",
+    "SupportsUSM",
+    "UsmKind",
+]
 
 
 class SupportsUSM(Protocol):
-    """Whatever describes its USM by ``__sycl_usm_array_interface__``: arrays of any library."""
+    """An object that describes its USM by ``__sycl_usm_array_interface__``, of any library."""
 
     @property
     def __sycl_usm_array_interface__(self) -> Mapping[str, Any]: ...
 
 
 class SupportsCapsule(Protocol):
-    """A queue or context of any library: hands over its SYCL object in a fresh capsule."""
+    """A queue, context or event of any library: returns its SYCL object in a fresh capsule."""
 
     def _get_capsule(self) -> object: ...
 
 
-QueueLike: TypeAlias = SupportsCapsule | str | None
-"""What names a queue: one of any library, a filter string, or None for the default queue."""
+class SupportsFilterString(Protocol):
+    """A device of any library."""
+
+    @property
+    def filter_string(self) -> str | None: ...
+
+
+class SupportsQueue(Protocol):
+    """An object that knows its queue, such as the device of a dpnp array."""
+
+    @property
+    def sycl_queue(self) -> SupportsCapsule: ...
+
+
+class SupportsArray(Protocol):
+    """An object that NumPy makes an array of."""
+
+    def __array__(self) -> Any: ...
+
+
+class SupportsDType(Protocol):
+    """An object with an element type of NumPy."""
+
+    @property
+    def dtype(self) -> "numpy.dtype[Any]": ...
+
+
+UsmKind: TypeAlias = Literal["device", "shared", "host"]
+"""The kinds of USM."""
+
+Order: TypeAlias = Literal["C", "F"]
+"""The order of the elements of a new array in memory."""
+
+OrderLike: TypeAlias = Literal["C", "F", "A", "K"]
+"""The same for a copy: "A" and "K" follow the source."""
+
+ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+"""Lengths: an int, or a sequence of ints."""
+
+DTypeLike: TypeAlias = (
+    "str | type[Any] | usmx_dtype | numpy.dtype[Any] | SupportsDType | list[tuple[Any, ...]] | None"
+)
+"""An element type: a name, a type, a dtype, or the fields of a record; None is the default."""
+
+QueueLike: TypeAlias = SupportsCapsule | SupportsFilterString | SupportsQueue | str | None
+"""A queue: one of any library, a device, a filter string, or None for the default queue."""
+
+DeviceLike: TypeAlias = SupportsFilterString | SupportsCapsule | SupportsQueue | str | None
+"""A device: one of any library, a queue, a filter string, or None for the default device."""
+
+EventLike: TypeAlias = "Event | SupportsCapsule"
+"""An event of any library."""
+
+EventsLike: TypeAlias = "Event | SupportsCapsule | Sequence[Event | SupportsCapsule] | None"
+"""An event, or a sequence of events."""
+
+Number: TypeAlias = complex | SupportsComplex | SupportsFloat | SupportsIndex
+"""A number of Python or NumPy."""
+
+ArrayLike: TypeAlias = (
+    "SupportsUSM | Buffer | SupportsArray | complex | SupportsFloat | Sequence[Any]"
+)
+"""Elements: USM of any library, a buffer, a NumPy array, a number, or nested sequences of them."""
+
+ArrayOrNumber: TypeAlias = SupportsUSM | complex | SupportsComplex | SupportsFloat | SupportsIndex
+"""An operand of an expression: USM of any library, or a number."""
+
+OutputLike: TypeAlias = SupportsUSM | tuple[SupportsUSM | None, ...] | None
+"""Where results go; None in a tuple is an output that is made."""
+
+CopySide: TypeAlias = "SupportsUSM | Buffer | SupportsArray"
+"""A side of a copy: USM of any library, or a buffer of the host."""
+
+KernelArgument: TypeAlias = "ArrayOrNumber | Buffer | SupportsArray | LocalMemory"
+"""An argument of a kernel: USM, a number, a record, or local memory."""
+
+LaunchRange: TypeAlias = (
+    SupportsIndex | tuple[SupportsIndex | tuple[SupportsIndex, ...] | list[SupportsIndex], ...]
+)
+"""A global range, or a global and a local one."""
+
+Index: TypeAlias = (
+    SupportsIndex
+    | slice
+    | EllipsisType
+    | str
+    | tuple[SupportsIndex | slice | EllipsisType | None, ...]
+    | None
+)
+"""An index of basic indexing; a string is a field of records."""
+
+NumpyArray: TypeAlias = "numpy.typing.NDArray[Any]"
+"""A NumPy array."""
+
+NumpyDType: TypeAlias = "numpy.dtype[Any]"
+"""A NumPy dtype; where NumPy is not installed, a `usmx.dtype` stands in its place."""

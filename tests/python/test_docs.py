@@ -1,7 +1,7 @@
 """Runs every Python block of README.md and docs/ as a reader would: what a page shows must happen.
 
-Each page is one program in a process of its own. A ``text`` block after a ``python`` block is what
-that block prints.
+Each block is a program in a process of its own, because readers copy one and paste it alone. A
+``text`` block after a ``python`` block is what that block prints.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,6 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-END = "--- end of block ---"
 
 
 def blocks(page: Path) -> list[tuple[str, str, int]]:
@@ -28,30 +27,35 @@ def blocks(page: Path) -> list[tuple[str, str, int]]:
     ]
 
 
-RUNNABLE = [page for page in PAGES if any(language == "python" for language, *_ in blocks(page))]
-
-
-@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_does_what_it_shows(page, tmp_path):
+def programs(page: Path) -> list[tuple[str, str, str | None]]:
+    """Name and text of each Python block, and what it prints if a ``text`` block says so."""
     found = blocks(page)
-    programs = [(text, line) for language, text, line in found if language == "python"]
-    script = tmp_path / "page.py"
-    script.write_text(
-        "\n".join(f"# line {line}\n{text}\nprint({END!r})" for text, line in programs),
-        encoding="utf-8",
-    )
+    after = [*found[1:], ("", "", 0)]
+    return [
+        (f"{page.relative_to(ROOT)}:{line}", text, shown if follower == "text" else None)
+        for (language, text, line), (follower, shown, _) in zip(found, after, strict=True)
+        if language == "python"
+    ]
+
+
+PROGRAMS = [program for page in PAGES for program in programs(page)]
+
+
+@pytest.mark.parametrize(("text", "shown"), [p[1:] for p in PROGRAMS], ids=[p[0] for p in PROGRAMS])
+def test_a_block_pasted_alone_does_what_it_shows(text, shown, tmp_path):
+    script = tmp_path / "block.py"
+    script.write_text(text, encoding="utf-8")
     run = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        timeout=300,
     )
     assert run.returncode == 0, run.stderr
-    printed = iter(run.stdout.split(END + "\n"))
-    output = None
-    for language, text, line in found:
-        if language == "python":
-            output = next(printed)
-        elif language == "text" and output is not None:
-            assert output.strip() == text.strip(), f"{page.name}, line {line}"
-            output = None
+    if shown is not None:
+        assert run.stdout.strip() == shown.strip()
 
 
 def test_links_between_pages_lead_somewhere():
@@ -69,5 +73,5 @@ def test_links_between_pages_lead_somewhere():
 
 def test_the_readme_and_every_question_have_a_page():
     assert {"README.md", "docs/memory.md", "docs/arrays.md"} <= {
-        str(page.relative_to(ROOT)) for page in RUNNABLE
+        name.split(":")[0] for name, *_ in PROGRAMS
     }

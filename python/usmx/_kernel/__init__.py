@@ -55,11 +55,13 @@ _PARTS = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # type checkers would believe that every name exists
 
-    value: object = getattr(import_module(f".{_PARTS.get(name, 'functions')}", __name__), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value: object = getattr(import_module(f".{_PARTS.get(name, 'functions')}", __name__), name)
+        globals()[name] = value
+        return value

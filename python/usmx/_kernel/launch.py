@@ -9,7 +9,7 @@ from . import kept, mode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Never, overload
 
     from . import source
     from .compiler import Compiled
@@ -82,14 +82,7 @@ def key_of_argument(obj: object) -> str:
 
 
 def type_of(obj: object, where: str) -> Type:
-    """The type of an argument.
-
-    Parameters
-    ----------
-    obj : object
-        The argument; arrays that are no arrays of usmx are imported before.
-    where : str
-        Begins the message.
+    """The type of an argument; `where` begins messages. Foreign arrays are imported before.
 
     Raises
     ------
@@ -190,7 +183,7 @@ class Kernel(_usmx._KernelDispatcher):
 
         return Simulation(self, key)
 
-    def __call__(self, *_: Any, **__: Any) -> Any:
+    def __call__(self, *_: Never, **__: Never) -> Any:
         name = self.__name__
         raise TypeError(f"a kernel is launched over a range: {name}[global_range](...)")
 
@@ -450,6 +443,21 @@ class Kernel(_usmx._KernelDispatcher):
 
 def _is_foreign(obj: object) -> bool:
     return not isinstance(obj, _usmx.ndarray) and hasattr(obj, "__sycl_usm_array_interface__")
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def kernel(
+        function: Callable[..., object],
+        *,
+        simulate: bool | None = None,
+        options: Sequence[str] = (),
+    ) -> Kernel: ...
+    @overload
+    def kernel(
+        function: None = None, *, simulate: bool | None = None, options: Sequence[str] = ()
+    ) -> Callable[[Callable[..., object]], Kernel]: ...
 
 
 def kernel(
