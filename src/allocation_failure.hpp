@@ -7,18 +7,39 @@
 
 #include <sycl/device.hpp>
 
+#include "usmx/error.hpp"
 #include "usmx/view.hpp"
 
 namespace usmx::detail {
 
 /// "1536 bytes (1.5 KiB)": people compare the second form, programs the first.
 std::string amount(std::size_t bytes);
+/// "1.5 KiB" alone, for what stands beside the amount that was asked for.
+std::string scaled(std::size_t bytes);
 
 /// "opencl:cpu:0 (name of the device)"; what cannot be asked is left out rather than thrown.
 std::string describe(const sycl::device& device);
 
+/// What `fail_allocation` throws: who asked the resource that failed says what was asked of itself,
+/// and repeats the cause alone.
+class failed_allocation final : public allocation_error {
+ public:
+  failed_allocation(std::size_t bytes, std::string what, std::string cause)
+      : allocation_error(bytes, std::move(what)), cause_(std::move(cause)) {}
+  const std::string& cause() const noexcept { return cause_; }
+
+ private:
+  std::string cause_;
+};
+/// The cause if it is known, the whole text otherwise.
+std::string cause_of(const allocation_error& error);
+
 /// Throws allocation_error: what was asked for, where, how much is free there, and the cause.
 [[noreturn]] void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
                                   const sycl::device& device, const std::string& cause);
+/// The same, and who holds what there: not a cause, so whoever passes the failure on says it anew.
+[[noreturn]] void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
+                                  const sycl::device& device, const std::string& cause,
+                                  const std::string& held);
 
 }  // namespace usmx::detail

@@ -72,7 +72,7 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   // Pools of other kinds may hold what is missing: a device has one memory.
   if (p == nullptr && trim_default_resources() != 0) p = attempt();
   if (p == nullptr) {
-    detail::fail_allocation(bytes, alignment, kind_, device_, cause + detail::holdings(device_));
+    detail::fail_allocation(bytes, alignment, kind_, device_, cause, detail::holdings(device_));
   }
   if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
     // Seen with sizes that no device has; a kernel that trusts the alignment would crash later.

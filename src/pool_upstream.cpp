@@ -13,6 +13,7 @@
 
 #include "allocation_failure.hpp"
 #include "backend.hpp"
+#include "holdings.hpp"
 #include "pool_parts.hpp"
 #include "usmx/error.hpp"
 
@@ -71,7 +72,8 @@ void pool_resource::parts::fail(const pool_request& r, const std::string& cause)
     text += ", and may hold " + detail::amount(limits.most);
   }
   if (!cause.empty()) text += "; " + cause;
-  detail::fail_allocation(r.bytes, r.alignment, kind, device, text);
+  detail::fail_allocation(r.bytes, r.alignment, kind, device, text,
+                          detail::holdings(device, upstream.get()));
 }
 
 /// Counts bytes that are about to come; false if there may not be so many.
@@ -125,7 +127,7 @@ detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request
     return r == nullptr ? block{} : take_from_store(*r);
   } catch (const allocation_error& e) {
     undo();
-    cause = e.what();
+    cause = detail::cause_of(e);
     return {};
   } catch (...) {
     undo();

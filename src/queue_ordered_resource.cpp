@@ -307,8 +307,9 @@ void* queue_ordered_resource::parts::from_upstream(std::size_t bytes, std::size_
     return upstream->allocate(bytes, alignment);
   } catch (const allocation_error& e) {
     const queue_order_stats now = stats();
-    throw allocation_error(bytes, std::string(e.what()) + "; behind queues wait " +
-                                      detail::amount(now.bytes) + " in " +
+    if (now.blocks == 0) throw;
+    throw allocation_error(bytes, std::string(e.what()) + "; " + detail::scaled(now.bytes) +
+                                      " of that wait behind queues in " +
                                       std::to_string(now.blocks) + " blocks");
   }
 }

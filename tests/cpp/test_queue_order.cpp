@@ -357,10 +357,11 @@ TEST(QueueOrder, WaitsForWhatIsInUseBeforeItGivesUp) {
   } catch (const allocation_error& e) {
     const std::string text = e.what();
     CHECK_EQUAL(e.bytes(), 20 * MiB);
-    for (const char* words : {"1 blocks use 20971520 bytes (20.0 MiB)", "may hold 33554432 bytes",
-                              "behind queues wait 0 bytes in 0 blocks"}) {
+    for (const char* words :
+         {"1 blocks use 20971520 bytes (20.0 MiB)", "may hold 33554432 bytes"}) {
       CHECK(text.find(words) != std::string::npos);
     }
+    CHECK(text.find("queues") == std::string::npos);  // nothing waits for one
   }
 }
 

@@ -162,6 +162,25 @@ def test_a_block_that_went_back_is_no_memory(pool: um.PoolResource) -> None:
         usmx.asarray(described)
 
 
+def test_out_of_memory_says_everything_once(run_python: Any) -> None:
+    run_python("""
+        import pytest, re, usmx, usmx.memory as um
+        kept = um.MemoryUSMDevice(1 << 20)
+        pool = um.get_resource(kind="device").upstream
+        held = pool.stats()["held"]
+        with pytest.raises(um.AllocationError) as caught:
+            usmx.empty(1 << 41, "uint8")
+        text = str(caught.value)
+        device = text.split(" on ")[1].split(";")[0]
+        assert len(text) - len(device) < 400, text
+        for words in ("cannot allocate", "of device USM", device, "free there", "the pool"):
+            assert text.count(words) == 1, (words, text)
+        # What failed is held by nobody.
+        assert re.findall(r"holds (\\d+) bytes", text) == [str(held)], text
+        assert "aligned to" not in text, text
+    """)
+
+
 # --- what serves by default ----------------------------------------------------------------------
 
 CHAIN = """
@@ -197,8 +216,7 @@ def test_out_of_memory_says_who_holds_what(run_python: Any) -> None:
             um.MemoryUSMDevice(1 << 41)
         text = str(caught.value)
         assert "cannot allocate 2199023255552 bytes (2.0 TiB) of device USM" in text, text
-        assert "the pool of shared USM holds 2097152 bytes" in text, text
-        assert "of which 1 blocks use 1048576 bytes" in text, text
+        assert "the pool of shared USM holds 2.0 MiB, of which 1 blocks use 1.0 MiB" in text, text
         assert "the pool of host USM holds" in text, text
         assert um.MemoryUSMDevice(100).nbytes == 100
     """)
