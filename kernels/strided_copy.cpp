@@ -2,7 +2,7 @@
 // what the host must not do with device memory.
 //
 // Compiled for each pair of types with -DTO=, -DFROM= (a scalar type; the parts of a complex one),
-// -DTO_PARTS=, -DFROM_PARTS= (2 for complex), -DINDEX= (unsigned, counts the elements) and -DRANK=.
+// -DTO_PARTS=, -DFROM_PARTS= (2 for complex) and -DRANK=. A launch has fewer than 2^31 elements.
 // Distances are in units of TO and FROM. The outermost dimension comes first.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -80,25 +80,25 @@ USMX_KERNEL(1)
 strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, uint64_t n3,
              int64_t to0, int64_t to1, int64_t to2, int64_t to3, int64_t from0, int64_t from1,
              int64_t from2, int64_t from3) {
-  INDEX rest = INDEX(usmx::global_id());
-  if (rest >= INDEX(size)) return;
+  uint32_t rest = uint32_t(usmx::global_id());
+  if (rest >= uint32_t(size)) return;
   int64_t d = 0;
   int64_t s = 0;
   if constexpr (RANK > 1) {
-    const INDEX k = rest % INDEX(n3);
-    rest /= INDEX(n3);
+    const uint32_t k = rest % uint32_t(n3);
+    rest /= uint32_t(n3);
     d += int64_t(k) * to3;
     s += int64_t(k) * from3;
   }
   if constexpr (RANK > 2) {
-    const INDEX k = rest % INDEX(n2);
-    rest /= INDEX(n2);
+    const uint32_t k = rest % uint32_t(n2);
+    rest /= uint32_t(n2);
     d += int64_t(k) * to2;
     s += int64_t(k) * from2;
   }
   if constexpr (RANK > 3) {
-    const INDEX k = rest % INDEX(n1);
-    rest /= INDEX(n1);
+    const uint32_t k = rest % uint32_t(n1);
+    rest /= uint32_t(n1);
     d += int64_t(k) * to1;
     s += int64_t(k) * from1;
   }
@@ -111,14 +111,14 @@ strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, 
 // first.
 USMX_KERNEL(1)
 strided_copy_any(TO* to, const FROM* from, uint64_t size, const int64_t* loops, int32_t rank) {
-  INDEX rest = INDEX(usmx::global_id());
-  if (rest >= INDEX(size)) return;
+  uint32_t rest = uint32_t(usmx::global_id());
+  if (rest >= uint32_t(size)) return;
   int64_t d = 0;
   int64_t s = 0;
   for (int32_t axis = 0; axis < rank; ++axis) {
     const int64_t* loop = loops + 3 * axis;
-    const INDEX k = rest % INDEX(loop[0]);
-    rest /= INDEX(loop[0]);
+    const uint32_t k = rest % uint32_t(loop[0]);
+    rest /= uint32_t(loop[0]);
     d += int64_t(k) * loop[1];
     s += int64_t(k) * loop[2];
   }

@@ -110,7 +110,8 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
 
 void from_host(command_chain& commands, const any_view& dst, const any_view& src) {
   if (stage_from_host(commands, dst, src)) return;
-  if (same_bytes(dst.dtype(), src.dtype())) {
+  // A buffer may show the very memory that is written: commands that copy may not overlap.
+  if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
     const loop_nest nest = make_nest(dst, src);
     if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);
   }

@@ -79,6 +79,9 @@ void require(const sycl::device& device, const device_type& type) {
   }
 }
 
+/// A launch has fewer work-items than an int can count.
+constexpr std::int64_t most_items = std::int64_t{1} << 30;
+
 launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t size) {
   const std::size_t most = forms_of(queue).most_items;
   const std::size_t local =
@@ -192,8 +195,11 @@ void copy_runs(command_chain& commands, const any_view& dst, const any_view& src
   });
 }
 
-void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view& src,
-                    const loop_nest& nest) {
+namespace {
+
+/// Of so few elements that one launch copies them.
+void copy_part(command_chain& commands, const any_view& dst, const any_view& src,
+               const loop_nest& nest) {
   sycl::queue& queue = commands.queue();
   auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
   const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
@@ -219,14 +225,12 @@ void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view
   }
   const auto rank = static_cast<std::size_t>(loops.rank);
   const auto size = static_cast<std::uint64_t>(loops.count(loops.rank));
-  const bool is_small = size < (std::uint64_t{1} << 31);
   constexpr std::size_t fixed_rank = 4;
 
   const program built = program::build(queue, std::string(kernel_source("strided_copy.cpp")),
                                        {macro("TO", to_type.name), macro("FROM", from_type.name),
                                         macro("TO_PARTS", std::to_string(to_type.parts)),
                                         macro("FROM_PARTS", std::to_string(from_type.parts)),
-                                        macro("INDEX", is_small ? "uint32_t" : "uint64_t"),
                                         macro("RANK", std::to_string(std::min(rank, fixed_rank)))});
 
   if (rank <= fixed_rank) {
@@ -259,6 +263,17 @@ void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view
                  {static_cast<const void*>(to), static_cast<const void*>(from), size,
                   static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
                  commands.before()));
+}
+
+}  // namespace
+
+void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view& src,
+                    const loop_nest& nest) {
+  // Without a cast an item copies a word, which may be as small as a byte.
+  const bool same = same_bytes(dst.dtype(), src.dtype());
+  const auto words = same ? static_cast<std::int64_t>(dst.dtype().itemsize()) : 1;
+  nest.each_part(std::max<std::int64_t>(most_items / words, 1),
+                 [&](const loop_nest& part) { copy_part(commands, dst, src, part); });
 }
 
 }  // namespace usmx::detail

@@ -48,6 +48,22 @@ struct loop_nest {
 
   /// Product of the first `depth` lengths.
   std::int64_t count(int depth) const noexcept;
+  /// Cuts the loops into parts of at most `most` elements each and calls `visit` with their loops.
+  template <class Visit>
+  void each_part(std::int64_t most, Visit&& visit) const {
+    const std::int64_t all = count(rank);
+    if (all <= most) return visit(*this);
+    std::size_t axis = 0;  // the outermost that can be cut
+    while (shape[axis] == 1) ++axis;
+    const std::int64_t step = std::max<std::int64_t>(most / (all / shape[axis]), 1);
+    for (std::int64_t at = 0; at < shape[axis]; at += step) {
+      loop_nest part = *this;
+      part.shape[axis] = std::min(step, shape[axis] - at);
+      part.to_shift += at * to[axis];
+      part.from_shift += at * from[axis];
+      part.each_part(most, visit);
+    }
+  }
   /// The dimension, other than `inner`, along which the source is read in smaller steps than along
   /// `inner`; -1 if there is none.
   int fastest_source(int inner) const noexcept;

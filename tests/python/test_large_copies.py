@@ -82,3 +82,51 @@ def test_work_on_other_queues_comes_first() -> None:
         there = np.empty(LARGE, "u1")
         usmx.copy(there, array, queue=second)
         np.testing.assert_array_equal(there, array.to_numpy())
+
+
+# --- more elements than an int can count ---------------------------------------------------------
+
+MORE_THAN_AN_INT = """
+    import numpy as np, usmx
+    n = (1 << 31) + 3 * 4099
+    whole = usmx.empty(n, "int8")
+    ends = (slice(0, 5), slice(n // 2 - 2, n // 2 + 3), slice(n - 5, n))
+
+    # Broadcast: from a source of one element, and a cast on the way.
+    one = usmx.asarray(np.array([7], "int8"))
+    usmx.copy(whole, usmx.ndarray((n,), "int8", one, strides=(0,)))
+    assert all((whole[end].to_numpy() == 7).all() for end in ends)
+    wide = usmx.asarray(np.array([9.5], "float32"))
+    usmx.copy(whole, usmx.ndarray((n,), "float32", wide, strides=(0,)))
+    assert all((whole[end].to_numpy() == 9).all() for end in ends)
+
+    # Reversed: the first elements come out last.
+    whole[:5] = np.arange(5, dtype="int8")
+    turned = usmx.empty(n, "int8")
+    usmx.copy(turned, whole[::-1])
+    assert turned[n - 5 :].to_numpy().tolist() == [4, 3, 2, 1, 0]
+    assert (turned[: n - 5][ends[1]].to_numpy() == 9).all()
+    del turned
+
+    # Strided: every other byte of more than an int can count.
+    half = usmx.empty((n + 1) // 2, "int8")
+    usmx.copy(half, whole[::2])
+    assert half[:4].to_numpy().tolist() == [0, 2, 4, 9]
+    assert half[-3:].to_numpy().tolist() == [9, 9, 9]
+"""
+
+
+def test_device_memory_of_more_elements_than_an_int_counts(run_python: Any) -> None:
+    run_python(MORE_THAN_AN_INT)
+
+
+def test_an_asynchronous_copy_from_a_buffer_that_shows_the_destination_is_right() -> None:
+    for usm_type in ("shared", "host"):
+        array = usmx.arange(100000, dtype="int64", usm_type=usm_type)
+        seen = np.asarray(array)
+        usmx.copy_async(array[1:], seen[:-1]).wait()
+        np.testing.assert_array_equal(seen[1:], np.arange(99999))
+        usmx.copy_async(seen[:-1], array[1:]).wait()
+        np.testing.assert_array_equal(seen[:-1], np.arange(99999))
+        usmx.copy_async(array, seen[::-1]).wait()
+        np.testing.assert_array_equal(seen[1:], np.arange(99999)[::-1])
