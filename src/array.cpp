@@ -86,11 +86,7 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
   }
   layout where = c_order(shape, type);
   const std::size_t bytes = static_cast<std::size_t>(where.size()) * type.itemsize();
-  // Who gets shared or host memory may write to it at once, without asking whether a queue still
-  // does; device memory is reached through queues alone.
-  shared_owner owner = kind == usm_kind::device
-                           ? allocate(default_resource(queue, kind), queue, bytes)
-                           : allocate(default_resource(queue, kind), bytes);
+  shared_owner owner = allocate(queue, kind, bytes);
   any_view elements = view_of(owner->base(), std::move(type), std::move(where), kind);
   return {std::move(elements), queue, std::move(owner)};
 }

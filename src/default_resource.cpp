@@ -181,24 +181,30 @@ std::size_t trim_default_resources() noexcept {
   return trim_pools();
 }
 
+shared_owner allocate(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
+                      std::size_t alignment) {
+  std::shared_ptr<memory_resource> from = default_resource(queue, kind);
+  if (host_accessible(kind)) return allocate(std::move(from), bytes, alignment);
+  return allocate(std::move(from), queue, bytes, alignment);
+}
+
 namespace detail {
 
-std::string holdings(const sycl::device& device) {
+std::string holdings(const sycl::device& device, const memory_resource* besides) {
   std::string text;
   for (const auto& resource : default_resources()) {
     const auto pool = pool_below(resource);
     if (pool == nullptr || pool->device() != device) continue;
+    if (pool->upstream().get() == besides) continue;
     const pool_stats now = pool->stats();
     if (now.held == 0) continue;
-    text += "; the pool of ";
+    text += text.empty() ? "the pool of " : "; the pool of ";
     text += name(pool->kind());
-    text += " USM holds " + amount(now.held) + ", of which " + std::to_string(now.blocks) +
-            " blocks use " + amount(now.used);
-    if (const auto ordered = std::dynamic_pointer_cast<queue_ordered_resource>(resource)) {
-      const queue_order_stats waiting = ordered->stats();
-      text += ", " + amount(waiting.bytes) + " of that in " + std::to_string(waiting.blocks) +
-              " blocks that wait for queues";
-    }
+    text += " USM holds " + scaled(now.held) + ", of which " + std::to_string(now.blocks) +
+            " blocks use " + scaled(now.used);
+    const auto ordered = std::dynamic_pointer_cast<queue_ordered_resource>(resource);
+    const queue_order_stats waiting = ordered ? ordered->stats() : queue_order_stats{};
+    if (waiting.blocks != 0) text += ", " + scaled(waiting.bytes) + " of that behind queues";
   }
   return text;
 }

@@ -135,8 +135,7 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
 void owner::exposed_on(const sycl::queue& queue) {
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
-  find_use(queue).exposed = true;
-  used_.store(true, std::memory_order_release);
+  note_exposed(queue);
 }
 
 bool owner::use::has_own_work() const noexcept {

@@ -65,6 +65,12 @@ class owner {
   bool busy() noexcept;
   /// The same for queues named by `used_on` alone: what others submitted is theirs to order.
   bool has_own_work() noexcept;
+  /// Both for callers with a lock that others need to get on, as Python's: events alone are asked.
+  /// Empty where a queue has to be asked, which may wait for other threads.
+  std::optional<bool> try_busy() noexcept;
+  std::optional<bool> try_own_work() noexcept;
+  /// `exposed_on` for such callers: false, and nothing has happened, where that takes a command.
+  [[nodiscard]] bool try_exposed_on(const sycl::queue& queue);
   /// Adds the events that a command on the bytes has to wait for if it is submitted to `next`: none
   /// for what that queue puts before it anyway. May throw sycl::exception.
   void pending(const sycl::queue& next, std::vector<sycl::event>& events);
@@ -123,6 +129,7 @@ class owner {
   use& find_use(const sycl::queue& queue);
   void end_use(const sycl::queue& queue, const sycl::event* last) noexcept;
   void come_after_former(const sycl::queue& queue);
+  void note_exposed(const sycl::queue& queue);
   std::vector<use> take_uses() noexcept;
 
   std::byte* base_;
@@ -153,6 +160,13 @@ shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t
 /// come before all that `used_on` names, and `wait` waits for them: call it before any other use.
 shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
                       std::size_t bytes, std::size_t alignment = default_alignment);
+
+/// Bytes for work on `queue`, from the resource that serves there by default: what everything asks
+/// that makes arrays and memory. The host may write to shared and host memory at once: nothing uses
+/// it any more. Device memory is reached by commands alone, and may be what earlier ones on `queue`
+/// still use, as above. Throws what `default_resource` and `allocate` throw.
+shared_owner allocate(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
+                      std::size_t alignment = default_alignment);
 
 /// Foreign memory: `deleter(base)` runs exactly once, after the last array is gone and the queues
 /// that used the bytes have passed. It must not throw and must not call Python without the GIL.

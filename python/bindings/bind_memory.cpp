@@ -77,7 +77,7 @@ array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_l
   shared_owner owner;
   {
     const gil_released released;
-    owner = allocate(default_resource(queue, kind), queue, count,
+    owner = allocate(queue, kind, count,
                      alignment == 0 ? default_alignment : static_cast<std::size_t>(alignment));
   }
   any_view all = byte_run(owner->base(), count, kind, false);
@@ -143,7 +143,8 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
 }
 
 nb::object slice(nb::handle self, nb::handle key) {
-  const array& bytes = live(*nb::inst_ptr<memory>(self));
+  const live_bytes held = live(*nb::inst_ptr<memory>(self));
+  const array& bytes = *held;
   if (!PySlice_Check(key.ptr())) {
     throw nb::type_error(
         "memory is indexed by slices, m[16:64]; for single bytes of host-accessible memory use "
@@ -172,9 +173,9 @@ nb::object slice(nb::handle self, nb::handle key) {
 usm_kind kind_at(nb::handle self_or_address, nb::handle syclobj) {
   const void* p = nullptr;
   if (is_memory(self_or_address)) {
-    const array& bytes = live(*nb::inst_ptr<memory>(self_or_address));
-    if (syclobj.is_none()) return bytes.kind();
-    p = bytes.data();
+    const live_bytes bytes = live(*nb::inst_ptr<memory>(self_or_address));
+    if (syclobj.is_none()) return bytes->kind();
+    return kind_of(bytes->data(), to_origin(syclobj).context);
   } else {
     if (!PyLong_Check(self_or_address.ptr())) {
       throw nb::type_error("get_usm_type: pass a memory, or an address as an int");
@@ -222,15 +223,16 @@ std::string describe(nb::handle self) {
 
 nb::object reduce(nb::handle self) {
   const memory& m = *nb::inst_ptr<memory>(self);
-  const array& bytes = live(m);
+  const live_bytes bytes = live(m);
   return nb::make_tuple(
       nb::module_::import_("usmx.memory").attr("_rebuild"),
-      nb::make_tuple(self.type(), self.attr("tobytes")(), filter_string(bytes.queue().get_device()),
-                     bytes.elements().read_only()));
+      nb::make_tuple(self.type(), self.attr("tobytes")(),
+                     filter_string(bytes->queue().get_device()), bytes->elements().read_only()));
 }
 
 nb::object array_interface(const memory& m) {
-  const array& bytes = live(m);
+  const live_bytes held = live(m);
+  const array& bytes = *held;
   if (!host_accessible(bytes.kind())) {
     throw nb::attribute_error(
         "device memory has no __array_interface__, the host cannot see it; copy it with "
@@ -284,7 +286,7 @@ void bind_memory(nb::module_& m) {
   nb::class_<memory> c(m, "_Memory", "A run of bytes in USM; base of the three classes.",
                        nb::is_weak_referenceable());
   c.attr("__module__") = "usmx.memory";
-  const auto size = [](const memory& self) { return live(self).elements().size(); };
+  const auto size = [](const memory& self) { return live(self)->elements().size(); };
   c.def_prop_ro("nbytes", size, "Bytes.");
   c.def_prop_ro("size", size, "Bytes.");
   c.def("__len__", size);
@@ -304,36 +306,45 @@ void bind_memory(nb::module_& m) {
       },
       nb::sig("def __enter__(self) -> Self"));
   c.def(
-      "__exit__", [](memory& self, nb::args) { self.free(); },
+      "__exit__",
+      [](memory& self, nb::args raised) {
+        try {
+          self.free();
+        } catch (const nb::builtin_exception&) {
+          // What the block raised says more; its frames may hold the arrays that are in the way.
+          if (raised.size() == 0 || raised[0].is_none()) throw;
+        }
+      },
       nb::sig("def __exit__(self, *args: object) -> None"));
   c.def(
       "free", &memory::free,
       "Give the bytes back now; commands that still run on them are waited for behind the scenes.\n"
-      "After it every use of this object and of its slices raises ValueError. Whoever took the\n"
+      "After it every use of this object and of its slices raises ValueError. What took the\n"
       "address through `__sycl_usm_array_interface__` must be done with it.\n\n"
       "Raises\n------\n"
-      "BufferError\n    A memoryview, a NumPy array or another buffer still shows the bytes.");
+      "BufferError\n    A memoryview, a NumPy array or another buffer still shows the bytes, or an "
+      "array\n    or a call in another thread still uses them.");
   c.def_prop_ro("freed", &memory::freed, "True after `free()`.");
   c.def_prop_ro(
-      "readonly", [](const memory& self) { return live(self).elements().read_only(); },
+      "readonly", [](const memory& self) { return live(self)->elements().read_only(); },
       "True if the bytes must not be written through this object.");
   c.def(
       "as_readonly",
       [](nb::handle self) {
-        return view_of(self, live(*nb::inst_ptr<memory>(self)).elements().as_read_only());
+        return view_of(self, live(*nb::inst_ptr<memory>(self))->elements().as_read_only());
       },
       "The same bytes as an object that cannot write them.",
       nb::sig("def as_readonly(self) -> Self"));
   c.def_prop_ro(
       "reference_obj",
       [](const memory& self) -> nb::object {
-        return self.is_view() ? self.root() : lender_of(live(self));
+        return self.is_view() ? self.root() : lender_of(*live(self));
       },
       "The object that owns the bytes if this one does not, otherwise None.",
       nb::sig("def reference_obj(self) -> Any"));
-  const auto queue = [](const memory& self) { return live(self).queue(); };
-  const auto device = [](const memory& self) { return live(self).queue().get_device(); };
-  const auto context = [](const memory& self) { return live(self).queue().get_context(); };
+  const auto queue = [](const memory& self) { return live(self)->queue(); };
+  const auto device = [](const memory& self) { return live(self)->queue().get_device(); };
+  const auto context = [](const memory& self) { return live(self)->queue().get_context(); };
   for (const char* name : {"queue", "_queue"}) {
     c.def_prop_ro(name, queue, "The queue that work on these bytes goes to.");
   }
@@ -341,18 +352,18 @@ void bind_memory(nb::module_& m) {
   for (const char* name : {"context", "_context"}) {
     c.def_prop_ro(name, context, "The context the bytes belong to.");
   }
-  bind_dpctl_names(c, [](nb::handle self) { return live(nb::cast<const memory&>(self)).queue(); });
+  bind_dpctl_names(c, [](nb::handle self) { return live(nb::cast<const memory&>(self))->queue(); });
   c.def_prop_ro(
       "_pointer",
       [](const memory& self) {
-        const array& bytes = live(self);
+        const live_bytes bytes = live(self);
         // The address may reach commands that nobody tells us about: compute follows the queue.
-        if (const shared_owner& keep = bytes.keep_alive()) keep->exposed_on(bytes.queue());
-        return reinterpret_cast<std::uintptr_t>(bytes.data());
+        expose(*bytes);
+        return reinterpret_cast<std::uintptr_t>(bytes->data());
       },
       "The address of the first byte.");
   c.def_prop_ro(
-      "usm_type", [](const memory& self) { return name(live(self).kind()); },
+      "usm_type", [](const memory& self) { return name(live(self)->kind()); },
       "\"device\", \"shared\" or \"host\".", nb::sig("def usm_type(self) -> UsmKind"));
   const auto usm_type = [](nb::handle self, nb::handle syclobj) {
     return name(kind_at(self, syclobj));
@@ -373,7 +384,7 @@ void bind_memory(nb::module_& m) {
         "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".",
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
   c.def_prop_ro(
-      suai::attribute, [](const memory& self) { return export_suai(live(self)); },
+      suai::attribute, [](const memory& self) { return export_suai(*live(self)); },
       nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));

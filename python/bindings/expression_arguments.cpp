@@ -60,8 +60,7 @@ operand from_buffer(nb::handle obj, const expression_parameter& p, borrowed_arra
 
 /// Not a number, not an array of ours.
 const array* foreign_array(nb::handle obj, borrowed_arrays& borrowed) {
-  if (const auto* m = memory_of(obj)) return m;
-  auto imported = import_array(obj);
+  auto imported = import_array(obj);  // of a memory object a copy, which blocks its `free()`
   if (!imported) return nullptr;
   borrowed.push_front(std::move(*imported));
   return &borrowed.front();

@@ -23,7 +23,8 @@ struct memory {
   bool freed() const noexcept { return freed_; }
   bool is_view() const noexcept { return root_.is_valid(); }
   const nb::object& root() const noexcept { return root_; }
-  /// Gives the bytes up, for the views as well. Throws nb::buffer_error while buffers are exported.
+  /// Gives the bytes back, for the views as well; a view alone is only marked. Throws
+  /// nb::buffer_error while buffers are exported or anything but these objects uses the bytes.
   void free();
   /// A buffer of the host was handed out, or came back.
   void count_export(int change) noexcept;
@@ -52,10 +53,22 @@ struct memory_host final : memory {
   using memory::memory;
 };
 
+/// The bytes of a memory for as long as a call looks at them: `free()` refuses meanwhile, so they
+/// stay where they are although the call lets go of the GIL or runs code of Python.
+class live_bytes {
+ public:
+  explicit live_bytes(const array& bytes) noexcept : keep_(bytes.keep_alive()), bytes_(&bytes) {}
+  const array& operator*() const noexcept { return *bytes_; }
+  const array* operator->() const noexcept { return bytes_; }
+
+ private:
+  shared_owner keep_;
+  const array* bytes_;
+};
 /// The bytes of a memory that was not freed. Throws ValueError.
-const array& live(const memory& m);
+live_bytes live(const memory& m);
 /// The same for writing. Throws ValueError if it is read-only, naming the operation.
-const array& writable(const memory& m, const char* operation);
+live_bytes writable(const memory& m, const char* operation);
 
 /// `count` elements of one byte from `first` on.
 any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only);
@@ -65,8 +78,13 @@ any_view single_bytes(const any_view& v);
 array byte_span(array a);
 /// The array behind an object: our own, or one that its protocol describes.
 std::optional<array> to_array(nb::handle obj);
+/// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own, so that
+/// nobody frees the memory meanwhile.
+bool is_busy(shared_owner keep) noexcept;
 /// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
 void wait_for_work(const array& a);
+/// Before the address leaves together with the array's queue; without the GIL where that may wait.
+void expose(const array& a);
 /// Raised for objects without USM: a TypeError, and a ValueError for code that expects dpctl's.
 [[noreturn]] void raise_not_usm(nb::handle obj, const char* where);
 

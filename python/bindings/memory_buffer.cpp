@@ -12,7 +12,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
   memory& m = *nb::inst_ptr<memory>(self);
   try {
-    const array& bytes = live(m);
+    const live_bytes held = live(m);
+    const array& bytes = *held;
     if (bytes.kind() == usm_kind::device) {
       PyErr_SetString(PyExc_TypeError,
                       "device memory has no buffer, the host cannot see it; copy it with "

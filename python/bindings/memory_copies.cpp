@@ -91,18 +91,19 @@ void to_host(const array& from, void* data) {
 }
 
 nb::object copy_to_host(const memory& m, nb::object obj) {
-  const std::size_t size = live(m).elements().nbytes();
+  const std::size_t size = live(m)->elements().nbytes();
   if (obj.is_none()) {
     obj = nb::module_::import_("numpy").attr("empty")(size, "u1");
   }
   const host_buffer to(obj, true);
   if (to.bytes() < size) raise_sizes("copy_to_host", size, to.bytes());
-  const array& idle = live(m);  // asked again: the buffer's owner may have run code
+  const live_bytes held = live(m);  // asked again: the buffer's owner may have run code
+  const array& idle = *held;
   if (to.contiguous() && idle.elements().nbytes() == size && is_idle_for_host(idle)) {
     move_bytes(idle, to.data(), idle.data(), size);
     return obj;
   }
-  const array from = live(m);
+  const array& from = idle;
   if (to.contiguous()) {
     to_host(from, to.data());
     return obj;
@@ -124,7 +125,8 @@ void copy_from_host(const memory& m, nb::handle obj) {
   static_cast<void>(writable(m, "copy_from_host"));
   const host_buffer from(obj, false);
   const std::size_t size = from.bytes();
-  const array& idle = live(m);  // asked again: the buffer's owner may have run code
+  const live_bytes held = live(m);  // asked again: the buffer's owner may have run code
+  const array& idle = *held;
   if (size > idle.elements().nbytes())
     raise_sizes("copy_from_host", size, idle.elements().nbytes());
   if (size == 0) return;
@@ -152,7 +154,7 @@ void copy_from_host(const memory& m, nb::handle obj) {
 }
 
 void copy_from_device(const memory& m, nb::handle obj) {
-  const array to = writable(m, "copy_from_device");
+  const array to = *writable(m, "copy_from_device");
   const std::optional<array> from = to_array(obj);
   if (!from) raise_not_usm(obj, "copy_from_device");
   const std::size_t size = from->elements().nbytes();
@@ -161,7 +163,7 @@ void copy_from_device(const memory& m, nb::handle obj) {
 }
 
 void memset(const memory& m, nb::handle value) {
-  const array to = writable(m, "memset");
+  const array to = *writable(m, "memset");
   if (!PyIndex_Check(value.ptr())) {
     throw nb::type_error("memset: val must be an integer from 0 to 255");
   }
@@ -178,7 +180,7 @@ void memset(const memory& m, nb::handle value) {
 }
 
 nb::bytes tobytes(const memory& m) {
-  const array from = live(m);
+  const array from = *live(m);
   nb::object made = nb::steal(
       PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(from.elements().nbytes())));
   if (!made.is_valid()) nb::raise_python_error();

@@ -32,13 +32,24 @@ void memory::free() {
                                .c_str());
   }
   if (freed_) return;
-  if (!is_view()) {
-    for (memory* view = next_; view != nullptr; view = view->next_) {
-      view->freed_ = true;
-      view->bytes = array();  // the root's own reference is the last one
-    }
+  if (is_view()) {
+    freed_ = true;  // the bytes are the root's to give back
+    return;
+  }
+  const shared_owner& keep = bytes.keep_alive();
+  long ours = 1;
+  for (const memory* view = next_; view != nullptr; view = view->next_) ++ours;
+  if (keep && keep.use_count() > ours) {
+    throw nb::buffer_error(
+        "an array, another memory object or a call still uses this memory; delete the arrays, or "
+        "let the memory go with the last of them instead of free()");
   }
   freed_ = true;
+  for (memory* view = next_; view != nullptr; view = view->next_) {
+    view->freed_ = true;
+    if (keep) view->bytes = array();  // the root's own reference is the last one
+  }
+  if (!keep) return;  // kept by somebody else: there is nothing to give back
   give_back(bytes);
   bytes = array();
 }
@@ -48,14 +59,14 @@ void memory::count_export(int change) noexcept {
   if (is_view()) root_memory().exports_ += change;
 }
 
-const array& live(const memory& m) {
+live_bytes live(const memory& m) {
   if (m.freed()) throw nb::value_error("this memory was freed");
-  return m.bytes;
+  return live_bytes(m.bytes);
 }
 
-const array& writable(const memory& m, const char* operation) {
-  const array& bytes = live(m);
-  if (bytes.elements().read_only()) {
+live_bytes writable(const memory& m, const char* operation) {
+  live_bytes bytes = live(m);
+  if (bytes->elements().read_only()) {
     throw interop_error(fault::read_only, std::string(operation) +
                                               ": this memory is read-only and cannot be written");
   }
@@ -106,14 +117,32 @@ array byte_span(array a) {
 }
 
 std::optional<array> to_array(nb::handle obj) {
-  if (nb::inst_check(obj) && nb::isinstance<memory>(obj)) return live(*nb::inst_ptr<memory>(obj));
+  if (nb::inst_check(obj) && nb::isinstance<memory>(obj)) return *live(*nb::inst_ptr<memory>(obj));
   return import_array(obj);
 }
 
-void wait_for_work(const array& a) {
-  if (!a.keep_alive() || !a.keep_alive()->busy()) return;
+// A queue is asked through the runtime's scheduler, whose lock a thread may hold that waits for the
+// GIL: dpctl's host tasks do.
+bool is_busy(shared_owner keep) noexcept {
+  if (!keep) return false;
+  if (const auto known = keep->try_busy()) return *known;
   const gil_released released;
-  a.wait();
+  return keep->busy();
+}
+
+void wait_for_work(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!is_busy(keep)) return;
+  const gil_released released;
+  keep->wait();
+}
+
+void expose(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!keep || keep->try_exposed_on(a.queue())) return;
+  const sycl::queue queue = a.queue();
+  const gil_released released;
+  keep->exposed_on(queue);
 }
 
 }  // namespace usmx::python

@@ -5,6 +5,7 @@
 #include <sycl/exception.hpp>
 
 #include "bindings.hpp"
+#include "memory.hpp"
 
 namespace usmx::python {
 namespace {
@@ -92,11 +93,7 @@ PyObject* wrap(const array* elements) noexcept {
 
 bool wait_for(const array* elements) noexcept {
   return guarded(false, [&] {
-    if (elements->keep_alive() != nullptr && elements->keep_alive()->busy()) {
-      const array held = *elements;
-      const gil_released unlocked;
-      held.wait();
-    }
+    wait_for_work(*elements);
     return true;
   });
 }

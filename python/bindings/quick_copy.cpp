@@ -43,13 +43,16 @@ char letter_of(const dtype& type) noexcept {
   }
 }
 
-/// USM of ours in C order on which nothing is pending; null otherwise.
-const array* idle_usm(nb::handle obj, bool& is_memory) noexcept {
+/// USM of ours in C order on which nothing is pending; null otherwise. Stays where it is as long as
+/// `keep` lives: asking may let go of the GIL.
+const array* idle_usm(nb::handle obj, bool& is_memory, shared_owner& keep) noexcept {
   if (!nb::inst_check(obj)) return nullptr;
   const array* a = memory_of(obj);
   is_memory = a != nullptr;
   if (a == nullptr) a = array_of(obj);
-  if (a == nullptr || a->elements().size() == 0 || !is_idle_for_host(*a)) return nullptr;
+  if (a == nullptr) return nullptr;
+  keep = a->keep_alive();
+  if (a->elements().size() == 0 || !is_idle_for_host(*a)) return nullptr;
   return a->elements().layout().is_c_contiguous() ? a : nullptr;
 }
 
@@ -87,10 +90,10 @@ bool copy_with_buffer(const array& a, bool is_memory, nb::handle obj, bool to_bu
 }  // namespace
 
 bool is_idle_for_host(const array& a) noexcept {
-  const shared_owner& keep = a.keep_alive();
+  const shared_owner keep = a.keep_alive();
   // The longer way is the one that leaves records.
   return host_accessible(a.kind()) && a.elements().nbytes() < large_bytes && keep &&
-         !keep->is_lent() && !keep->busy() && !is_traced();
+         !keep->is_lent() && !is_traced() && !is_busy(keep);
 }
 
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes) {
@@ -107,8 +110,10 @@ void move_bytes(const array& holds, void* to, const void* from, std::size_t byte
 bool copy_quickly(nb::handle dst, nb::handle src) {
   bool dst_is_memory = false;
   bool src_is_memory = false;
-  const array* const to = idle_usm(dst, dst_is_memory);
-  const array* const from = idle_usm(src, src_is_memory);
+  shared_owner to_kept;
+  shared_owner from_kept;
+  const array* const to = idle_usm(dst, dst_is_memory, to_kept);
+  const array* const from = idle_usm(src, src_is_memory, from_kept);
   if (to != nullptr && to->elements().read_only()) return false;
   if (to != nullptr && from != nullptr) {
     const any_view& t = to->elements();

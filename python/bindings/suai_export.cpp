@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "memory.hpp"
 #include "protocols.hpp"
 
 namespace usmx::python {
@@ -146,12 +147,12 @@ nb::dict export_suai(const array& a) {
   });
   // The protocol has no event: whoever reads the dictionary may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
-  if (const shared_owner& keep = a.keep_alive()) {
-    if (keep->has_own_work()) {
+  if (const shared_owner keep = a.keep_alive()) {
+    if (const auto at_work = keep->try_own_work(); at_work.value_or(true)) {
       const gil_released unlocked;
-      keep->wait();
+      if (at_work || keep->has_own_work()) keep->wait();
     }
-    keep->exposed_on(a.queue());
+    expose(a);
   }
 
   const prepared& p = common();

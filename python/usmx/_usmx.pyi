@@ -1058,13 +1058,14 @@ class _Memory:
     def free(self) -> None:
         """
         Give the bytes back now; commands that still run on them are waited for behind the scenes.
-        After it every use of this object and of its slices raises ValueError. Whoever took the
+        After it every use of this object and of its slices raises ValueError. What took the
         address through `__sycl_usm_array_interface__` must be done with it.
 
         Raises
         ------
         BufferError
-            A memoryview, a NumPy array or another buffer still shows the bytes.
+            A memoryview, a NumPy array or another buffer still shows the bytes, or an array
+            or a call in another thread still uses them.
         """
 
     @property
