@@ -104,6 +104,7 @@ lint: $(STAMPS)/lint ## formatting, types, layers
 	ruff check .
 	ruff format --check .
 	mypy
+	PYTHONPATH=python basedpyright --verifytypes usmx --ignoreexternal
 	$(BIN)/python tools/check_layers.py
 
 stubs: $(STAMPS)/usmx ## the type stub of the compiled module, after its bindings changed

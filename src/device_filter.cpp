@@ -254,7 +254,7 @@ sycl::device select_device(std::string_view filter) {
   if (roots().empty()) throw device_error(no_device_text());
   const bool without_cpu = std::ranges::none_of(
       roots(), [](const root& r) { return r.type == std::string_view("cpu"); });
-  throw device_error("no device fits the filter " + quoted(filter) + "; there is: " +
+  throw device_error("no device matches the filter " + quoted(filter) + "; available: " +
                      list_of_devices() + (without_cpu ? "." + missing_driver_text() : ""));
 }
 

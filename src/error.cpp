@@ -16,7 +16,7 @@ struct entry {
 constexpr std::array table{
     entry{fault::none, "", ""},
     entry{fault::rank_too_high, "shape", "must have at most 64 dimensions"},
-    entry{fault::shape_negative, "shape", "must hold no negative length"},
+    entry{fault::shape_negative, "shape", "has a negative length; lengths are 0 or more"},
     entry{fault::shape_overflow, "shape", "must describe no more bytes than 63 bits can count"},
     entry{fault::typestr_malformed, "typestr",
           "must be a byte order ('<', '|' or '='), a letter out of 'biufcV' and a size in bytes, "
@@ -35,9 +35,9 @@ constexpr std::array table{
     entry{fault::offset_overflow, "offset", "must be no more bytes than 63 bits can count"},
     entry{fault::address_overflow, "data",
           "must keep every element inside the address space, above address zero"},
-    entry{fault::data_null, "data", "must not be null, since there are elements"},
+    entry{fault::data_null, "data", "is not allowed, because there are elements"},
     entry{fault::data_misaligned, "data", "must be aligned for its element type"},
-    entry{fault::version_unsupported, "version", "must be 1"},
+    entry{fault::version_unsupported, "version", "is not supported; only 1 is"},
     entry{fault::not_usm, "data", "must be USM that was allocated in the context of syclobj"},
     entry{fault::kind_mismatch, "data", "must be USM of the kind that was asked for"},
     entry{fault::out_of_allocation, "data",

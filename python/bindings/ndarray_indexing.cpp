@@ -92,8 +92,9 @@ any_view field_of_records(const any_view& v, nb::handle key) {
   const std::string wanted = nb::str(key).c_str();
   const dtype::fields* members = v.dtype().members();
   if (members == nullptr) {
-    throw nb::index_error(
-        ("'" + wanted + "': only records have fields, this is " + v.dtype().name()).c_str());
+    throw nb::index_error(("index: '" + wanted +
+                           "'; only records have fields, these elements are " + v.dtype().name())
+                              .c_str());
   }
   std::size_t at = 0;
   for (const field& f : *members) {
@@ -133,7 +134,7 @@ any_view field_of_records(const any_view& v, nb::handle key) {
     return out;
   }
   throw nb::index_error(
-      ("'" + wanted + "' is no field of " + nb::repr(nb::cast(v.dtype())).c_str()).c_str());
+      ("'" + wanted + "' is not a field of " + nb::repr(nb::cast(v.dtype())).c_str()).c_str());
 }
 
 }  // namespace

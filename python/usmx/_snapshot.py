@@ -102,19 +102,19 @@ class Snapshot:
             records = list(recorder.records())
             blocks = {int(b[0]): b for b in recorder.blocks()}  # type: ignore[call-overload]
         #: When, in seconds since 1970.
-        self.time = time.time()
+        self.time: float = time.time()
         #: Whether owners and a timeline were recorded.
-        self.has_history = recorder is not None
+        self.has_history: bool = recorder is not None
         #: Operations that history had no room for; the timeline begins after them.
-        self.dropped = recorder.dropped if recorder is not None else 0
+        self.dropped: int = recorder.dropped if recorder is not None else 0
         owners = {address: Place(*b[5]) for address, b in blocks.items() if b[5] is not None}
         #: Every pool of the process.
-        self.pools = [self._pool(pool, owners) for pool in _usmx._held_pools()]
+        self.pools: list[Pool] = [self._pool(pool, owners) for pool in _usmx._held_pools()]
         #: Allocations that were recorded and are in no pool, by address.
-        self.direct = self._outside_of_pools(blocks, owners)
+        self.direct: list[Block] = self._outside_of_pools(blocks, owners)
         self._direct_kinds = {b.address: str(blocks[b.address][2]) for b in self.direct}
         #: What led here, the oldest first; the last is now. Without history only that.
-        self.timeline = self._timeline(records)
+        self.timeline: list[Moment] = self._timeline(records)
 
     @staticmethod
     def _pool(pool: Any, owners: dict[int, Place]) -> Pool:

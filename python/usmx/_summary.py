@@ -76,15 +76,15 @@ class Summary:
         # What the runtime reports from inside our own calls is in our events already.
         self._counted = counted
         #: Nanoseconds that the trace was on.
-        self.nanoseconds = trace.duration
+        self.nanoseconds: int = trace.duration
         #: Operations that ended with an exception.
-        self.failed = sum(e.failed and (e.counts or not e.by_runtime) for e in events)
+        self.failed: int = sum(e.failed and (e.counts or not e.by_runtime) for e in events)
         #: Events that found no room and are in no figure.
-        self.dropped = trace.dropped
+        self.dropped: int = trace.dropped
         #: Whether the calls of other libraries are in the figures.
-        self.sees_runtime = trace.sees_runtime
+        self.sees_runtime: bool = trace.sees_runtime
         self._driver = [e for e in done if not e.by_runtime or e.counts]
-        self.rows = self._make_rows()
+        self.rows: list[Row] = self._make_rows()
 
     def _only(self, *actions: str) -> list[TraceEvent]:
         return [e for e in self._counted if e.action in actions]

@@ -158,7 +158,7 @@ class Trace:
         self._events: list[TraceEvent] | None = None
         self._marks: list[TraceEvent] = []
         #: Whether calls of other libraries were seen as well.
-        self.sees_runtime = False
+        self.sees_runtime: bool = False
 
     def start(self) -> Self:
         """Begin to record, where a ``with`` block does not fit."""

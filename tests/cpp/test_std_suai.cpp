@@ -98,7 +98,7 @@ TEST(SuaiCheck, EveryFaultHasItsSentence) {
       {changed([](fields& f) { f.shape = extents(std::size_t{65}, 1); }), fault::rank_too_high,
        "shape: (1, 1, 1, 1, 1, 1, 1, 1, ...) must have at most 64 dimensions, not 65"},
       {changed([](fields& f) { f.shape = {2, -3}; }), fault::shape_negative,
-       "shape: (2, -3) must hold no negative length"},
+       "shape: (2, -3) has a negative length; lengths are 0 or more"},
       {changed([&](fields& f) { f.shape = {big, big}; }), fault::shape_overflow,
        "shape: (4294967296, 4294967296) must describe no more bytes than 63 bits can count, at 4 "
        "bytes an element"},
@@ -148,11 +148,11 @@ TEST(SuaiCheck, EveryFaultHasItsSentence) {
        "data: 0x1000 must keep every element inside the address space, above address zero: shape "
        "(2, 3) with strides (-1024, 1) of '<f4'"},
       {changed([](fields& f) { f.data = 0; }), fault::data_null,
-       "data: null must not be null, since there are elements in shape (2, 3)"},
+       "data: null is not allowed, because there are elements in shape (2, 3)"},
       {changed([](fields& f) { f.data = 0x1002; }), fault::data_misaligned,
        "data: 0x1002 must be aligned for its element type '<f4', to a multiple of 4"},
       {changed([](fields& f) { f.version = 2; }), fault::version_unsupported,
-       "version: 2 must be 1"},
+       "version: 2 is not supported; only 1 is"},
   };
   for (const auto& [f, code, sentence] : cases) {
     CHECK_EQUAL(verdict_on(f), code);

@@ -21,6 +21,7 @@ EXCLUDED = {
     "test_simulated_device.py": "its programs crash on purpose; a sanitizer catches them first",
     "nothing_of_a_compiler": "hides the compiler's folders, in one of which the sanitizer lives",
     "other_threads_are_in_the_driver": "its forks took more than 100 s when sanitized",
+    "test_type_checkers.py": "sanitized type checkers take minutes and run nothing of usmx",
     "test_fault_injection.py": "runs crashing programs as well, and takes minutes when sanitized",
 }
 

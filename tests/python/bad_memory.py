@@ -61,7 +61,7 @@ row(
     r"^data\[1\]: ",
     data=lambda g: (g.pointer, g.numpy.float64(1)),
 )
-row("data-null", ValueError, r"^data: null must not be null", data=(0, False))
+row("data-null", ValueError, r"^data: null is not allowed", data=(0, False))
 row(
     "data-null-with-offset",
     ValueError,

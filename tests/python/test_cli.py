@@ -203,7 +203,7 @@ def test_a_self_test_runs_apart_and_reports_how_it_ended(monkeypatch):
     assert set(doctor._test_apart("opencl:cpu:0").values()) == {""}
     (fault,) = doctor._test_apart("cpu:99").values()
     assert "ended with code 1" in fault
-    assert "no device fits the filter 'cpu:99'" in fault
+    assert "no device matches the filter 'cpu:99'" in fault
 
 
 def test_two_major_versions_of_the_runtime_are_an_error(monkeypatch):

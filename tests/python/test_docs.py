@@ -30,7 +30,7 @@ def blocks(page: Path) -> list[tuple[str, str, int]]:
 def programs(page: Path) -> list[tuple[str, str, str | None]]:
     """Name and text of each Python block, and what it prints if a ``text`` block says so."""
     found = blocks(page)
-    after = [*found[1:], ("", "", 0)]
+    after = [*found, ("", "", 0)][1:]
     return [
         (f"{page.relative_to(ROOT)}:{line}", text, shown if follower == "text" else None)
         for (language, text, line), (follower, shown, _) in zip(found, after, strict=True)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from . import names, operators, types
 from .calls import Calls
+from .diagnostics import Place
 from .functions import LocalMemory
 from .module import Module
 from .source import Function
@@ -39,16 +40,18 @@ class Elaborator(Statements, Calls):
         item: str | None = None,
     ) -> None:
         self.function = function
-        self.place = function.place
+        self.place: Place = function.place
         self.arguments = arguments
         self.module = module
         self.is_kernel = is_kernel
         self.item = item
         self.variables: dict[str, Scalar] = {}
-        self.spell = names.Speller()
-        self.stores = names.stores(function.tree)
-        self.private_loops = names.private_loops(function.tree)
-        self.result = Result()
+        self.spell: names.Speller = names.Speller()
+        self.stores: dict[str, int] = names.stores(function.tree)
+        self.private_loops: set[str] = names.private_loops(function.tree)
+        self.result: Result = Result()
+        self.origins: dict[str, frozenset[str]] = {}
+        self.temporaries: int = 0
         self.returned: tuple[Scalar, ...] | None = None
 
     def run(self) -> Result:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .types import Scalar
+
 
 class DeviceOnly:
     """A function that exists inside kernels; elsewhere it says so."""
 
     def __init__(self, name: str, doc: str) -> None:
-        self.__name__ = name
-        self.__doc__ = doc
+        self.__name__: str = name
+        self.__doc__: str = doc
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise RuntimeError(f"usmx.{self.__name__} works inside kernels only")
@@ -23,19 +25,21 @@ class DeviceOnly:
         return f"<usmx.{self.__name__}, for kernels>"
 
 
-barrier = DeviceOnly(
+barrier: DeviceOnly = DeviceOnly(
     "barrier",
     "Wait until every work-item of the group is here and sees what the others wrote.",
 )
-fence = DeviceOnly(
+fence: DeviceOnly = DeviceOnly(
     "fence", "Make this item's writes visible to other items before what it writes next."
 )
-rsqrt = DeviceOnly("rsqrt", "``1 / sqrt(x)``.")
-fma = DeviceOnly("fma", "``a * b + c``, rounded once.")
-clamp = DeviceOnly("clamp", "``x`` between ``low`` and ``high``: ``clamp(x, low, high)``.")
-popcount = DeviceOnly("popcount", "How many bits of an integer are ones.")
-clz = DeviceOnly("clz", "How many zeros stand before the highest one of an integer.")
-AtomicRef = DeviceOnly(
+rsqrt: DeviceOnly = DeviceOnly("rsqrt", "``1 / sqrt(x)``.")
+fma: DeviceOnly = DeviceOnly("fma", "``a * b + c``, rounded once.")
+clamp: DeviceOnly = DeviceOnly(
+    "clamp", "``x`` between ``low`` and ``high``: ``clamp(x, low, high)``."
+)
+popcount: DeviceOnly = DeviceOnly("popcount", "How many bits of an integer are ones.")
+clz: DeviceOnly = DeviceOnly("clz", "How many zeros stand before the highest one of an integer.")
+AtomicRef: DeviceOnly = DeviceOnly(
     "AtomicRef",
     "``AtomicRef(array, index)``: an element that several items change; has load, store, exchange, "
     "compare_exchange, fetch_add, fetch_sub, fetch_min, fetch_max, fetch_and, fetch_or, fetch_xor.",
@@ -46,18 +50,18 @@ class Namespace:
     """A dotted name of usmx, such as ``usmx.atomic``."""
 
     def __init__(self, name: str, doc: str, members: dict[str, object]) -> None:
-        self.__name__ = name
-        self.__doc__ = doc
+        self.__name__: str = name
+        self.__doc__: str = doc
         self.__dict__.update(members)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"usmx.{self.__name__} has no '{name}'")
 
 
-group_barrier = DeviceOnly(
+group_barrier: DeviceOnly = DeviceOnly(
     "group_barrier", "Wait until every item of the group or sub-group is here."
 )
-private_array = DeviceOnly("private.array", "As usmx.private.array, with `fill_zeros`.")
+private_array: DeviceOnly = DeviceOnly("private.array", "As usmx.private.array, with `fill_zeros`.")
 #: Ids and ranges without an item, as older languages have them -> method of the item.
 ITEM_FUNCTIONS = {
     "get_global_id": "get_global_id",
@@ -86,12 +90,12 @@ ATOMIC = {
     "store": "iuf",
     "compare_exchange": "iu",
 }
-atomic = Namespace(
+atomic: Namespace = Namespace(
     "atomic",
     "``atomic.add(array, index, value)`` and its like; each gives the value before.",
     {name: DeviceOnly(f"atomic.{name}", "Atomic operation.") for name in ATOMIC},
 )
-local = Namespace(
+local: Namespace = Namespace(
     "local",
     "Memory that the items of a group share.",
     {
@@ -102,7 +106,7 @@ local = Namespace(
         )
     },
 )
-private = Namespace(
+private: Namespace = Namespace(
     "private",
     "Memory of one item.",
     {
@@ -133,8 +137,8 @@ class LocalMemory:
         element = types.named(dtype)
         if element is None or element.weak:
             raise TypeError(f"dtype: {dtype!r} is not the type of an element")
-        self.shape = lengths
-        self.dtype = element
+        self.shape: tuple[int, ...] = lengths
+        self.dtype: Scalar = element
         #: What a launch compares instead of the object.
         self._kernel_key = f"local {lengths} {element.name}"
 

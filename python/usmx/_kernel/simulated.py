@@ -237,8 +237,10 @@ class Range3:
         self.local_range = local_range
         self.group_id = group_id
         self.local_id = local_id
-        self.group_range = tuple(g // n for g, n in zip(global_range, local_range, strict=True))
-        self.global_id = tuple(
+        self.group_range: tuple[int, ...] = tuple(
+            g // n for g, n in zip(global_range, local_range, strict=True)
+        )
+        self.global_id: tuple[int, ...] = tuple(
             g * n + i for g, n, i in zip(group_id, local_range, local_id, strict=True)
         )
 
@@ -302,8 +304,21 @@ class Item(Range3):
         """Number of groups."""
         return math.prod(self.group_range)
 
-    get_id, get_range = get_global_id, get_global_range
-    get_linear_id, get_linear_range = get_global_linear_id, get_global_linear_range
+    def get_id(self, d: int) -> int:
+        """As `get_global_id`."""
+        return self.get_global_id(d)
+
+    def get_range(self, d: int) -> int:
+        """As `get_global_range`."""
+        return self.get_global_range(d)
+
+    def get_linear_id(self) -> int:
+        """As `get_global_linear_id`."""
+        return self.get_global_linear_id()
+
+    def get_linear_range(self) -> int:
+        """As `get_global_linear_range`."""
+        return self.get_global_linear_range()
 
     def ndim(self) -> int:
         """Dimensions."""
@@ -321,9 +336,17 @@ class Item(Range3):
 class Group(Item):
     """A work-group."""
 
-    get_id = Item.get_group_id
-    get_max_local_range = Item.get_local_range
-    get_linear_id = Item.get_group_linear_id
+    def get_id(self, d: int) -> int:
+        """As `get_group_id`."""
+        return self.get_group_id(d)
+
+    def get_max_local_range(self, d: int) -> int:
+        """As `get_local_range`."""
+        return self.get_local_range(d)
+
+    def get_linear_id(self) -> int:
+        """As `get_group_linear_id`."""
+        return self.get_group_linear_id()
 
     def leader(self) -> bool:
         """Whether this is the first item."""
@@ -360,8 +383,21 @@ class SubGroup(Range3):
         """How many sub-groups the group has."""
         return -(-math.prod(self.local_range) // SUB_GROUP)
 
-    get_local_linear_id, get_group_linear_id = get_local_id, get_group_id
-    get_local_linear_range, get_group_linear_range = get_local_range, get_group_range
+    def get_local_linear_id(self, _: int = 0) -> int:
+        """As `get_local_id`."""
+        return self.get_local_id()
+
+    def get_group_linear_id(self, _: int = 0) -> int:
+        """As `get_group_id`."""
+        return self.get_group_id()
+
+    def get_local_linear_range(self, _: int = 0) -> int:
+        """As `get_local_range`."""
+        return self.get_local_range()
+
+    def get_group_linear_range(self, _: int = 0) -> int:
+        """As `get_group_range`."""
+        return self.get_group_range()
 
     def leader(self) -> bool:
         """Whether this is the first item."""

@@ -56,7 +56,7 @@ class ConstantArray:
         table.flags.writeable = False
         self.values: np.ndarray[Any, Any] = table
         self.element = element
-        self.table = _usmx._ConstantTable()
+        self.table: _usmx._ConstantTable = _usmx._ConstantTable()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -141,4 +141,4 @@ class ConstantArray:
         return f"constexpr {self.element.cpp} {name}{self.lengths} = {braces(self.values)};"
 
 
-constant = Namespace("constant", "Tables that kernels read.", {"array": ConstantArray})
+constant: Namespace = Namespace("constant", "Tables that kernels read.", {"array": ConstantArray})

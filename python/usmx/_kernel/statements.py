@@ -26,6 +26,11 @@ NOT_SUPPORTED = {
 class Statements(Expressions):
     """What is done."""
 
+    depth: int
+    loops: int
+    temporaries: int
+    hint: str
+
     def assign_scalar(self, name: str, value: Number, node: ast.AST) -> Scalar:
         """The type that a variable has once it is assigned ``value`` too."""
         raise NotImplementedError

@@ -14,17 +14,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._kernel import atomic, barrier, device_func, local, private
-from ..._kernel.functions import item_functions
+from ..._kernel.functions import DeviceOnly, item_functions
 from ..._kernel.launch import Kernel
 from . import kernel_api
 from .kernel_api import NdRange, Range
 
-get_global_id = item_functions["get_global_id"]
-get_global_size = item_functions["get_global_size"]
-get_local_id = item_functions["get_local_id"]
-get_local_size = item_functions["get_local_size"]
-get_group_id = item_functions["get_group_id"]
-get_num_groups = item_functions["get_num_groups"]
+get_global_id: DeviceOnly = item_functions["get_global_id"]
+get_global_size: DeviceOnly = item_functions["get_global_size"]
+get_local_id: DeviceOnly = item_functions["get_local_id"]
+get_local_size: DeviceOnly = item_functions["get_local_size"]
+get_group_id: DeviceOnly = item_functions["get_group_id"]
+get_num_groups: DeviceOnly = item_functions["get_num_groups"]
 LOCAL_MEM_FENCE = CLK_LOCAL_MEM_FENCE = 1
 GLOBAL_MEM_FENCE = CLK_GLOBAL_MEM_FENCE = 2
 func = device_func
@@ -60,7 +60,7 @@ class DpexKernel:
 
     def __init__(self, python: Callable[..., Any]) -> None:
         self.python = python
-        self.__name__ = python.__name__
+        self.__name__: str = python.__name__
         self.__doc__ = python.__doc__
 
     @functools.cached_property

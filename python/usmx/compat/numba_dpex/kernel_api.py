@@ -43,8 +43,8 @@ class NdRange:
     """A global and a local range."""
 
     def __init__(self, global_size: Any, local_size: Any) -> None:
-        self.global_range = Range(*global_size)
-        self.local_range = Range(*local_size)
+        self.global_range: Range = Range(*global_size)
+        self.local_range: Range = Range(*local_size)
 
 
 class MemoryOrder:
