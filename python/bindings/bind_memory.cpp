@@ -91,7 +91,13 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
   std::optional<array> from;
   if (PyLong_Check(source.ptr()) == 0) from = to_array(source);
   if (!from) {
-    if (!PyIndex_Check(source.ptr())) raise_not_usm(source, class_name(kind));
+    if (!PyIndex_Check(source.ptr())) {
+      PyErr_Format(not_usm_error,
+                   "%s: %s has no USM: expected a number of bytes (an int), or an object with "
+                   "`__sycl_usm_array_interface__`",
+                   class_name(kind), Py_TYPE(source.ptr())->tp_name);
+      nb::raise_python_error();
+    }
     return allocate_bytes(source, alignment, queue, kind);
   }
   if (copy) {

@@ -330,10 +330,14 @@ def test_a_wrong_launch_says_what_is_right(kernel, launch, message):
         (lambda: len(usmx.zeros(())), r"len\(\) of a 0-d array"),
         (lambda: float(numbers()), r"float\(\) takes an array of size 1, this has shape \(3,\)"),
         (lambda: usmx.copy([1, 2, 3], numbers()), r"dst: \[1, 2, 3\] \(list\); expected USM"),
+        (lambda: usmx.memory.MemoryUSMShared("a"), r"str has no USM: expected a number of bytes"),
+        (lambda: usmx.memory.MemoryUSMHost(3.5), r"float has no USM: expected a number of bytes"),
+        (lambda: usmx.zeros((2, -1)), r"shape: \(2, -1\) has a negative length"),
+        (lambda: usmx.zeros(3, device="custom"), r"no device matches the filter 'custom'; avail"),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_is_expected(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises((TypeError, ValueError, usmx.DeviceError), match=message):
         call()
 
 
