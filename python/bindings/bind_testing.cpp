@@ -23,6 +23,7 @@ void bind_testing(nb::module_& m) {
         }
         return all;
       },
+      nb::sig("def _kept_compiled_texts() -> list[tuple[str, list[str]]]"),
       "The texts that were compiled and their options.");
 }
 

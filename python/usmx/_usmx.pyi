@@ -3071,5 +3071,14 @@ _api: object
 
 __version__: str
 
+def _use_forms_of(backend: str) -> None:
+    """Write and cut kernels as for the devices of a backend; "" ends it."""
+
+def _keep_compiled_texts(keep: bool) -> None:
+    """Start to keep what is compiled, or stop and forget it."""
+
+def _kept_compiled_texts() -> list[tuple[str, list[str]]]:
+    """The texts that were compiled and their options."""
+
 def _signature_of(function: object) -> object:
     """The inspect.Signature of a function of this module."""
