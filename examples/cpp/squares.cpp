@@ -1,7 +1,9 @@
 // A C++ program on usmx:  g++ squares.cpp $(usmx --cflags --libs) -o squares && ./squares
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+
 #include <usmx/elementwise.hpp>
+#include <usmx/runtime.hpp>
 
 int main() {
   sycl::queue queue = usmx::default_queue();
