@@ -14,7 +14,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
 if(SKBUILD)
   # What `-lusmx` finds: a wheel has no symbolic links, so the linker's name is a script of one line.
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/linker/libusmx.so
-       CONTENT "/* GNU ld script */\nINPUT(-l:libusmx.so.${PROJECT_VERSION_MAJOR})\n")
+       CONTENT "/* GNU ld script */\nINPUT(libusmx.so.${PROJECT_VERSION_MAJOR})\n")
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linker/libusmx.so DESTINATION ${USMX_LIBDIR})
   # Read by every Python of the environment when it starts: docs/decisions/0006-finding-the-driver.md.
   install(FILES python/usmx.pth DESTINATION .)

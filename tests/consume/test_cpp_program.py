@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,7 @@ from usmx import paths
 
 PROGRAM = ROOT / "examples" / "cpp" / "squares.cpp"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINKERS = [name for name in ("bfd", "gold", "lld") if shutil.which(f"ld.{name}")]
 # What the text around a fragment speaks of, as parameters of the function that it becomes.
 NAMES = {
     "q": "sycl::queue& q",
@@ -81,6 +83,18 @@ def test_a_program_of_ten_lines_computes_without_any_variable(tmp_path: Path) ->
         [tmp_path / "squares"], env={}, capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout.split(), done.stderr) == (["0", "1", "4", "9", "16"], "")
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_every_linker_of_this_machine_finds_the_library(linker: str, tmp_path: Path) -> None:
+    source = tmp_path / "link.cpp"
+    source.write_text(
+        "#include <usmx/cpu_driver.hpp>\n"
+        "int main() { return usmx::cpu_driver().driver.empty() ? 1 : 0; }\n"
+    )
+    options = (*paths.get_cflags(), source, *paths.get_libs())
+    run("g++", f"-fuse-ld={linker}", *options, "-o", tmp_path / "link")
+    assert subprocess.run([tmp_path / "link"], env={}, check=False, timeout=60).returncode == 0
 
 
 def test_the_options_for_compilers_are_those_of_the_module() -> None:
