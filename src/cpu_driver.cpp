@@ -192,7 +192,7 @@ driver_search search() {
   if (has_other_loader(found) && !variable(vendors_variable) && !system_has_drivers())
     setenv(vendors_variable, found.driver.c_str(), 1);
   // Of libraries with one name a process uses what came first, and those of the system can be too
-  // old for the driver, or blind to it: see docs/decisions/0006-finding-the-driver.md.
+  // old for the driver, or not find it: see docs/decisions/0006-finding-the-driver.md.
   for (const auto* name : {loader_name, tbb_name})
     if (first_named(libraries, name).empty() && is_there(folder / name)) load_beside(folder, name);
   return found;
