@@ -4,6 +4,7 @@
 * Length: headers 250 lines, everything else 500. An SPDX line. No path of somebody's machine.
 * ``sycl::free`` is called in one place; public headers do not include all of SYCL.
 * Only src/wait.cpp waits for SYCL by itself.
+* The bindings read text from Python by text.hpp alone.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -35,6 +36,13 @@ FREE = re.compile(r"\bsycl::free\s*\(")
 
 # Forms that crash or hang on some drivers when several threads use them: usmx/wait.hpp has others.
 RAW_WAIT = re.compile(r"\.\s*(wait_and_throw|ext_oneapi_empty)\s*\(")
+
+# Null for lone surrogates, and where nanobind's own caster allocates it may not throw.
+RAW_TEXT = re.compile(
+    r"nb::cast<std::(?:string|vector<std::string>)"
+    r"|nb::(?:str|repr|type_name)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\.c_str\(\)"
+    r"|\[[^\]]*\]\([^)]*\bstd::(?:string|string_view)\b[^)]*\) \{"
+)
 
 Finding = tuple[int, str]
 
@@ -103,6 +111,9 @@ def check_binding(text: str) -> Iterator[Finding]:
     for line, included in includes(text):
         if included == "usmx/nanobind.hpp":
             yield line, "includes usmx/nanobind.hpp, which is for extensions; we are what it calls"
+    for number, line in code_lines(text):
+        if RAW_TEXT.search(line) and "nb::" in line:
+            yield number, "reads a str by itself; use to_text, shown or repr_of of text.hpp"
 
 
 def check_file(path: PurePosixPath, text: str) -> list[Finding]:

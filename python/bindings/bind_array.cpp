@@ -8,6 +8,7 @@
 #include "memory.hpp"
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -122,11 +123,11 @@ std::int64_t offset_of(const array& a) noexcept {
 /// `a.flags`: what NumPy's users ask of a layout. Keeps the array it speaks of.
 struct array_flags {
   nb::object of;
-  const any_view& view() const noexcept { return value_of(of).elements(); }
+  const any_view& view() const { return value_of(of).elements(); }
 };
 
 void set_writeable(const array_flags& flags, bool writeable) {
-  ndarray& holder = *nb::inst_ptr<ndarray>(flags.of);
+  ndarray& holder = self_of<ndarray>(flags.of);
   array& a = holder.value;
   if (writeable == !a.elements().read_only()) return;
   if (writeable)
@@ -137,6 +138,7 @@ void set_writeable(const array_flags& flags, bool writeable) {
 
 void bind_flags(nb::module_& m) {
   nb::class_<array_flags> c(m, "_Flags", "Layout and access of an array.");
+  refuse_iteration(c);
   const auto is_c = [](const array_flags& f) { return f.view().layout().is_c_contiguous(); };
   const auto is_f = [](const array_flags& f) { return f.view().layout().is_f_contiguous(); };
   const auto is_either = [is_c, is_f](const array_flags& f) { return is_c(f) || is_f(f); };
@@ -154,7 +156,9 @@ void bind_flags(nb::module_& m) {
   c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
   c.def(
       "__getitem__",
-      [](nb::handle self, const std::string& name) {
+      [](nb::handle self, const nb::str& key) {
+        static_cast<void>(self_of<array_flags>(self));
+        const std::string name = to_text(key, "key");
         std::string lower = name;
         for (char& letter : lower)
           letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
@@ -201,7 +205,12 @@ void bind_properties(nb::class_<ndarray>& c) {
       "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.",
       nb::sig("def usm_type(self) -> UsmKind"));
   c.def_prop_ro(
-      "flags", [](nb::object self) { return array_flags{std::move(self)}; }, "Layout and access.");
+      "flags",
+      [](nb::object self) {
+        static_cast<void>(value_of(self));
+        return array_flags{std::move(self)};
+      },
+      "Layout and access.");
   c.def_prop_ro(
       "queue", [](nb::handle self) { return value_of(self).queue(); },
       "The queue on which it is computed.");
@@ -256,11 +265,7 @@ nb::object wrap_view(const array& a, any_view elements) {
 }
 
 const array* array_of(nb::handle obj) noexcept {
-  if (Py_TYPE(obj.ptr()) == reinterpret_cast<PyTypeObject*>(ndarray_class.ptr()) ||
-      nb::isinstance<ndarray>(obj)) {
-    return nb::inst_ready(obj) ? &value_of(obj) : nullptr;
-  }
-  return nullptr;
+  return is_ready<ndarray>(obj) ? &nb::inst_ptr<ndarray>(obj)->value : nullptr;
 }
 
 void bind_array(nb::module_& m) {
@@ -292,11 +297,11 @@ void bind_array(nb::module_& m) {
   ndarray_class = c;
   c.def(
       "__init__",
-      [](ndarray* self, nb::handle shape, nb::handle type, nb::handle buffer, nb::handle strides,
-         nb::handle offset, nb::handle order, nb::handle queue) {
-        new (self) ndarray{construct(shape, type, buffer, strides,
-                                     read_integer(offset, "offset", fault::offset_overflow), order,
-                                     queue)};
+      [](nb::pointer_and_handle<ndarray> self, nb::handle shape, nb::handle type, nb::handle buffer,
+         nb::handle strides, nb::handle offset, nb::handle order, nb::handle queue) {
+        initialise(self,
+                   construct(shape, type, buffer, strides,
+                             read_integer(offset, "offset", fault::offset_overflow), order, queue));
       },
       nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = "device",
       nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
@@ -321,7 +326,10 @@ void bind_array(nb::module_& m) {
   c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
   c.def(
       "_repr_html_",
-      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("array")(self); },
+      [](nb::handle self) {
+        static_cast<void>(value_of(self));
+        return nb::module_::import_("usmx._notebook").attr("array")(self);
+      },
       nb::sig("def _repr_html_(self) -> str"));
   c.def("__str__", [](nb::handle self) { return represent(value_of(self), 0); });
   bind_properties(c);

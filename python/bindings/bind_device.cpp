@@ -68,7 +68,7 @@ std::vector<sycl::device> divide(const sycl::device& device, const std::string& 
 
 std::vector<sycl::device> sub_devices(const sycl::device& device, nb::handle how) {
   if (nb::isinstance<nb::str>(how)) {
-    const auto name = nb::cast<std::string>(how);
+    const std::string name = to_text(how, "partition");
     const domain by = domain_named(name);
     return divide(device, "by " + name, [&] {
       return device.create_sub_devices<partition::partition_by_affinity_domain>(by);
@@ -102,7 +102,7 @@ nb::object filter_of(const sycl::device& device) {
 }
 
 nb::object reduce(nb::handle self) {
-  const nb::object filter = filter_of(nb::cast<const sycl::device&>(self));
+  const nb::object filter = filter_of(self_of<sycl::device>(self));
   if (filter.is_none())
     throw nb::type_error(
         "a sub-device cannot be pickled: it has no filter string; pickle its parent_device");
@@ -234,8 +234,8 @@ void bind_platform_and_device(nb::module_& m) {
           "its own context, as Queue(sub_device) does, and copy through host memory.")
       .def(
           "can_access_peer",
-          [](device& d, device& peer, const std::string& value) {
-            return d.ext_oneapi_can_access_peer(peer, peer_value(value));
+          [](device& d, device& peer, const nb::str& value) {
+            return d.ext_oneapi_can_access_peer(peer, peer_value(to_text(value, "value")));
           },
           nb::arg("peer"), nb::arg("value") = "access_supported",
           "Whether kernels of this device can use device memory of the peer (or atomics on it).")
@@ -250,6 +250,7 @@ void bind_platform_and_device(nb::module_& m) {
       .def(
           "_repr_html_",
           [](nb::handle self) {
+            static_cast<void>(self_of<device>(self));
             return nb::module_::import_("usmx._notebook").attr("device")(self);
           },
           nb::sig("def _repr_html_(self) -> str"));

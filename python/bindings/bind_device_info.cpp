@@ -355,7 +355,9 @@ void bind_device_info(nb::class_<sycl::device>& type) {
                    nb::sig("def aspects(self) -> frozenset[str]"))
       .def(
           "has_aspect",
-          [](const sycl::device& self, const std::string& name) { return has_aspect(self, name); },
+          [](const sycl::device& self, const nb::str& name) {
+            return has_aspect(self, to_text(name, "aspect"));
+          },
           nb::arg("name"),
           "Whether the device has an aspect, \"fp64\" or \"usm_shared_allocations\".\n\n"
           "Raises\n------\nValueError\n    If there is no aspect of that name: with those there "

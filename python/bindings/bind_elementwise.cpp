@@ -13,24 +13,13 @@
 #include "ndarray.hpp"
 #include "protocols.hpp"
 #include "runtime_bindings.hpp"
+#include "self.hpp"
 #include "slot_errors.hpp"
+#include "text.hpp"
 #include "usmx/elementwise.hpp"
 
 namespace usmx::python {
 namespace {
-
-std::string to_text(nb::handle obj, const char* where) {
-  if (!PyUnicode_Check(obj.ptr())) wrong_type(where, obj, "a str");
-  return nb::cast<std::string>(obj);
-}
-
-std::vector<std::string> to_options(nb::handle obj) {
-  std::vector<std::string> options;
-  if (nb::isinstance<nb::str>(obj) || !nb::try_cast(obj, options)) {
-    throw nb::type_error("options: expected a sequence of str, such as (\"-DN=8\",)");
-  }
-  return options;
-}
 
 /// The keyword arguments of a call; borrowed from it.
 struct call_keywords {
@@ -56,7 +45,7 @@ struct call_keywords {
       } else if (is("depends_on")) {
         depends_on = value;
       } else {
-        throw nb::type_error(("'" + name + "' has no argument " + nb::repr(key).c_str() +
+        throw nb::type_error(("'" + name + "' has no argument " + repr_of(key) +
                               "; there are out, size, queue and depends_on")
                                  .c_str());
       }
@@ -159,12 +148,8 @@ nb::object call(const elementwise_kernel& k, PyObject* args, PyObject* keywords)
 }
 
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
-  if (!nb::inst_ready(self)) {
-    PyErr_SetString(PyExc_TypeError, "an ElementwiseKernel that was never initialised");
-    return nullptr;
-  }
   try {
-    return call(*nb::inst_ptr<elementwise_kernel>(self), args, keywords).release().ptr();
+    return call(self_of<elementwise_kernel>(self), args, keywords).release().ptr();
   } catch (...) {
     return raise_current();
   }
@@ -244,14 +229,14 @@ array([1., 3., 5.], dtype=float32)
                                  nb::type_slots(elementwise_slots))
       .def(
           "__init__",
-          [](elementwise_kernel* self, nb::handle in_params, nb::handle out_params,
-             nb::handle operation, nb::handle name, nb::handle preamble, nb::handle options,
-             nb::handle loop_prep, nb::handle after_loop) {
-            new (self) elementwise_kernel(
-                to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+          [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
+             nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
+             nb::handle options, nb::handle loop_prep, nb::handle after_loop) {
+            initialise(
+                self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                 to_text(operation, "operation"), to_text(name, "name"),
-                {to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
-                 to_text(after_loop, "after_loop"), to_options(options)});
+                elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
+                                 to_text(after_loop, "after_loop"), to_options(options)});
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
           nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",

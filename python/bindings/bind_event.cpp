@@ -51,7 +51,7 @@ std::uint64_t time_of(const event& e) {
 }  // namespace
 
 sycl::event to_event(nb::handle obj, const char* where) {
-  if (nb::isinstance<event>(obj)) return nb::cast<const event&>(obj).get();
+  if (is_ready<event>(obj)) return nb::inst_ptr<event>(obj)->get();
   nb::object capsule = nb::borrow(obj);
   if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
       nb::hasattr(obj, "_get_capsule"))
@@ -95,11 +95,11 @@ void bind_event(nb::module_& m) {
                          "    None makes an event that is complete.");
   type.def(
           "__init__",
-          [](event* self, nb::handle source) {
+          [](nb::pointer_and_handle<event> self, nb::handle source) {
             if (source.is_none())
-              new (self) event();
+              initialise(self);
             else
-              new (self) event(to_event(source, "source"));
+              initialise(self, to_event(source, "source"));
           },
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: EventLike | None = None) -> None"))
@@ -121,6 +121,7 @@ void bind_event(nb::module_& m) {
       .def(
           "__await__",
           [](nb::object self) {
+            static_cast<void>(self_of<event>(self));
             return nb::module_::import_("usmx._waiting").attr("wait")(self).attr("__await__")();
           },
           nb::sig("def __await__(self) -> Generator[Any, None, None]"),

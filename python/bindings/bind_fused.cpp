@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "bindings.hpp"
+#include "self.hpp"
 #include "slot_errors.hpp"
 
 namespace usmx::python {
@@ -56,10 +57,10 @@ bool are_of_kernels(PyObject* keywords) {
 
 /// Null if the call is not one that was seen before.
 PyObject* known_kernel(PyObject* self, PyObject* args, PyObject* keywords) {
-  if (!nb::inst_ready(self) || !are_of_kernels(keywords)) return nullptr;
+  const auto& known = self_of<fused_call>(self).known;
+  if (!are_of_kernels(keywords)) return nullptr;
   std::string key;
   if (!add_types(key, args)) return nullptr;
-  const auto& known = nb::inst_ptr<fused_call>(self)->known;
   const auto found = known.find(key);
   return found == known.end() ? nullptr : found->second.ptr();
 }
@@ -92,7 +93,8 @@ void bind_fused(nb::module_& m) {
           "_remember",
           [](fused_call& self, const nb::tuple& args, nb::object kernel) {
             std::string key;
-            if (add_types(key, args.ptr())) self.known[key] = std::move(kernel);
+            // The one before ends with `kernel`, when the table is whole again.
+            if (add_types(key, args.ptr())) std::swap(self.known[key], kernel);
           },
           nb::arg("args"), nb::arg("kernel"),
           "Calls with arguments of these types go to `kernel` from now on, as they are.",

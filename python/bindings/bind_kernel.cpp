@@ -12,17 +12,11 @@
 #include "quick_launch.hpp"
 #include "raw_kernel.hpp"
 #include "runtime_bindings.hpp"
+#include "self.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
-
-std::vector<std::string> to_options(nb::handle obj) {
-  std::vector<std::string> options;
-  if (nb::isinstance<nb::str>(obj) || !nb::try_cast(obj, options)) {
-    throw nb::type_error("options: expected a sequence of str, such as (\"-DN=8\",)");
-  }
-  return options;
-}
 
 nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
                                     nb::handle queue_or_none, nb::handle depends_on,
@@ -215,10 +209,11 @@ Examples
   of_text
       .def(
           "__init__",
-          [](raw_kernel* self, std::string source, std::string name, nb::handle options) {
-            new (self)
-                raw_kernel(std::make_shared<raw_module>(std::move(source), to_options(options)),
-                           std::move(name));
+          [](nb::pointer_and_handle<raw_kernel> self, const nb::str& source, const nb::str& name,
+             nb::handle options) {
+            auto text =
+                std::make_shared<raw_module>(to_text(source, "source"), to_options(options));
+            initialise(self, std::move(text), to_text(name, "name"));
           },
           nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(),
           nb::sig(
@@ -282,6 +277,7 @@ Examples
           nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
           "Raises TypeError: a range is missing.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
+  refuse_iteration(of_text);
   quicken_raw_kernel(of_text, bound);
 
   nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
@@ -294,15 +290,15 @@ options : sequence of str, optional
     For the compiler.)")
       .def(
           "__init__",
-          [](raw_module* self, std::string source, nb::handle options) {
-            new (self) raw_module(std::move(source), to_options(options));
+          [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options) {
+            initialise(self, to_text(source, "source"), to_options(options));
           },
           nb::arg("source"), nb::arg("options") = nb::tuple(),
           nb::sig("def __init__(self, source: str, options: Sequence[str] = ()) -> None"))
       .def(
           "get_function",
-          [](const raw_module& self, std::string name) {
-            return raw_kernel(std::make_shared<raw_module>(self), std::move(name));
+          [](const raw_module& self, const nb::str& name) {
+            return raw_kernel(std::make_shared<raw_module>(self), to_text(name, "name"));
           },
           nb::arg("name"), "The kernel of that name as a RawKernel; looked up at its first launch.")
       .def("names", &names_of, nb::arg("queue") = nb::none(),

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "memory.hpp"
+#include "protocols.hpp"
 #include "quick_calls.hpp"
+#include "text.hpp"
 #include "usmx/error.hpp"
 #include "usmx/suai.hpp"
 
@@ -48,21 +50,19 @@ nb::object make(usm_kind kind, Args&&... args) {
 
 /// Another face of the same bytes, freed with the memory it was taken from.
 nb::object view_of(nb::handle self, any_view bytes) {
-  const memory& m = *nb::inst_ptr<memory>(self);
+  const memory& m = self_of<memory>(self);
   const usm_kind kind = m.bytes.kind();
   return make(kind, m.bytes.with_view(std::move(bytes)), m.is_view() ? m.root() : nb::borrow(self));
 }
 
-bool is_memory(nb::handle obj) noexcept {
-  return nb::inst_check(obj) && nb::isinstance<memory>(obj);
-}
+bool is_memory(nb::handle obj) noexcept { return is_ready<memory>(obj); }
 
 array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like,
                      usm_kind kind) {
   const Py_ssize_t bytes = PyNumber_AsSsize_t(size.ptr(), nullptr);  // clips what is too large
   if (bytes == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (bytes < 0 || bytes == PY_SSIZE_T_MAX) {
-    throw nb::value_error((std::string("nbytes: ") + nb::str(size).c_str() +
+    throw nb::value_error(("nbytes: " + describe_value(size) +
                            (bytes < 0 ? " is negative" : " is more than 63 bits can count"))
                               .c_str());
   }
@@ -129,13 +129,14 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
                                nb::type_slots(memory_slots), nb::pooled());
   c.def(
       "__init__",
-      [kind](Memory* self, nb::handle source, std::int64_t alignment, nb::handle queue, bool copy) {
+      [kind](nb::pointer_and_handle<Memory> self, nb::handle source, std::int64_t alignment,
+             nb::handle queue, bool copy) {
         nb::object root;
         array bytes = construct(source, alignment, queue, copy, kind, root);
         if (root.is_valid()) {
-          new (self) Memory(std::move(bytes), std::move(root));
+          initialise(self, std::move(bytes), std::move(root));
         } else {
-          new (self) Memory(std::move(bytes));
+          initialise(self, std::move(bytes));
         }
       },
       nb::arg("nbytes_or_object").none(), nb::kw_only(), nb::arg("alignment") = 0,
@@ -149,7 +150,7 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
 }
 
 nb::object slice(nb::handle self, nb::handle key) {
-  const live_bytes held = live(*nb::inst_ptr<memory>(self));
+  const live_bytes held = live(self_of<memory>(self));
   const array& bytes = *held;
   if (!PySlice_Check(key.ptr())) {
     throw nb::type_error(
@@ -213,8 +214,8 @@ int kind_number(usm_kind kind) noexcept {
 }
 
 std::string describe(nb::handle self) {
-  const memory& m = *nb::inst_ptr<memory>(self);
-  const std::string type = nb::str(self.type().attr("__qualname__")).c_str();
+  const memory& m = self_of<memory>(self);
+  const std::string type = shown(nb::str(self.type().attr("__qualname__")));
   if (m.freed()) return "<usmx.memory." + type + ": freed>";
   std::array<char, 32> address{};
   std::snprintf(address.data(), address.size(), "0x%" PRIxPTR,
@@ -228,8 +229,7 @@ std::string describe(nb::handle self) {
 }
 
 nb::object reduce(nb::handle self) {
-  const memory& m = *nb::inst_ptr<memory>(self);
-  const live_bytes bytes = live(m);
+  const live_bytes bytes = live(self_of<memory>(self));
   return nb::make_tuple(
       nb::module_::import_("usmx.memory").attr("_rebuild"),
       nb::make_tuple(self.type(), self.attr("tobytes")(),
@@ -258,7 +258,7 @@ nb::object array_interface(const memory& m) {
 }  // namespace
 
 void raise_not_usm(nb::handle obj, const char* where) {
-  const std::string type = nb::str(obj.type().attr("__name__")).c_str();
+  const std::string type = Py_TYPE(obj.ptr())->tp_name;
   PyErr_Format(
       not_usm_error, "%s: %s has no USM: expected an object with `__sycl_usm_array_interface__`%s",
       where, type.c_str(),
@@ -299,15 +299,27 @@ void bind_memory(nb::module_& m) {
   c.def("__repr__", describe);
   c.def(
       "_repr_html_",
-      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("memory")(self); },
+      [](nb::handle self) {
+        static_cast<void>(self_of<memory>(self));
+        return nb::module_::import_("usmx._notebook").attr("memory")(self);
+      },
       nb::sig("def _repr_html_(self) -> str"));
   c.def("__getitem__", slice, nb::arg("key").none(),
         nb::sig("def __getitem__(self, key: slice) -> Self"));
   c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
   c.def(
+      "__sizeof__",
+      [](nb::handle self) {
+        const memory& held = self_of<memory>(self);
+        const bool owns = !held.freed() && !held.is_view() && !lent_by_python(held.bytes);
+        return static_cast<std::size_t>(Py_TYPE(self.ptr())->tp_basicsize) +
+               (owns ? held.bytes.elements().nbytes() : 0);
+      },
+      "For `sys.getsizeof`: with the bytes that this object owns; views own none.");
+  c.def(
       "__enter__",
       [](nb::object self) {
-        static_cast<void>(live(*nb::inst_ptr<memory>(self)));
+        static_cast<void>(live(self_of<memory>(self)));
         return self;
       },
       nb::sig("def __enter__(self) -> Self"));
@@ -337,7 +349,7 @@ void bind_memory(nb::module_& m) {
   c.def(
       "as_readonly",
       [](nb::handle self) {
-        return view_of(self, live(*nb::inst_ptr<memory>(self))->elements().as_read_only());
+        return view_of(self, live(self_of<memory>(self))->elements().as_read_only());
       },
       "The same bytes as an object that cannot write them.",
       nb::sig("def as_readonly(self) -> Self"));
@@ -358,7 +370,7 @@ void bind_memory(nb::module_& m) {
   for (const char* name : {"context", "_context"}) {
     c.def_prop_ro(name, context, "The context the bytes belong to.");
   }
-  bind_dpctl_names(c, [](nb::handle self) { return live(nb::cast<const memory&>(self))->queue(); });
+  bind_dpctl_names(c, [](nb::handle self) { return live(self_of<memory>(self))->queue(); });
   c.def_prop_ro(
       "_pointer",
       [](const memory& self) {

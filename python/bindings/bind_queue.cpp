@@ -19,9 +19,8 @@ namespace {
 
 sycl::context to_context(nb::handle source) {
   if (source.is_none()) return default_queue().get_context();
-  if (nb::isinstance<sycl::context>(source)) return nb::cast<const sycl::context&>(source);
-  if (nb::isinstance<sycl::device>(source))
-    return default_context(nb::cast<const sycl::device&>(source));
+  if (nb::isinstance<sycl::context>(source)) return self_of<sycl::context>(source);
+  if (nb::isinstance<sycl::device>(source)) return default_context(self_of<sycl::device>(source));
   if (PyList_Check(source.ptr()) || PyTuple_Check(source.ptr())) {
     std::vector<sycl::device> devices;
     for (nb::handle item : nb::iter(source)) devices.push_back(to_device(item, "source"));
@@ -112,7 +111,9 @@ void bind_context(nb::module_& m) {
   bind_identity(type, "SyclContextRef");
   type.def(
           "__init__",
-          [](context* self, nb::handle source) { new (self) context(to_context(source)); },
+          [](nb::pointer_and_handle<context> self, nb::handle source) {
+            initialise(self, to_context(source));
+          },
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: QueueLike | Sequence[DeviceLike] = None) -> None"))
       .def_prop_ro(
@@ -165,9 +166,9 @@ void bind_queue(nb::module_& m) {
   bind_identity(type, "SyclQueueRef");
   type.def(
           "__init__",
-          [](queue* self, nb::handle source, nb::handle device, std::optional<bool> in_order,
-             bool enable_profiling) {
-            new (self) queue(to_queue_with(source, device, {in_order, enable_profiling}));
+          [](nb::pointer_and_handle<queue> self, nb::handle source, nb::handle device,
+             std::optional<bool> in_order, bool enable_profiling) {
+            initialise(self, to_queue_with(source, device, {in_order, enable_profiling}));
           },
           nb::arg("source").none() = nb::none(), nb::arg("device").none() = nb::none(),
           nb::kw_only(), nb::arg("in_order").none() = nb::none(),

@@ -79,22 +79,20 @@ array([ 5., 10.])
 )doc")
       .def(
           "__init__",
-          [](reduction_kernel* self, nb::handle in_params, nb::handle out_params,
-             nb::handle map_expr, nb::handle reduce_expr, nb::handle post_map_expr,
-             nb::handle identity, nb::handle name, nb::handle reduce_type, nb::handle preamble,
-             nb::handle options) {
+          [](nb::pointer_and_handle<reduction_kernel> self, nb::handle in_params,
+             nb::handle out_params, nb::handle map_expr, nb::handle reduce_expr,
+             nb::handle post_map_expr, nb::handle identity, nb::handle name, nb::handle reduce_type,
+             nb::handle preamble, nb::handle options) {
             reduction_text text;
-            text.map = text_argument(map_expr, "map_expr");
-            text.reduce = text_argument(reduce_expr, "reduce_expr");
-            text.post_map = text_argument(post_map_expr, "post_map_expr");
+            text.map = to_text(map_expr, "map_expr");
+            text.reduce = to_text(reduce_expr, "reduce_expr");
+            text.post_map = to_text(post_map_expr, "post_map_expr");
             text.identity = identity_argument(identity);
-            if (!reduce_type.is_none())
-              text.reduce_type = text_argument(reduce_type, "reduce_type");
-            text.preamble = text_argument(preamble, "preamble");
-            text.options = options_argument(options);
-            new (self) reduction_kernel(text_argument(in_params, "in_params"),
-                                        text_argument(out_params, "out_params"), std::move(text),
-                                        text_argument(name, "name"));
+            if (!reduce_type.is_none()) text.reduce_type = to_text(reduce_type, "reduce_type");
+            text.preamble = to_text(preamble, "preamble");
+            text.options = to_options(options);
+            initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+                       std::move(text), to_text(name, "name"));
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("reduce_expr"),
           nb::arg("post_map_expr"), nb::arg("identity") = nb::none(), nb::arg("name") = "kernel",

@@ -16,6 +16,7 @@
 #include "memory.hpp"
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 #include "usmx/error.hpp"
 
 namespace usmx::python {
@@ -95,8 +96,8 @@ std::string described(const memory_resource& resource) {
 }
 
 std::string represent(nb::handle self) {
-  return std::string("<usmx.memory.") + nb::str(self.type().attr("__qualname__")).c_str() + ": " +
-         described(*nb::inst_ptr<resource_object>(self)->resource) + ">";
+  return "<usmx.memory." + shown(nb::str(self.type().attr("__qualname__"))) + ": " +
+         described(*self_of<resource_object>(self).resource) + ">";
 }
 
 nb::object upstream_of(const memory_resource& resource) {
@@ -160,8 +161,13 @@ std::vector<binning_resource::bin> to_bins(nb::handle bins) {
   constexpr const char* expected = "a dict from the largest number of bytes to its resource";
   if (!nb::isinstance<nb::dict>(bins)) wrong_type("bins", bins, expected);
   std::vector<binning_resource::bin> out;
-  for (auto [most, resource] : nb::borrow<nb::dict>(bins)) {
-    out.push_back({to_bytes(most, "bins: the largest size"), to_resource(resource, "bins")});
+  // A list of its items: reading a size may run code that changes the dict.
+  const nb::object items = nb::steal(PyDict_Items(bins.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(items.ptr()); ++k) {
+    PyObject* const item = PyList_GET_ITEM(items.ptr(), k);
+    out.push_back({to_bytes(PyTuple_GET_ITEM(item, 0), "bins: the largest size"),
+                   to_resource(PyTuple_GET_ITEM(item, 1), "bins")});
   }
   return out;
 }
@@ -177,12 +183,15 @@ void bind_base(nb::module_& m) {
   c.def("__repr__", represent);
   c.def(
       "_repr_html_",
-      [](nb::handle self) { return nb::module_::import_("usmx._notebook").attr("resource")(self); },
+      [](nb::handle self) {
+        static_cast<void>(self_of<resource_object>(self));
+        return nb::module_::import_("usmx._notebook").attr("resource")(self);
+      },
       nb::sig("def _repr_html_(self) -> str"));
   c.def(
       "__eq__",
       [](const resource_object& self, nb::handle other) {
-        return nb::isinstance<resource_object>(other) &&
+        return is_ready<resource_object>(other) &&
                nb::inst_ptr<resource_object>(other)->resource == self.resource;
       },
       nb::is_operator(), nb::arg("other").none(),
@@ -218,8 +227,7 @@ void bind_base(nb::module_& m) {
   c.def(
       "deallocate",
       [](const resource_object&, nb::handle obj) {
-        if (!nb::inst_check(obj) || !nb::isinstance<memory>(obj))
-          wrong_type("memory", obj, "what allocate() returned");
+        if (!is_ready<memory>(obj)) wrong_type("memory", obj, "what allocate() returned");
         nb::inst_ptr<memory>(obj)->free();
       },
       nb::arg("memory").none(),
@@ -459,7 +467,7 @@ void register_resource(std::type_index resource, nb::handle type) {
 }
 
 const std::shared_ptr<memory_resource>& to_resource(nb::handle obj, const char* where) {
-  if (!nb::inst_check(obj) || !nb::isinstance<resource_object>(obj)) {
+  if (!is_ready<resource_object>(obj)) {
     wrong_type(where, obj, "a MemoryResource, such as usmx.memory.get_resource()");
   }
   return nb::inst_ptr<resource_object>(obj)->resource;

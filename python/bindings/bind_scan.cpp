@@ -71,22 +71,21 @@ array([ 1,  3,  6, 10])
 )doc")
       .def(
           "__init__",
-          [](scan_kernel* self, nb::handle in_params, nb::handle out_params, nb::handle map_expr,
-             nb::handle scan_expr, nb::handle post_map_expr, nb::handle identity, nb::handle name,
-             bool exclusive, nb::handle scan_type, nb::handle preamble, nb::handle options) {
+          [](nb::pointer_and_handle<scan_kernel> self, nb::handle in_params, nb::handle out_params,
+             nb::handle map_expr, nb::handle scan_expr, nb::handle post_map_expr,
+             nb::handle identity, nb::handle name, bool exclusive, nb::handle scan_type,
+             nb::handle preamble, nb::handle options) {
             scan_text text;
-            text.map = text_argument(map_expr, "map_expr");
-            text.scan = text_argument(scan_expr, "scan_expr");
-            if (!post_map_expr.is_none())
-              text.post_map = text_argument(post_map_expr, "post_map_expr");
+            text.map = to_text(map_expr, "map_expr");
+            text.scan = to_text(scan_expr, "scan_expr");
+            if (!post_map_expr.is_none()) text.post_map = to_text(post_map_expr, "post_map_expr");
             text.identity = identity_argument(identity);
             text.exclusive = exclusive;
-            if (!scan_type.is_none()) text.scan_type = text_argument(scan_type, "scan_type");
-            text.preamble = text_argument(preamble, "preamble");
-            text.options = options_argument(options);
-            new (self) scan_kernel(text_argument(in_params, "in_params"),
-                                   text_argument(out_params, "out_params"), std::move(text),
-                                   text_argument(name, "name"));
+            if (!scan_type.is_none()) text.scan_type = to_text(scan_type, "scan_type");
+            text.preamble = to_text(preamble, "preamble");
+            text.options = to_options(options);
+            initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+                       std::move(text), to_text(name, "name"));
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("scan_expr"),
           nb::arg("post_map_expr") = nb::none(), nb::arg("identity") = nb::none(),

@@ -9,6 +9,8 @@
 
 #include "../../src/trace/trace.h"
 #include "bindings.hpp"
+#include "self.hpp"
+#include "text.hpp"
 #include "trace_place.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/queue_ordered.hpp"
@@ -207,9 +209,9 @@ void bind_trace(nb::module_& m) {
   nb::class_<trace_recorder>(m, "_TraceRecorder")
       .def(
           "__init__",
-          [](trace_recorder* self, std::size_t most, bool latest) {
-            new (self) trace_recorder(
-                most, latest ? trace_recorder::keep::latest : trace_recorder::keep::first);
+          [](nb::pointer_and_handle<trace_recorder> self, std::size_t most, bool latest) {
+            initialise(self, most,
+                       latest ? trace_recorder::keep::latest : trace_recorder::keep::first);
           },
           nb::arg("most"), nb::arg("latest"))
       .def("start", &trace_recorder::start)
@@ -220,7 +222,10 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("dropped", &trace_recorder::dropped)
       .def("records", records_of, nb::sig("def records(self) -> list[tuple[object, ...]]"))
       .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"));
-  m.def("_find_places_outside", find_places_outside, nb::arg("folder"));
+  m.def(
+      "_find_places_outside",
+      [](const nb::str& folder) { find_places_outside(to_text(folder, "folder")); },
+      nb::arg("folder"));
   m.def("_trace_now", trace_now);
   m.def("_held_pools", pools_held, nb::sig("def _held_pools() -> list[tuple[object, ...]]"));
   m.def("_trace_sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });

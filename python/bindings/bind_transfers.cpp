@@ -185,9 +185,7 @@ std::uint8_t to_byte(nb::handle value) {
 
 /// Calls `submit(queue, memory, depends)` without the GIL.
 template <class Submit>
-auto with_usm(nb::handle obj, const char* where, bool to_write, nb::handle queue,
-              nb::handle depends_on, Submit submit) {
-  const array a = to_usm(obj, where, to_write);
+auto with_usm(const array& a, nb::handle queue, nb::handle depends_on, Submit submit) {
   const sycl::queue on = queue.is_none() ? a.queue() : to_queue(queue);
   const std::vector<sycl::event> depends = to_events(depends_on, "depends_on");
   const gil_released released;
@@ -196,30 +194,33 @@ auto with_usm(nb::handle obj, const char* where, bool to_write, nb::handle queue
 
 using events = std::span<const sycl::event>;
 
+std::unique_ptr<std::byte[]> element_of(nb::handle number, const dtype& type) {
+  auto element = std::make_unique<std::byte[]>(type.itemsize());
+  to_element(number, type, element.get());
+  return element;
+}
+
 sycl::event fill_async(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
-  const dtype type = to_usm(dst, "dst", true).elements().dtype();
-  const auto element = std::make_unique<std::byte[]>(type.itemsize());
-  to_element(value, type, element.get());
-  return with_usm(dst, "dst", true, queue, depends_on,
+  const array to = to_usm(dst, "dst", true);
+  const auto element = element_of(value, to.elements().dtype());
+  return with_usm(to, queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
                     return usmx::fill_async(on, a, element.get(), depends);
                   });
 }
 
 void fill(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
-  const array a = to_usm(dst, "dst", true);
-  const auto element = std::make_unique<std::byte[]>(a.elements().dtype().itemsize());
-  to_element(value, a.elements().dtype(), element.get());
-  const sycl::queue on = queue.is_none() ? a.queue() : to_queue(queue);
-  const std::vector<sycl::event> depends = to_events(depends_on, "depends_on");
-  const gil_released released;
-  usmx::fill(on, a, element.get(), depends);
+  const array to = to_usm(dst, "dst", true);
+  const auto element = element_of(value, to.elements().dtype());
+  with_usm(to, queue, depends_on, [&](const sycl::queue& on, const array& a, events depends) {
+    usmx::fill(on, a, element.get(), depends);
+  });
 }
 
 sycl::event memset_async(nb::handle dst, nb::handle value, nb::handle queue,
                          nb::handle depends_on) {
   const std::uint8_t byte = to_byte(value);
-  return with_usm(dst, "dst", true, queue, depends_on,
+  return with_usm(to_usm(dst, "dst", true), queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
                     return usmx::memset_async(on, a, byte, depends);
                   });
@@ -227,16 +228,15 @@ sycl::event memset_async(nb::handle dst, nb::handle value, nb::handle queue,
 
 void memset(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
   const std::uint8_t byte = to_byte(value);
-  with_usm(dst, "dst", true, queue, depends_on,
+  with_usm(to_usm(dst, "dst", true), queue, depends_on,
            [&](const sycl::queue& on, const array& a, events depends) {
              const std::vector<std::uint8_t> element(a.elements().dtype().itemsize(), byte);
              usmx::fill(on, a, element.data(), depends);
-             return 0;
            });
 }
 
 sycl::event prefetch_async(nb::handle obj, nb::handle queue, nb::handle depends_on) {
-  return with_usm(obj, "obj", false, queue, depends_on,
+  return with_usm(to_usm(obj, "obj", false), queue, depends_on,
                   [](const sycl::queue& on, const array& a, events depends) {
                     return usmx::prefetch_async(on, a, depends);
                   });
@@ -250,7 +250,7 @@ sycl::event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue
         ("advice: " + std::to_string(number) + "; expected one of the backend's numbers, or 0")
             .c_str());
   }
-  return with_usm(obj, "obj", false, queue, depends_on,
+  return with_usm(to_usm(obj, "obj", false), queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
                     return usmx::mem_advise_async(on, a, static_cast<int>(number), depends);
                   });
@@ -403,9 +403,13 @@ void bind_transfers(nb::module_& m) {
       "_set_staging",
       [](nb::handle limits) {
         if (limits.is_none()) return set_staging({});
-        set_staging(staging_limits{nb::cast<std::size_t>(limits[0]),
-                                   nb::cast<std::size_t>(limits[1]),
-                                   nb::cast<std::size_t>(limits[2])});
+        const extents three = read_extents(limits, "limits", fault::shape_overflow);
+        if (three.size() != 3) wrong_type("limits", limits, "three numbers, or None");
+        for (const std::int64_t n : three) {
+          if (n < 0) throw nb::value_error("limits: must not be negative");
+        }
+        const auto at = [&](std::size_t k) { return static_cast<std::size_t>(three[k]); };
+        set_staging(staging_limits{at(0), at(1), at(2)});
       },
       nb::arg("limits").none(),
       nb::sig("def _set_staging(limits: tuple[int, int, int] | None) -> None"));

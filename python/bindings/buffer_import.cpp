@@ -46,13 +46,18 @@ void host_buffer::describe(bool writable) {
   const extents shape =
       b.ndim > 0 ? extents({b.shape, static_cast<std::size_t>(b.ndim)}) : extents();
   const bool aligned = reinterpret_cast<std::uintptr_t>(b.buf) % element->type.alignment() == 0;
+  const bool in_place = !element->swapped && aligned;
+  // An exporter of elements in C order may leave the strides out even if asked, as ctypes does.
+  const bool is_plain = in_place && b.strides == nullptr;
   std::optional<extents> strides;
-  if (!element->swapped && aligned) strides = element_strides(b);
+  if (in_place && !is_plain) strides = element_strides(b);
 
   layout where;
   void* data = b.buf;
   fault code = fault::none;
-  if (strides) {
+  if (is_plain) {
+    code = layout::c_order(shape, element->type.itemsize(), where);
+  } else if (strides) {
     code = layout::strided(shape, std::move(*strides), element->type.itemsize(), where);
   } else {
     if (writable) {

@@ -7,6 +7,7 @@
 #include "kernel_arguments.hpp"
 #include "ndarray.hpp"
 #include "runtime_bindings.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -112,7 +113,9 @@ sycl::queue queue_of_call(nb::handle queue_or_none, std::span<const operand> ope
 void bind_promotion(nb::module_& m) {
   m.def(
       "_result_type",
-      [](const std::vector<std::string>& types, const std::vector<bool>& weak) -> nb::object {
+      [](nb::handle texts, const std::vector<bool>& weak) -> nb::object {
+        const auto types = to_texts(texts, "types", "a sequence of type strings");
+        if (types.size() != weak.size()) throw nb::value_error("weak: expected one for each type");
         std::vector<operand_type> operands;
         for (std::size_t k = 0; k < types.size(); ++k) {
           dtype type;
@@ -126,7 +129,9 @@ void bind_promotion(nb::module_& m) {
       "The type that operands of these type strings meet in; weak ones are Python numbers.");
   m.def(
       "_can_cast_same_kind",
-      [](const std::string& from, const std::string& to) {
+      [](const nb::str& from_text, const nb::str& to_text_) {
+        const std::string from = to_text(from_text, "from_");
+        const std::string to = to_text(to_text_, "to");
         dtype a, b;
         check(dtype::parse(from, a), from);
         check(dtype::parse(to, b), to);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "text.hpp"
+
 namespace usmx::python {
 
-std::string python_type(nb::handle obj) { return nb::type_name(obj.type()).c_str(); }
+std::string python_type(nb::handle obj) { return shown(nb::type_name(obj.type())); }
 
 namespace {
 
@@ -175,7 +177,7 @@ void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel) {
   if (keywords.size() == 0) return;
   std::string names;
   for (const auto [name, value] : keywords)
-    names += (names.empty() ? "'" : ", '") + std::string(nb::str(name).c_str()) + "'";
+    names += (names.empty() ? "'" : ", '") + shown(nb::str(name)) + "'";
   throw nb::type_error(("kernel '" + kernel + "': got the keyword arguments " + names +
                         "; arguments of a kernel are positional, only queue= and depends_on= are "
                         "passed by name")

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "constant_table.hpp"
 #include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
+#include "self.hpp"
+#include "text.hpp"
 #include "usmx/detail/built_kernels.hpp"
 
 namespace usmx::python {
@@ -47,7 +46,9 @@ struct kernel_text {
 
 /// All texts for one list of types; they differ in what they are specialised for.
 struct family {
-  std::vector<known_number> known;
+  // Shared: reading the numbers may run Python code that replaces it.
+  std::shared_ptr<const std::vector<known_number>> known =
+      std::make_shared<const std::vector<known_number>>();
   std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
 };
 
@@ -106,12 +107,12 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
   } else if (o == Py_None) {
     key += '0';
   } else if (nb::hasattr(obj, "_kernel_key")) {
-    key += '{' + nb::cast<std::string>(obj.attr("_kernel_key")) + '}';
+    key += '{' + to_text(nb::object(obj.attr("_kernel_key")), "_kernel_key") + '}';
   } else {
     // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
     key += '{' +
-           nb::cast<std::string>(
-               nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj)) +
+           to_text(nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj),
+                   "key_of_argument") +
            '}';
   }
 }
@@ -145,7 +146,8 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
                                               const sycl::queue& queue) {
   const auto values_of = [&](const family& f) {
     std::string values;
-    for (const auto& k : f.known) {
+    const auto known = f.known;
+    for (const auto& k : *known) {
       values += std::to_string(static_cast<std::ptrdiff_t>(value_of(k, range, args, memory))) + ',';
     }
     return values;
@@ -153,7 +155,8 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   {
     const auto hit = families_.find(key);
     if (hit != families_.end()) {
-      const auto text = hit->second.texts.find(values_of(hit->second));
+      const std::string values = values_of(hit->second);
+      const auto text = hit->second.texts.find(values);
       if (text != hit->second.texts.end() && !text->second->is_outdated()) return text->second;
     }
   }
@@ -170,26 +173,27 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
       self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local()),
                          queue.get_backend() == sycl::backend::ext_oneapi_cuda ? "cuda" : "other"));
   auto text = std::make_shared<kernel_text>();
-  text->source = nb::cast<std::string>(made["source"]);
-  text->name = nb::cast<std::string>(made["name"]);
-  text->plan = nb::cast<std::string>(made["plan"]);
-  text->options = nb::cast<std::vector<std::string>>(made["options"]);
-  text->needs_group = nb::cast<std::string>(made["needs_group"]);
+  text->source = to_text(nb::object(made["source"]), "source");
+  text->name = to_text(nb::object(made["name"]), "name");
+  text->plan = to_text(nb::object(made["plan"]), "plan");
+  text->options = to_options(nb::object(made["options"]));
+  text->needs_group = to_text(nb::object(made["needs_group"]), "needs_group");
   for (const auto& [list, name] : {std::pair{&text->tables, "tables"}, {&text->frozen, "frozen"}}) {
-    for (const nb::handle item : made[name]) list->push_back(nb::cast<table_handle&>(item).table);
+    for (const nb::handle item : made[name]) list->push_back(self_of<table_handle>(item).table);
   }
   std::vector<known_number> known;
   for (const nb::handle item : made["known"]) {
     const auto row = nb::cast<nb::tuple>(item);
-    known.push_back({nb::cast<std::string>(row[0]).at(0), nb::cast<std::size_t>(row[1]),
+    known.push_back({to_text(nb::object(row[0]), "known").at(0), nb::cast<std::size_t>(row[1]),
                      nb::cast<std::size_t>(row[2])});
   }
   auto& f = families_[key];
-  if (known != f.known) {
-    f.known = std::move(known);
+  if (known != *f.known) {
+    f.known = std::make_shared<const std::vector<known_number>>(std::move(known));
     f.texts.clear();
   }
-  f.texts[values_of(f)] = text;
+  const std::string values = values_of(f);
+  f.texts[values] = text;
   return text;
 }
 
@@ -297,8 +301,8 @@ void bind_kernel_dispatch(nb::module_& m) {
           [](const bound_kernel& self, nb::args args, nb::handle queue, nb::handle depends_on,
              const nb::kwargs& keywords) -> nb::typed<nb::object, event> {
             if (keywords.size() != 0)
-              refuse_keywords(keywords, nb::str(self.kernel.attr("__name__")).c_str());
-            return nb::cast<dispatcher&>(self.kernel)
+              refuse_keywords(keywords, shown(nb::str(self.kernel.attr("__name__"))));
+            return self_of<dispatcher>(self.kernel)
                 .launch(self.kernel, self.range, args, queue, depends_on);
           },
           nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
@@ -307,13 +311,16 @@ void bind_kernel_dispatch(nb::module_& m) {
           nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
                   "EventsLike = None) -> Event"));
 
-  nb::class_<dispatcher>(m, "_KernelDispatcher", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                         "What launches a kernel made from a Python function.")
-      .def(nb::init<>())
+  nb::class_<dispatcher> launches(m, "_KernelDispatcher", nb::dynamic_attr(),
+                                  nb::is_weak_referenceable(),
+                                  "What launches a kernel made from a Python function.");
+  refuse_iteration(launches);
+  launches.def(nb::init<>())
       .def(
           "__getitem__",
           [](nb::handle self, nb::handle range) -> nb::object {
-            if (ask_for_simulation || nb::cast<dispatcher&>(self).always_ask) {
+            static_cast<void>(self_of<dispatcher>(self));
+            if (ask_for_simulation || self_of<dispatcher>(self).always_ask) {
               nb::object simulation = self.attr("_simulation")(range);
               if (!simulation.is_none()) return simulation;
             }

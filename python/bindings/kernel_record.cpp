@@ -5,9 +5,8 @@
 #include <cstring>
 #include <span>
 
-#include <nanobind/stl/string.h>
-
 #include "kernel_arguments.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -36,7 +35,7 @@ std::size_t size_of(const field& f) {
 }
 
 std::string describe(const std::string& typestr, nb::handle shape) {
-  return nb::len(shape) == 0 ? typestr : typestr + nb::repr(shape).c_str();
+  return nb::len(shape) == 0 ? typestr : typestr + repr_of(shape);
 }
 nb::tuple shape_of(const field& f) {
   nb::list sizes;
@@ -50,7 +49,7 @@ void copy(nb::handle numpy, std::span<const std::byte> from, const dtype& type, 
   std::vector<std::string> names;
   const nb::object given = numpy.attr("names");
   if (!given.is_none()) {
-    for (const nb::handle name : given) names.push_back(nb::cast<std::string>(name));
+    for (const nb::handle name : given) names.push_back(to_text(name, "dtype.names"));
   }
   std::size_t count = 0, offset = 0;
   for (const auto& f : *type.members()) count += f.name.empty() ? 0 : 1;
@@ -70,7 +69,7 @@ void copy(nb::handle numpy, std::span<const std::byte> from, const dtype& type, 
       const nb::object is = entry[0];
       const auto start = nb::cast<std::size_t>(entry[1]);
       const nb::object base = is.attr("base"), shape = is.attr("shape");
-      const auto typestr = nb::cast<std::string>(base.attr("str"));
+      const std::string typestr = to_text(nb::object(base.attr("str")), "dtype.str");
       const bool nested = f.type.members() && !base.attr("names").is_none();
       const auto inside = where + ": field '" + f.name + "'";
       if (!shape.equal(shape_of(f)) || (!nested && typestr != f.type.typestr())) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "text.hpp"
+
 namespace usmx::python {
 namespace nb = nanobind;
 namespace {
@@ -14,13 +16,13 @@ namespace {
 [[noreturn]] void wrong_type(const std::string& where, nb::handle number,
                              const std::string& wanted) {
   throw nb::type_error(
-      (where + ": is of type " + nb::type_name(number.type()).c_str() + ", expected " + wanted)
+      (where + ": is of type " + shown(nb::type_name(number.type())) + ", expected " + wanted)
           .c_str());
 }
 
 [[noreturn]] void out_of_range(const std::string& where, nb::handle number, const dtype& type) {
   throw nb::value_error(
-      (where + ": " + nb::repr(number).c_str() + " does not fit into " + type.name()).c_str());
+      (where + ": " + repr_of(number) + " does not fit into " + type.name()).c_str());
 }
 
 /// The letter of a NumPy scalar's format ('f', 'q', '?'), 0 for everything else; `bits` are its

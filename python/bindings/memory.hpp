@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "bindings.hpp"
+#include "self.hpp"
 
 namespace usmx::python {
 

@@ -1,17 +1,16 @@
 // PEP 3118: NumPy, memoryview, file.readinto and everything else that knows buffers sees the bytes
 // of shared and host memory in place.
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
-
 #include "memory.hpp"
+#include "slot_errors.hpp"
 
 namespace usmx::python {
 namespace {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
-  memory& m = *nb::inst_ptr<memory>(self);
   try {
+    memory& m = self_of<memory>(self);
     const live_bytes held = live(m);
     const array& bytes = *held;
     if (bytes.kind() == usm_kind::device) {
@@ -34,10 +33,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     }
     m.count_export(1);
     return 0;
-  } catch (nb::builtin_exception& e) {
-    PyErr_SetString(PyExc_ValueError, e.what());
-  } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    raise_current();
   }
   return -1;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "protocols.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
 #include "usmx/suai.hpp"
@@ -171,8 +172,7 @@ void memset(const memory& m, nb::handle value) {
   if (number == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (number < 0 || number > 255) {
     throw nb::value_error(
-        (std::string("memset: val is ") + nb::str(value).c_str() + ", a byte holds 0 to 255")
-            .c_str());
+        ("memset: val is " + describe_value(value) + ", a byte holds 0 to 255").c_str());
   }
   const auto byte = static_cast<unsigned char>(number);
   const gil_released released;

@@ -117,7 +117,7 @@ array byte_span(array a) {
 }
 
 std::optional<array> to_array(nb::handle obj) {
-  if (nb::inst_check(obj) && nb::isinstance<memory>(obj)) return *live(*nb::inst_ptr<memory>(obj));
+  if (is_ready<memory>(obj)) return *live(*nb::inst_ptr<memory>(obj));
   return import_array(obj);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "self.hpp"
 
 namespace usmx::python {
 
@@ -20,10 +21,8 @@ struct ndarray {
   ~ndarray() { give_back(value); }
 };
 
-/// The array inside `self`, which must be an ndarray.
-inline const array& value_of(nb::handle self) noexcept {
-  return nb::inst_ptr<ndarray>(self)->value;
-}
+/// The array inside `self`. TypeError unless that is an initialised ndarray.
+inline const array& value_of(nb::handle self) { return self_of<ndarray>(self).value; }
 /// A new object for elements in memory that was just allocated.
 nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner);
 /// Another view of what is inside `self`.

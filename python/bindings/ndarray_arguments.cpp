@@ -7,6 +7,7 @@
 
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 
@@ -32,13 +33,12 @@ extents to_shape(nb::handle obj) {
 
 usm_kind to_kind(nb::handle obj, usm_kind otherwise) {
   if (obj.is_none()) return otherwise;
-  if (!nb::isinstance<nb::str>(obj)) wrong_type("usm_type", obj, "'device', 'shared' or 'host'");
-  const std::string_view text = nb::str(obj).c_str();
+  const std::string text = to_text(obj, "usm_type", "'device', 'shared' or 'host'");
   for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
     if (text == name(kind)) return kind;
   }
   throw nb::value_error(
-      ("usm_type: '" + std::string(text) + "'; expected 'device', 'shared' or 'host'").c_str());
+      ("usm_type: '" + text + "'; expected 'device', 'shared' or 'host'").c_str());
 }
 
 sycl::queue to_place(nb::handle queue, nb::handle device) {
@@ -61,14 +61,12 @@ int to_axis(nb::handle obj, int rank) {
 }
 
 char to_order(nb::handle obj, const char* allowed) {
-  if (!nb::isinstance<nb::str>(obj)) wrong_type("order", obj, "'C', 'F', 'A' or 'K'");
-  const std::string_view text = nb::str(obj).c_str();
+  const std::string text = to_text(obj, "order", "'C', 'F', 'A' or 'K'");
   if (text.size() == 1) {
     const char order = static_cast<char>(text.front() & ~0x20);
     if (std::string_view(allowed).find(order) != std::string_view::npos) return order;
   }
-  throw nb::value_error(
-      ("order: '" + std::string(text) + "'; expected one of the letters " + allowed).c_str());
+  throw nb::value_error(("order: '" + text + "'; expected one of the letters " + allowed).c_str());
 }
 
 nb::object one_sequence(const nb::args& args) {

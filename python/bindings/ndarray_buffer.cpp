@@ -1,11 +1,11 @@
 // The raw slots of `usmx.ndarray`: the buffer protocol, and indexing on its shortest way.
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <memory>
 #include <vector>
 
 #include "memory.hpp"
 #include "ndarray.hpp"
+#include "slot_errors.hpp"
 
 namespace usmx::python {
 namespace {
@@ -21,6 +21,16 @@ struct buffer_details {
 
 int refuse(PyObject* type, const char* message) noexcept {
   PyErr_SetString(type, message);
+  return -1;
+}
+
+/// For slots: Python has checked the type of `self`, not that it was initialised.
+int refuse_uninitialised(PyObject* self) noexcept {
+  try {
+    refuse_self(self, nb::type<ndarray>());
+  } catch (...) {
+    raise_current();
+  }
   return -1;
 }
 
@@ -73,11 +83,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
   try {
     return fill_buffer(self, view, flags);
-  } catch (nb::python_error& e) {
-    e.restore();
+  } catch (...) {
+    raise_current();
     return -1;
-  } catch (const std::exception& e) {
-    return refuse(PyExc_RuntimeError, e.what());
   }
 }
 
@@ -105,14 +113,21 @@ PyObject* get_sequence_item(PyObject* self, Py_ssize_t index) noexcept {
 }
 
 Py_ssize_t get_length(PyObject* self) noexcept {
-  const extents& shape = value_of(self).elements().layout().shape();
+  const array* const a = array_of(self);
+  if (a == nullptr) return refuse_uninitialised(self);
+  const extents& shape = a->elements().layout().shape();
   if (shape.empty()) return refuse(PyExc_TypeError, "len() of a 0-d array");
   return static_cast<Py_ssize_t>(shape[0]);
 }
 
 PyObject* iterate(PyObject* self) noexcept {
-  if (value_of(self).elements().rank() == 0) {
-    refuse(PyExc_TypeError, "iteration over a 0-d array");
+  const array* const a = array_of(self);
+  if (a == nullptr || a->elements().rank() == 0) {
+    if (a == nullptr) {
+      refuse_uninitialised(self);
+    } else {
+      refuse(PyExc_TypeError, "iteration over a 0-d array");
+    }
     return nullptr;
   }
   return PySeqIter_New(self);

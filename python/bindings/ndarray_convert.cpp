@@ -161,6 +161,7 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
 }
 
 nb::object to_device_place(nb::handle self, nb::handle place) {
+  static_cast<void>(value_of(self));
   return as_array(self, nb::none(), nb::none(), place, nb::none(), nb::none());
 }
 
@@ -226,9 +227,9 @@ nb::object dpnp_class() {
 /// them. The result is kept: dpnp.asarray copies unless `sycl_queue` of this object and of that one
 /// are the same Python object, and each memory of dpctl makes its own.
 nb::object as_dpnp(nb::handle self) {
+  ndarray& holder = self_of<ndarray>(self);
   const nb::object type = dpnp_class();
   if (!type.is_valid()) throw nb::attribute_error("__usm_ndarray__: dpnp is not loaded");
-  ndarray& holder = *nb::inst_ptr<ndarray>(self);
   if (holder.value.elements().dtype().is_record()) {
     throw nb::attribute_error("__usm_ndarray__: dpnp has no records");
   }
@@ -269,6 +270,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   c.def(
       "to_host",
       [](nb::handle self) {
+        static_cast<void>(value_of(self));
         return as_array(self, nb::none(), nb::str("host"), nb::none(), nb::none(), nb::none());
       },
       "The elements in host USM, which NumPy sees in place; the array itself if they are there.",

@@ -10,6 +10,7 @@
 
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -76,9 +77,9 @@ dtype from_type(nb::handle type) {
   if (t == reinterpret_cast<PyObject*>(&PyFloat_Type)) return dtype::of<double>();
   if (t == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype::of<std::complex<double>>();
   const nb::object module = nb::getattr(type, "__module__", nb::none());
-  if (nb::isinstance<nb::str>(module) && std::string_view(nb::str(module).c_str()) == "numpy") {
-    const nb::str name(type.attr("__name__"));
-    if (const spelling* s = find_name(name.c_str())) return parsed(s->typestr);
+  if (nb::isinstance<nb::str>(module) && shown(module) == "numpy") {
+    const nb::object name = type.attr("__name__");
+    if (const spelling* s = find_name(to_text(name, "dtype"))) return parsed(s->typestr);
   }
   wrong_type("dtype", type, expected);
 }
@@ -98,7 +99,7 @@ dtype from_dtype_like(nb::handle obj) {
   const nb::object subdtype = nb::getattr(obj, "subdtype", nb::none());
   if (!subdtype.is_none())
     wrong_type("dtype", obj, "a type of single elements; put the lengths into shape");
-  return from_text(nb::str(obj.attr("str")).c_str());
+  return from_text(to_text(nb::object(obj.attr("str")), "dtype.str"));
 }
 
 nb::object to_numpy_dtype(const dtype& type) {
@@ -153,8 +154,8 @@ nb::object numpy() {
 }
 
 dtype to_dtype(nb::handle obj) {
-  if (nb::isinstance<dtype>(obj)) return nb::cast<dtype>(obj);
-  if (nb::isinstance<nb::str>(obj)) return from_text(nb::str(obj).c_str());
+  if (is_ready<dtype>(obj)) return *nb::inst_ptr<dtype>(obj);
+  if (PyUnicode_Check(obj.ptr())) return from_text(to_text(obj, "dtype"));
   if (PyType_Check(obj.ptr())) return from_type(obj);
   if (nb::isinstance<nb::list>(obj) || nb::isinstance<nb::tuple>(obj) ||
       nb::isinstance<nb::dict>(obj)) {
@@ -203,7 +204,8 @@ void bind_dtype(nb::module_& m) {
       "InteropError\n    A type string that cannot be used: a byte order or a size.");
   c.attr("__module__") = "usmx";
   c.def(
-      "__init__", [](dtype* self, nb::handle obj) { new (self) dtype(to_dtype(obj)); },
+      "__init__",
+      [](nb::pointer_and_handle<dtype> self, nb::handle obj) { initialise(self, to_dtype(obj)); },
       nb::arg("obj"), nb::sig("def __init__(self, obj: DTypeLike) -> None"));
   c.def_prop_ro("name", &dtype::name, "NumPy's name: 'float32'.", nb::sig("def name(self) -> str"));
   c.def_prop_ro("str", &dtype::typestr, "The type string of the array protocols: '<f4'.",
@@ -235,16 +237,16 @@ void bind_dtype(nb::module_& m) {
   c.def(
       "__repr__",
       [](nb::handle self) {
-        const dtype& t = *nb::inst_ptr<dtype>(self);
+        const dtype& t = self_of<dtype>(self);
         if (t.members() == nullptr)
           return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
-        return std::string("usmx.dtype(") + nb::repr(descr_of(t)).c_str() + ")";
+        return "usmx.dtype(" + repr_of(descr_of(t)) + ")";
       },
       nb::sig("def __repr__(self) -> str"));
   c.def(
       "__reduce__",
       [](nb::handle self) {
-        const dtype& t = *nb::inst_ptr<dtype>(self);
+        const dtype& t = self_of<dtype>(self);
         nb::object spec =
             t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str())) : descr_of(t);
         return nb::make_tuple(self.type(), nb::make_tuple(spec));

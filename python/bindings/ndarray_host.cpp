@@ -7,6 +7,7 @@
 
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -114,11 +115,11 @@ void refuse_elements_of(nb::handle obj, nb::handle given) {
   const nb::object type = nb::getattr(obj, "dtype", nb::none());
   const nb::object kind = nb::getattr(type, "kind", nb::none());
   if (!nb::isinstance<nb::str>(kind)) return;
-  const char* const advice = advice_for(nb::cast<nb::str>(kind).c_str()[0]);
+  const char* const advice = advice_for(to_text(kind, "dtype.kind")[0]);
   if (advice == nullptr) return;
-  const std::string name = nb::type_name(given.type()).c_str();
+  const std::string name = shown(nb::type_name(given.type()));
   throw nb::type_error(
-      ("obj: " + name + " of dtype " + nb::str(type).c_str() + "; " + advice).c_str());
+      ("obj: " + name + " of dtype " + shown(nb::str(type)) + "; " + advice).c_str());
 }
 
 /// The elements of a buffer. A producer that cannot describe them raises what it likes.

@@ -5,6 +5,7 @@
 
 #include "ndarray.hpp"
 #include "protocols.hpp"
+#include "text.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -15,14 +16,17 @@ namespace {
 char kind_of_indices(nb::handle key) {
   if (const array* const a = array_of(key)) return static_cast<char>(a->elements().dtype().kind());
   if (PyList_Check(key.ptr())) {
-    if (PyList_GET_SIZE(key.ptr()) == 0) return 'i';
-    const nb::object first = nb::borrow(PyList_GET_ITEM(key.ptr(), 0));
-    if (PyList_Check(first.ptr())) return kind_of_indices(first);
+    nb::object first = nb::borrow(key);
+    for (int depth = 0; PyList_Check(first.ptr()); ++depth) {  // a list may contain itself
+      if (PyList_GET_SIZE(first.ptr()) == 0) return 'i';
+      if (depth == max_rank) return '\0';
+      first = nb::borrow(PyList_GET_ITEM(first.ptr(), 0));
+    }
     return PyBool_Check(first.ptr()) ? 'b' : PyIndex_Check(first.ptr()) ? 'i' : '\0';
   }
   const nb::object kind = nb::getattr(nb::getattr(key, "dtype", nb::none()), "kind", nb::none());
   if (!nb::isinstance<nb::str>(kind)) return '\0';
-  return nb::cast<nb::str>(kind).c_str()[0];
+  return to_text(kind, "dtype.kind")[0];
 }
 
 [[noreturn]] void refuse_key(nb::handle key) {
@@ -89,7 +93,7 @@ bool is_integer(nb::handle key) {
 
 /// `a["x"]`: one field of each record, where its distance is a multiple of its size.
 any_view field_of_records(const any_view& v, nb::handle key) {
-  const std::string wanted = nb::str(key).c_str();
+  const std::string wanted = to_text(key, "key");
   const dtype::fields* members = v.dtype().members();
   if (members == nullptr) {
     throw nb::index_error(("index: '" + wanted +
@@ -134,7 +138,7 @@ any_view field_of_records(const any_view& v, nb::handle key) {
     return out;
   }
   throw nb::index_error(
-      ("'" + wanted + "' is not a field of " + nb::repr(nb::cast(v.dtype())).c_str()).c_str());
+      ("'" + wanted + "' is not a field of " + repr_of(nb::cast(v.dtype()))).c_str());
 }
 
 }  // namespace

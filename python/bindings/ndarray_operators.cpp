@@ -68,8 +68,7 @@ nb::object comparison_of(nb::handle other, nb::handle self, int op) {
 }
 
 nb::object compared(nb::handle self, nb::handle other, int op) {
-  const array* const a = array_of(self);
-  if (a == nullptr) throw nb::type_error("usmx.ndarray: __init__() was not called");
+  const array* const a = &value_of(self);
   if (const array* const b = array_of(other)) {
     const array right = *b;  // what is compared may change while Python runs
     const nb::object x = scalar_of(*a);
@@ -90,9 +89,7 @@ nb::object compared(nb::handle self, nb::handle other, int op) {
 }
 
 bool contained(nb::handle self, nb::handle value) {
-  const array* const held = array_of(self);
-  if (held == nullptr) throw nb::type_error("usmx.ndarray: __init__() was not called");
-  const array a = *held;
+  const array a = value_of(self);
   nb::object wanted = nb::borrow(value);
   if (const array* const other = array_of(value)) {
     wanted = scalar_of(*other);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ndarray.hpp"
+#include "text.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -117,7 +118,7 @@ std::string element_text(const std::byte* p, const dtype& type) {
       return real_text(z.real()) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
     }
     default:
-      return nb::repr(from_element(p, type)).c_str();
+      return repr_of(from_element(p, type));
   }
 }
 
@@ -193,9 +194,8 @@ std::string represent(const array& a) {
   std::string out = head + represent(a, head.size());
   if (v.size() == 0 || out.find("...") != std::string::npos)
     out += ", shape=" + text_of(v.layout().shape());
-  out += ", dtype=" + (v.dtype().members() != nullptr
-                           ? std::string(nb::repr(nb::cast(v.dtype()).attr("descr")).c_str())
-                           : v.dtype().name());
+  out += ", dtype=" + (v.dtype().members() != nullptr ? repr_of(nb::cast(v.dtype()).attr("descr"))
+                                                      : v.dtype().name());
   out += std::string(", usm_type='") + name(a.kind()) + "'";
   const std::string device = filter_string(a.queue().get_device());
   if (!device.empty()) out += ", device='" + device + "'";

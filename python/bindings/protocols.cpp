@@ -30,7 +30,15 @@ std::optional<array> import_array(nb::handle obj) {
   return {};
 }
 
-void bind_protocols(nb::module_&) {
+void bind_protocols(nb::module_& m) {
+  m.def(
+      "_imported",
+      [](nb::handle obj) {
+        std::optional<array> a = import_array(obj);
+        return a ? wrap_array(std::move(*a)) : nb::none();
+      },
+      nb::arg("obj").none(),
+      "The array that another library's object describes, None if it describes none. Asks once.");
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

@@ -39,9 +39,7 @@ const names& words() {
 /// The queue in a Queue of ours, the default one for None; null for anything else.
 const sycl::queue* plain_queue(PyObject* obj) {
   if (obj == Py_None) return &default_queue();
-  if (Py_TYPE(obj) != reinterpret_cast<PyTypeObject*>(queue_class.ptr()) || !nb::inst_ready(obj))
-    return nullptr;
-  return nb::inst_ptr<sycl::queue>(obj);
+  return is_ready<sycl::queue>(obj) ? nb::inst_ptr<sycl::queue>(obj) : nullptr;
 }
 
 /// A number of elements or bytes that is an int and not negative; -1 for anything else.
@@ -99,16 +97,17 @@ PyObject* new_memory(PyObject* type, PyObject* const* args, std::size_t nargsf,
 /// kept, and kept alive, so that an address means one object.
 class known_dtypes {
  public:
-  /// Null if the object names none that is known yet and may be kept.
-  const dtype* find(PyObject* obj) {
+  /// Empty if the object names none that is known yet and may be kept. A copy: Python code may run
+  /// before the caller is done with it and put another type into the same place.
+  std::optional<dtype> find(PyObject* obj) {
     entry& e = entries_[(std::bit_cast<std::uintptr_t>(obj) >> 4) % entries_.size()];
-    if (e.object.ptr() == obj) return &e.type;
-    if (!PyUnicode_CheckExact(obj) && !PyType_Check(obj)) return nullptr;
-    dtype type = to_dtype(obj);
-    if (type.is_record()) return nullptr;
-    e.type = std::move(type);
-    e.object = nb::borrow(obj);
-    return &e.type;
+    if (e.object.ptr() == obj) return e.type;
+    if (!PyUnicode_CheckExact(obj) && !PyType_Check(obj)) return {};
+    const dtype type = to_dtype(obj);
+    if (type.is_record()) return {};
+    entry next{nb::borrow(obj), type};
+    std::swap(e, next);  // what was here ends with `next`, when the place is whole again
+    return type;
   }
   void clear() noexcept { entries_ = {}; }
 
@@ -186,9 +185,9 @@ PyObject* plain_empty(PyObject* const* args, std::size_t nargsf, PyObject* keywo
   }
   if (queue == nullptr) queue = &default_queue();
   // None depends on what the device computes with, and that is asked on the long way.
-  const dtype* const type =
-      type_object == nullptr || type_object == Py_None ? nullptr : dtypes().find(type_object);
-  if (type == nullptr) return nullptr;
+  if (type_object == nullptr || type_object == Py_None) return nullptr;
+  const std::optional<dtype> type = dtypes().find(type_object);
+  if (!type) return nullptr;
   shared_owner owner;
   any_view elements;
   if (!plain_elements(args[0], *type, *queue, kind, owner, elements)) return nullptr;

@@ -12,6 +12,7 @@
 #include "kernel_arguments.hpp"
 #include "kernel_scalar.hpp"
 #include "raw_kernel.hpp"
+#include "self.hpp"
 #include "slot_errors.hpp"
 
 namespace usmx::python {
@@ -32,8 +33,7 @@ bool plain_length(PyObject* obj, std::size_t& length) {
 }
 
 PyObject* plain_range(PyObject* self, PyObject* key) {
-  if (!nb::inst_ready(self)) return nullptr;
-  const auto& k = *nb::inst_ptr<raw_kernel>(self);
+  const auto& k = self_of<raw_kernel>(self);
   std::array<std::size_t, 1> global{}, local{};
   const bool has_local = PyTuple_CheckExact(key);
   if (has_local) {
@@ -84,8 +84,7 @@ const sycl::queue* queue_of(PyObject* args) {
 
 /// Null without an error if the call is not plain.
 PyObject* plain_launch(PyObject* self, PyObject* args) {
-  if (!nb::inst_ready(self)) return nullptr;
-  const auto& bound = *nb::inst_ptr<bound_launch>(self);
+  const auto& bound = self_of<bound_launch>(self);
   const sycl::queue* const place = queue_of(args);
   const kernel* const k = place == nullptr ? nullptr : bound.k.built_for(*place);
   if (k == nullptr || !k->parameters()) return nullptr;

@@ -5,34 +5,16 @@
 #include <cmath>
 #include <limits>
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "ndarray.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
-
-std::string text_argument(nb::handle obj, const char* where) {
-  if (!PyUnicode_Check(obj.ptr())) {
-    throw nb::type_error(
-        (std::string(where) + ": is of type " + python_type(obj) + ", expected a str").c_str());
-  }
-  return nb::cast<std::string>(obj);
-}
-
-std::vector<std::string> options_argument(nb::handle obj) {
-  std::vector<std::string> options;
-  if (nb::isinstance<nb::str>(obj) || !nb::try_cast(obj, options)) {
-    throw nb::type_error("options: expected a sequence of str, such as (\"-DN=8\",)");
-  }
-  return options;
-}
 
 std::optional<std::string> identity_argument(nb::handle obj) {
   PyObject* const o = obj.ptr();
   if (o == Py_None) return {};
   if (PyUnicode_Check(o)) {
-    auto text = nb::cast<std::string>(obj);
+    std::string text = to_text(obj, "identity");
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) return {};
     return text;
   }
@@ -55,7 +37,7 @@ std::optional<std::string> identity_argument(nb::handle obj) {
     const double value = PyFloat_AS_DOUBLE(o);
     if (std::isnan(value)) return "__builtin_nan(\"\")";
     if (std::isinf(value)) return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
-    return nb::cast<std::string>(nb::repr(nb::float_(value)));
+    return repr_of(nb::float_(value));
   }
   throw nb::type_error(("identity: is of type " + python_type(obj) +
                         ", expected None, a str of C++, an int, a float or a bool")

@@ -15,8 +15,6 @@
 namespace usmx::python {
 
 /// A str; TypeError naming the argument for anything else.
-std::string text_argument(nb::handle obj, const char* where);
-std::vector<std::string> options_argument(nb::handle obj);
 /// None, a str of C++, or a number as C++ writes it.
 std::optional<std::string> identity_argument(nb::handle obj);
 /// An int; TypeError naming the argument for anything else, bool too.

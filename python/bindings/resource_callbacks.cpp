@@ -9,6 +9,7 @@
 
 #include "protocols.hpp"
 #include "resources.hpp"
+#include "text.hpp"
 #include "usmx/error.hpp"
 
 namespace usmx::python {
@@ -21,7 +22,7 @@ class callback_error final : public std::bad_alloc {
   callback_error(std::size_t bytes, nb::python_error&& cause)
       : what_("cannot allocate " + std::to_string(bytes) +
               " bytes: the callback that should free memory raised " +
-              nb::cast<std::string>(cause.type().attr("__name__"))),
+              shown(nb::str(cause.type().attr("__name__")))),
         cause_(std::make_shared<nb::python_error>(std::move(cause))) {}
   const char* what() const noexcept override { return what_.c_str(); }
   nb::python_error& cause() const noexcept { return *cause_; }
@@ -53,9 +54,7 @@ std::string python_callers() {
   const nb::gil_scoped_acquire held;
   const auto text_of = [](PyCodeObject* code, const char* name) -> std::string {
     const nb::object value = nb::handle(reinterpret_cast<PyObject*>(code)).attr(name);
-    if (const char* utf8 = PyUnicode_AsUTF8(value.ptr())) return utf8;
-    PyErr_Clear();  // a path that is no text
-    return "?";
+    return shown(value);  // a path need not be text
   };
   std::string text;
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));

@@ -1,7 +1,10 @@
 // Which resource serves: for everybody, or for one thread and the length of a block.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +22,12 @@ struct resource_block {
   ~resource_block() = default;
 
   std::shared_ptr<memory_resource> resource;
-  std::vector<std::unique_ptr<using_resource>> entered;
+  /// Taken out of the list before the GIL is let go of: other threads enter and leave it too.
+  struct entry {
+    std::thread::id thread;
+    std::unique_ptr<using_resource> block;
+  };
+  std::vector<entry> entered;
 };
 
 }  // namespace
@@ -66,14 +74,15 @@ void bind_resource_choice(nb::module_& m) {
   c.attr("__module__") = "usmx.memory";
   c.def(
       "__init__",
-      [](resource_block* self, nb::handle resource) {
-        new (self) resource_block(to_resource(resource, "resource"));
+      [](nb::pointer_and_handle<resource_block> self, nb::handle resource) {
+        initialise(self, to_resource(resource, "resource"));
       },
       nb::arg("resource").none(), nb::sig("def __init__(self, resource: MemoryResource) -> None"));
   c.def(
       "__enter__",
       [](resource_block& self) {
-        self.entered.push_back(std::make_unique<using_resource>(self.resource));
+        self.entered.push_back(
+            {std::this_thread::get_id(), std::make_unique<using_resource>(self.resource)});
         return wrap_resource(self.resource);
       },
       nb::sig("def __enter__(self) -> MemoryResource"));
@@ -81,18 +90,19 @@ void bind_resource_choice(nb::module_& m) {
       "__exit__",
       [](resource_block& self, nb::args) {
         if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
-        bool ended = false;
-        {
-          const gil_released released;
-          ended = self.entered.back()->end();
-        }
-        if (!ended) {
+        const auto own =
+            std::ranges::find(self.entered.rbegin(), self.entered.rend(),
+                              std::this_thread::get_id(), &resource_block::entry::thread);
+        if (own == self.entered.rend()) {
           throw std::runtime_error(
               "using: the block is left on another thread than the one that entered it, which goes "
               "on "
               "using the resource");
         }
-        self.entered.pop_back();
+        const std::unique_ptr<using_resource> block = std::move(own->block);
+        self.entered.erase(std::next(own).base());
+        const gil_released released;
+        static_cast<void>(block->end());
       },
       nb::sig("def __exit__(self, *args: object) -> None"));
 }

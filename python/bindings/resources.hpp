@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "self.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/queue_ordered.hpp"
 #include "usmx/resources.hpp"
@@ -47,7 +48,9 @@ nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& 
   type.attr("__module__") = "usmx.memory";
   register_resource(typeid(Resource), type);
   const auto construct = []<class... Values>(std::shared_ptr<Resource> (*function)(Values...)) {
-    return [function](face* self, Values... values) { new (self) face(function(values...)); };
+    return [function](nb::pointer_and_handle<face> self, Values... values) {
+      initialise(self, function(values...));
+    };
   };
   type.def("__init__", construct(+make), arguments...);
   return type;

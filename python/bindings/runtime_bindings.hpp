@@ -10,6 +10,8 @@
 #include <sycl/event.hpp>
 
 #include "bindings.hpp"
+#include "self.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 
@@ -45,7 +47,7 @@ void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
   type.def(
           "__eq__",
           [capsule_name](const T& self, nb::handle other) {
-            if (nb::isinstance<T>(other)) return self == nb::cast<const T&>(other);
+            if (is_ready<T>(other)) return self == *nb::inst_ptr<T>(other);
             return same_behind_capsule(self, other, capsule_name);
           },
           nb::is_operator(), nb::arg("other").none(),

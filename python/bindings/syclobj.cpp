@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include <nanobind/stl/string.h>
-
 #include "bindings.hpp"
+#include "protocols.hpp"
+#include "self.hpp"
+#include "text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -17,23 +18,13 @@ constexpr const char* expected =
 
 /// "dpctl._sycl_queue.SyclQueue"; nb::type_name leaves the module out for other people's types.
 std::string full_name(nb::handle type) {
-  return nb::cast<std::string>(type.attr("__module__")) + '.' +
-         nb::cast<std::string>(type.attr("__qualname__"));
+  return shown(nb::str(type.attr("__module__"))) + '.' + shown(nb::str(type.attr("__qualname__")));
 }
 
 std::string described(nb::handle obj) {
-  if (nb::isinstance<nb::str>(obj) || nb::isinstance<nb::bytes>(obj))
-    return nb::borrow<nb::str>(nb::repr(obj)).c_str();
+  if (nb::isinstance<nb::str>(obj) || nb::isinstance<nb::bytes>(obj)) return describe_value(obj);
   const bool is_class = PyType_Check(obj.ptr());
   return (is_class ? "the class " : "an object of type ") + full_name(is_class ? obj : obj.type());
-}
-
-/// A str may hold lone surrogates, which no filter has: UnicodeEncodeError, a ValueError.
-std::string text_of(nb::handle str) {
-  Py_ssize_t n = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(str.ptr(), &n);
-  if (text == nullptr) throw nb::python_error();
-  return {text, static_cast<std::size_t>(n)};
 }
 
 [[noreturn]] void refuse_type(nb::handle obj, const char* where, const char* why,
@@ -125,7 +116,7 @@ sycl::device foreign_device(nb::handle obj, const char* where, const char* want)
   }
   if (!nb::isinstance<nb::str>(filter))
     refuse_type(obj, where, ", whose filter_string is no str", want);
-  return select_device(text_of(filter));
+  return select_device(to_text(filter, where));
 }
 
 constexpr const char* expected_queue =
@@ -144,16 +135,15 @@ nb::object queue_attribute(nb::handle obj) {
 sycl_origin to_origin(nb::handle obj, const char* where) {
   if (nb::inst_check(obj)) {
     if (nb::isinstance<sycl::queue>(obj)) {
-      const auto& queue = nb::cast<const sycl::queue&>(obj);
+      const auto& queue = self_of<sycl::queue>(obj);
       return {queue.get_context(), queue};
     }
-    if (nb::isinstance<sycl::context>(obj))
-      return {nb::cast<const sycl::context&>(obj), std::nullopt};
+    if (nb::isinstance<sycl::context>(obj)) return {self_of<sycl::context>(obj), std::nullopt};
     if (nb::isinstance<sycl::device>(obj))
       refuse_type(obj, where, ", which has no context: pass a queue made from it", expected);
   }
   if (nb::isinstance<nb::str>(obj)) {
-    const auto& queue = default_queue(select_device(text_of(obj)));
+    const auto& queue = default_queue(select_device(to_text(obj, where)));
     return {queue.get_context(), queue};
   }
   if (PyCapsule_CheckExact(obj.ptr())) return from_capsule(obj, where);
@@ -169,10 +159,10 @@ sycl_origin to_origin(nb::handle obj, const char* where) {
 
 sycl::queue to_queue(nb::handle obj, const char* where) {
   if (obj.is_none()) return default_queue();
-  if (nb::isinstance<nb::str>(obj)) return default_queue(select_device(text_of(obj)));
+  if (nb::isinstance<nb::str>(obj)) return default_queue(select_device(to_text(obj, where)));
   if (nb::inst_check(obj)) {
-    if (nb::isinstance<sycl::queue>(obj)) return nb::cast<const sycl::queue&>(obj);
-    if (nb::isinstance<sycl::device>(obj)) return default_queue(nb::cast<const sycl::device&>(obj));
+    if (nb::isinstance<sycl::queue>(obj)) return self_of<sycl::queue>(obj);
+    if (nb::isinstance<sycl::device>(obj)) return default_queue(self_of<sycl::device>(obj));
     if (nb::isinstance<sycl::context>(obj)) return queue_of(to_origin(obj, where));
   }
   if (PyCapsule_CheckExact(obj.ptr())) return queue_of(from_capsule(obj, where));
@@ -187,8 +177,8 @@ sycl::queue to_queue(nb::handle obj, const char* where) {
 
 sycl::device to_device(nb::handle obj, const char* where) {
   if (obj.is_none()) return select_device("");
-  if (nb::isinstance<nb::str>(obj)) return select_device(text_of(obj));
-  if (nb::isinstance<sycl::device>(obj)) return nb::cast<const sycl::device&>(obj);
+  if (nb::isinstance<nb::str>(obj)) return select_device(to_text(obj, where));
+  if (nb::isinstance<sycl::device>(obj)) return self_of<sycl::device>(obj);
   return to_queue(obj, where).get_device();
 }
 

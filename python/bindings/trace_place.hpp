@@ -6,7 +6,6 @@
 #include <string>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include "gil.hpp"
 

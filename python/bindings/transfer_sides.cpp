@@ -77,7 +77,7 @@ const sycl::queue* queue_of(const transfer_side& dst, const transfer_side& src,
 
 transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_write) {
   transfer_side side;
-  if (nb::inst_check(obj) && nb::isinstance<memory>(obj)) {
+  if (is_ready<memory>(obj)) {
     side.usm = *live(*nb::inst_ptr<memory>(obj));
     side.raw = true;
   } else if ((side.usm = import_array(obj))) {

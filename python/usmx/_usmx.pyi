@@ -1051,6 +1051,11 @@ class _Memory:
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+    def __sizeof__(self) -> int:
+        """
+        For `sys.getsizeof`: with the bytes that this object owns; views own none.
+        """
+
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *args: object) -> None: ...
@@ -1661,6 +1666,10 @@ complex128: dtype = ...
 
 class _Flags:
     """Layout and access of an array."""
+
+    __iter__: None = None
+
+    __contains__: None = None
 
     @property
     def c_contiguous(self) -> bool:
@@ -2346,6 +2355,11 @@ def arange(start: float | SupportsIndex, stop: float | SupportsIndex | None = No
 
 usm_ndarray: TypeAlias = ndarray
 
+def _imported(obj: object | None) -> object:
+    """
+    The array that another library's object describes, None if it describes none. Asks once.
+    """
+
 class KernelLimits:
     """
     What a kernel needs of a device as it was compiled for it, and what it allows there.
@@ -2486,6 +2500,10 @@ class RawKernel:
 
     def __repr__(self) -> str: ...
 
+    __iter__: None = None
+
+    __contains__: None = None
+
 class RawModule:
     """
     C++ source with several kernels, compiled at run time.
@@ -2601,6 +2619,10 @@ class _KernelDispatcher:
 
     def __init__(self) -> None: ...
 
+    __iter__: None = None
+
+    __contains__: None = None
+
     def __getitem__(self, range: LaunchRange) -> _BoundKernel:
         """Binds a range: [global] or [global, local]."""
 
@@ -2617,7 +2639,7 @@ class _KernelDispatcher:
 def _ask_for_simulation(on: bool) -> None:
     """From now on ask each kernel at its launch whether it is simulated."""
 
-def _result_type(types: Sequence[str], weak: Sequence[bool]) -> object:
+def _result_type(types: object, weak: Sequence[bool]) -> object:
     """
     The type that operands of these type strings meet in; weak ones are Python numbers.
     """

@@ -61,6 +61,8 @@ class Fused(_usmx._FusedCall):
             bound = self._signature.bind(*args, **keywords)
             bound.apply_defaults()
             args = bound.args
+        if any(map(_is_foreign, args)):
+            args = tuple(map(_array_of, args))
         key = tuple(map(_key_of, args))
         traced = self._traced.get(key)
         if traced is None:
@@ -124,22 +126,25 @@ def _key_of(value: Any) -> Any:
         return "huge" if kind is int and value >= 1 << 63 else kind
     if isinstance(value, _STATIC):
         return ("static", kind, value)
-    return ("array", _dtype_of(value))
+    return ("array", value.dtype)
 
 
-def _dtype_of(value: Any) -> Any:
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.dtype
-    try:
-        found: Any = _usmx.asarray(value, copy=False) if hasattr(value, _PROTOCOL) else None
-    except TypeError:
-        found = None
+def _is_foreign(value: Any) -> bool:
+    """Neither ours nor a number, nor seen as it is."""
+    return not isinstance(value, (_usmx.ndarray, np.generic, np.ndarray, *_STATIC, *NATURAL))
+
+
+def _array_of(value: Any) -> Any:
+    """Our own array in the place of another library's, whose description is read once."""
+    if not _is_foreign(value):
+        return value
+    found = _usmx._imported(value)
     if found is None:
         raise TypeError(
             f"an argument of type {type(value).__name__}; a fused function takes USM (a usmx "
             "array, or any object with __sycl_usm_array_interface__) and numbers"
         )
-    return found.dtype
+    return found
 
 
 def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> str:
@@ -151,9 +156,6 @@ def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> 
         if len(set(casts)) == 1 and len(casts) == len(re.findall(rf"\b{name}\b", text)):
             dtype = np.dtype({"half": "e", "float": "f"}.get(casts[0], dtype.char))
     return f"{dtype.name} {name}"
-
-
-_PROTOCOL = "__sycl_usm_array_interface__"
 
 
 def _elementwise(program: Program, results: Any, declared: list[str], name: str) -> Any:
