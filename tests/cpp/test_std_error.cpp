@@ -17,11 +17,13 @@ fault at(int i) { return static_cast<fault>(i); }
 
 }  // namespace
 
-TEST(Fault, EveryOneHasItsOwnRuleThatSaysMust) {
+// A rule follows what the field held: "version: 2 is not supported; only 1 is".
+TEST(Fault, EveryOneHasItsOwnRuleThatFollowsTheValue) {
+  const std::set<std::string> verbs{"must", "is", "has"};
   std::set<std::string> seen;
   for (int i = 1; i < count; ++i) {
     const std::string rule(usmx::message(at(i)));
-    CHECK_EQUAL(rule.substr(0, 5), "must ");
+    CHECK(verbs.contains(rule.substr(0, rule.find(' '))));
     CHECK(seen.insert(rule).second);
   }
   CHECK_EQUAL(seen.size(), count - 1);
