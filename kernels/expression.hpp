@@ -86,6 +86,19 @@ inline void store(Own* p, int64_t i, T value) {
   p[i] = convert<Own>(value);
 }
 
+/// Neighbouring elements that are loaded at once.
+template <class T, int N>
+struct several {
+  alignas(N * sizeof(T)) T at[N];
+};
+/// `p` is a multiple of their size.
+template <int N, class T>
+inline several<T, N> load_several(const T* p) {
+  several<T, N> values;
+  __builtin_memcpy(&values, __builtin_assume_aligned(p, sizeof values), sizeof values);
+  return values;
+}
+
 /// A raw parameter with its elements in a row: indexed by the flat number of an element.
 template <class As, class Own>
 struct raw_row {

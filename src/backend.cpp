@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
 namespace usmx::detail {
 namespace {
 
-constexpr kernel_forms on_host_cores = {.groups_are_loops = true, .most_items = 4096};
+constexpr kernel_forms on_host_cores = {
+    .groups_are_loops = true, .most_items = 4096, .plain_items = 0, .vector_bytes = 0};
 
 constexpr std::array<backend_row, 8> rows = {{
     {.backend = sycl::backend::opencl,
@@ -78,6 +80,18 @@ const backend_row& backend_of(const sycl::queue& queue) { return backend_of(queu
 const kernel_forms& forms_of(const sycl::queue& queue) {
   const auto* forms = chosen.load(std::memory_order_relaxed);
   return forms ? *forms : backend_of(queue).forms;
+}
+
+// Sub-groups have 32 items at the most; 512 groups keep the largest devices busy.
+std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_t most) noexcept {
+  constexpr std::size_t step = 32;
+  constexpr std::size_t enough_groups = 512;
+  if (items % step != 0) return 0;
+  for (std::size_t group = std::min(forms.plain_items, most) / step * step; group > 0;
+       group -= step) {
+    if (items % group == 0 && (group == step || items / group >= enough_groups)) return group;
+  }
+  return 0;
 }
 
 void choose_forms(const kernel_forms* forms) noexcept { chosen = forms; }

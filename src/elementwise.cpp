@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "backend.hpp"
 #include "copy_paths.hpp"
 #include "elementwise_state.hpp"
 #include "expression_call.hpp"
@@ -45,6 +46,7 @@ known_call& elementwise_kernel::state::known_for(std::span<const operand> in,
   std::string key;
   key += static_cast<char>('0' + plan.visited.rank());
   key += plan.is_small ? 'i' : 'l';
+  key += plan.vector_bytes == 0 ? 's' : 'v';
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     const array* a = array_at(k, in, out);
     const bool is_input = k < input_count;
@@ -64,10 +66,20 @@ known_call& elementwise_kernel::state::known_for(std::span<const operand> in,
     if (out[k].given) given[k] = out[k].given->elements().dtype();
   }
   expression_types types = resolve_types(inputs(), outputs(), in, given);
+  std::vector<dtype> own;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    const array* a = array_at(k, in, out);
+    own.push_back(k < input_count ? in[k].type()
+                  : a             ? a->elements().dtype()
+                                  : types.outputs[k - input_count]);
+  }
   const std::lock_guard lock(mutex);
   // Entries stay where they are, and their types as they are, as long as the kernel lives.
   const auto [place, is_new] = known.try_emplace(std::move(key));
-  if (is_new) place->second.types = std::move(types);
+  if (is_new) {
+    place->second.types = std::move(types);
+    place->second.elements = detail::elements_of_an_item(own, plan);
+  }
   return place->second;
 }
 
@@ -85,14 +97,37 @@ const kernel& elementwise_kernel::state::program_for(const sycl::queue& queue,
       own.push_back(a ? a->elements().dtype() : in[k].type());
       raw_ranks.push_back(a && parameters[k].raw ? a->elements().rank() : 0);
     }
-    std::string source = detail::elementwise_source(parameters, input_count, call.types, own,
-                                                    raw_ranks, plan, name, operation, text);
+    std::string source =
+        detail::elementwise_source(parameters, input_count, call.types, own, raw_ranks, plan,
+                                   call.elements, name, operation, text);
     kernel made = detail::compile_expression(queue, source, detail::elementwise_kernel_name(name),
                                              text.options);
     const std::lock_guard lock(mutex);
     call.source = std::move(source);
     return made;
   });
+}
+
+const std::byte* elementwise_kernel::state::first_of(const array& a, std::size_t k,
+                                                     const elementwise_plan& plan) const {
+  const std::int64_t start =
+      plan.place.empty() || parameters[k].raw ? 0 : plan.visited.starts[plan.place[k]];
+  return static_cast<const std::byte*>(a.data()) +
+         start * static_cast<std::int64_t>(a.elements().dtype().itemsize());
+}
+
+bool elementwise_kernel::state::starts_at_multiples_of(std::size_t bytes,
+                                                       std::span<const operand> in,
+                                                       std::span<const expression_output> out,
+                                                       const elementwise_plan& plan) const {
+  if (bytes == 0 || plan.size < 2) return false;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (plan.ways[k] == access::number) continue;
+    if (plan.ways[k] != access::run) return false;
+    const array* a = array_at(k, in, out);
+    if (a && reinterpret_cast<std::uintptr_t>(first_of(*a, k, plan)) % bytes != 0) return false;
+  }
+  return true;
 }
 
 void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const operand> in,
@@ -104,12 +139,21 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
     plan.shape = shape_of(in, out, size);
     plan_loops(in, out, plan);
   }
-  known_call& call = known_for(in, out, plan);
+  const detail::kernel_forms& forms = detail::forms_of(queue);
+  if (starts_at_multiples_of(forms.vector_bytes, in, out, plan)) {
+    plan.vector_bytes = forms.vector_bytes;
+  }
+  known_call* known_one = &known_for(in, out, plan);
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].given) continue;
-    out[k].made = allocate(queue, plan.made, call.types.outputs[k], strongest_kind(in));
+    out[k].made = allocate(queue, plan.made, known_one->types.outputs[k], strongest_kind(in));
   }
   if (plan.size == 0) return;
+  if (plan.vector_bytes != 0 && !starts_at_multiples_of(forms.vector_bytes, in, out, plan)) {
+    plan.vector_bytes = 0;  // what was made is of a resource that aligns less
+    known_one = &known_for(in, out, plan);
+  }
+  known_call& call = *known_one;
 
   const kernel& k = program_for(queue, in, out, plan, call);
   std::vector<kernel_argument> arguments;
@@ -142,10 +186,7 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
     }
     const array& a = *array_at(p, in, out);
     const auto& v = a.elements();
-    const std::int64_t start =
-        plan.place.empty() || parameters[p].raw ? 0 : plan.visited.starts[plan.place[p]];
-    arguments.emplace_back(a, static_cast<const std::byte*>(v.data()) +
-                                  start * static_cast<std::int64_t>(v.dtype().itemsize()));
+    arguments.emplace_back(a, first_of(a, p, plan));
     if (plan.ways[p] == access::strided) {
       for (const auto step : plan.visited.steps_of(plan.place[p])) add_distance(step);
     } else if (parameters[p].raw) {
@@ -157,7 +198,9 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
       }
     }
   }
-  const launch_range items = items_for(k, queue, static_cast<std::size_t>(plan.size));
+  const auto elements = static_cast<std::size_t>(call.elements);
+  const std::size_t turns = (static_cast<std::size_t>(plan.size) + elements - 1) / elements;
+  const launch_range items = detail::items_for(k, forms, turns);
   // A made output is likely to be freed soon, which has to know whether it is still in use: an
   // event is asked in a tenth of the time that a queue takes.
   const bool any_made = std::ranges::any_of(out, [](const auto& o) { return !o.given; });

@@ -34,14 +34,20 @@ struct elementwise_plan {
   /// For each operand its place in `visited`.
   std::vector<std::size_t> place;
   bool is_small = true;
+  /// Every operand is a number or a run that begins at a multiple of so many bytes, which an item
+  /// shall load at once; 0 if not.
+  std::size_t vector_bytes = 0;
 };
 
+/// How many elements an item has, at most, for so many bytes of the widest one of `own`.
+int elements_of_an_item(std::span<const dtype> own, const elementwise_plan& plan);
+
 /// The C++ text of the program for a call of these types. `own` are the types of the elements,
-/// those of outputs included.
+/// those of outputs included; an item computes `elements` of them.
 std::string elementwise_source(std::span<const expression_parameter> parameters,
                                std::size_t input_count, const expression_types& types,
                                std::span<const dtype> own, std::span<const int> raw_ranks,
-                               const elementwise_plan& plan, const std::string& name,
+                               const elementwise_plan& plan, int elements, const std::string& name,
                                const std::string& operation, const elementwise_text& text);
 
 /// The name of the kernel in that text, which nothing in the prelude has.

@@ -18,6 +18,7 @@ struct writer {
   std::span<const dtype> own;
   std::span<const int> raw_ranks;
   const elementwise_plan& plan;
+  int elements;
 
   bool is_output(std::size_t k) const { return k >= input_count; }
   const dtype& as(std::size_t k) const {
@@ -73,7 +74,7 @@ struct writer {
 
   std::string index(std::size_t k) const {
     if (plan.ways[k] == access::one) return "0";
-    if (plan.ways[k] == access::run) return "_at";
+    if (plan.ways[k] == access::run) return elements > 1 && !is_output(k) ? "_in" : "_at";
     const std::size_t rank = plan.visited.rank();
     if (rank < 2) return "int64_t(_at) * _s0_" + parameters[k].name;
     std::string text;
@@ -126,6 +127,47 @@ struct writer {
     return text;
   }
 
+  /// Inputs, of which an item loads several elements at once.
+  std::vector<std::size_t> loaded() const {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < input_count; ++k) {
+      if (plan.ways[k] == access::run) all.push_back(k);
+    }
+    return all;
+  }
+  /// Before what is done with one element: inputs are read at `_in`, outputs written at `_at`.
+  std::string several_begin() const {
+    std::string text = "constexpr int _elements = " + std::to_string(elements) +
+                       ";\nconst uint64_t _first = global_id() * _elements;\n"
+                       "if (_first >= _n) return;\n";
+    for (std::size_t k = input_count; k < parameters.size(); ++k) {
+      const std::string pointer = "_p_" + parameters[k].name;
+      text += pointer + " = static_cast<" + pointer_type(k) + ">(__builtin_assume_aligned(" +
+              pointer + ", _elements * sizeof *" + pointer + "));\n";
+    }
+    text += "const auto _one = [&](const uint64_t _at, const int64_t _in";
+    for (const std::size_t k : loaded()) {
+      text += ", " + pointer_type(k) + " _p_" + parameters[k].name;
+    }
+    return text + ") {\n(void)_in;\n";
+  }
+  /// All loads come before the first store, so that they and the stores become one each.
+  std::string several_end() const {
+    std::string loads, here, there;
+    for (const std::size_t k : loaded()) {
+      const std::string& name = parameters[k].name;
+      loads += "const auto _v_" + name + " = expression::load_several<_elements>(_p_" + name +
+               " + _first);\n";
+      here += ", _p_" + name;
+      there += ", _v_" + name + ".at";
+    }
+    return "};\nif (_n - _first < _elements) {\n"
+           "for (uint64_t _at = _first; _at < _n; ++_at) _one(_at, int64_t(_at)" +
+           here + ");\nreturn;\n}\n" + loads +
+           "_Pragma(\"unroll\")\nfor (int _k = 0; _k < _elements; ++_k) _one(_first + _k, _k" +
+           there + ");\n";
+  }
+
   std::string stores() const {
     std::string text;
     for (std::size_t k = input_count; k < parameters.size(); ++k) {
@@ -143,28 +185,38 @@ std::string statements(std::string_view argument, const std::string& text) {
 
 }  // namespace
 
+int elements_of_an_item(std::span<const dtype> own, const elementwise_plan& plan) {
+  std::size_t widest = 1;
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    if (plan.ways[k] != access::number) widest = std::max(widest, own[k].itemsize());
+  }
+  return std::max(1, static_cast<int>(plan.vector_bytes / widest));
+}
+
 std::string elementwise_kernel_name(const std::string& name) { return name + "_elementwise"; }
 
 std::string elementwise_source(std::span<const expression_parameter> parameters,
                                std::size_t input_count, const expression_types& types,
                                std::span<const dtype> own, std::span<const int> raw_ranks,
-                               const elementwise_plan& plan, const std::string& name,
+                               const elementwise_plan& plan, int elements, const std::string& name,
                                const std::string& operation, const elementwise_text& text) {
-  const writer w{parameters, input_count, types, own, raw_ranks, plan};
+  const writer w{parameters, input_count, types, own, raw_ranks, plan, elements};
   std::string out(expression_include);
   if (!text.preamble.empty()) out += marked("preamble", text.preamble) + "\n";
   out += "USMX_KERNEL(1) " + elementwise_kernel_name(name) + "(" + w.declarations() + ") {\n";
   out += placeholder_text(types);
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
   // item to item, and single loads take four times as long.
-  out += "const uint64_t _at = global_id();\n";
-  out += "if (_at >= _n) return;\n" + w.unravelled();
+  out += elements > 1
+             ? w.several_begin()
+             : "const uint64_t _at = global_id();\nif (_at >= _n) return;\n" + w.unravelled();
   out += "const int64_t i = int64_t(_at), n = int64_t(_n);\n(void)i;\n(void)n;\n";
   // A scope of its own: a parameter may be called `n`, and `return` ends only the expression.
   out += "{\n" + w.variables() + statements("loop_prep", text.loop_prep);
   out += "[&] {\n" + statements("operation", operation) + "}();\n" +
          statements("after_loop", text.after_loop);
-  return out + w.stores() + "}\n}\n";
+  out += w.stores() + "}\n";
+  return out + (elements > 1 ? w.several_end() : "") + "}\n";
 }
 
 }  // namespace usmx::detail

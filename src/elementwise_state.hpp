@@ -20,6 +20,8 @@ namespace detail {
 struct known_call {
   expression_types types;
   std::string source;
+  /// Of one item.
+  int elements = 1;
   built_kernels built;
 };
 
@@ -57,6 +59,13 @@ struct elementwise_kernel::state {
     const auto& o = out[k - input_count];
     return o.given ? o.given : o.made.data() ? &o.made : nullptr;
   }
+  /// The first element of operand `k` that is visited.
+  const std::byte* first_of(const array& a, std::size_t k,
+                            const detail::elementwise_plan& plan) const;
+  /// Whether all operands, but outputs that are still to be made, are numbers or such runs.
+  bool starts_at_multiples_of(std::size_t bytes, std::span<const operand> in,
+                              std::span<const expression_output> out,
+                              const detail::elementwise_plan& plan) const;
   detail::known_call& known_for(std::span<const operand> in, std::span<const expression_output> out,
                                 const detail::elementwise_plan& plan) const;
   const kernel& program_for(const sycl::queue& queue, std::span<const operand> in,

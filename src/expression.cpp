@@ -3,12 +3,10 @@
 #include "usmx/expression.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 
-#include "backend.hpp"
 #include "half.hpp"
 
 namespace usmx {
@@ -242,14 +240,6 @@ void require_types(const sycl::device& device, const expression_types& types) {
       }
     }
   }
-}
-
-launch_range items_for(const kernel& k, const sycl::queue& queue, std::size_t size) {
-  const std::size_t most = detail::forms_of(queue).most_items;
-  const std::size_t local =
-      std::min({most, k.max_work_group_size(), std::bit_ceil(std::max<std::size_t>(size, 1))});
-  const std::size_t global = (size + local - 1) / local * local;
-  return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
 }  // namespace usmx

@@ -3,6 +3,7 @@
 #include "expression_call.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <stdexcept>
 
@@ -247,6 +248,13 @@ std::vector<std::string> program_table::sources() const {
     if (!e.source.empty()) all.push_back(e.source);  // it was compiled
   }
   return all;
+}
+
+launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size) {
+  const std::size_t local = std::min(
+      {forms.most_items, k.max_work_group_size(), std::bit_ceil(std::max<std::size_t>(size, 1))});
+  const std::size_t global = (size + local - 1) / local * local;
+  return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
 std::string type_key(std::span<const operand> in, std::span<const array* const> given) {

@@ -14,6 +14,7 @@
 #include <sycl/context.hpp>
 #include <sycl/device.hpp>
 
+#include "backend.hpp"
 #include "usmx/detail/built_kernels.hpp"
 #include "usmx/expression.hpp"
 
@@ -106,6 +107,9 @@ class program_table {
   mutable std::mutex mutex_;
   std::unordered_map<std::string, entry> known_;
 };
+
+/// A range of at least `size` items in groups as the forms want them.
+launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size);
 
 /// The types of a call as part of a key.
 std::string type_key(std::span<const operand> in, std::span<const array* const> given);

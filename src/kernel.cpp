@@ -10,6 +10,7 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/handler.hpp>
 
+#include "backend.hpp"
 #include "kernel_state.hpp"
 #include "shape_text.hpp"
 #include "traced_queue.hpp"
@@ -92,6 +93,14 @@ void fill_in(sycl::handler& h, const launch_range& range,
     default:
       return run<3>(h, range, k);
   }
+}
+
+/// A range of one dimension without groups gets those that suit the device, if `most` items are
+/// allowed in one.
+launch_range in_groups(const sycl::queue& queue, const launch_range& range, std::size_t most) {
+  if (range.rank() != 1 || !range.local().empty()) return range;
+  const std::size_t local = detail::plain_group(detail::forms_of(queue), range.size(), most);
+  return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
 }
 
 /// Names the queue to the memory of all arrays for as long as a launch is submitted, also if that
@@ -281,8 +290,10 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   traced record(trace_action::kernel,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
   uses marked(queue, arguments);
+  const launch_range cut =
+      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
   const sycl::event launched = queue.submit([&](sycl::handler& h) {
-    fill_in(h, range, arguments, depends, *state_->handle, state_->parameters);
+    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
   });
   detail::measure(record, queue, launched);
   marked.until(launched);
@@ -300,8 +311,10 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
   if (!state_->handle) return sized_for(arguments).enqueue(queue, range, arguments, depends);
   check(queue, range, arguments);
   const uses marked(queue, arguments);
+  const launch_range cut =
+      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
   sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
-    fill_in(h, range, arguments, depends, *state_->handle, state_->parameters);
+    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
   });
 }
 

@@ -47,6 +47,8 @@ struct kernel::state {
   std::optional<std::vector<kernel_parameter>> parameters;
   std::vector<local_memory> local = {};  // as compiled in
   std::shared_ptr<unsized_kernel> unsized = {};
+  /// Compiled for groups of one size.
+  bool has_group_size = false;
 };
 
 }  // namespace usmx

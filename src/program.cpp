@@ -188,6 +188,9 @@ kernel program::state::make(const std::string& name) const {
     argument_counts.clear();
   }
   auto handle = built->ext_oneapi_get_kernel(name);
+  const bool has_group_size =
+      handle.get_info<sycl::info::kernel_device_specific::compile_work_group_size>(from.device)
+          .size() != 0;
   const auto known = argument_counts.find(name);
   std::size_t count = known != argument_counts.end()
                           ? known->second
@@ -209,9 +212,18 @@ kernel program::state::make(const std::string& name) const {
     rank = s.rank;
   }
   if (parameters) count = parameters->size();
-  return kernel(std::shared_ptr<const kernel::state>(new kernel::state{
-      name, std::move(handle), from.context, from.device, count, group, rank, std::move(parameters),
-      name == from.sized ? from.sizes : decltype(from.sizes)()}));
+  return kernel(std::shared_ptr<const kernel::state>(
+      new kernel::state{name,
+                        std::move(handle),
+                        from.context,
+                        from.device,
+                        count,
+                        group,
+                        rank,
+                        std::move(parameters),
+                        name == from.sized ? from.sizes : decltype(from.sizes)(),
+                        {},
+                        has_group_size}));
 }
 
 program program::build(const sycl::queue& queue, std::string source,

@@ -57,6 +57,9 @@ reduction_kernel::reduction_kernel(std::string_view in_params, std::string_view 
   s.name = std::move(name);
   s.text = std::move(text);
   s.numbers_elements = detail::has_word(s.text.map, "i") || detail::has_word(s.text.map, "_J");
+  for (const char* word : {"n", "_in_ind", "_out_ind"}) {
+    s.counts_elements |= detail::has_word(s.text.map, word);
+  }
   s.numbers_results =
       detail::has_word(s.text.post_map, "i") || detail::has_word(s.text.post_map, "_i");
 }

@@ -34,9 +34,11 @@ struct device_shape {
   int across_blocks;
   int across_blocks_of_few;
   std::int64_t across_part;
+  /// Where there are fewer columns, several rows of them are taken for one; 0: never.
+  std::int64_t across_columns;
 };
-constexpr device_shape on_cpu = {16, 8, 16, 4096, 32768, 16, 16, 4, 512};
-constexpr device_shape elsewhere = {256, 4, 1, 16384, 65536, 64, 1, 1, 512};
+constexpr device_shape on_cpu = {16, 8, 16, 4096, 32768, 16, 16, 4, 512, 0};
+constexpr device_shape elsewhere = {256, 4, 1, 16384, 65536, 64, 1, 1, 512, 256};
 
 std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -54,6 +56,33 @@ std::int64_t item_bytes(const array& a) {
 
 std::int64_t inner_step(const loops& l, std::size_t operand) {
   return l.rank() == 0 ? 0 : l.steps_of(operand)[l.rank() - 1];
+}
+
+/// How many rows of few columns, neighbours in every operand, can be taken for one row, so that all
+/// items of a group have a column; 1 if that is not possible.
+std::int64_t rows_to_join(const reduction_call& call, std::int64_t columns) {
+  if (call.results >= columns / 2 || call.kept.rank() != 1 || call.reduced.rank() != 1) return 1;
+  for (std::size_t a = 0; a < call.arrays; ++a) {
+    const std::int64_t element = inner_step(call.reduced, a);
+    const std::int64_t result = inner_step(call.kept, call.out.size() + a);
+    if (element != result * call.results) return 1;
+  }
+  for (std::int64_t k = columns / call.results; k > 1; --k) {
+    if (call.count % k == 0) return k;
+  }
+  return 1;
+}
+
+/// The same elements seen as rows that are `k` times as long.
+reduction_call joined_rows(reduction_call call, std::int64_t k) {
+  call.results *= k;
+  call.count /= k;
+  call.kept.lengths.front() *= k;
+  call.kept.size *= k;
+  call.reduced.lengths.front() /= k;
+  call.reduced.size /= k;
+  for (auto& step : call.reduced.steps) step *= k;
+  return call;
 }
 
 }  // namespace
@@ -227,6 +256,13 @@ sycl::event reduction_kernel::state::run(reduction_call& call,
     return launch(call, program, {}, nullptr, nullptr, depends);
   }
 
+  std::int64_t joined = 1;
+  if (program.form == reduction_form::across && !numbers_elements && !counts_elements) {
+    joined = rows_to_join(call, d.across_columns);
+  }
+  std::optional<reduction_call> wide;
+  if (joined > 1) wide.emplace(joined_rows(call, joined));
+
   // Neighbouring items want a long innermost loop, whichever it is.
   auto& lengths = call.reduced.lengths;
   if (along && !lengths.empty() && lengths.back() < program.shape.items) {
@@ -239,7 +275,8 @@ sycl::event reduction_kernel::state::run(reduction_call& call,
   const std::int64_t most = !along                ? d.across_part
                             : call.results >= 256 ? d.along_part_of_many
                                                   : d.along_part;
-  reduction_stage s = reduction_stage::cut(call.count / length, length, most);
+  reduction_stage s = wide ? reduction_stage::cut(1, wide->count, most)
+                           : reduction_stage::cut(call.count / length, length, most);
 
   program.row_rank = lengths.empty() ? 0 : lengths.size() - 1;
   const std::size_t kept_rank = program.form == reduction_form::across && call.kept.rank() > 0
@@ -272,21 +309,27 @@ sycl::event reduction_kernel::state::run(reduction_call& call,
   std::vector<sycl::event> before(depends.begin(), depends.end());
   for (bool first = true;; first = false) {
     program.folds = !first;
-    program.is_partial = s.parts > 1;
+    program.is_partial = wide || s.parts > 1;
+    const reduction_call& now = wide ? *wide : call;
     if (!first) {
       program.inputs.clear();
       program.row_rank = 0;
       program.kept_rank = program.is_partial ? 0 : kept_rank;
     }
     array to;
-    if (program.is_partial) to = parts_array(call.results * s.parts);
-    last = launch(call, program, s, first ? nullptr : &from, program.is_partial ? &to : nullptr,
+    if (program.is_partial) to = parts_array(now.results * s.parts);
+    last = launch(now, program, s, first ? nullptr : &from, program.is_partial ? &to : nullptr,
                   before);
     if (!program.is_partial) return last;
     before.clear();
     if (!in_order) before.push_back(last);
     from = std::move(to);
-    s = reduction_stage::cut(1, s.parts, most);
+    if (wide && s.parts == 1) {  // the rows that the last joined one is made of
+      wide.reset();
+      s = reduction_stage::cut(1, joined, most);
+    } else {
+      s = reduction_stage::cut(1, s.parts, most);
+    }
   }
 }
 

@@ -53,6 +53,8 @@ struct reduction_kernel::state {
   reduction_text text;
   bool numbers_elements = false;
   bool numbers_results = false;
+  /// The map names how many elements there are.
+  bool counts_elements = false;
   mutable detail::program_table programs;
 
   std::string kernel_name() const { return "usmx_reduction_" + name; }

@@ -182,8 +182,5 @@ void add_number(std::vector<kernel_argument>& arguments, const dtype& type, cons
 
 /// Throws build_error if the device does not compute with a type.
 void require_types(const sycl::device& device, const expression_types& types);
-/// The items that a kernel with one item for each of `size` elements runs, in groups of the size
-/// that is best for the device: the kernel returns early beyond `size`.
-launch_range items_for(const kernel& k, const sycl::queue& queue, std::size_t size);
 
 }  // namespace usmx

@@ -46,3 +46,15 @@ TEST(Backend, FormsOfAnotherBackendCanBeChosen) {
   usmx::detail::choose_forms(nullptr);
   CHECK(&forms_of(queue) == &backend_of(queue).forms);
 }
+
+TEST(Backend, PlainRangesGetGroupsThatFillTheDevice) {
+  using usmx::detail::plain_group;
+  const auto& cuda = backend_row_of(sycl::backend::ext_oneapi_cuda).forms;
+  CHECK_EQUAL(plain_group(cuda, 1 << 24, 1024), 256u);
+  CHECK_EQUAL(plain_group(cuda, 1 << 24, 100), 64u);   // the kernel's own limit
+  CHECK_EQUAL(plain_group(cuda, 1 << 14, 1024), 32u);  // few items: small groups for all cores
+  CHECK_EQUAL(plain_group(cuda, 96, 1024), 32u);
+  CHECK_EQUAL(plain_group(cuda, 1000003, 1024), 0u);  // a prime number: the runtime chooses
+  CHECK_EQUAL(plain_group(cuda, 1 << 24, 0), 0u);     // compiled for groups of one size
+  CHECK_EQUAL(plain_group(backend_row_of(sycl::backend::opencl, true).forms, 1 << 24, 1024), 0u);
+}

@@ -125,3 +125,23 @@ def test_adding_floats_is_one_instruction(tmp_path):
     assert "atom.relaxed.gpu.add.f32" in ptx
     assert re.search(r"atom\.relaxed\.gpu\.(global\.)?add\.f64", ptx)
     assert "cas" not in ptx
+
+
+def test_elementwise_kernels_load_and_store_vectors(tmp_path):
+    made = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import usmx; from usmx import _usmx; _usmx._use_forms_of('cuda');"
+            "_usmx._keep_compiled_texts(True);"
+            "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'triad');"
+            "a = usmx.ones(8, 'float32'); k(a, a); print(_usmx._kept_compiled_texts()[0][0])",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    ptx = ptx_of(tmp_path, "triad", made.stdout)
+    assert ptx.count("ld.global.v4") == 2
+    assert ptx.count("st.global.v4") == 1
