@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -296,7 +297,7 @@ def test_a_forked_child_and_a_fresh_one_can_use_the_device(run_python):
 
 
 def test_without_the_driver_the_error_names_the_wheel(run_python, tmp_path):
-    # The libraries of the environment without the driver: links, so that libsycl lies beside none.
+    # The libraries of the environment without the driver; this path comes before all others.
     site = tmp_path / "lib" / "python" / "site-packages"
     site.mkdir(parents=True)
     package = Path(usmx.__file__).parent
@@ -304,6 +305,9 @@ def test_without_the_driver_the_error_names_the_wheel(run_python, tmp_path):
     runtime = Path(_runtime.find_library("libsycl.so.9")).parent
     for file in (*runtime.glob("libsycl*"), *runtime.glob("libur_*"), *runtime.glob("libumf*")):
         shutil.copy(file, tmp_path / "lib")
+    loaded = re.findall(r"/\S*/libusmx\.so\.\S+", Path("/proc/self/maps").read_text())
+    shutil.copy(loaded[0], tmp_path / "lib")
+    libraries = {"LD_LIBRARY_PATH": str(tmp_path / "lib")}
     code = f"""
         import sys
         sys.path.insert(0, {str(site)!r})
@@ -314,7 +318,9 @@ def test_without_the_driver_the_error_names_the_wheel(run_python, tmp_path):
         except usmx.DeviceError as error:
             print(error)
         """
-    message = run_python(BARE + textwrap.dedent(code), env=UNSET, args=("-S",)).stdout
+    message = run_python(
+        BARE + textwrap.dedent(code), env={**UNSET, **libraries}, args=("-S",)
+    ).stdout
     assert "pip install intel-opencl-rt" in message
 
 
