@@ -137,10 +137,12 @@ void block_store::insert(chunk& home, run* r, std::size_t granules) noexcept {
   r->granules = last->granules = static_cast<std::uint32_t>(granules);
   r->free = last->free = true;
   mark_start(home, r);
+  free_granules_ += granules;
   if (granules == home.bytes / granule) ++free_chunks_;
 }
 
 void block_store::erase(run* r) noexcept {
+  free_granules_ -= r->granules;
   if (r->granules == r->home->bytes / granule) --free_chunks_;
   const std::size_t list = list_of(r->granules);
   (r->previous == nullptr ? free_runs_[list] : r->previous->next) = r->next;
@@ -351,7 +353,7 @@ std::unique_ptr<chunk> block_store::remove_all() noexcept {
     removed = std::move(c);
   }
   chunks_.clear();
-  bytes_ = 0;
+  bytes_ = free_granules_ = 0;
   return removed;
 }
 

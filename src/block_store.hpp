@@ -170,6 +170,8 @@ class block_store {
   std::vector<held_chunk> snapshot() const;
 
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Of them in blocks and slabs that were taken, here or in a magazine.
+  std::size_t bytes_out() const noexcept { return bytes_ - free_granules_ * granule; }
   std::size_t chunks() const noexcept { return chunks_.size(); }
 
  private:
@@ -190,6 +192,7 @@ class block_store {
   std::vector<std::unique_ptr<chunk>> chunks_;  // by address
   std::size_t bytes_ = 0;
   std::size_t free_chunks_ = 0;
+  std::size_t free_granules_ = 0;
   std::array<run*, lists> free_runs_{};
   std::array<std::uint64_t, (lists + 63) / 64> filled_{};  // a bit for each list that has a run
   std::array<slab*, slab_bins> slabs_{};                   // with something left

@@ -141,8 +141,10 @@ void* pool_resource::parts::try_store(const pool_request& r) {
 }
 
 block pool_resource::parts::take_from_store(const pool_request& r) {
-  if (r.bin != no_bin) return store_.take(r.bin);
-  return store_.take_run(r.granules, r.alignment, no_bin);
+  const block b =
+      r.bin != no_bin ? store_.take(r.bin) : store_.take_run(r.granules, r.alignment, no_bin);
+  age_peak_ = std::max(age_peak_, store_.bytes_out());
+  return b;
 }
 
 // --- taking back
@@ -162,6 +164,10 @@ inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept 
 /// False, and the block stays alive, if it may not wait and something is to go to the upstream.
 inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
   const bool releasing = releasing_.load(std::memory_order_relaxed);
+  if (aging_.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!may_wait) return false;
+    age();
+  }
   if (releasing && !may_wait) return false;
   std::unique_ptr<chunk> whole;
   {
@@ -186,6 +192,10 @@ inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
     asked_of(b).store(0, std::memory_order_relaxed);
     s->used -= static_cast<std::int64_t>(asked - 1);
     --s->blocks;
+    if ((s->passed += asked) >= detail::counted_bytes) [[unlikely]] {
+      s->passed = 0;
+      aging_.store(true, std::memory_order_relaxed);
+    }
     if (bin < bins && !releasing) [[likely]] {
       magazine& m = s->magazines[bin];
       if (m.count == room_of(bin)) put_into_store(*s, bin, room_of(bin) / 2);

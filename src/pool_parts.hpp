@@ -110,6 +110,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
     return out;
   }
   std::size_t give_up(std::unique_ptr<chunk> chunks) noexcept;
+  void age() noexcept;
   bool count_in(std::size_t bytes) noexcept;
   std::size_t growth(std::size_t least) noexcept;
   block extend(std::size_t bytes, const pool_request* r, std::string& cause);
@@ -119,10 +120,16 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   const std::size_t shard_count_;
   const std::unique_ptr<shard[]> shards_;
   std::atomic<bool> releasing_ = false;  // more is held than limits.release_above
+  std::atomic<bool> aging_ = false;      // a shard has seen detail::counted_bytes
   std::mutex mutex_;
   detail::block_store store_;
   std::size_t coming_ = 0;  // bytes on their way from or to the upstream; guarded by mutex_
   std::size_t peak_ = 0;    // of the bytes held; guarded by mutex_
+  // The life of a pool is divided into ages, in each of which twice what it holds comes back. All
+  // of this is guarded by mutex_.
+  std::size_t age_passed_ = 0;
+  std::size_t age_peak_ = 0;     // the most that was out of the store at once in this age
+  std::size_t former_peak_ = 0;  // in the one before
 };
 
 }  // namespace usmx

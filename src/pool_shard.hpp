@@ -49,6 +49,9 @@ struct pool_request {
   }
 };
 
+/// After so many bytes that came back to a shard the pool looks whether it holds too much.
+inline constexpr std::size_t counted_bytes = 64 << 20;
+
 /// How much of one size a shard keeps: enough for 64 blocks of 64 KiB, a batch of an input
 /// pipeline.
 inline constexpr std::size_t magazine_bytes = 4 << 20;
@@ -92,6 +95,7 @@ struct alignas(128) shard {
   std::atomic_flag taken;
   std::int64_t used = 0;  // bytes; below zero where others' blocks came back
   std::int64_t blocks = 0;
+  std::size_t passed = 0;  // bytes that came back since the pool last counted them
   std::array<magazine, bins> magazines;
   std::array<spare, 4> spares;
   std::size_t oldest = 0;           // of the spares

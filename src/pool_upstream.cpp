@@ -155,6 +155,27 @@ std::size_t pool_resource::parts::give_up(std::unique_ptr<chunk> chunks) noexcep
   return bytes;
 }
 
+/// Gives back what a peak has left: free chunks beyond a quarter more than two ages needed. A loop
+/// that needs as much again and again, however different its steps, keeps it.
+void pool_resource::parts::age() noexcept {
+  aging_.store(false, std::memory_order_relaxed);
+  std::size_t keep = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    age_passed_ += detail::counted_bytes;
+    if (age_passed_ / 2 < store_.bytes()) return;
+    age_passed_ = 0;
+    keep = std::max(age_peak_, former_peak_);
+    former_peak_ = std::exchange(age_peak_, store_.bytes_out());
+    keep = std::max(keep + keep / 4, detail::counted_bytes);
+    if (store_.bytes() <= keep) return;
+  }
+  // What the runtime gave to the parent is not the child's to free.
+  if (detail::in_forked_child()) return;
+  gather();
+  give_up(take_out([&] { return store_.remove_free(keep); }));
+}
+
 std::size_t pool_resource::parts::trim(std::size_t keep) noexcept {
   gather();
   return give_up(take_out([&] { return store_.remove_free(keep); }));

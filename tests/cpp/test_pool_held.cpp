@@ -150,6 +150,47 @@ TEST(Pool, ReleasesAboveTheThreshold) {
   CHECK_EQUAL(paper->held(), 7 * MiB);
 }
 
+/// Takes and drops blocks of a MiB, `at_once` of them at a time, until `bytes` have come back.
+void work(pool_resource& pool, std::size_t at_once, std::size_t bytes, bool varied = false) {
+  for (std::size_t done = 0, step = 0; done < bytes; ++step) {
+    std::vector<std::pair<void*, std::size_t>> blocks;
+    for (std::size_t k = 0; k < at_once; ++k) {
+      const std::size_t size = varied ? MiB / 2 + (step * 7919 + k * 104729) % MiB : MiB;
+      blocks.emplace_back(pool.allocate(size), size);
+      done += size;
+    }
+    for (const auto& [p, size] : blocks) pool.deallocate(p, size);
+  }
+}
+
+TEST(Pool, GivesBackWhatAPeakHasLeft) {
+  for (const bool varied : {false, true}) {
+    const auto paper = std::make_shared<paper_resource>();
+    pool_resource pool(paper);
+    void* const kept = pool.allocate(100 * KiB);
+    work(pool, 1024, 1024 * MiB, varied);
+    const std::size_t peak = paper->held();
+    CHECK(peak >= 1000 * MiB);
+    work(pool, 128, 8 * peak, varied);
+    // What it needs, a quarter more, and the piece in which something lives.
+    CHECK(paper->held() <= 128 * MiB * 3 / 2 * (varied ? 5 : 4) / 3);
+    pool.deallocate(kept, 100 * KiB);
+  }
+}
+
+TEST(Pool, KeepsWhatALoopNeedsInOneOfItsSteps) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  work(pool, 1024, 1024 * MiB);
+  const int calls = paper->calls;
+  // Of each round a quarter is the large step, in which all of it is needed.
+  for (int round = 0; round < 10; ++round) {
+    work(pool, 16, 512 * MiB);
+    work(pool, 1024, 1024 * MiB);
+  }
+  CHECK_EQUAL(paper->calls, calls);
+}
+
 TEST(Pool, ShowsEveryByteOfItsChunksOnce) {
   pool_resource pool(std::make_shared<paper_resource>());
   std::vector<std::pair<std::byte*, std::size_t>> live;
