@@ -4,9 +4,13 @@
 #include "usmx/memory.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <sycl/aspects.hpp>
@@ -14,6 +18,7 @@
 #include <sycl/usm.hpp>
 
 #include "allocation_failure.hpp"
+#include "backend.hpp"
 #include "driver_gate.hpp"
 #include "holdings.hpp"
 #include "traced_queue.hpp"
@@ -41,11 +46,76 @@ void memory_resource::refuse_alignment(std::size_t alignment) {
   throw std::invalid_argument("alignment: " + std::to_string(alignment) + " is not a power of two");
 }
 
+/// Where the driver's blocks begin in which ours do, by the address of ours. A driver cannot be
+/// asked for that: its own pools may divide what it calls an allocation. Locked inside of the
+/// driver's gate alone, so that no fork finds it locked.
+struct usm_resource::shifted_blocks {
+  std::mutex mutex;
+  std::unordered_map<void*, void*> bases;
+
+  /// The first multiple of `alignment` in the block at `base`, which has room for it.
+  void* add(void* base, std::size_t alignment) {
+    const auto address = reinterpret_cast<std::uintptr_t>(base);
+    void* const p = static_cast<std::byte*>(base) + (alignment - address % alignment) % alignment;
+    const std::scoped_lock lock(mutex);
+    bases.emplace(p, base);
+    return p;
+  }
+  /// What is to be freed for `p`.
+  void* take(void* p) noexcept {
+    const std::scoped_lock lock(mutex);
+    const auto found = bases.find(p);
+    if (found == bases.end()) return p;
+    void* const base = found->second;
+    bases.erase(found);
+    return base;
+  }
+};
+
 usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind kind)
-    : context_(std::move(context)), device_(std::move(device)), kind_(kind) {
+    : usm_resource(std::move(context), device, kind, detail::backend_of(device).most_alignment) {}
+
+usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind kind,
+                           std::size_t most_alignment)
+    : context_(std::move(context)),
+      device_(std::move(device)),
+      kind_(kind),
+      most_alignment_(most_alignment) {
+  if (most_alignment_ != std::numeric_limits<std::size_t>::max()) {
+    shifted_ = std::make_unique<shifted_blocks>();
+  }
   static_cast<void>(detail::to_sycl(kind));
   if (!device_.has(aspect_of(kind))) {
     throw device_error(detail::describe(device_) + " has no USM of kind " + name(kind));
+  }
+}
+
+usm_resource::~usm_resource() = default;
+
+void* usm_resource::from_driver(std::size_t bytes, std::size_t alignment) {
+  const auto ask = [&](std::size_t size, std::size_t aligned) {
+    return sycl::aligned_alloc(aligned, size, device_, context_, detail::to_sycl(kind_));
+  };
+  // Large blocks have pages of their own, and with them the alignment of pages.
+  constexpr std::size_t large = 2 << 20;
+  const bool is_enough = alignment <= most_alignment_ || bytes >= large;
+  void* p = is_enough ? ask(bytes, alignment) : nullptr;
+  if (p != nullptr || alignment <= most_alignment_) return p;
+  if (alignment > std::numeric_limits<std::size_t>::max() - bytes) return nullptr;
+  p = ask(bytes + alignment, most_alignment_);
+  if (p == nullptr) return nullptr;
+  try {
+    return shifted_->add(p, alignment);
+  } catch (...) {
+    to_driver(p);
+    throw;
+  }
+}
+
+void usm_resource::to_driver(void* p) noexcept {
+  try {
+    sycl::free(p, context_);
+  } catch (...) {  // the context is broken, and its memory went with it
   }
 }
 
@@ -58,7 +128,7 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   const auto attempt = [&]() -> void* {
     const detail::inside_driver inside;
     try {
-      return sycl::aligned_alloc(alignment, asked, device_, context_, detail::to_sycl(kind_));
+      return from_driver(asked, alignment);
     } catch (const sycl::exception& e) {
       cause = std::string("the runtime says: ") + e.what();
       return nullptr;
@@ -89,10 +159,7 @@ void usm_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexce
     return detail::traced_on(device_, {.bytes = bytes, .address = p, .kind = kind_});
   });
   const detail::inside_driver inside;
-  try {
-    sycl::free(p, context_);
-  } catch (...) {  // the context is broken, and its memory went with it
-  }
+  to_driver(shifted_ ? shifted_->take(p) : p);
 }
 
 }  // namespace usmx

@@ -105,6 +105,11 @@ class memory_resource {
 class usm_resource final : public memory_resource {
  public:
   usm_resource(sycl::context context, sycl::device device, usm_kind kind);
+  /// The same for a driver that aligns small blocks to no more than `most_alignment`: blocks that
+  /// need more begin inside of larger ones. Without it, what is known of the device's backend.
+  usm_resource(sycl::context context, sycl::device device, usm_kind kind,
+               std::size_t most_alignment);
+  ~usm_resource() override;
   usm_kind kind() const noexcept override { return kind_; }
   sycl::context context() const override { return context_; }
   sycl::device device() const override { return device_; }
@@ -112,10 +117,16 @@ class usm_resource final : public memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override;
+  void* from_driver(std::size_t bytes, std::size_t alignment);
+  void to_driver(void* p) noexcept;
+
+  struct shifted_blocks;
 
   sycl::context context_;
   sycl::device device_;
   usm_kind kind_;
+  std::size_t most_alignment_;
+  std::unique_ptr<shifted_blocks> shifted_;  // null where the driver aligns as it is asked
 };
 
 /// The resource that serves a (context, device, kind) by default, one for all libraries of the

@@ -75,6 +75,10 @@ resource_pointer calling_back(const sycl::queue& q, usm_kind kind) {
 resource_pointer prefetching(const sycl::queue& q, usm_kind kind) {
   return std::make_shared<prefetch_resource>(direct(q, kind), q);
 }
+/// As on a driver that aligns to 64 bytes alone.
+resource_pointer shifting(const sycl::queue& q, usm_kind kind) {
+  return std::make_shared<usm_resource>(q.get_context(), q.get_device(), kind, 64);
+}
 /// All at once, on a pool.
 resource_pointer tower(const sycl::queue& q, usm_kind kind) {
   resource_pointer top = std::make_shared<pool_resource>(direct(q, kind));
@@ -93,8 +97,23 @@ const std::array added = {
     resource_suite<logging>::add("LoggingResource"),
     resource_suite<calling_back>::add("FailureCallbackResource"),
     resource_suite<prefetching>::add("PrefetchResource"),
+    resource_suite<shifting>::add("ShiftedBlocks"),
     resource_suite<tower>::add("StackedResources"),
 };
+
+TEST(UsmResource, ShiftsABlockThatTheDriverAlignsTooLittle) {
+  const sycl::queue q = default_queue();
+  usm_resource shifted(q.get_context(), q.get_device(), usm_kind::shared, 64);
+  for (const std::size_t alignment : {128u, 1024u, 4096u, 65536u}) {
+    auto* const p = static_cast<std::byte*>(shifted.allocate(1000, alignment));
+    CHECK_EQUAL(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
+    const auto extent = extent_of(p, q.get_context());
+    CHECK(extent && extent->base <= p && extent->bytes >= 1000 + alignment);
+    CHECK(extent->base + extent->bytes >= p + 1000);
+    shifted.deallocate(p, 1000, alignment);
+    CHECK(kind_of(p, q.get_context()) == usm_kind::unknown);
+  }
+}
 
 TEST(StackedResource, NeedsAnUpstream) {
   CHECK_THROWS(std::invalid_argument, statistics_resource(nullptr));
