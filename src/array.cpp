@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "reach.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
@@ -59,13 +60,14 @@ any_view checked(any_view elements, const sycl::context& context) {
     raise(fault::out_of_allocation, hex(first) + " .. " + hex(last) + of);
   };
 
-  const auto [kind, extent] = describe_allocation(elements.data(), context);
+  auto [kind, extent] = describe_allocation(elements.data(), context);
   if (kind == usm_kind::unknown) raise(fault::not_usm, hex(elements.data()));
   if (elements.kind() != usm_kind::unknown && elements.kind() != kind) {
     raise(fault::kind_mismatch,
           std::string(name(elements.kind())) + " for memory of kind " + name(kind) + ":");
   }
   if (extent) {
+    extent = detail::mapped_extent(*extent, first, last, context);
     if (first < extent->base || last > extent->base + extent->bytes) {
       outside(" in the allocation " + hex(extent->base) + " .. " +
               hex(extent->base + extent->bytes));
@@ -92,7 +94,10 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
 }
 
 array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
-  return {checked(std::move(elements), queue.get_context()), queue, std::move(keep_alive)};
+  any_view known = checked(std::move(elements), queue.get_context());
+  const sycl::queue near =
+      known.size() == 0 ? queue : detail::queue_near(queue, known.kind(), known.data());
+  return {std::move(known), near, std::move(keep_alive)};
 }
 
 array array::adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,
@@ -119,6 +124,7 @@ array array::on(const sycl::queue& queue) const {
     throw std::invalid_argument(
         "queue: of another context than the array's memory; copy the array instead");
   }
+  detail::require_within_reach("queue", kind(), queue_->get_device(), queue.get_device());
   // The new queue knows nothing of what the old one still has to do.
   wait();
   return {any_view(view_), queue, owner_};

@@ -80,6 +80,10 @@ struct backend_row {
   /// 15.9 GB/s against 5.8. Used by staging.cpp.
   bool copies_to_host_by_driver = false;
 
+  /// Copies between the memory of two devices of one context run on the queue of either. Used by
+  /// copy.cpp; where the driver refuses one, it goes through pinned memory.
+  bool copies_between_devices = false;
+
   kernel_forms forms = {};
 };
 

@@ -10,6 +10,7 @@
 #include "copy_paths.hpp"
 #include "loop_nest.hpp"
 #include "ready.hpp"
+#include "staging.hpp"
 #include "temporaries.hpp"
 #include "traced_queue.hpp"
 #include "usmx/wait.hpp"
@@ -53,10 +54,52 @@ const sycl::queue& queue_for_copy(const array& dst, const array& src) {
              : dst.queue();
 }
 
-/// One side is out of reach: the host stands between, and waits.
+/// Memory of two devices of one context, by the driver where it can. It moves bytes alone: what is
+/// strided or cast is packed on its own device first, and taken apart on the other. False where the
+/// driver cannot.
+bool copy_by_driver(command_chain& commands, const array& dst, const array& src, const array& far) {
+  const any_view& to = dst.elements();
+  const any_view& from = src.elements();
+  if (dst.queue().get_context() != src.queue().get_context()) return false;
+  if (!detail::backend_of(commands.queue()).copies_between_devices) return false;
+  const auto is_row = [](const any_view& v) { return v.layout().is_c_contiguous(); };
+  if (!is_row(from) || !same_bytes(to.dtype(), from.dtype())) {
+    wait(commands.before());
+    wait_for(src);
+    const array packed = copied(src, src.queue(), to.dtype(), usm_kind::device);
+    commands.use(packed);
+    return copy_by_driver(commands, dst, packed, &far == &src ? packed : far);
+  }
+  try {
+    commands.after(far);
+    commands.use(far);
+    if (is_row(to)) {
+      commands.memcpy(to.data(), from.data(), to.nbytes());
+      return true;
+    }
+    const array landed =
+        array::empty(dst.queue(), to.layout().shape().span(), to.dtype(), usm_kind::device);
+    commands.use(landed);
+    commands.memcpy(landed.data(), from.data(), to.nbytes());
+    commands.finish();
+    copy(dst, landed);
+    return true;
+  } catch (const sycl::exception&) {  // no way from one of these devices to the other
+    return false;
+  }
+}
+
+/// One side is out of reach of the queue: another device's, or another context's.
 void copy_between(command_chain& commands, const array& dst, const array& src, bool dst_is_near) {
   const any_view& to = dst.elements();
   const any_view& from = src.elements();
+  const array& far = dst_is_near ? src : dst;
+  if (!host_accessible(to.kind()) && !host_accessible(from.kind())) {
+    if (copy_by_driver(commands, dst, src, far)) return;
+    wait_for(far);
+    if (detail::stage_across(commands, dst, src, dst_is_near)) return;
+  }
+  // The host stands between, and waits.
   if (host_accessible(to.kind()) && host_accessible(from.kind())) {
     commands.finish();
     wait_for(src);

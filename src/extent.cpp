@@ -12,6 +12,7 @@
 #include "block_registry.hpp"
 #include "cache.hpp"
 #include "drivers.hpp"
+#include "reach.hpp"
 #include "usmx/runtime.hpp"
 
 namespace usmx {
@@ -119,11 +120,29 @@ struct cuda_driver {
   int (*range)(CUdeviceptr*, std::size_t*,
                CUdeviceptr) = detail::loaded_function<decltype(range)>(detail::cuda_library,
                                                                        "cuMemGetAddressRange_v2");
+  // Of mappings that the program made itself; fails for every other memory.
+  int (*retain_mapping)(unsigned long long*, void*) =
+      detail::loaded_function<decltype(retain_mapping)>(detail::cuda_library,
+                                                        "cuMemRetainAllocationHandle");
+  int (*release_mapping)(unsigned long long) =
+      detail::loaded_function<decltype(release_mapping)>(detail::cuda_library, "cuMemRelease");
   bool complete() const noexcept { return retain_primary && push && pop && range; }
+  bool is_mapping(const std::byte* p) const noexcept {
+    unsigned long long handle = 0;
+    if (!retain_mapping || !release_mapping) return false;
+    if (retain_mapping(&handle, const_cast<std::byte*>(p)) != 0) return false;
+    release_mapping(handle);
+    return true;
+  }
 };
 
-extent cuda_extent(const void* p, const sycl::context& context) {
+const cuda_driver& cuda() {
   static const cuda_driver driver;
+  return driver;
+}
+
+extent cuda_extent(const void* p, const sycl::context& context) {
+  const cuda_driver& driver = cuda();
   if (!driver.complete()) return {};
   // SYCL works in the primary contexts. Each is retained once and kept: the devices live as long as
   // the process.
@@ -165,6 +184,26 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
     return {};
   }
 }
+
+namespace detail {
+
+// PyTorch's expandable segments are rows of mappings of 2 or 20 MiB, and the driver tells of one at
+// a time. Allocations that only happen to lie side by side are not joined.
+allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
+                                const std::byte* last, const sycl::context& context) noexcept {
+  try {
+    if (first >= known.base && last <= known.base + known.bytes) return known;
+    if (context.get_backend() != sycl::backend::ext_oneapi_cuda) return known;
+    if (find_divided(known.base, context) || !cuda().is_mapping(known.base)) return known;
+    return continued(known, first, last, [&](const std::byte* p) -> extent {
+      return cuda().is_mapping(p) ? cuda_extent(p, context) : extent();
+    });
+  } catch (...) {
+    return known;
+  }
+}
+
+}  // namespace detail
 
 allocation describe_allocation(const void* p, const sycl::context& context) noexcept {
   if (!p) return {};

@@ -12,6 +12,7 @@
 
 #include "backend.hpp"
 #include "kernel_state.hpp"
+#include "reach.hpp"
 #include "shape_text.hpp"
 #include "traced_queue.hpp"
 
@@ -254,6 +255,10 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                                   ": the array's memory belongs to another context than the queue");
     }
     const auto& elements = array->elements();
+    if (array->queue() != queue && elements.kind() == usm_kind::device) {
+      detail::require_within_reach(where(), usm_kind::device, array->queue().get_device(),
+                                   s.device);
+    }
     if (p && p->type && !(*p->type == elements.dtype())) {
       throw interop_error(fault::dtype_mismatch, where() + ": has elements of " +
                                                      elements.dtype().name() + ", expected " +

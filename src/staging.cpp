@@ -27,6 +27,13 @@ chosen_limits& chosen() {
   return c;
 }
 
+/// Chosen by hand, to see the path where nothing gains by it.
+bool is_forced() {
+  chosen_limits& c = chosen();
+  const std::scoped_lock lock(c.mutex);
+  return c.limits.has_value();
+}
+
 }  // namespace
 
 staging_limits staging_of(const sycl::device& device) {
@@ -63,7 +70,6 @@ struct slot {
 std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::size_t itemsize,
                              std::int64_t& most) {
   std::vector<slot> slots;
-  if (!commands.is_blocking()) return slots;
   const staging_limits limits = staging_of(commands.queue().get_device());
   if (bytes < limits.from || bytes <= limits.block) return slots;
   most = static_cast<std::int64_t>(std::max<std::size_t>(limits.block / itemsize, 1));
@@ -111,6 +117,7 @@ void wait_for(slot& s, command_chain& commands) {
 }  // namespace
 
 bool stage_from_host(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (!commands.is_blocking()) return false;
   any_view to = dst;
   any_view from = src;
   if (!as_bytes(to, from) && !dst.layout().is_c_contiguous()) return false;
@@ -133,9 +140,12 @@ bool stage_from_host(command_chain& commands, const any_view& dst, const any_vie
 }
 
 bool stage_to_host(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (!commands.is_blocking()) return false;
   any_view to = dst;
   any_view from = src;
-  if (!as_bytes(to, from) && !src.layout().is_c_contiguous()) return false;
+  const bool converts = !as_bytes(to, from);
+  if (converts && !src.layout().is_c_contiguous()) return false;
+  if (!stages_to_host(backend_of(commands.queue()), converts) && !is_forced()) return false;
   std::int64_t most = 0;
   std::vector<slot> slots = make_slots(commands, src.nbytes(), from.dtype().itemsize(), most);
   if (slots.empty()) return false;
@@ -160,6 +170,39 @@ bool stage_to_host(command_chain& commands, const any_view& dst, const any_view&
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const std::size_t at = (next + k) % slots.size();  // the oldest first
     if (slots[at].command) empty_block(slots[at], loaded[at]);
+  }
+  return true;
+}
+
+bool stage_across(command_chain& commands, const array& dst, const array& src, bool dst_is_near) {
+  any_view to = dst.elements();
+  any_view from = src.elements();
+  if (!as_bytes(to, from)) return false;
+  std::int64_t most = 0;
+  std::vector<slot> slots = make_slots(commands, to.nbytes(), 1, most);
+  if (slots.empty()) return false;
+
+  sycl::queue far = dst_is_near ? src.queue() : dst.queue();
+  sycl::queue& filler = dst_is_near ? far : commands.queue();
+  sycl::queue& emptier = dst_is_near ? commands.queue() : far;
+  wait(commands.before());
+  const auto finish = [&](slot& s) {
+    if (!s.command) return;
+    const sycl::event command = *std::exchange(s.command, std::nullopt);
+    wait(command, emptier);
+  };
+  std::size_t next = 0;
+  try {
+    for_each_part(to, from, most, [&](const any_view& there, const any_view& here) {
+      slot& s = slots[next++ % slots.size()];
+      finish(s);
+      wait(filler.memcpy(s.block.data(), here.first_byte(), here.nbytes()), filler);
+      s.command = emptier.memcpy(there.first_byte(), s.block.data(), there.nbytes());
+    });
+    for (slot& s : slots) finish(s);
+  } catch (...) {
+    wait(emptier);  // the blocks go now
+    throw;
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backend.hpp"
 #include "command_chain.hpp"
 #include "usmx/view.hpp"
 
@@ -17,6 +18,17 @@ namespace usmx::detail {
 /// must be in C order, or both sides be one run of the same bytes.
 bool stage_from_host(command_chain& commands, const any_view& dst, const any_view& src);
 bool stage_to_host(command_chain& commands, const any_view& dst, const any_view& src);
+
+/// Between memory of two devices, or of two contexts: the far side's queue fills blocks that the
+/// near side's empties, or the other way round. Waits for everything. Both sides must be one run of
+/// the same bytes; false, and nothing has happened, where they are not or blocks do not help.
+bool stage_across(command_chain& commands, const array& dst, const array& src, bool dst_is_near);
+
+/// Whether a copy to pageable memory of the host goes through blocks: a driver that has pinned
+/// memory of its own does it faster, unless elements are converted on the way.
+inline bool stages_to_host(const backend_row& row, bool converts) noexcept {
+  return converts || !row.copies_to_host_by_driver;
+}
 
 /// Cuts both views, of one shape, into parts of at most `most` elements, in C order.
 template <class Visit>

@@ -1,0 +1,64 @@
+// Which device reaches which memory, and how far an allocation goes: rules that need several
+// devices or a driver of another maker, so they take the answers as parameters and are tested
+// without.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <sycl/device.hpp>
+#include <sycl/queue.hpp>
+
+#include "usmx/array.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx::detail {
+
+/// One device, or one of them a part of the other: sub-devices reach the memory of their parent.
+bool is_one_device(const sycl::device& a, const sycl::device& b);
+
+/// Whether a kernel on `worker` reaches memory that was allocated for `home`, in one context.
+/// Device memory of another device it does not: on two GPUs such a kernel never ended, or ended
+/// with an error of the driver.
+inline bool is_within_reach(usm_kind kind, const sycl::device& home, const sycl::device& worker) {
+  return kind != usm_kind::device || is_one_device(home, worker);
+}
+
+/// Throws std::invalid_argument that begins with `what`, names both devices, and says how to move
+/// the memory, unless it is within reach.
+void require_within_reach(const std::string& what, usm_kind kind, const sycl::device& home,
+                          const sycl::device& worker);
+
+/// The queue for work on memory that was described together with `named`: this one, or one of the
+/// same context on the memory's own device where `named` is a queue of another.
+sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const sycl::device& home);
+/// The same after asking the context for the memory's device, where it has several.
+sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const void* data);
+
+/// `known` and the ranges beside it as far as [first, last) goes, if each begins where the one
+/// before ends: an allocation may consist of several mappings. `ask(p)` gives the range that begins
+/// at or around `p`, or nothing.
+template <class Ask>
+allocation_extent continued(allocation_extent known, const std::byte* first, const std::byte* last,
+                            Ask ask) {
+  while (known.base + known.bytes < last) {
+    const std::optional<allocation_extent> next = ask(known.base + known.bytes);
+    if (!next || next->base != known.base + known.bytes || next->bytes == 0) break;
+    known.bytes += next->bytes;
+  }
+  while (first < known.base) {
+    const std::optional<allocation_extent> before = ask(known.base - 1);
+    if (!before || before->bytes == 0 || before->base + before->bytes != known.base) break;
+    known.base = before->base;
+    known.bytes += before->bytes;
+  }
+  return known;
+}
+
+/// `known`, which the driver gave, continued over its other mappings (extent.cpp).
+allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
+                                const std::byte* last, const sycl::context& context) noexcept;
+
+}  // namespace usmx::detail
