@@ -19,7 +19,6 @@ constexpr std::array<backend_row, 8> rows = {{
      .is_host = true,
      .waits_in_turn = true,
      .keeps_binaries = true,
-     .copies_between_devices = true,
      .forms = on_host_cores},
     {.backend = sycl::backend::opencl,
      .name = "opencl",

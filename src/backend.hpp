@@ -81,7 +81,8 @@ struct backend_row {
   bool copies_to_host_by_driver = false;
 
   /// Copies between the memory of two devices of one context run on the queue of either. Used by
-  /// copy.cpp; where the driver refuses one, it goes through pinned memory.
+  /// copy.cpp; where the driver refuses one, it goes through pinned memory. On the CPU device such
+  /// copies between sub-devices can hang.
   bool copies_between_devices = false;
 
   kernel_forms forms = {};

@@ -45,6 +45,8 @@ sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const void* data
   if (kind != usm_kind::device) return named;
   const sycl::context context = named.get_context();
   if (context.get_devices().size() < 2) return named;
+  // Of sub-devices the CPU driver names one or another: who allocated knows better.
+  if (is_sub_device(named.get_device())) return named;
   try {
     return queue_near(named, kind, sycl::get_pointer_device(data, context));
   } catch (const sycl::exception&) {  // it does not know: the queue that was named has to do
