@@ -74,7 +74,8 @@ def test_memory_that_is_dropped_while_its_queue_is_busy_comes_back_there_at_once
         elsewhere = cls(12_344, queue=other)
         assert address_of(elsewhere) != address
         again = cls(12_344, queue=queue)
-        assert address_of(again) == address
+        # The host may write to shared and host memory at once, so that has to be idle.
+        assert (address_of(again) == address) == (kind == "device")
         set_to[1](again, 8, queue=queue)  # comes after the other
         gate.open()
     result.copy_from_device(again[:8])
