@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
+#include <new>
+#include <typeinfo>
+
 #include <sycl/exception.hpp>
 
 #include "bindings.hpp"
@@ -24,6 +27,10 @@ void bind_errors(nb::module_& m) {
       std::rethrow_exception(p);
     } catch (const sycl::exception& e) {
       PyErr_SetString(PyExc_RuntimeError, e.what());
+    } catch (const std::bad_cast&) {
+      PyErr_SetString(PyExc_TypeError, "an object is of another type than expected");
+    } catch (const std::bad_alloc&) {  // its own text names a C++ class
+      PyErr_SetString(PyExc_MemoryError, "the host has not enough memory");
     }
   });
   const auto define = [&](auto exception, const char* doc) {

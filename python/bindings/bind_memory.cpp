@@ -94,8 +94,11 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
     if (!PyIndex_Check(source.ptr())) {
       PyErr_Format(not_usm_error,
                    "%s: %s has no USM: expected a number of bytes (an int), or an object with "
-                   "`__sycl_usm_array_interface__`",
-                   class_name(kind), Py_TYPE(source.ptr())->tp_name);
+                   "`__sycl_usm_array_interface__`%s",
+                   class_name(kind), Py_TYPE(source.ptr())->tp_name,
+                   PyObject_CheckBuffer(source.ptr()) != 0
+                       ? "; copy a buffer of the host with copy_from_host()"
+                       : "");
       nb::raise_python_error();
     }
     return allocate_bytes(source, alignment, queue, kind);

@@ -198,6 +198,12 @@ def test_a_list_that_contains_itself_is_no_index_and_no_shape():
             use()
 
 
+def test_a_host_without_enough_memory_is_said_in_words_of_ours():
+    repeated = usmx.broadcast_to(usmx.zeros(1, "f8"), (2**44,))
+    with pytest.raises(MemoryError, match=r"^the host has not enough memory$"):
+        3 in repeated  # noqa: B015
+
+
 def test_one_using_object_serves_many_threads():
     resource = usmx.memory.PoolResource(usmx.memory.UsmResource("shared"))
     using = usmx.memory.using(resource)
