@@ -10,6 +10,7 @@
 
 #include <sycl/kernel_bundle.hpp>
 
+#include "backend.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::detail {
@@ -17,6 +18,13 @@ namespace usmx::detail {
 using executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
 class read_files;
+
+/// What every program is compiled with, before the options of its own: each operation is rounded by
+/// itself, as in NumPy, and ranges may have more than 2^31 - 1 work-items.
+std::vector<std::string> common_options(const backend_row& backend);
+
+/// The message for what the compiler or the device's linker said: its first error.
+std::string summary_of(const std::string& log);
 
 /// Compiles for one device, and writes down in `files` what the compiler read. Throws build_error
 /// with the compiler's log.

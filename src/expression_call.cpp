@@ -205,21 +205,10 @@ std::vector<std::int64_t> steps_over(const extents& shape, const array& a) {
   return steps;
 }
 
-std::vector<std::string> expression_options(const sycl::queue& queue,
-                                            std::span<const std::string> own) {
-  // x * y + 1 is rounded twice, as in NumPy.
-  std::vector<std::string> all{"-ffp-contract=off"};
-  if (!backend_of(queue).optimises_early) {
-    all.emplace_back("-fno-sycl-early-optimizations");
-  }
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
-}
-
 kernel compile_expression(const sycl::queue& queue, const std::string& source,
                           const std::string& name, std::span<const std::string> options) {
   try {
-    return program::build(queue, source, expression_options(queue, options)).get(name);
+    return program::build(queue, source, {options.begin(), options.end()}).get(name);
   } catch (const build_error& e) {
     throw in_marked_text(source, e);
   }

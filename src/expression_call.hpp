@@ -79,11 +79,6 @@ extents shape_of_inputs(const expression_signature& signature, std::span<const o
 /// The step of an array, in elements, along each axis of a shape that it broadcasts to.
 std::vector<std::int64_t> steps_over(const extents& shape, const array& a);
 
-/// What the compiler is told for a kernel from expressions: the options that keep results right,
-/// then those of the user.
-std::vector<std::string> expression_options(const sycl::queue& queue,
-                                            std::span<const std::string> own);
-
 /// Compiles a generated text for the place of the queue. Throws build_error, about the user's part
 /// of the text if that is to blame.
 kernel compile_expression(const sycl::queue& queue, const std::string& source,

@@ -143,6 +143,26 @@ class uses {
 
 }  // namespace
 
+namespace detail {
+
+void check_groups(const backend_row& backend, const std::string& kernel_name,
+                  const launch_range& range) {
+  const auto local = range.local();
+  for (std::size_t axis = 0; axis < local.size(); ++axis) {
+    const bool is_last = axis + 1 == local.size();
+    const auto most = is_last ? backend.most_groups_last : backend.most_groups_other;
+    const auto groups = local[axis] == 0 ? 0 : range.global()[axis] / local[axis];
+    if (groups <= most) continue;
+    throw std::invalid_argument(
+        "range: " + shape_text(range.global()) + " in groups of " + shape_text(local) + " has " +
+        std::to_string(groups) + " groups along axis " + std::to_string(axis) + ", " +
+        backend.name + " takes at most " + std::to_string(most) + " there in kernel '" +
+        kernel_name + "'; take larger groups, or put the longest axis last");
+  }
+}
+
+}  // namespace detail
+
 // --- arguments and ranges -----------------------------------------------------------------------
 
 kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
@@ -174,7 +194,7 @@ std::string kernel::describe_argument(std::size_t index) const {
 }
 
 void kernel::check_count(std::size_t arguments) const {
-  if (arguments == state_->argument_count) return;
+  if (arguments == state_->argument_count || state_->argument_count == unknown_count) return;
   throw std::invalid_argument("kernel '" + state_->name + "' takes " +
                               std::to_string(state_->argument_count) + " arguments, got " +
                               std::to_string(arguments));
@@ -204,6 +224,7 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                                 "' takes at most " + std::to_string(s.max_work_group_size) +
                                 " in a group");
   }
+  detail::check_groups(detail::backend_of(s.device), s.name, range);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& a = arguments[i];
     const auto* p = s.parameters ? &(*s.parameters)[i] : nullptr;

@@ -14,9 +14,16 @@
 #include <sycl/device.hpp>
 #include <sycl/kernel.hpp>
 
+#include "backend.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx {
+
+namespace detail {
+/// Throws std::invalid_argument if there are more groups along an axis than the backend takes.
+void check_groups(const backend_row& backend, const std::string& kernel_name,
+                  const launch_range& range);
+}  // namespace detail
 
 /// What a program is made from.
 struct program::origin {

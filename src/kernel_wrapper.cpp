@@ -181,6 +181,39 @@ void check_wrapper(const signature& s) {
   if (auto what = obstacle(s); !what.empty()) throw std::invalid_argument(what);
 }
 
+void check_by_value(const backend_row& backend, std::span<const signature> signatures) {
+  if (backend.takes_structs) return;
+  for (const auto& s : signatures) {
+    if (s.rank == 0) continue;  // not a kernel
+    check_wrapper(s);
+    for (const auto& p : s.parameters) {
+      if (p.pointer || p.view != none || p.name.empty()) continue;  // no name: perhaps a macro
+      const bool is_number = p.type && p.type->kind() != type_class::complex;
+      if (is_number && (!p.type->is_record() || s.begin != std::string::npos)) continue;
+      throw std::invalid_argument(
+          "kernel '" + s.name + "', parameter '" + p.text + "': " + backend.name +
+          " takes no structure by value; expected a number, a pointer, or, in a kernel that begins "
+          "with USMX_KERNEL(rank), a structure of numbers that the source defines");
+    }
+  }
+}
+
+declared_kernel declaration_of(std::span<const signature> signatures, std::string_view name,
+                               std::optional<std::size_t> passed) {
+  // Two functions of one name (an #if, an overload) leave no way to tell which was compiled.
+  if (std::ranges::count(signatures, name, &signature::name) != 1) return {};
+  const auto& s = *std::ranges::find(signatures, name, &signature::name);
+  check_wrapper(s);
+  declared_kernel found{{}, s.rank};
+  const auto is_read = [](const kernel_parameter& p) {
+    return p.pointer || p.type || p.view != none;
+  };
+  if (passed ? *passed == passed_count(s.parameters) : std::ranges::all_of(s.parameters, is_read)) {
+    found.parameters = s.parameters;
+  }
+  return found;
+}
+
 std::size_t passed_count(std::span<const kernel_parameter> parameters) noexcept {
   std::size_t count = 0;
   for (const auto& p : parameters) {

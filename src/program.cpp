@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
+#include "backend.hpp"
 #include "compile.hpp"
 #include "kernel_state.hpp"
 #include "kernel_wrapper.hpp"
@@ -123,6 +125,7 @@ void program::state::find_names() {
 }
 
 void program::state::compile() {
+  detail::check_by_value(detail::backend_of(from.device), signatures);
   const bool lists_files = !disk_key.empty() && input == detail::program_input::headers;
   std::optional<detail::read_files> read;
   if (lists_files) read.emplace();
@@ -191,27 +194,19 @@ kernel program::state::make(const std::string& name) const {
   const bool has_group_size =
       handle.get_info<sycl::info::kernel_device_specific::compile_work_group_size>(from.device)
           .size() != 0;
+  const auto& backend = detail::backend_of(from.device);
   const auto known = argument_counts.find(name);
-  std::size_t count = known != argument_counts.end()
-                          ? known->second
-                          : handle.get_info<sycl::info::kernel::num_args>();
+  std::optional<std::size_t> passed;
+  if (known != argument_counts.end()) {
+    passed = known->second;
+  } else if (backend.counts_arguments) {
+    passed = handle.get_info<sycl::info::kernel::num_args>();
+  }
   const auto group =
       handle.get_info<sycl::info::kernel_device_specific::work_group_size>(from.device);
-  std::optional<std::vector<kernel_parameter>> parameters;
-  int rank = 0;
-  for (const auto& s : signatures) {
-    // Two functions of one name (an #if, an overload) leave no way to tell which was compiled.
-    if (s.name != name) continue;
-    if (parameters) {
-      parameters.reset();
-      rank = 0;
-      break;
-    }
-    detail::check_wrapper(s);
-    if (detail::passed_count(s.parameters) == count) parameters = s.parameters;
-    rank = s.rank;
-  }
-  if (parameters) count = parameters->size();
+  auto declared = detail::declaration_of(signatures, name, passed);
+  const auto count =
+      declared.parameters ? declared.parameters->size() : passed.value_or(kernel::unknown_count);
   return kernel(std::shared_ptr<const kernel::state>(
       new kernel::state{name,
                         std::move(handle),
@@ -219,8 +214,8 @@ kernel program::state::make(const std::string& name) const {
                         from.device,
                         count,
                         group,
-                        rank,
-                        std::move(parameters),
+                        declared.rank,
+                        std::move(declared.parameters),
                         name == from.sized ? from.sizes : decltype(from.sizes)(),
                         {},
                         has_group_size}));
@@ -228,8 +223,9 @@ kernel program::state::make(const std::string& name) const {
 
 program program::build(const sycl::queue& queue, std::string source,
                        std::vector<std::string> options) {
-  return build(
-      origin{queue.get_context(), queue.get_device(), std::move(source), std::move(options)});
+  auto all = detail::common_options(detail::backend_of(queue));
+  std::ranges::move(options, std::back_inserter(all));
+  return build(origin{queue.get_context(), queue.get_device(), std::move(source), std::move(all)});
 }
 
 program program::build(origin from) {

@@ -119,6 +119,9 @@ class kernel {
   /// parameter list that a macro makes. Then only the number of arguments is checked.
   const std::optional<std::vector<kernel_parameter>>& parameters() const noexcept;
   std::size_t argument_count() const noexcept;
+  /// What `argument_count` is if neither the runtime nor the source says it. Then no number of
+  /// arguments is refused.
+  static constexpr std::size_t unknown_count = std::size_t(-1);
   /// Dimensions of its range as declared, 0 if the declaration could not be read.
   int rank() const noexcept;
   /// Whether it was compiled for the queue's context and device.

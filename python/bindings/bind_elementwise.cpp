@@ -193,6 +193,9 @@ preamble : str, optional
     C++ before the kernel: functions, types, macros.
 options : sequence of str, optional
     For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
 loop_prep, after_loop : str, optional
     Statements before and after `operation`.
 
@@ -231,19 +234,20 @@ array([1., 3., 5.], dtype=float32)
           "__init__",
           [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
              nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
-             nb::handle options, nb::handle loop_prep, nb::handle after_loop) {
+             nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract) {
             initialise(
                 self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                 to_text(operation, "operation"), to_text(name, "name"),
                 elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
-                                 to_text(after_loop, "after_loop"), to_options(options)});
+                                 to_text(after_loop, "after_loop"), to_options(options, contract)});
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
           nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
           nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
+          nb::arg("contract") = false,
           nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
                   "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
-                  "'', after_loop: str = '') -> None"))
+                  "'', after_loop: str = '', contract: bool = False) -> None"))
       .def_prop_ro("name", &elementwise_kernel::name, "As traces show it.")
       .def_prop_ro("operation", &elementwise_kernel::operation, "The C++ statements.")
       .def_prop_ro(

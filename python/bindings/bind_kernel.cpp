@@ -48,7 +48,7 @@ nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
     }
   }();
 
-  if (args.size() != k.argument_count()) {
+  if (k.argument_count() != kernel::unknown_count && args.size() != k.argument_count()) {
     throw nb::type_error(("kernel '" + name + "' takes " + std::to_string(k.argument_count()) +
                           " arguments, got " + std::to_string(args.size()))
                              .c_str());
@@ -200,6 +200,9 @@ name : str
     Which of them.
 options : sequence of str, optional
     For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
 
 Examples
 --------
@@ -210,14 +213,15 @@ Examples
       .def(
           "__init__",
           [](nb::pointer_and_handle<raw_kernel> self, const nb::str& source, const nb::str& name,
-             nb::handle options) {
-            auto text =
-                std::make_shared<raw_module>(to_text(source, "source"), to_options(options));
+             nb::handle options, bool contract) {
+            auto text = std::make_shared<raw_module>(to_text(source, "source"),
+                                                     to_options(options, contract));
             initialise(self, std::move(text), to_text(name, "name"));
           },
-          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(),
-          nb::sig(
-              "def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None"))
+          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(), nb::kw_only(),
+          nb::arg("contract") = false,
+          nb::sig("def __init__(self, source: str, name: str, options: Sequence[str] = (), *, "
+                  "contract: bool = False) -> None"))
       .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
       .def_prop_ro(
           "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
@@ -287,14 +291,19 @@ Parameters
 source : str
     The C++ text; see RawKernel.
 options : sequence of str, optional
-    For the compiler.)")
+    For the compiler.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once; see RawKernel.)")
       .def(
           "__init__",
-          [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options) {
-            initialise(self, to_text(source, "source"), to_options(options));
+          [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options,
+             bool contract) {
+            initialise(self, to_text(source, "source"), to_options(options, contract));
           },
-          nb::arg("source"), nb::arg("options") = nb::tuple(),
-          nb::sig("def __init__(self, source: str, options: Sequence[str] = ()) -> None"))
+          nb::arg("source"), nb::arg("options") = nb::tuple(), nb::kw_only(),
+          nb::arg("contract") = false,
+          nb::sig("def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool "
+                  "= False) -> None"))
       .def(
           "get_function",
           [](const raw_module& self, const nb::str& name) {

@@ -65,6 +65,9 @@ preamble : str, optional
     C++ before the kernel: functions, types, macros. Placeholders are types in it.
 options : sequence of str, optional
     For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
 
 Raises
 ------
@@ -82,7 +85,7 @@ array([ 5., 10.])
           [](nb::pointer_and_handle<reduction_kernel> self, nb::handle in_params,
              nb::handle out_params, nb::handle map_expr, nb::handle reduce_expr,
              nb::handle post_map_expr, nb::handle identity, nb::handle name, nb::handle reduce_type,
-             nb::handle preamble, nb::handle options) {
+             nb::handle preamble, nb::handle options, bool contract) {
             reduction_text text;
             text.map = to_text(map_expr, "map_expr");
             text.reduce = to_text(reduce_expr, "reduce_expr");
@@ -90,18 +93,18 @@ array([ 5., 10.])
             text.identity = identity_argument(identity);
             if (!reduce_type.is_none()) text.reduce_type = to_text(reduce_type, "reduce_type");
             text.preamble = to_text(preamble, "preamble");
-            text.options = to_options(options);
+            text.options = to_options(options, contract);
             initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                        std::move(text), to_text(name, "name"));
           },
           nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("reduce_expr"),
           nb::arg("post_map_expr"), nb::arg("identity") = nb::none(), nb::arg("name") = "kernel",
           nb::kw_only(), nb::arg("reduce_type") = nb::none(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple(),
+          nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
           nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: "
                   "str, post_map_expr: str, identity: str | complex | None = None, name: str = "
                   "'kernel', *, reduce_type: str | None = None, preamble: str = '', options: "
-                  "Sequence[str] = ()) -> None"))
+                  "Sequence[str] = (), contract: bool = False) -> None"))
       .def("__call__", &call, nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(),
            nb::arg("keepdims") = false, nb::arg("out") = nb::none(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),

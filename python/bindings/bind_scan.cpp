@@ -57,6 +57,9 @@ preamble : str, optional
     C++ before the kernel: functions, types, macros. Placeholders are types in it.
 options : sequence of str, optional
     For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
 
 Raises
 ------
@@ -74,7 +77,7 @@ array([ 1,  3,  6, 10])
           [](nb::pointer_and_handle<scan_kernel> self, nb::handle in_params, nb::handle out_params,
              nb::handle map_expr, nb::handle scan_expr, nb::handle post_map_expr,
              nb::handle identity, nb::handle name, bool exclusive, nb::handle scan_type,
-             nb::handle preamble, nb::handle options) {
+             nb::handle preamble, nb::handle options, bool contract) {
             scan_text text;
             text.map = to_text(map_expr, "map_expr");
             text.scan = to_text(scan_expr, "scan_expr");
@@ -83,7 +86,7 @@ array([ 1,  3,  6, 10])
             text.exclusive = exclusive;
             if (!scan_type.is_none()) text.scan_type = to_text(scan_type, "scan_type");
             text.preamble = to_text(preamble, "preamble");
-            text.options = to_options(options);
+            text.options = to_options(options, contract);
             initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                        std::move(text), to_text(name, "name"));
           },
@@ -91,11 +94,12 @@ array([ 1,  3,  6, 10])
           nb::arg("post_map_expr") = nb::none(), nb::arg("identity") = nb::none(),
           nb::arg("name") = "kernel", nb::kw_only(), nb::arg("exclusive") = false,
           nb::arg("scan_type") = nb::none(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple(),
-          nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: "
-                  "str, post_map_expr: str | None = None, identity: str | complex | None = None, "
-                  "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
-                  "preamble: str = '', options: Sequence[str] = ()) -> None"))
+          nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
+          nb::sig(
+              "def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: "
+              "str, post_map_expr: str | None = None, identity: str | complex | None = None, "
+              "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
+              "preamble: str = '', options: Sequence[str] = (), contract: bool = False) -> None"))
       .def("__call__", &call, nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(),
            nb::arg("out") = nb::none(), nb::arg("queue") = nb::none(),
            nb::arg("depends_on") = nb::none(),

@@ -39,6 +39,12 @@ std::vector<std::string> to_options(nb::handle obj) {
   return to_texts(obj, "options", "a sequence of str, such as (\"-DN=8\",)");
 }
 
+std::vector<std::string> to_options(nb::handle obj, bool contract) {
+  auto options = to_options(obj);
+  if (contract) options.insert(options.begin(), "-ffp-contract=fast");
+  return options;
+}
+
 std::string shown(nb::handle str) {
   const nb::object bytes =
       nb::steal(PyUnicode_AsEncodedString(str.ptr(), "utf-8", "backslashreplace"));

@@ -20,6 +20,8 @@ std::string to_text(nb::handle obj, const char* where, const char* expected = "a
 std::vector<std::string> to_texts(nb::handle obj, const char* where, const char* expected);
 /// `options=` of everything that compiles.
 std::vector<std::string> to_options(nb::handle obj);
+/// The same with what `contract=` asks for.
+std::vector<std::string> to_options(nb::handle obj, bool contract);
 
 /// For messages and reprs: the text of a str, with lone surrogates written as escapes.
 std::string shown(nb::handle str);

@@ -2452,6 +2452,9 @@ class RawKernel:
         Which of them.
     options : sequence of str, optional
         For the compiler, such as ``("-DN=8",)``.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy.
 
     Examples
     --------
@@ -2459,7 +2462,7 @@ class RawKernel:
     >>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
     """
 
-    def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None: ...
+    def __init__(self, source: str, name: str, options: Sequence[str] = (), *, contract: bool = False) -> None: ...
 
     @property
     def name(self) -> str:
@@ -2514,9 +2517,11 @@ class RawModule:
         The C++ text; see RawKernel.
     options : sequence of str, optional
         For the compiler.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once; see RawKernel.
     """
 
-    def __init__(self, source: str, options: Sequence[str] = ()) -> None: ...
+    def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool = False) -> None: ...
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel of that name as a RawKernel; looked up at its first launch."""
@@ -2672,6 +2677,9 @@ class ElementwiseKernel:
         C++ before the kernel: functions, types, macros.
     options : sequence of str, optional
         For the compiler, such as ``("-DN=8",)``.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy.
     loop_prep, after_loop : str, optional
         Statements before and after `operation`.
 
@@ -2709,7 +2717,7 @@ class ElementwiseKernel:
     def __call__(self, *args: ArrayOrNumber, out: OutputLike = None, size: int | None = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """Call self as a function."""
 
-    def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = '', after_loop: str = '', contract: bool = False) -> None: ...
 
     @property
     def name(self) -> str:
@@ -2779,6 +2787,9 @@ class ReductionKernel:
         C++ before the kernel: functions, types, macros. Placeholders are types in it.
     options : sequence of str, optional
         For the compiler, such as ``("-DN=8",)``.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy.
 
     Raises
     ------
@@ -2792,7 +2803,7 @@ class ReductionKernel:
     array([ 5., 10.])
     """
 
-    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | complex | None = None, name: str = 'kernel', *, reduce_type: str | None = None, preamble: str = '', options: Sequence[str] = ()) -> None: ...
+    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | complex | None = None, name: str = 'kernel', *, reduce_type: str | None = None, preamble: str = '', options: Sequence[str] = (), contract: bool = False) -> None: ...
 
     def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """
@@ -2888,6 +2899,9 @@ class ScanKernel:
         C++ before the kernel: functions, types, macros. Placeholders are types in it.
     options : sequence of str, optional
         For the compiler, such as ``("-DN=8",)``.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy.
 
     Raises
     ------
@@ -2901,7 +2915,7 @@ class ScanKernel:
     array([ 1,  3,  6, 10])
     """
 
-    def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: str, post_map_expr: str | None = None, identity: str | complex | None = None, name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, preamble: str = '', options: Sequence[str] = ()) -> None: ...
+    def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: str, post_map_expr: str | None = None, identity: str | complex | None = None, name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, preamble: str = '', options: Sequence[str] = (), contract: bool = False) -> None: ...
 
     def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "usmx/error.hpp"
 
 namespace {
 
@@ -105,4 +106,37 @@ TEST(KernelStruct, RefusesAnotherSizeAndNumbers) {
   const auto plain = program::build(q, scale).get("scale");
   CHECK_THROWS(usmx::interop_error,
                plain.launch(q, 1, {usmx::kernel_argument(dtype::of<step>(), &s), x, x}));
+}
+
+// A backslash at the end of a line joins it with the next, before comments and words are seen.
+TEST(KernelView, LinesAreJoinedBeforeAParameterListIsRead) {
+  const auto found = usmx::detail::read_signatures(
+      "#define N \\\n  2\n"
+      "USMX_KERNEL(1) f(const flo\\\nat* x, // a comment \\\n int lost,\n usmx::dense<int, \\ \n "
+      "N> v)"
+      " {}\n");
+  CHECK_EQUAL(found.size(), 1u);
+  const auto& p = found.at(0).parameters;
+  CHECK_EQUAL(p.size(), 2u);
+  CHECK_EQUAL(p.at(0).text, "const float* x");
+  CHECK(p.at(0).read_only && p.at(0).type == dtype::of<float>());
+  CHECK(p.at(1).view == usmx::kernel_parameter::view_form::dense && p.at(1).rank == 2);
+}
+
+TEST(KernelView, JoinedLinesKeepTheirNumbers) {
+  auto q = usmx::default_queue();
+  const std::string text =
+      "USMX_KER\\\nNEL(1) scale(float a, usmx::strided<flo\\\nat, 1> x, // and \\\n more\n"
+      "    usmx::dense<const float, 1> by) {\n  auto i = usmx::global_id();\n"
+      "  x[i] *= a * by[i] + WRONG;\n}\n";
+  const auto k = program::build(q, text, {"-DWRONG=0"}).get("scale");
+  const auto x = floats(4), by = floats(4);
+  k.launch(q, 4, {2.0f, x, by}).wait();
+  CHECK_EQUAL(static_cast<const float*>(x.data())[3], 32.0f);
+  try {
+    program::build(q, text);
+    CHECK(false);
+  } catch (const usmx::build_error& e) {
+    CHECK(std::string(e.what()).find("source:7:") != std::string::npos);
+  }
 }

@@ -41,8 +41,6 @@ class Program:
         self.tile = random.choice(self.dtypes[2:] if self.mixed else self.dtypes)
         self.lines = []
         self.loops = 0
-        #: Whether it has a product of two complex numbers.
-        self.products = False
         self.text = self.written()
 
     def expression(self, kind, depth):
@@ -185,7 +183,6 @@ class Program:
             a, b = self.pair("float", 1)
             sign = self.random.choice("+-*")
             term = self.random.choice([a, f"complex({a}, {b})", "z.conjugate()"])
-            self.products |= sign == "*" and term != a
             self.lines.append(f"{indent}z = z {sign} {term}")
         else:
             sign = self.random.choice(["=", "+=", "-="])
@@ -341,7 +338,7 @@ def check_together(programs, folder):
     """
     functions, texts = loaded(programs, folder)
     wanted, plans, refusals = {}, {}, []
-    sources = {False: [], True: []}
+    sources = []
     sizes = (SIZE, LOCAL)
     for p, function in zip(programs, functions, strict=True):
         values = p.arguments()
@@ -353,22 +350,14 @@ def check_together(programs, folder):
             refusals.append(str(error))  # a literal that does not fit, for one
             continue
         wanted[p.seed] = [v.to_numpy() for v in values[-2:]]
-        sources[p.products].append(made.text)
+        sources.append(made.text)
         plans[p.seed] = made.plan
-    # A product and a sum in one step round once; the simulator rounds twice. The optimiser makes
-    # vectors of the four products of complex numbers, and for vectors the writer of SPIR-V forgets
-    # the option (decision 0014), so that those kernels do without the optimiser.
-    options = ("-fwrapv", "-ffp-contract=off")
-    modules = {
-        products: usmx.RawModule("\n".join(text), (*options, *more))
-        for products, more in ((False, ()), (True, ("-fno-sycl-early-optimizations",)))
-        if (text := sources[products])
-    }
+    module = usmx.RawModule("\n".join(sources), usmx.kernel(functions[0])._options)
     for p, text in zip(programs, texts, strict=True):
         if p.seed not in wanted:
             continue
         values = p.arguments()
-        kernel = modules[p.products].get_function(f"kernel{p.seed}")
+        kernel = module.get_function(f"kernel{p.seed}")
         kernel[sizes](*flat(values, plans[p.seed])).wait()
         for got, want in zip(values[-2:], wanted[p.seed], strict=True):
             np.testing.assert_array_equal(got.to_numpy(), want, err_msg=f"seed {p.seed}\n{text}")

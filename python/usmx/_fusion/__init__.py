@@ -11,7 +11,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -29,8 +29,9 @@ _STATIC = (bool, str, bytes, type, type(None), np.dtype)
 class Fused(_usmx._FusedCall):
     """A Python function that runs as one kernel over all elements; see `fuse`."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], contract: bool = False) -> None:
         super().__init__()
+        self._contract = contract
         self._function = function
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
@@ -66,7 +67,9 @@ class Fused(_usmx._FusedCall):
         key = tuple(map(_key_of, args))
         traced = self._traced.get(key)
         if traced is None:
-            traced = self._traced[key] = _Traced(self._function, self._signature, args)
+            traced = self._traced[key] = _Traced(
+                self._function, self._signature, args, self._contract
+            )
         if args is as_given and traced.takes_arguments_as_they_are:
             self._remember(args, traced.kernel)
         return traced(args, out, queue, depends_on)
@@ -77,7 +80,15 @@ class Fused(_usmx._FusedCall):
         return [text for traced in self._traced.values() for text in traced.kernel.sources]
 
 
-def fuse(function: Callable[..., Any]) -> Fused:
+@overload
+def fuse(function: Callable[..., Any], *, contract: bool = False) -> Fused: ...
+@overload
+def fuse(
+    function: None = None, *, contract: bool = False
+) -> Callable[[Callable[..., Any]], Fused]: ...
+
+
+def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) -> Any:
     """Make one kernel of a Python function over arrays.
 
     The function is called once for each list of argument types, with symbols in place of arrays
@@ -92,6 +103,9 @@ def fuse(function: Callable[..., Any]) -> Fused:
         With positional parameters. Arguments are arrays of any library with USM, NumPy scalars
         and Python numbers; strings, types, None and bools are seen as they are and may decide
         what is computed.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy.
 
     Returns
     -------
@@ -112,9 +126,11 @@ def fuse(function: Callable[..., Any]) -> Fused:
     >>> norm(usmx.full(2, 3.0), 4).to_numpy()
     array([5., 5.])
     """
+    if function is None:
+        return functools.partial(fuse, contract=contract)
     if not callable(function):
         raise TypeError(f"fuse: expected a function, got {type(function).__name__}")
-    return Fused(function)
+    return Fused(function, contract)
 
 
 def _key_of(value: Any) -> Any:
@@ -168,7 +184,12 @@ def _elementwise(program: Program, results: Any, declared: list[str], name: str)
     lines = program.lines + [f"o{k} = {value.text};" for k, value in enumerate(values)]
     outputs = [f"{value.dtype.name} o{k}" for k, value in enumerate(values)]
     return _usmx.ElementwiseKernel(
-        ", ".join(declared), ", ".join(outputs), "\n".join(lines), name, preamble=ufuncs.PREAMBLE
+        ", ".join(declared),
+        ", ".join(outputs),
+        "\n".join(lines),
+        name,
+        preamble=ufuncs.PREAMBLE,
+        contract=program.contract,
     )
 
 
@@ -190,6 +211,7 @@ def _reduction(
         name,
         reduce_type=cpp(result.value.dtype),
         preamble=ufuncs.PREAMBLE + function,
+        contract=program.contract,
     )
 
 
@@ -197,9 +219,14 @@ class _Traced:
     """The kernel for one list of argument types."""
 
     def __init__(
-        self, function: Callable[..., Any], signature: inspect.Signature, args: tuple[Any, ...]
+        self,
+        function: Callable[..., Any],
+        signature: inspect.Signature,
+        args: tuple[Any, ...],
+        contract: bool,
     ) -> None:
         program = Program()
+        program.contract = contract
         parameters = []
         symbols: list[Any] = []
         self.passed: list[int] = []

@@ -75,6 +75,8 @@ class Program:
     """The lines written so far. Equal operations on equal operands are one line."""
 
     def __init__(self) -> None:
+        #: Whether a product and a sum may be rounded as one.
+        self.contract = False
         self.lines: list[str] = []
         self._known: dict[tuple[str, str], str] = {}
         #: For Python ints among the arguments: argument -> the types that it has to fit into.

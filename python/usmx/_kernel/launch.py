@@ -138,16 +138,8 @@ class Kernel(_usmx._KernelDispatcher):
     ----------
     python : function
         Its first parameter is the item.
-    simulate : bool, optional
-        Run in Python, item by item, with checks; without a value as `usmx.simulate` and
-        ``USMX_SIMULATE`` say.
-    options : sequence of str, optional
-        For the C++ compiler.
-
-    Raises
-    ------
-    TypeError
-        `python` is no function.
+    simulate, options, contract
+        As for `kernel`; `usmx.simulate` and ``USMX_SIMULATE`` decide where `simulate` is None.
     """
 
     __name__: str
@@ -158,6 +150,7 @@ class Kernel(_usmx._KernelDispatcher):
         *,
         simulate: bool | None = None,
         options: Sequence[str] = (),
+        contract: bool = False,
         has_item: bool = True,
     ) -> None:
         super().__init__()
@@ -166,7 +159,7 @@ class Kernel(_usmx._KernelDispatcher):
                 f"a kernel is made of a Python function, not of {type(python).__name__}"
             )
         self.python = python
-        self._options = ("-fwrapv", *options)
+        self._options = ("-fwrapv", *(("-ffp-contract=fast",) if contract else ()), *options)
         self._has_item = has_item
         self._choice = simulate
         self._always_ask = simulate is True
@@ -255,9 +248,7 @@ class Kernel(_usmx._KernelDispatcher):
 
         Parameters
         ----------
-        *args
-            As in a launch.
-        rank, local
+        *args, rank, local
             As for `source`.
         queue : optional
             Whose device; the default device if not given.
@@ -453,10 +444,15 @@ if TYPE_CHECKING:
         *,
         simulate: bool | None = None,
         options: Sequence[str] = (),
+        contract: bool = False,
     ) -> Kernel: ...
     @overload
     def kernel(
-        function: None = None, *, simulate: bool | None = None, options: Sequence[str] = ()
+        function: None = None,
+        *,
+        simulate: bool | None = None,
+        options: Sequence[str] = (),
+        contract: bool = False,
     ) -> Callable[[Callable[..., object]], Kernel]: ...
 
 
@@ -465,6 +461,7 @@ def kernel(
     *,
     simulate: bool | None = None,
     options: Sequence[str] = (),
+    contract: bool = False,
 ) -> Any:
     """Make a kernel of a Python function, which is compiled when it is first launched.
 
@@ -476,6 +473,9 @@ def kernel(
         Run it in Python, item by item, with checks of bounds and races.
     options : sequence of str, optional
         For the C++ compiler.
+    contract : bool, optional
+        Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+        rounded by itself, as in NumPy and in the simulator.
 
     Returns
     -------
@@ -491,8 +491,8 @@ def kernel(
     >>> saxpy[x.size](2.0, x, y).wait()
     """
     if function is None:
-        return lambda given: kernel(given, simulate=simulate, options=options)
-    return Kernel(function, simulate=simulate, options=options)
+        return lambda given: kernel(given, simulate=simulate, options=options, contract=contract)
+    return Kernel(function, simulate=simulate, options=options, contract=contract)
 
 
 def device_func(function: Callable[..., Any]) -> DeviceFunction:
