@@ -10,6 +10,7 @@
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
+#include "driver_gate.hpp"
 #include "usmx/array.hpp"
 
 namespace usmx::detail {
@@ -19,6 +20,7 @@ class command_chain {
  public:
   /// With `blocking` the caller waits in any case, so that waiting earlier costs nothing.
   command_chain(const sycl::queue& queue, bool blocking) : queue_(queue), blocking_(blocking) {
+    submits_to(queue_);
     in_order_ = queue_.is_in_order();
   }
 
@@ -52,6 +54,7 @@ class command_chain {
   sycl::event end();
 
  private:
+  using_driver inside_;  // first: nothing of a transfer may meet a fork
   sycl::queue queue_;
   bool blocking_;
   bool in_order_;

@@ -16,6 +16,7 @@
 #include <sycl/platform.hpp>
 
 #include "backend.hpp"
+#include "driver_gate.hpp"
 #include "program_file.hpp"
 #include "program_inputs.hpp"
 #include "usmx/error.hpp"
@@ -160,6 +161,7 @@ std::vector<std::string> common_options(const backend_row& backend) {
 executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files) {
+  const using_driver inside;
   keep_compiled_text(source, options);
   experimental::include_files headers;
   if (files) {

@@ -20,6 +20,7 @@ struct entry {
 struct guarded_list {
   // The resources that serve by default are made with their lock held, and come before this one.
   std::atomic<fork_guarded*> first = nullptr;
+  std::atomic<fork_guarded*> commands = nullptr;  // may be made at any time, the same way
   std::mutex mutex;
   std::vector<entry> entries;  // by rank
 };
@@ -30,6 +31,7 @@ guarded_list& all();
 
 void lock_all() {
   guarded_list& list = all();
+  if (fork_guarded* const commands = list.commands.load()) commands->before_fork();
   if (fork_guarded* const first = list.first.load()) first->before_fork();
   list.mutex.lock();
   for (const entry& e : list.entries) e.guarded->before_fork();
@@ -42,6 +44,7 @@ void unlock_all(bool in_child) {
   }
   list.mutex.unlock();
   if (fork_guarded* const first = list.first.load()) first->after_fork(in_child);
+  if (fork_guarded* const commands = list.commands.load()) commands->after_fork(in_child);
 }
 
 guarded_list& all() {
@@ -63,6 +66,10 @@ void guard(fork_guarded& g, fork_guarded::rank order) {
   guarded_list& list = all();
   if (order == fork_guarded::rank::defaults) {
     list.first.store(&g);
+    return;
+  }
+  if (order == fork_guarded::rank::commands) {
+    list.commands.store(&g);
     return;
   }
   const std::scoped_lock lock(list.mutex);

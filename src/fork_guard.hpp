@@ -12,6 +12,7 @@ class fork_guarded {
  public:
   /// In which order they are taken: who takes several elsewhere takes them in this order too.
   enum class rank : std::uint8_t {
+    commands,  // threads inside may take all others
     defaults,
     lists,
     queues,

@@ -11,6 +11,7 @@
 #include <sycl/handler.hpp>
 
 #include "backend.hpp"
+#include "driver_gate.hpp"
 #include "kernel_state.hpp"
 #include "reach.hpp"
 #include "shape_text.hpp"
@@ -309,6 +310,8 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const sycl::event> depends) const {
   if (!state_->handle) return sized_for(arguments).launch(queue, range, arguments, depends);
   check(queue, range, arguments);
+  const detail::using_driver inside;
+  detail::submits_to(queue);
   // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
   if (range.size() == 0) {
     return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
@@ -336,6 +339,8 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
   }
   if (!state_->handle) return sized_for(arguments).enqueue(queue, range, arguments, depends);
   check(queue, range, arguments);
+  const detail::using_driver inside;
+  detail::submits_to(queue);
   const uses marked(queue, arguments);
   const launch_range cut =
       in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);

@@ -158,6 +158,7 @@ void usm_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexce
   const traced record(trace_action::driver_free, [&] {
     return detail::traced_on(device_, {.bytes = bytes, .address = p, .kind = kind_});
   });
+  if (detail::driver_is_lost()) return;  // the parent's process has the bytes
   const detail::inside_driver inside;
   to_driver(shifted_ ? shifted_->take(p) : p);
 }

@@ -10,6 +10,7 @@
 
 #include "backend.hpp"
 #include "compile.hpp"
+#include "driver_gate.hpp"
 #include "kernel_state.hpp"
 #include "kernel_wrapper.hpp"
 #include "program_file.hpp"
@@ -229,6 +230,7 @@ program program::build(const sycl::queue& queue, std::string source,
 }
 
 program program::build(origin from) {
+  const detail::using_driver inside;
   auto& cache = the_cache<state>();
   cache_key key{from.source, from.context, from.device};
   for (const auto& option : from.options) key.text.append(1, '\0').append(option);

@@ -8,6 +8,7 @@
 
 #include "event_watch.hpp"
 #include "memory.hpp"
+#include "usmx/exit.hpp"
 
 namespace usmx::python {
 namespace {
@@ -132,6 +133,9 @@ void bind_python_owner(nb::module_& m) {
         return collect();
       },
       "Free the memory that no command uses any more; return how many allocations still wait.");
+  // The last that an ending interpreter calls. Where all its places are taken, a daemon thread
+  // inside the driver may end the process by a signal.
+  static_cast<void>(Py_AtExit(end_beside_other_threads));
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     {
       const gil_released released;
