@@ -1,6 +1,4 @@
-// When bytes may go: the last release hands them to their resource at once if no queue uses them,
-// and otherwise puts them aside behind a marker, so that nobody waits and nothing is freed in
-// flight.
+// Who keeps bytes, and which queues use them; retired.cpp says when they may go.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
@@ -13,8 +11,9 @@
 #include <sycl/event.hpp>
 #include <sycl/exception.hpp>
 
-#include "fork_guard.hpp"
+#include "driver_gate.hpp"
 #include "queue_rooms.hpp"
+#include "retired.hpp"
 #include "traced_queue.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/wait.hpp"
@@ -113,6 +112,8 @@ void owner::come_after_former(const sycl::queue& queue) {
 }
 
 void owner::used_on(const sycl::queue& queue) {
+  detail::name_own_thread();
+  const detail::using_driver inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
   use& u = find_use(queue);
@@ -133,6 +134,8 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
 }
 
 void owner::exposed_on(const sycl::queue& queue) {
+  detail::name_own_thread();
+  const detail::using_driver inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
   note_exposed(queue);
@@ -146,6 +149,7 @@ bool owner::use::has_own_work() const noexcept {
 bool owner::use::is_busy() const noexcept { return is_known() ? !is_done(*last) : !is_idle(queue); }
 
 void owner::wait() {
+  detail::name_own_thread();
   if (!used_.load(std::memory_order_acquire)) return;
   std::vector<use> uses;
   {
@@ -163,12 +167,14 @@ void owner::wait() {
 
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
+  const detail::using_driver inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(uses_, &use::is_busy);
 }
 
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
+  const detail::using_driver inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   bool worth_asking_again = false;
   for (use& u : uses_) {
@@ -187,156 +193,6 @@ std::vector<owner::use> owner::take_uses() noexcept {
   used_.store(false, std::memory_order_relaxed);
   return std::exchange(uses_, {});
 }
-
-namespace detail {
-
-/// First in, first out, linked through the owners themselves: adding one cannot fail.
-class owner_chain {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  void push(owner* o) noexcept {
-    o->next_ = nullptr;
-    (last_ == nullptr ? first_ : last_->next_) = o;
-    last_ = o;
-  }
-  owner* pop() noexcept {
-    owner* const o = first_;
-    first_ = o->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    return o;
-  }
-
- private:
-  owner* first_ = nullptr;
-  owner* last_ = nullptr;
-};
-
-/// The owners whose bytes are still in use.
-class retire_list final : public fork_guarded {
- public:
-  static retire_list& instance() {
-    // Never destroyed: the last arrays may die after every static object.
-    static auto* const list = [] {
-      auto* const made = new retire_list;
-      guard(*made, rank::retired);
-      return made;
-    }();
-    return *list;
-  }
-
-  /// The end of the last reference.
-  void retire(owner* o) noexcept {
-    if (!o->used_.load(std::memory_order_acquire) && o->pending_.empty()) return o->dispose();
-    const owner::use* busy = nullptr;
-    const std::vector<owner::use> uses = o->take_uses();
-    for (const owner::use& u : uses) {
-      if (mark(o->pending_, u)) busy = &u;
-    }
-    if (o->pending_.empty()) return o->dispose();
-    // Others may submit more where they have the address; commands of ours are all submitted.
-    if (o->pending_.size() == 1 && !busy->exposed && busy->queue.is_in_order() &&
-        o->release_behind(busy->queue, o->pending_.front())) {
-      delete o;
-      return;
-    }
-    const std::scoped_lock lock(mutex_);
-    waiting_.fetch_add(1, std::memory_order_release);
-    list_.push(o);
-  }
-
-  bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) != 0; }
-
-  /// Looks at up to `most` owners and frees those that are idle. The others go to the back, so that
-  /// one slow queue does not hide what waits behind it.
-  std::size_t sweep(std::size_t most) noexcept {
-    if (!has_waiting()) return 0;
-    owner_chain idle;
-    {
-      const std::scoped_lock lock(mutex_);
-      owner_chain busy;
-      for (; most != 0 && !list_.empty(); --most) {
-        owner* const o = list_.pop();
-        (has_passed(o->pending_) ? idle : busy).push(o);
-      }
-      while (!busy.empty()) list_.push(busy.pop());
-    }
-    finish_all(idle);
-    return waiting_.load(std::memory_order_acquire);
-  }
-
-  void drain() noexcept {
-    if (in_forked_child()) {
-      sweep(std::numeric_limits<std::size_t>::max());
-      return;
-    }
-    for (;;) {
-      owner_chain all;
-      {
-        const std::scoped_lock lock(mutex_);
-        std::swap(all, list_);
-      }
-      if (all.empty()) return;
-      owner_chain passed;
-      while (!all.empty()) {
-        owner* const o = all.pop();
-        for (const sycl::event& e : o->pending_) detail::wait_quietly(e);
-        passed.push(o);
-      }
-      finish_all(passed);
-    }
-  }
-
- private:
-  /// Adds an event that comes after every command of this use unless that has passed already; waits
-  /// right here if there is none to have. True if it was added.
-  static bool mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
-    try {
-      pending.reserve(pending.size() + 1);
-      sycl::event marker = use.marker();
-      if (is_done(marker)) return false;
-      pending.push_back(std::move(marker));
-      return true;
-    } catch (...) {
-      try {
-        wait(use.queue);
-      } catch (...) {  // a queue that cannot even wait runs nothing any more
-      }
-      return false;
-    }
-  }
-
-  static bool has_passed(std::vector<sycl::event>& pending) noexcept {
-    while (!pending.empty()) {
-      if (!detail::has_passed(pending.back())) return false;
-      pending.pop_back();
-    }
-    return true;
-  }
-
-  void before_fork() noexcept override { mutex_.lock(); }
-  void after_fork(bool in_child) noexcept override {
-    if (in_child) {
-      // Lost with whatever the parent's commands still do to them.
-      list_ = {};
-      waiting_.store(0, std::memory_order_release);
-    }
-    mutex_.unlock();
-  }
-
-  void finish_all(owner_chain& owners) noexcept {
-    while (!owners.empty()) {
-      owners.pop()->dispose();
-      // Counted down only now: a count of zero promises that the bytes are back.
-      waiting_.fetch_sub(1, std::memory_order_release);
-    }
-  }
-
-  std::atomic<std::size_t> waiting_{0};
-  std::mutex mutex_;
-  owner_chain list_;
-};
-
-}  // namespace detail
 
 namespace {
 
@@ -417,7 +273,7 @@ class adopted_owner final : public owner {
 
 /// No lambda, whose size the standard leaves open: the count must fit into its cell.
 struct end_of_last {
-  void operator()(owner* last) const noexcept { detail::retire_list::instance().retire(last); }
+  void operator()(owner* last) const noexcept { detail::retire(last); }
 };
 
 /// How many of the waiting owners one allocation looks at: it must stay cheap behind a slow queue.
@@ -426,6 +282,7 @@ constexpr std::size_t looked_at = 8;
 }  // namespace
 
 shared_owner own(std::unique_ptr<owner> o) {
+  detail::name_own_thread();
   // The beginning of what `operator new` gave, where the cell is found.
   in_cell<owner> room(detail::owner_cell::of(dynamic_cast<void*>(o.get())));
   return shared_owner(o.release(), end_of_last{}, room);
@@ -433,7 +290,8 @@ shared_owner own(std::unique_ptr<owner> o) {
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                       std::size_t alignment) {
-  detail::retire_list::instance().sweep(looked_at);
+  const detail::using_driver inside;
+  detail::sweep_retired(looked_at);
   traced record(trace_action::allocate, [&] {
     return detail::traced_on(resource->device(), {.bytes = bytes, .kind = resource->kind()});
   });
@@ -444,7 +302,7 @@ shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t byt
 
 shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                           std::size_t alignment) {
-  if (is_traced() || detail::retire_list::instance().has_waiting()) return {};
+  if (is_traced() || detail::has_retired()) return {};
   void* const p = resource->try_allocate(bytes, alignment);
   if (p == nullptr) return {};
   try {
@@ -458,7 +316,8 @@ shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
                       std::size_t bytes, std::size_t alignment) {
-  detail::retire_list::instance().sweep(looked_at);
+  const detail::using_driver inside;
+  detail::sweep_retired(looked_at);
   traced record(trace_action::allocate, [&] {
     return detail::traced_on(queue, {.bytes = bytes, .kind = resource->kind()});
   });
@@ -480,13 +339,16 @@ shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> del
 }
 
 std::size_t collect() noexcept {
-  const std::size_t put_aside =
-      detail::retire_list::instance().sweep(std::numeric_limits<std::size_t>::max());
+  detail::name_own_thread();
+  const detail::using_driver inside(std::nothrow);
+  const std::size_t put_aside = detail::sweep_retired(std::numeric_limits<std::size_t>::max());
   return put_aside + detail::collect_rooms();
 }
 
 void drain() noexcept {
-  detail::retire_list::instance().drain();
+  detail::name_own_thread();
+  const detail::using_driver inside(std::nothrow);
+  detail::drain_retired();
   detail::drain_rooms();
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "driver_gate.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/wait.hpp"
 
@@ -10,6 +11,7 @@ namespace usmx {
 
 void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
   if (!used_.load(std::memory_order_acquire)) return;
+  const detail::using_driver inside;
   const std::scoped_lock lock(mutex_);
   for (const use& u : uses_) {
     if (u.queue == next && next.is_in_order()) continue;

@@ -118,6 +118,51 @@ TEST(Owner, MayEndAfterItsLastReference) {
   CHECK_EQUAL(ended, 1);
 }
 
+// Such a thread may be the runtime's, in a host task that drops what a library computed on.
+void last_reference_goes_on_a_thread_of_others(const sycl::queue& queue) {
+  int ended = 0;
+  int byte = 0;
+  shared_owner used = adopt(&byte, 1, [&](void*) { ++ended; });
+  shared_owner unused = adopt(&byte, 1, [&](void*) { ++ended; });
+  used->exposed_on(queue);
+  std::jthread([&] {
+    used.reset();
+    unused.reset();
+  }).join();
+  CHECK_EQUAL(ended, 0);
+  drain();
+  CHECK_EQUAL(ended, 2);
+}
+
+TEST(Owner, LeavesAnInOrderQueueAloneOnAThreadOfOthers) {
+  last_reference_goes_on_a_thread_of_others(new_queue());
+}
+TEST(Owner, LeavesAnOutOfOrderQueueAloneOnAThreadOfOthers) {
+  last_reference_goes_on_a_thread_of_others(
+      {default_queue().get_context(), default_queue().get_device()});
+}
+
+TEST(Owner, EndsAtOnceOnAThreadThatUsesMemory) {
+  int ended = 0;
+  int byte = 0;
+  shared_owner o = adopt(&byte, 1, [&](void*) { ++ended; });
+  std::jthread([&] {
+    o->wait();
+    o.reset();
+  }).join();
+  CHECK_EQUAL(ended, 1);
+}
+
+TEST(Owner, GoesBackWithTheNextAllocationAfterAThreadOfOthersDroppedIt) {
+  int ended = 0;
+  int byte = 0;
+  shared_owner o = adopt(&byte, 1, [&](void*) { ++ended; });
+  std::jthread([&] { o.reset(); }).join();
+  const auto paper = std::make_shared<paper_resource>();
+  allocate(paper, 100);
+  CHECK_EQUAL(ended, 1);
+}
+
 TEST(DefaultResource, IsTheChosenOneForQueuesThatAskedBefore) {
   const sycl::queue q = new_queue();
   const auto before = default_resource(q, usm_kind::host);
