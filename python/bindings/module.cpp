@@ -15,6 +15,11 @@ void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the pa
 
 NB_MODULE(_usmx, m) {
   using namespace usmx::python;
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    throw nb::import_error(
+        "usmx: this is not the process's main interpreter, the only one it works in; start a "
+        "process of its own (multiprocessing with 'spawn' or 'forkserver')");
+  }
   // A producer that can reach an array of its own memory may outlive the last collection, through
   // other libraries' objects that the collector cannot see into. That is no news for users at exit.
   nb::set_leak_warnings(std::getenv("USMX_LEAK_WARNINGS") != nullptr);
