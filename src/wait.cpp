@@ -26,7 +26,9 @@
 
 #include <sycl/exception.hpp>
 #include "backend.hpp"
+#include "driver_gate.hpp"
 #include "traced_queue.hpp"
+#include "wait_forms.hpp"
 
 namespace usmx {
 
@@ -87,6 +89,7 @@ bool is_done(const sycl::event& event) noexcept {
 }
 
 void wait(const sycl::event& event) {
+  const detail::using_driver inside;
   const traced record(trace_action::wait, [] { return trace_subject{}; });
   sycl::event held = event;
   // An event without a command has no backend either.
@@ -97,6 +100,7 @@ void wait(const sycl::event& event) {
 }
 
 void wait(const sycl::event& event, const sycl::queue& submitted_to) {
+  const detail::using_driver inside;
   const traced record(trace_action::wait, [&] { return detail::traced_on(submitted_to, {}); });
   if (waits_in_turn(submitted_to) && submitted_to.is_in_order()) {
     wait_in_turn<shared_seat>(event, [held = event]() mutable { held.wait_and_throw(); });
@@ -110,30 +114,30 @@ void wait(std::span<const sycl::event> events) {
   for (const sycl::event& event : events) wait(event);
 }
 
-void wait(const sycl::queue& queue) {
-  const traced record(trace_action::wait, [&] { return detail::traced_on(queue, {}); });
+namespace detail {
+
+void wait(const sycl::queue& queue, const backend_row& backend) {
+  const using_driver inside;
+  const traced record(trace_action::wait, [&] { return traced_on(queue, {}); });
   sycl::queue held = queue;
-  if (!waits_in_turn(held)) return held.wait_and_throw();
-  if (held.is_in_order()) {
+  if (!backend.waits_in_turn && (held.is_in_order() || !backend.waits_by_barrier_event)) {
+    return held.wait_and_throw();
+  }
+  if (backend.waits_in_turn && held.is_in_order()) {
     // With a seat the queue itself can be waited for, which is quicker than to ask it for an event.
     const shared_seat seat(seats(), std::try_to_lock);
     if (seat) return held.wait_and_throw();
   }
-  wait(marker(held), held);
+  usmx::wait(marker(held), held);
   held.throw_asynchronous();
 }
 
-sycl::event marker(const sycl::queue& queue) {
-  sycl::queue held = queue;
-  // Nothing was ever submitted: an event without a command is done.
-  if (held.is_in_order()) return held.ext_oneapi_get_last_event().value_or(sycl::event());
-  if (waits_in_turn(held)) linger(held);
-  return held.ext_oneapi_submit_barrier();
-}
-
-bool is_idle(const sycl::queue& queue) noexcept {
+bool is_idle(const sycl::queue& queue, const backend_row& backend) noexcept {
   try {
-    if (!waits_in_turn(queue)) return queue.ext_oneapi_empty();
+    const using_driver inside;
+    if (!backend.waits_in_turn && (queue.is_in_order() || !backend.waits_by_barrier_event)) {
+      return queue.ext_oneapi_empty();
+    }
     const sycl::event last = marker(queue);
     // On an out-of-order queue the marker is a command of its own and takes a moment.
     for (int looks = queue.is_in_order() ? 1 : 64; looks > 0; --looks) {
@@ -144,6 +148,25 @@ bool is_idle(const sycl::queue& queue) noexcept {
     // It cannot be asked, so nothing is known.
   }
   return false;
+}
+
+}  // namespace detail
+
+void wait(const sycl::queue& queue) {
+  detail::wait(queue, detail::backend_row_of(queue.get_backend()));
+}
+
+sycl::event marker(const sycl::queue& queue) {
+  const detail::using_driver inside;
+  sycl::queue held = queue;
+  // Nothing was ever submitted: an event without a command is done.
+  if (held.is_in_order()) return held.ext_oneapi_get_last_event().value_or(sycl::event());
+  if (waits_in_turn(held)) linger(held);
+  return held.ext_oneapi_submit_barrier();
+}
+
+bool is_idle(const sycl::queue& queue) noexcept {
+  return detail::is_idle(queue, detail::backend_row_of(queue.get_backend()));
 }
 
 }  // namespace usmx

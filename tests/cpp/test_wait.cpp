@@ -17,6 +17,7 @@
 #include "gate.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/runtime.hpp"
+#include "wait_forms.hpp"
 
 namespace usmx {
 namespace {
@@ -144,6 +145,32 @@ TEST(Marker, ComesAfterAllThatAnInOrderQueueWasGiven) { marker_comes_after_all(i
 TEST(Marker, ComesAfterAllThatAnOutOfOrderQueueWasGiven) { marker_comes_after_all(out_of_order); }
 
 TEST(Marker, OfAQueueThatWasGivenNothingIsDone) { CHECK(is_done(marker(in_order()))); }
+
+/// A backend on which an out-of-order queue is waited for by the event of a barrier.
+const detail::backend_row& by_barrier() {
+  return *std::ranges::find_if(detail::backend_rows(),
+                               &detail::backend_row::waits_by_barrier_event);
+}
+
+const auto wait_by_barrier = [](const sycl::queue& q, const sycl::event&) {
+  detail::wait(q, by_barrier());
+};
+
+TEST(Threads, ThatShareAnOutOfOrderQueueReadWhatTheyWroteWhereABarrierIsWaitedFor) {
+  sycl::queue one = out_of_order();
+  CHECK_EQUAL(wrong_reads([&] { return one; }, wait_by_barrier), 0);
+}
+
+TEST(Wait, ByABarrierEndsAfterAllThatTheQueueWasGiven) {
+  sycl::queue queue = out_of_order();
+  CHECK(detail::is_idle(queue, by_barrier()));
+  check::gate gate(queue);
+  const sycl::event before = queue.ext_oneapi_submit_barrier();
+  CHECK(!detail::is_idle(queue, by_barrier()));
+  gate.open();
+  detail::wait(queue, by_barrier());
+  CHECK(is_done(before));
+}
 
 TEST(Wait, ForSeveralWaitsForEach) {
   sycl::queue one = in_order();

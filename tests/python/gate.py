@@ -20,13 +20,58 @@ def collect_all() -> None:
     assert waiting == 0
 
 
+class _UserEvent:
+    """A command of OpenCL that the host completes."""
+
+    def __init__(self, queue: usmx.Queue) -> None:
+        self._opencl = ctypes.CDLL("libOpenCL.so.1")
+        self._opencl.clCreateUserEvent.restype = ctypes.c_void_p
+        error = ctypes.c_int()
+        event = self._opencl.clCreateUserEvent(
+            ctypes.c_void_p(queue.context.native), ctypes.byref(error)
+        )
+        assert error.value == 0
+        self._event = ctypes.c_void_p(event)
+        error.value = self._opencl.clEnqueueBarrierWithWaitList(
+            ctypes.c_void_p(queue.native), 1, ctypes.byref(self._event), None
+        )
+        assert error.value == 0
+
+    def complete(self) -> None:
+        assert self._opencl.clSetUserEventStatus(self._event, _CL_COMPLETE) == 0
+        self._opencl.clReleaseEvent(self._event)
+
+
+class _StreamFlag:
+    """A word of pinned memory that a stream of CUDA waits for."""
+
+    def __init__(self, queue: usmx.Queue) -> None:
+        cuda = ctypes.CDLL("libcuda.so.1")
+        context, memory = ctypes.c_void_p(), ctypes.c_void_p()
+        assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), queue.device.native) == 0
+        assert cuda.cuCtxPushCurrent_v2(context) == 0
+        try:
+            portable_and_mapped = 3
+            assert cuda.cuMemHostAlloc(ctypes.byref(memory), 4, portable_and_mapped) == 0
+            self._flag = ctypes.cast(memory, ctypes.POINTER(ctypes.c_uint32))
+            self._flag[0] = 0
+            at_least = 0
+            stream = ctypes.c_void_p(queue.native)
+            assert cuda.cuStreamWaitValue32_v2(stream, memory, 1, at_least) == 0
+        finally:
+            cuda.cuCtxPopCurrent_v2(ctypes.byref(context))
+
+    def complete(self) -> None:
+        self._flag[0] = 1
+
+
 class Gate:
-    """Whatever is submitted to an in-order OpenCL queue after it waits until `open()`.
+    """Whatever is submitted to an in-order queue after it waits until `open()`.
 
     Parameters
     ----------
     queue : usmx.Queue
-        In order, of an OpenCL device: only OpenCL has events that the host completes.
+        In order, of an OpenCL or CUDA device: there the host can complete what a queue waits for.
     """
 
     def __init__(self, queue: usmx.Queue) -> None:
@@ -34,25 +79,14 @@ class Gate:
         collect_all()
         self._queue = queue  # keeps the borrowed handles alive
         self._context = queue.context
-        self._opencl = ctypes.CDLL("libOpenCL.so.1")
-        self._opencl.clCreateUserEvent.restype = ctypes.c_void_p
-        error = ctypes.c_int()
-        event = self._opencl.clCreateUserEvent(
-            ctypes.c_void_p(self._context.native), ctypes.byref(error)
-        )
-        assert error.value == 0
-        self._event: ctypes.c_void_p | None = ctypes.c_void_p(event)
-        error.value = self._opencl.clEnqueueBarrierWithWaitList(
-            ctypes.c_void_p(queue.native), 1, ctypes.byref(self._event), None
-        )
-        assert error.value == 0
+        forms = {"opencl": _UserEvent, "cuda": _StreamFlag}
+        self._held: _UserEvent | _StreamFlag | None = forms[queue.backend](queue)
 
     def open(self) -> None:
         """Let the queue go; a second call does nothing."""
-        if self._event is not None:
-            assert self._opencl.clSetUserEventStatus(self._event, _CL_COMPLETE) == 0
-            self._opencl.clReleaseEvent(self._event)
-            self._event = None
+        if self._held is not None:
+            self._held.complete()
+            self._held = None
 
     def __enter__(self) -> Gate:
         return self
