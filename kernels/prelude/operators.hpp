@@ -106,6 +106,14 @@ inline T shift_right(T a, T count) {
   return T(a >> count);
 }
 
+/// How many ints range(start, stop, step) has; none for a step of 0, which Python refuses.
+inline uint64_t range_length(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0 && start < stop) return (uint64_t(stop) - uint64_t(start) - 1) / uint64_t(step) + 1;
+  if (step < 0 && start > stop)
+    return (uint64_t(start) - uint64_t(stop) - 1) / (uint64_t(0) - uint64_t(step)) + 1;
+  return 0;
+}
+
 // A signed and an unsigned integer of 64 bits, compared by value.
 inline bool less(int64_t a, uint64_t b) { return a < 0 || uint64_t(a) < b; }
 inline bool less(uint64_t a, int64_t b) { return b >= 0 && a < uint64_t(b); }

@@ -201,6 +201,9 @@ void bind_properties(nb::class_<ndarray>& c) {
       "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.",
       nb::sig("def dtype(self) -> NumpyDType"));
   c.def_prop_ro(
+      "_typestr", [view](nb::handle self) { return view(self).dtype().typestr(); },
+      "The element type as the protocols spell it; reading it exports nothing.");
+  c.def_prop_ro(
       "usm_type", [](nb::handle self) { return name(value_of(self).kind()); },
       "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.",
       nb::sig("def usm_type(self) -> UsmKind"));

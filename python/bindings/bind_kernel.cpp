@@ -108,6 +108,7 @@ nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
     if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
       a.memory = retyped(*a.memory, *p->type);
     }
+    check_pair(bound.read, name, i, *a.memory);
     const auto& where_elements = a.memory->elements().layout();
     const bool is_view = p && p->view != kernel_parameter::view_form::none;
     if (!is_view && !where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
@@ -118,7 +119,7 @@ nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
     }
     arguments.emplace_back(*a.memory);
   }
-  return submit(k, queue, bound.range, arguments, ordered_by_hand ? &before : nullptr);
+  return submit(k, queue, bound.read.range, arguments, ordered_by_hand ? &before : nullptr);
 }
 
 nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
@@ -268,7 +269,9 @@ Examples
             return bound_launch{k, to_launch_range(range, k.rank())};
           },
           nb::arg("range"),
-          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.",
+          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.\n\n"
+          "Two ints are a global and a local range if the source declares USMX_KERNEL(1), a range\n"
+          "of two dimensions otherwise; [n, (m,)] and [(n, m), None] say it themselves.",
           nb::sig("def __getitem__(self, range: LaunchRange) -> _Launch"))
       .def(
           "__call__",

@@ -38,24 +38,57 @@ std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
 
 }  // namespace
 
-launch_range to_launch_range(nb::handle key, int rank) {
-  if (!nb::isinstance<nb::tuple>(key)) return launch_range(to_sizes(key, "global"));
+bracketed_range to_launch_range(nb::handle key, int rank) {
+  if (!nb::isinstance<nb::tuple>(key)) return {launch_range(to_sizes(key, "global"))};
   const auto parts = nb::borrow<nb::tuple>(key);
   const bool numbers =
       std::all_of(parts.begin(), parts.end(), [](nb::handle n) { return PyIndex_Check(n.ptr()); });
-  if (numbers && rank > 1) return launch_range(to_sizes(key, "global"));
-  if (parts.size() == 1) return launch_range(to_sizes(parts[0], "global"));
+  if (numbers && (parts.size() < 2 || rank == 0 || rank > 1)) {
+    return {launch_range(to_sizes(key, "global"))};
+  }
+  if (numbers && parts.size() == 2) {
+    const auto global = to_sizes(parts[0], "global");
+    const auto local = to_sizes(parts[1], "local");
+    if (rank < 0) {
+      const auto n = std::to_string(global[0]), m = std::to_string(local[0]);
+      throw nb::type_error(("[" + n + ", " + m +
+                            "] is ambiguous, because it is unclear over how many dimensions the "
+                            "kernel runs; write [(" +
+                            n + ", " + m + "), None] for a range of two dimensions, or [" + n +
+                            ", (" + m + ",)] for a global and a local range")
+                               .c_str());
+    }
+    return {launch_range(global, local), true};
+  }
+  if (numbers && rank < 0) return {launch_range(to_sizes(key, "global"))};
+  if (parts.size() == 1) return {launch_range(to_sizes(parts[0], "global"))};
   if (parts.size() != 2) {
     throw nb::type_error(
         ("a launch takes [global] or [global, local], each an int or a tuple of one to three ints; "
          "got " +
-         std::to_string(parts.size()) + " values for a kernel over " +
-         (rank == 0 ? "an unknown number of" : std::to_string(rank)) + " dimensions")
+         std::to_string(parts.size()) + " values" +
+         (rank == 1 ? std::string(" for a kernel over 1 dimension") : std::string()))
             .c_str());
   }
   const auto global = to_sizes(parts[0], "global");
-  if (parts[1].is_none()) return launch_range(global);
-  return launch_range(global, to_sizes(parts[1], "local"));
+  if (parts[1].is_none()) return {launch_range(global)};
+  return {launch_range(global, to_sizes(parts[1], "local"))};
+}
+
+void check_pair(const bracketed_range& read, const std::string& kernel, std::size_t argument,
+                std::span<const std::int64_t> shape) {
+  if (!read.is_pair || shape.size() != 2) return;
+  const std::size_t global = read.range.global()[0], local = read.range.local()[0];
+  if (static_cast<std::size_t>(shape[0]) != global || static_cast<std::size_t>(shape[1]) != local) {
+    return;
+  }
+  const auto n = std::to_string(global), m = std::to_string(local);
+  throw nb::value_error(("kernel '" + kernel + "' runs over one dimension, for which [" + n + ", " +
+                         m + "] is a global range of " + n + " and a local range of " + m +
+                         ", but it is also the shape of argument " + std::to_string(argument) +
+                         "; write [x.size] for one work-item per element, or [" + n + ", (" + m +
+                         ",)] if a local range is meant")
+                            .c_str());
 }
 
 array retyped(const array& bytes, const dtype& type) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
@@ -17,10 +18,28 @@ namespace usmx::python {
 /// The name of an object's type, for messages.
 std::string python_type(nb::handle obj);
 
-/// What stands in the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank
-/// of the kernel does: over one dimension two ints are global and local range, over two they are
-/// the global range alone.
-launch_range to_launch_range(nb::handle key, int rank);
+/// What stands in the brackets of a launch.
+struct bracketed_range {
+  launch_range range;
+  /// Two plain ints that were taken for a global and a local range.
+  bool is_pair = false;
+};
+
+/// Reads the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank of the
+/// kernel does: over one dimension two ints are a global and a local range, otherwise they are the
+/// global range. A rank of 0 is that of a kernel that runs over any, a negative one is unclear:
+/// then two ints are a TypeError that names the forms without doubt, k[n, (m,)] and k[(n, m),
+/// None].
+bracketed_range to_launch_range(nb::handle key, int rank);
+
+/// Throws if `read` was a pair and an array of the launch has just these lengths: k[x.shape](x)
+/// means all elements, and would run over the first axis alone.
+void check_pair(const bracketed_range& read, const std::string& kernel, std::size_t argument,
+                std::span<const std::int64_t> shape);
+inline void check_pair(const bracketed_range& read, const std::string& kernel, std::size_t argument,
+                       const array& a) {
+  if (read.is_pair) check_pair(read, kernel, argument, a.elements().layout().shape());
+}
 
 /// Raises TypeError if there are any: a kernel takes its arguments by position.
 void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel);

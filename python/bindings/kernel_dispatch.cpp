@@ -58,7 +58,7 @@ class dispatcher {
   /// Ask Python whether to simulate, even if nobody has switched that on.
   bool always_ask = false;
 
-  nb::object launch(nb::handle self, const launch_range& range, const nb::args& args,
+  nb::object launch(nb::handle self, const bracketed_range& read, const nb::args& args,
                     nb::handle queue_or_none, nb::handle depends_on);
   std::size_t count() const {
     std::size_t n = 0;
@@ -80,8 +80,10 @@ bool ask_for_simulation = false;
 
 struct bound_kernel {
   nb::object kernel;
-  launch_range range;
+  bracketed_range read;
 };
+
+std::string name_of(nb::handle kernel) { return shown(nb::str(kernel.attr("__name__"))); }
 
 /// The type of one argument as a few letters that no other type has.
 void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
@@ -204,8 +206,9 @@ const kernel& built_for(kernel_text& text, const sycl::queue& queue) {
       queue, [&] { return program::build(queue, text.source, text.options).get(text.name); });
 }
 
-nb::object dispatcher::launch(nb::handle self, const launch_range& range, const nb::args& args,
+nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, const nb::args& args,
                               nb::handle queue_or_none, nb::handle depends_on) {
+  const launch_range& range = read.range;
   std::deque<memory_argument> memory;
   std::string key(1, static_cast<char>('0' + range.rank()));
   const sycl::queue* first = nullptr;
@@ -222,11 +225,14 @@ nb::object dispatcher::launch(nb::handle self, const launch_range& range, const 
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
+  for (std::size_t i = 0; read.is_pair && i < memory.size(); ++i) {
+    if (memory[i].memory) check_pair(read, name_of(self), i, *memory[i].memory);
+  }
   const auto text = find(self, range, args, key, memory, queue);
   if (!text->needs_group.empty() && range.local().empty()) {
     throw nb::value_error(("kernel '" + text->name + "' needs the size of a work-group, for " +
                            text->needs_group + ": launch it as " + text->name +
-                           "[global, local](...)")
+                           "[global, (local,)](...)")
                               .c_str());
   }
   const kernel& k = built_for(*text, queue);
@@ -303,7 +309,7 @@ void bind_kernel_dispatch(nb::module_& m) {
             if (keywords.size() != 0)
               refuse_keywords(keywords, shown(nb::str(self.kernel.attr("__name__"))));
             return self_of<dispatcher>(self.kernel)
-                .launch(self.kernel, self.range, args, queue, depends_on);
+                .launch(self.kernel, self.read, args, queue, depends_on);
           },
           nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
           nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
@@ -335,6 +341,23 @@ void bind_kernel_dispatch(nb::module_& m) {
           nb::sig("def __getitem__(self, range: LaunchRange) -> _BoundKernel"))
       .def_rw("_always_ask", &dispatcher::always_ask)
       .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
+  // The simulator's ranges are read here too, so that they mean the same.
+  nb::class_<bracketed_range>(m, "_LaunchRange", "A global and a local range.")
+      .def_prop_ro("global_range",
+                   [](const bracketed_range& r) { return to_tuple(r.range.global()); })
+      .def_prop_ro("local_range",
+                   [](const bracketed_range& r) { return to_tuple(r.range.local()); })
+      .def("check_shape",
+           [](const bracketed_range& r, const std::string& kernel, std::size_t argument,
+              const std::vector<std::int64_t>& shape) { check_pair(r, kernel, argument, shape); });
+  m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
+        "What stands in the brackets of a launch.");
+  m.def(
+      "_refuse_keywords",
+      [](const std::string& kernel, const nb::dict& keywords) {
+        refuse_keywords(nb::borrow<nb::kwargs>(keywords), kernel);
+      },
+      nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.");
   m.def(
       "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
       "From now on ask each kernel at its launch whether it is simulated.");

@@ -37,8 +37,8 @@ PyObject* plain_range(PyObject* self, PyObject* key) {
   std::array<std::size_t, 1> global{}, local{};
   const bool has_local = PyTuple_CheckExact(key);
   if (has_local) {
-    // Two ints are a range of two dimensions if the kernel has as many.
-    if (k.rank() > 1 || PyTuple_GET_SIZE(key) != 2 ||
+    // Two ints are a range of two dimensions unless the kernel has one.
+    if (k.rank() != 1 || PyTuple_GET_SIZE(key) != 2 ||
         !plain_length(PyTuple_GET_ITEM(key, 0), global[0]) ||
         !plain_length(PyTuple_GET_ITEM(key, 1), local[0])) {
       return nullptr;
@@ -46,7 +46,8 @@ PyObject* plain_range(PyObject* self, PyObject* key) {
   } else if (!plain_length(key, global[0])) {
     return nullptr;
   }
-  const launch_range range = has_local ? launch_range(global, local) : launch_range(global);
+  const bracketed_range range{has_local ? launch_range(global, local) : launch_range(global),
+                              has_local};
   nb::object made = nb::inst_alloc(bound_class);
   new (nb::inst_ptr<bound_launch>(made)) bound_launch{k, range};
   nb::inst_mark_ready(made);
@@ -103,6 +104,7 @@ PyObject* plain_launch(PyObject* self, PyObject* args) {
     if (p.pointer) {
       const array* const a = plain_array(obj, p);
       if (a == nullptr) return nullptr;
+      check_pair(bound.read, bound.k.name(), n, *a);
       arguments.emplace_back(*a);
     } else {
       const auto number = plain_scalar(obj, &p);
@@ -111,7 +113,7 @@ PyObject* plain_launch(PyObject* self, PyObject* args) {
     }
   }
   sycl::queue queue = *place;
-  return submit(*k, queue, bound.range, arguments).release().ptr();
+  return submit(*k, queue, bound.read.range, arguments).release().ptr();
 }
 
 PyObject* launch(PyObject* self, PyObject* args, PyObject* keywords) noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "kernel_arguments.hpp"
 #include "usmx/detail/built_kernels.hpp"
 
 namespace usmx::python {
@@ -56,7 +57,7 @@ class raw_kernel {
 /// `k[global, local]`: a kernel with its range, waiting for arguments.
 struct bound_launch {
   raw_kernel k;
-  launch_range range;
+  bracketed_range read;
 };
 
 }  // namespace usmx::python

@@ -2496,6 +2496,9 @@ class RawKernel:
     def __getitem__(self, range: LaunchRange) -> _Launch:
         """
         Binds a range: [global] or [global, local], each an int or a tuple of up to three.
+
+        Two ints are a global and a local range if the source declares USMX_KERNEL(1), a range
+        of two dimensions otherwise; [n, (m,)] and [(n, m), None] say it themselves.
         """
 
     def __call__(self, *args: Never, **keywords: Never) -> Event:
@@ -2641,6 +2644,23 @@ class _KernelDispatcher:
     def _count(self) -> int:
         """How many texts were made so far."""
 
+class _LaunchRange:
+    """A global and a local range."""
+
+    @property
+    def global_range(self) -> object: ...
+
+    @property
+    def local_range(self) -> object: ...
+
+    def check_shape(self, arg0: str, arg1: int, arg2: Sequence[int], /) -> None: ...
+
+def _launch_range(key: object, rank: int) -> _LaunchRange:
+    """What stands in the brackets of a launch."""
+
+def _refuse_keywords(kernel: str, keywords: dict) -> None:
+    """The error of a launch with keywords."""
+
 def _ask_for_simulation(on: bool) -> None:
     """From now on ask each kernel at its launch whether it is simulated."""
 
@@ -2755,6 +2775,14 @@ class _FusedCall:
         """
         Calls with arguments of these types go to `kernel` from now on, as they are.
         """
+
+def _viewed(buffer: object) -> object:
+    """The USM that a buffer, such as an array of NumPy, is a view of."""
+
+def _shared_elements(first: object, second: object) -> str:
+    """
+    Whether two arguments are the "all" same elements, "some" may be, or "none" are.
+    """
 
 class ReductionKernel:
     """

@@ -11,7 +11,7 @@ import usmx
 TABLE = usmx.constant.array([1, 2, 3])
 
 
-def simulate(function, *args, over=(8, 4)):
+def simulate(function, *args, over=(8, (4,))):
     passed = [usmx.asarray(a, usm_type="shared") if isinstance(a, np.ndarray) else a for a in args]
     usmx.kernel(function, simulate=True)[over](*passed).wait()
     return passed[-1].to_numpy()

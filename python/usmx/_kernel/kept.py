@@ -132,8 +132,9 @@ class _Key:
         """The type of an argument."""
         if isinstance(obj, _usmx.ndarray):
             about = obj.flags
-            typestr = obj.__sycl_usm_array_interface__["typestr"]
-            self.parts.append(f"array {typestr} {obj.ndim} {about.c_contiguous} {about.writeable}")
+            self.parts.append(
+                f"array {obj._typestr} {obj.ndim} {about.c_contiguous} {about.writeable}"
+            )
         elif type(obj) in (bool, int, float, complex):
             self.parts.append(f"argument {type(obj).__name__}")
         elif type(obj).__module__ == "numpy" and getattr(obj, "ndim", 1) == 0:

@@ -99,8 +99,9 @@ def type_of(obj: object, where: str) -> Type:
     if plain is not None:
         return plain
     if isinstance(obj, _usmx.ndarray):
-        # Not its `dtype`, which is NumPy's and would import it.
-        typestr = obj.__sycl_usm_array_interface__["typestr"]
+        # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
+        # which waits for what is pending and takes the memory for shared from then on.
+        typestr = obj._typestr
         element = types.named("bool" if typestr == "|b1" else typestr[1:])
         if element is None:
             raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
@@ -132,7 +133,9 @@ class Kernel(_usmx._KernelDispatcher):
     """A kernel made from a Python function; made by ``@usmx.kernel``.
 
     ``k[global](...)`` or ``k[global, local](...)`` launches it and gives an Event; ranges are ints
-    or tuples of up to three ints. It is compiled for each list of argument types once.
+    or tuples of up to three ints. Two ints are a global and a local range if the kernel asks for
+    dimension 0 alone, and a range of two dimensions otherwise; ``k[n, (m,)]`` and
+    ``k[(n, m), None]`` say it themselves. It is compiled for each list of argument types once.
 
     Parameters
     ----------
@@ -165,7 +168,7 @@ class Kernel(_usmx._KernelDispatcher):
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._function: source.Function | None = None
-        self._known_rank = 0
+        self._known_rank: int | None = None
         _name_as(self, python)
 
     def _simulation(self, key: Any) -> Any:
@@ -199,9 +202,9 @@ class Kernel(_usmx._KernelDispatcher):
 
     @property
     def _rank(self) -> int:
-        """Dimensions that the function asks for."""
-        if self._known_rank == 0:
-            found = kept.key_of(self.python, (), "rank")
+        """Dimensions that the function asks for: 0 for none, -1 if that cannot be read."""
+        if self._known_rank is None:
+            found = kept.key_of(self.python, (), "dimensions")
             held = kept.load(found[0]) if found else None
             self._known_rank = int(held[0]) if held else self._find_rank()
             if found and not held:
@@ -209,17 +212,10 @@ class Kernel(_usmx._KernelDispatcher):
         return self._known_rank
 
     def _find_rank(self) -> int:
-        """The highest dimension that stands in a call of the item."""
-        import ast
+        from . import dimensions
 
-        rank = 1
-        for node in ast.walk(self.function.tree):
-            if isinstance(node, ast.Call) and len(node.args) == 1:
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                d = node.args[0]
-                if name.startswith("get_") and isinstance(d, ast.Constant) and d.value in (1, 2):
-                    rank = max(rank, int(str(d.value)) + 1)
-        return rank
+        item = self.function.parameters[0] if self._has_item else None
+        return dimensions.of(self.function, item)
 
     def source(
         self, *args: Any, rank: int | None = None, local: int | Sequence[int] | None = None
@@ -261,7 +257,7 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> Compiled:
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
         values = [_usmx.asarray(a) if _is_foreign(a) else a for a in args]
-        return self.compiled(values, rank or len(sizes) or self._rank, sizes)
+        return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes)
 
     def argument_types(self, args: Sequence[Any]) -> list[Type]:
         """The types of the arguments of a launch.
@@ -349,7 +345,7 @@ class Kernel(_usmx._KernelDispatcher):
             if axis >= len(local):
                 raise ValueError(
                     f"kernel '{self.__name__}' has memory whose size depends on the local range: "
-                    f"launch it as {self.__name__}[global, local](...)"
+                    f"launch it as {self.__name__}[global, (local,)](...)"
                 )
             return int(local[axis])
         return int(args[argument].shape[axis] if what == "s" else args[argument])

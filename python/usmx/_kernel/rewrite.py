@@ -19,7 +19,7 @@ from .groups import COLLECTIVE, SHUFFLE
 from .intrinsics import Intrinsic
 from .module import Instance
 from .spaces import ConstantArray
-from .types import Scalar
+from .types import INT, Scalar
 from .values import ArrayValue, Method, PythonObject
 
 WAITING = {"barrier", "any", "all", *COLLECTIVE, *SHUFFLE}
@@ -133,7 +133,7 @@ class Rewriter(ast.NodeTransformer):
         """The body, and the type of the loop variable."""
         assert isinstance(node.iter, ast.Call)
         node.iter.args = [
-            ast.Call(ast.Name("int", ast.Load()), [self.visit(a)], []) for a in node.iter.args
+            ast.Call(self.keep(int), [self.cast(INT, self.visit(a))], []) for a in node.iter.args
         ]
         node.iter.func = self.keep(range)
         node.body = self.block(node.body)

@@ -161,45 +161,32 @@ class Simulation:
 
     def __init__(self, kernel: Kernel, key: Any) -> None:
         self.kernel = kernel
-        self.global_range, self.local_range = self.ranges(key)
+        key = tuple(key) if isinstance(key, list) else key
+        pair = isinstance(key, tuple) and len(key) > 1
+        read: Any = _usmx._launch_range(key, kernel._rank if pair else 0)
+        self.global_range: tuple[int, ...] = read.global_range
+        self.local_range: tuple[int, ...] = read.local_range
+        self.read = read
 
-    def ranges(self, key: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Global and local range."""
-
-        def sizes(part: Any) -> tuple[int, ...]:
-            return tuple(int(n) for n in part) if isinstance(part, tuple | list) else (int(part),)
-
-        if not isinstance(key, tuple):
-            return sizes(key), ()
-        plain = all(not isinstance(n, tuple | list) and n is not None for n in key)
-        if plain and self.kernel._rank > 1:
-            return sizes(key), ()
-        if len(key) == 1:
-            return sizes(key[0]), ()
-        if len(key) != 2:
-            raise TypeError("a launch takes [global] or [global, local]")
-        first, second = sizes(key[0]), () if key[1] is None else sizes(key[1])
-        if second and (
-            len(first) != len(second)
-            or any(n == 0 or g % n for g, n in zip(first, second, strict=True))
-        ):
-            raise ValueError(
-                f"local range: {second} must divide the global range {first} in every dimension"
-            )
-        return first, second
-
-    def __call__(self, *args: Any, queue: Any = None, depends_on: Any = None) -> Any:
+    def __call__(
+        self, *args: Any, queue: Any = None, depends_on: Any = None, **keywords: Any
+    ) -> Any:
         """Run all work-items and return an event that is complete."""
+        if keywords:
+            _usmx._refuse_keywords(self.kernel.__name__, keywords)
         for event in [depends_on] if hasattr(depends_on, "wait") else depends_on or ():
             event.wait()
         kernel = self.kernel
         taken = [_usmx.asarray(a) if _is_array(a) else a for a in args]
+        for k, arg in enumerate(taken):
+            if hasattr(arg, "shape"):
+                self.read.check_shape(kernel.__name__, k, tuple(arg.shape))
         made = kernel.compiled(taken, len(self.global_range), self.local_range)
         if made.needs_group is not None and not self.local_range:
             name = kernel.__name__
             raise ValueError(
                 f"kernel '{name}' needs the size of a work-group, for {made.needs_group}: launch "
-                f"it as {name}[global, local](...)"
+                f"it as {name}[global, (local,)](...)"
             )
         state = State(kernel.__name__)
         tools = Tools(state)

@@ -340,7 +340,10 @@ class Statements(Expressions):
             number = self.scalar(one, "a bound of range")
             if number.type.kind not in "biu":
                 raise self.error(one, f"range takes ints, not {v.describe(number)}")
-            bounds.append(v.convert(number, types.INT))
+            try:
+                bounds.append(operators.checked(number, types.INT))
+            except TypeError as error:
+                raise self.error(one, str(error)) from None
         start, stop, step = (
             (v.constant(0), bounds[0], v.constant(1))
             if len(bounds) == 1
@@ -359,20 +362,25 @@ class Statements(Expressions):
         private = name in self.private_loops
         counter = self.spell(name) if private else self.spell(name + ".at")
         head = f"int64_t {counter} = {start.code}"
-        if stop.const is None:
-            limit = self.spell(name + ".end")
-            head += f", {limit} = {stop.code}"
-        else:
-            limit = stop.code
-        if step.const is None:
-            by = self.spell(name + ".step")
-            head += f", {by} = {step.code}"
-            test = f"{by} > 0 ? {counter} < {limit} : {by} < 0 && {counter} > {limit}"
-            move = f"{counter} += {by}"
-        else:
-            number = int(step.const.real)
+        number = None if step.const is None else int(step.const.real)
+        if number is not None and (abs(number) == 1 or _stays_inside(stop, number)):
+            if stop.const is None:
+                limit = self.spell(name + ".end")
+                head += f", {limit} = {stop.code}"
+            else:
+                limit = stop.code
             test = f"{counter} {'<' if number > 0 else '>'} {limit}"
             move = {1: f"++{counter}", -1: f"--{counter}"}.get(number, f"{counter} += {number}")
+        else:
+            # A step may lead beyond the last int, so that rounds are counted.
+            by = step.code
+            rounds = self.spell(name + ".rounds")
+            if number is None:
+                by = self.spell(name + ".step")
+                head += f", {by} = {step.code}"
+            head += f", {rounds} = int64_t(usmx::range_length({counter}, {stop.code}, {by}))"
+            test = f"{rounds} != 0"
+            move = f"--{rounds}, {counter} += {by}"
         self.line(f"for ({head}; {test}; {move}) {{")
         self.depth += 1
         if not private:
@@ -430,6 +438,11 @@ class Statements(Expressions):
         where = f"{self.place.filename}:{self.place.lineno(node)}"
         message = f"{where}: {self.function.name}: assertion failed: {text}\n".replace("%", "%%")
         self.line(f"if (!{condition.at(v.UNARY)}) USMX_PRINT({quoted(message)});")
+
+
+def _stays_inside(stop: Number, step: int) -> bool:
+    """Whether the counter of a loop stays among 64-bit ints behind its last round."""
+    return stop.const is not None and -(2**63) <= int(stop.const.real) + step < 2**63
 
 
 def _is_length(number: Number) -> bool:

@@ -75,12 +75,20 @@ class DpexKernel:
 
     def __getitem__(self, key: Any) -> Callable[..., None]:
         """The older launch, which waits: ``kernel[global, local](...)``."""
-        launch: Any = self.with_functions[_range(key)]
+        kernel = self.with_functions
+        if _is_pair(key) and kernel._rank < 2:
+            key = ((key[0],), (key[1],))
+        launch: Any = kernel[_range(key)]
 
         def run(*args: Any) -> None:
             launch(*args).wait()
 
         return run
+
+
+def _is_pair(key: Any) -> bool:
+    """Two ints: a global and a local range, unless the kernel asks for two dimensions."""
+    return isinstance(key, tuple) and len(key) == 2 and all(hasattr(n, "__index__") for n in key)
 
 
 def _range(key: Any) -> Any:
