@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "bindings.hpp"
+#include "kernel_arguments.hpp"
 #include "self.hpp"
 #include "slot_errors.hpp"
 
@@ -99,6 +100,28 @@ void bind_fused(nb::module_& m) {
           nb::arg("args"), nb::arg("kernel"),
           "Calls with arguments of these types go to `kernel` from now on, as they are.",
           nb::sig("def _remember(self, args: tuple[Any, ...], kernel: object) -> None"));
+
+  m.def(
+      "_viewed",
+      [](nb::handle buffer) {
+        auto found = to_any_memory(buffer);
+        if (!found.memory) throw nb::type_error("expected an array");
+        return wrap_array(std::move(*found.memory));
+      },
+      nb::arg("buffer"), "The USM that a buffer, such as an array of NumPy, is a view of.");
+  m.def(
+      "_shared_elements",
+      [](nb::handle first, nb::handle second) -> const char* {
+        const auto a = to_any_memory(first), b = to_any_memory(second);
+        if (!a.memory || !b.memory) return "none";
+        const any_view &x = a.memory->elements(), &y = b.memory->elements();
+        if (x.data() == y.data() && x.dtype() == y.dtype() && x.layout() == y.layout()) {
+          return "all";
+        }
+        return x.first_byte() < y.last_byte() && y.first_byte() < x.last_byte() ? "some" : "none";
+      },
+      nb::arg("first"), nb::arg("second"),
+      "Whether two arguments are the \"all\" same elements, \"some\" may be, or \"none\" are.");
 }
 
 }  // namespace usmx::python

@@ -18,7 +18,8 @@ import numpy as np
 from .. import _usmx
 from . import ufuncs
 from .reductions import ROWS, Reduced, text_of
-from .symbols import NATURAL, Program, Symbol, constant, cpp
+from .spelling import cpp
+from .symbols import NATURAL, Program, Symbol, constant
 
 __all__ = ["Fused", "fuse"]
 
@@ -67,9 +68,14 @@ class Fused(_usmx._FusedCall):
         key = tuple(map(_key_of, args))
         traced = self._traced.get(key)
         if traced is None:
-            traced = self._traced[key] = _Traced(
-                self._function, self._signature, args, self._contract
-            )
+            traced = self._traced[key] = _Traced(self._function, args, self._contract)
+        if traced.written and (same := _same_arrays(args)):
+            # Arguments that are one array see each other's new values.
+            traced = self._traced.get((*key, same))
+            if traced is None:
+                traced = self._traced[(*key, same)] = _Traced(
+                    self._function, args, self._contract, dict(same)
+                )
         if args is as_given and traced.takes_arguments_as_they_are:
             self._remember(args, traced.kernel)
         return traced(args, out, queue, depends_on)
@@ -77,7 +83,7 @@ class Fused(_usmx._FusedCall):
     @property
     def sources(self) -> list[str]:
         """The C++ texts that were compiled so far, one for each list of types and layouts."""
-        return [text for traced in self._traced.values() for text in traced.kernel.sources]
+        return [text for traced in self._traced.values() for text in traced.sources]
 
 
 @overload
@@ -95,7 +101,9 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     and numbers, and may do with them what NumPy does element by element: operators, ufuncs,
     ``np.where``, ``np.clip``, ``astype``, ``.real`` and ``.imag``. Types are those of NumPy in
     every step. What it returns, a value or a tuple, is computed in one pass, without temporary
-    arrays; so is one sum, prod, min, max, mean, any or all that it returns.
+    arrays; so is one sum, prod, min, max, mean, any or all that it returns. Arrays that it changes
+    in place (``x += y``, ``x[...] = y``, ``np.add(x, y, out=x)``) are changed; then it may return
+    nothing.
 
     Parameters
     ----------
@@ -174,13 +182,33 @@ def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> 
     return f"{dtype.name} {name}"
 
 
-def _elementwise(program: Program, results: Any, declared: list[str], name: str) -> Any:
+_PROTOCOL = "__sycl_usm_array_interface__"
+
+
+def _same_arrays(args: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
+    """Arguments that are the same elements as one before them, with its number."""
+    found = []
+    arrays = [k for k, value in enumerate(args) if _is_array(value)]
+    for n, k in enumerate(arrays):
+        for first in arrays[:n]:
+            if _usmx._shared_elements(args[first], args[k]) == "all":
+                found.append((k, first))
+                break
+    return tuple(found)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether it can be changed in place: an array, no number."""
+    return type(value) not in NATURAL and not isinstance(value, (*_STATIC, np.generic))
+
+
+def _as_output(array: Any) -> Any:
+    """An argument that gets new values; of NumPy's views what they view."""
+    return _usmx._viewed(array) if isinstance(array, np.ndarray) else array
+
+
+def _elementwise(program: Program, values: list[Symbol], declared: list[str], name: str) -> Any:
     """The kernel that computes values for each element."""
-    if any(isinstance(value, Reduced) for value in results):
-        raise TypeError("a fused function returns one reduction alone, not among other values")
-    values = [constant(program, value) for value in results]
-    if not values:
-        raise TypeError("a fused function that returns an empty tuple has nothing to do")
     lines = program.lines + [f"o{k} = {value.text};" for k, value in enumerate(values)]
     outputs = [f"{value.dtype.name} o{k}" for k, value in enumerate(values)]
     return _usmx.ElementwiseKernel(
@@ -216,14 +244,24 @@ def _reduction(
 
 
 class _Traced:
-    """The kernel for one list of argument types."""
+    """The kernel for one list of argument types.
+
+    Parameters
+    ----------
+    function : callable
+        What is fused.
+    args : tuple
+        Of the call.
+    same : dict of int, optional
+        Arguments that are the same array as another one.
+    """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        signature: inspect.Signature,
         args: tuple[Any, ...],
         contract: bool,
+        same: dict[int, int] | None = None,
     ) -> None:
         program = Program()
         program.contract = contract
@@ -244,32 +282,123 @@ class _Traced:
                 dtype = key[1] if isinstance(key, tuple) else key
             cpp(dtype)  # TypeError for what no device has
             parameters.append((dtype, f"a{k}", weak))
-            symbols.append(Symbol(program, f"a{k}", dtype, weak=weak))
             self.passed.append(k)
+            if same and k in same:
+                symbols.append(symbols[same[k]])
+                continue
+            is_array = _is_array(value)
+            symbols.append(
+                Symbol(
+                    program,
+                    f"a{k}",
+                    dtype,
+                    weak,
+                    mutable=is_array,
+                    argument=k if is_array else None,
+                )
+            )
         result = function(*symbols)
+        self.names = [f"'{name}'" for name in inspect.signature(function).parameters]
+        self.many = isinstance(result, (tuple, list))
+        self.written = sorted(program.written)
+        results = self._results(program, result)
+        values = [value for value in results if isinstance(value, Symbol)]
+        #: For each value that the function returns: the argument that it is, or None.
+        self.returned = [None if isinstance(value, Symbol) else value for value in results]
+        # Of arrays that overlap in part, a later use would see new values here and there; what is
+        # returned is used last.
+        _ = [value.text for value in values]
+        self.after = sorted(program.after)
+        values += [program.written[k] for k in self.written]
         declared = [_declared(program, *p) for p in parameters]
         name = "".join(c if c.isascii() and c.isalnum() else "_" for c in function.__name__)
         name = f"fused_{name.strip('_') or 'lambda'}"
-        self.many = isinstance(result, (tuple, list))
         self.how: dict[str, Any] = {}
-        self.kernel: Any
+        self.reduction: Any = None
         if isinstance(result, Reduced):
             self.how = {"axis": result.axis, "keepdims": result.keepdims}
-            self.kernel = _reduction(program, result, parameters, declared, name)
-        else:
-            self.kernel = _elementwise(program, result if self.many else [result], declared, name)
+            self.reduction = _reduction(program, result, parameters, declared, name)
+        self.kernel: Any = _elementwise(program, values, declared, name) if values else None
         self.fits = [
             (int(text[1:]), np.dtype(char))
             for text, char in program.fits
             if text[0] == "a" and np.dtype(char) != np.dtype("q")
         ]
         self.takes_arguments_as_they_are = len(self.passed) == len(args) and not (
-            self.fits or self.how or self.many
+            self.fits or self.how or self.many or self.written
         )
+
+    def _results(self, program: Program, result: Any) -> list[Any]:
+        """What is returned: symbols, and numbers of arguments that were changed in place."""
+        if result is None and program.written:
+            return []
+        if isinstance(result, Reduced):
+            return []
+        results: list[Any] = []
+        for value in result if self.many else [result]:
+            if isinstance(value, Reduced):
+                raise TypeError(
+                    "a fused function returns one reduction alone, not among other values"
+                )
+            numbers = [k for k, symbol in program.written.items() if symbol is value]
+            results.append(numbers[0] if numbers else constant(program, value))
+        if not results and not program.written:
+            raise TypeError("a fused function that returns an empty tuple has nothing to do")
+        return results
+
+    @property
+    def sources(self) -> list[str]:
+        """The C++ texts that were compiled so far."""
+        kernels = [k for k in (self.reduction, self.kernel) if k is not None]
+        return [text for kernel in kernels for text in kernel.sources]
 
     def __call__(self, args: tuple[Any, ...], out: Any, queue: Any, depends_on: Any) -> Any:
         for k, dtype in self.fits:
             dtype.type(args[k])  # OverflowError, as NumPy raises it
         inputs = args if len(self.passed) == len(args) else [args[k] for k in self.passed]
-        result = self.kernel(*inputs, out=out, queue=queue, depends_on=depends_on, **self.how)
+        if self.written:
+            return self._write(args, inputs, out, queue, depends_on)
+        kernel = self.reduction or self.kernel
+        result = kernel(*inputs, out=out, queue=queue, depends_on=depends_on, **self.how)
         return (result,) if self.many and not isinstance(result, tuple) else result
+
+    def _write(self, args: Any, inputs: Any, out: Any, queue: Any, depends_on: Any) -> Any:
+        """Compute with arguments that get new values."""
+        for written, used in self.after:
+            if _usmx._shared_elements(args[written], args[used]) == "some":
+                raise ValueError(
+                    f"arguments {self.names[written]} and {self.names[used]} overlap, and the "
+                    f"function uses {self.names[used]} after it changed {self.names[written]} in "
+                    "place; pass a copy of one of them"
+                )
+        reduced = None
+        if self.reduction is not None:
+            # First, because it reads the arguments as they are before the call.
+            how = {"out": out, "queue": queue, "depends_on": depends_on}
+            reduced = self.reduction(*inputs, **how, **self.how)
+            out = depends_on = None
+        new = self.returned.count(None)
+        if out is not None:
+            if not new or new < len(self.returned):
+                raise TypeError(
+                    "out=: the function returns nothing"
+                    if not self.returned
+                    else "out=: the function returns an argument that it changes in place"
+                )
+            outputs = list(out) if isinstance(out, tuple) else [out]
+            if len(outputs) != new:
+                raise ValueError(f"out: has {len(outputs)} arrays, but the function returns {new}")
+        else:
+            outputs = [None] * new
+        outputs += [_as_output(args[k]) for k in self.written]
+        made = self.kernel(*inputs, out=tuple(outputs), queue=queue, depends_on=depends_on)
+        for k, changed in zip(self.written, outputs[new:], strict=True):
+            if changed is not args[k]:
+                changed.queue.wait()  # NumPy does not wait when it reads
+        if reduced is not None:
+            return reduced
+        values = iter(made if isinstance(made, tuple) else (made,))
+        results = tuple(next(values) if k is None else args[k] for k in self.returned)
+        if self.many:
+            return results
+        return results[0] if results else None

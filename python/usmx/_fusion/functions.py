@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .reductions import reduce
-from .symbols import WEAK, Program, Symbol, cast, constant, literal, type_of
+from .spelling import literal
+from .symbols import WEAK, Program, Symbol, cast, constant, type_of, write
 
 
 def _as_operand(value: Any) -> Any:
@@ -36,6 +37,7 @@ def clip(
     a: Any,
     a_min: Any = None,
     a_max: Any = None,
+    out: Any = None,
     *,
     min: Any = None,
     max: Any = None,
@@ -55,22 +57,33 @@ def clip(
         result = np.maximum(result, low)
     if high is not None:
         result = np.minimum(result, high)
-    return result
+    return write(result.copy() if result is value else result, out, "np.clip")
 
 
-def around(program: Program, a: Any, decimals: int = 0, out: None = None) -> Any:
+def around(program: Program, a: Any, decimals: int = 0, out: Any = None) -> Any:
     """``np.round``."""
     value = constant(program, a)
-    if out is not None or value.dtype.kind in "biu":
-        if out is None and value.dtype.kind in "iu" and decimals >= 0:
-            return value
+    if value.dtype.kind in "biu":
+        if value.dtype.kind in "iu" and decimals >= 0:
+            return write(value.copy(), out, "np.round")
         raise TypeError(f"np.round of {value.dtype} with these arguments cannot be fused")
-    if decimals == 0:
-        return np.rint(value)
     factor = float(10 ** abs(decimals))
-    if decimals > 0:
-        return np.rint(value * factor) / factor
-    return np.rint(value / factor) * factor
+    if decimals == 0:
+        rounded = np.rint(value)
+    elif decimals > 0:
+        rounded = np.rint(value * factor) / factor
+    else:
+        rounded = np.rint(value / factor) * factor
+    return write(rounded, out, "np.round")
+
+
+def copyto(
+    program: Program, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> None:
+    """``np.copyto``."""
+    if where is not True:
+        src = np.where(where, src, dst)
+    write(src, dst, "np.copyto", casting)
 
 
 def _like(number: int) -> Callable[..., Any]:
@@ -97,6 +110,7 @@ def _reduction(name: str) -> Callable[..., Any]:
 #: NumPy's function -> what traces it: called with the program and NumPy's arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where,
+    np.copyto: copyto,
     np.clip: clip,
     np.round: around,
     np.around: around,

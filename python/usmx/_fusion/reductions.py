@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .symbols import Program, Symbol, cast, constant, cpp
+from .spelling import cpp
+from .symbols import Program, Symbol, cast, constant
 
 #: ufunc -> its name in messages, how two are joined, what nothing gives.
 ROWS: dict[str, tuple[str, str, str | None]] = {

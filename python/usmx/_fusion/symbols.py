@@ -13,62 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import ufuncs
+from .spelling import cpp, literal
 
-CPP = {
-    "?": "bool",
-    "b": "int8_t",
-    "h": "int16_t",
-    "i": "int32_t",
-    "l": "int64_t",
-    "q": "int64_t",
-    "B": "uint8_t",
-    "H": "uint16_t",
-    "I": "uint32_t",
-    "L": "uint64_t",
-    "Q": "uint64_t",
-    "e": "half",
-    "f": "float",
-    "d": "double",
-    "F": "complex<float>",
-    "D": "complex<double>",
-}
 WEAK = {"i": int, "f": float, "c": complex}
 NATURAL = {int: "q", float: "d", complex: "D"}
-
-
-def cpp(dtype: np.dtype[Any]) -> str:
-    """The name of a type in C++.
-
-    Raises
-    ------
-    TypeError
-        If no device has it.
-    """
-    if dtype.char not in CPP:
-        raise TypeError(f"{dtype} is no type that a device computes with")
-    return CPP[dtype.char]
-
-
-def literal(value: Any, dtype: np.dtype[Any]) -> str:
-    """A number as C++ text that gives exactly that number."""
-    if dtype.kind == "c":
-        part = np.dtype("f" if dtype.char == "F" else "d")
-        return f"{cpp(dtype)}({literal(value.real, part)}, {literal(value.imag, part)})"
-    if dtype.kind == "f":
-        number = float(value)
-        if np.isnan(number):
-            return f'{cpp(dtype)}(__builtin_nan(""))'
-        if np.isinf(number):
-            return f"{cpp(dtype)}({'-' if number < 0 else ''}__builtin_inf())"
-        return f"{cpp(dtype)}({number.hex()})"
-    if dtype.kind == "b":
-        return "true" if value else "false"
-    whole = int(value)
-    if dtype.kind == "u":
-        return f"{cpp(dtype)}({whole}u{'ll' if whole >> 32 else ''})"
-    if whole == -(1 << 63):
-        return "int64_t(-9223372036854775807ll - 1)"
-    return f"{cpp(dtype)}({whole}{'ll' if abs(whole) >> 31 else ''})"
 
 
 class Program:
@@ -81,6 +29,10 @@ class Program:
         self._known: dict[tuple[str, str], str] = {}
         #: For Python ints among the arguments: argument -> the types that it has to fit into.
         self.fits: set[tuple[str, str]] = set()
+        #: The arrays among the arguments that got new values, by their numbers.
+        self.written: dict[int, Symbol] = {}
+        #: Pairs of arguments of which the second was used after the first got new values.
+        self.after: set[tuple[int, int]] = set()
 
     def line(self, dtype: np.dtype[Any], text: str) -> Symbol:
         """A new value of that type."""
@@ -110,6 +62,22 @@ def _binary(ufunc: str, swapped: bool = False) -> Callable[[Symbol, Any], Any]:
     return method
 
 
+def _in_place(operator: str) -> Callable[[Symbol, Any], Any]:
+    def method(self: Symbol, other: Any) -> Any:
+        if not self.mutable:
+            return NotImplemented  # a number: the name gets another one, as in Python
+        return self.update(getattr(self, operator)(other), operator.strip("_"))
+
+    return method
+
+
+def _is_whole(index: Any) -> bool:
+    """``x[...]``, ``x[:]``: all elements."""
+    if isinstance(index, tuple):
+        return bool(index) and all(map(_is_whole, index))
+    return index is ... or (isinstance(index, slice) and index == slice(None))
+
+
 def _unary(ufunc: str) -> Callable[[Symbol], Any]:
     def method(self: Symbol) -> Any:
         return operate(self.program, ufunc, self)
@@ -126,18 +94,71 @@ class Symbol:
         Its type, or the one that a Python number has by itself.
     weak : bool
         It is a Python number: an argument, or computed from such ones by operators alone.
+    mutable : bool
+        It is an array, which in-place operations change, and not a number.
+    argument : int or None
+        It is the argument of that number: what changes it changes the array that was passed.
     """
 
-    __slots__ = ("dtype", "program", "text", "weak")
+    __slots__ = ("_text", "argument", "dtype", "mutable", "program", "weak")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, program: Program, text: str, dtype: np.dtype[Any], weak: bool = False
+        self,
+        program: Program,
+        text: str,
+        dtype: np.dtype[Any],
+        weak: bool = False,
+        *,
+        mutable: bool = True,
+        argument: int | None = None,
     ) -> None:
         self.program = program
-        self.text = text
+        self._text = text
         self.dtype = dtype
         self.weak = weak
+        self.mutable = mutable and not weak
+        self.argument = argument
+
+    @property
+    def text(self) -> str:
+        """C++ of the value that it has now."""
+        if self.argument is not None:
+            written = self.program.written
+            self.program.after |= {(w, self.argument) for w in written if w != self.argument}
+        return self._text
+
+    def update(self, value: Any, what: str, casting: Any = "same_kind") -> Symbol:
+        """Change the array in place, as NumPy does: its type stays, and all its names see it."""
+        if not self.mutable:
+            raise TypeError(f"{what}: a number cannot be changed in place")
+        new = constant(self.program, value)
+        given = type_of(new)
+        if not np.can_cast(np.dtype(given) if new.weak else given, self.dtype, casting) and not (
+            new.weak and np.can_cast(np.result_type(self.dtype, given(0)), self.dtype, casting)
+        ):
+            raise TypeError(
+                f"{what}: cannot cast {new.dtype} to {self.dtype}, the type of the array that is "
+                f"changed, with casting rule '{casting}'; use astype()"
+            )
+        self.change(cast(self.program, value, self.dtype).text)
+        return self
+
+    def change(self, text: str) -> None:
+        """Give it a value of its type."""
+        self._text = text
+        if self.argument is not None:
+            written = self.program.written
+            self.program.after |= {(w, self.argument) for w in written if w != self.argument}
+            written[self.argument] = self
+
+    def copy(self, order: str = "K") -> Symbol:
+        """The same values, which in-place operations change for themselves."""
+        return Symbol(self.program, self.text, self.dtype, self.weak, mutable=True)
+
+    def fill(self, value: Any) -> None:
+        """Give all elements one value."""
+        self.update(value, "fill", "unsafe")
 
     def __repr__(self) -> str:
         return f"<value of {self.dtype} in a fused function>"
@@ -148,14 +169,16 @@ class Symbol:
         if method != "__call__":
             raise TypeError(f"np.{ufunc.__name__}.{method} cannot be fused")
         dtype = kwargs.pop("dtype", None)
-        kwargs.pop("casting", None)
+        casting = kwargs.pop("casting", "same_kind")
+        out = kwargs.pop("out", (None,))
         if kwargs:
             word = next(iter(kwargs))
             raise TypeError(
                 f"np.{ufunc.__name__}: {word}= cannot be fused; "
                 + ("use np.where" if word == "where" else "leave it out")
             )
-        return apply(self.program, ufunc, inputs, dtype)
+        result = apply(self.program, ufunc, inputs, dtype)
+        return write(result, out[0], f"np.{ufunc.__name__}", casting)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .functions import FUNCTIONS
@@ -171,21 +194,35 @@ class Symbol:
 
     def astype(self, dtype: Any, copy: bool = True) -> Symbol:
         """The value in another type; a float becomes an integer by cutting off its fraction."""
-        return cast(self.program, self, np.dtype(dtype))
+        if not copy and np.dtype(dtype) == self.dtype and not self.weak:
+            return self
+        made = cast(self.program, self, np.dtype(dtype))
+        made.mutable = self.mutable
+        return made
 
     @property
     def real(self) -> Any:
-        """The real part."""
-        if self.dtype.kind != "c":
-            return self
-        return self.program.line(self.dtype.type().real.dtype, f"{self.text}.re")
+        """The real part, of real numbers themselves; what changes it changes the whole."""
+        return Part(self, "re") if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        part = self.real
+        if value is not part:
+            part.update(value, "real", "unsafe")
 
     @property
     def imag(self) -> Any:
         """The imaginary part; zero for real numbers."""
         if self.dtype.kind != "c":
             return self.program.line(self.dtype, literal(0, self.dtype))
-        return self.program.line(self.dtype.type().real.dtype, f"{self.text}.im")
+        return Part(self, "im")
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("imag: the numbers are real")
+        self.imag.update(value, "imag", "unsafe")
 
     def conj(self) -> Any:
         """The complex conjugate."""
@@ -193,13 +230,13 @@ class Symbol:
 
     conjugate = conj
 
-    def clip(self, min: Any = None, max: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
         """Between two bounds, each of which may be None."""
-        return np.clip(self, min, max)
+        return np.clip(self, min, max, out=out)
 
-    def round(self, decimals: int = 0) -> Any:
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
         """To the nearest even number of so many decimals."""
-        return np.round(self, decimals)
+        return np.round(self, decimals, out=out)
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Any:
         """The sum over axes."""
@@ -250,6 +287,12 @@ class Symbol:
     __neg__, __pos__ = _unary("negative"), _unary("positive")
     __abs__, __invert__ = _unary("absolute"), _unary("invert")
 
+    __iadd__, __isub__, __imul__ = map(_in_place, ("__add__", "__sub__", "__mul__"))
+    __itruediv__, __ifloordiv__ = _in_place("__truediv__"), _in_place("__floordiv__")
+    __imod__, __ipow__ = _in_place("__mod__"), _in_place("__pow__")
+    __iand__, __ior__, __ixor__ = map(_in_place, ("__and__", "__or__", "__xor__"))
+    __ilshift__, __irshift__ = _in_place("__lshift__"), _in_place("__rshift__")
+
     def __pow__(self, other: Any) -> Any:
         # As ndarray does: exact, and quicker.
         if type(other) in (int, float) and not self.weak:
@@ -269,8 +312,52 @@ class Symbol:
     __array__ = _refuse("make a NumPy array of an element", "use functions that it can trace")
     __len__ = _refuse("ask for a length", "each element is computed by itself")
     __iter__ = _refuse("walk through elements", "each is computed by itself")
-    __getitem__ = _refuse("take elements from other places", "slice the arguments instead")
-    __setitem__ = _refuse("assign to elements", "return the new value, or use np.where")
+
+    def __getitem__(self, index: Any) -> Any:
+        if _is_whole(index) and self.mutable:
+            return self
+        return _no("take elements from other places", "slice the arguments instead")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not _is_whole(index) or not self.mutable:
+            _no("assign to some elements", "write x[...] = np.where(condition, new, x)")
+        if value is not self:
+            self.update(value, "x[...] =", "unsafe")
+
+
+class Part(Symbol):
+    """The real or imaginary part of complex numbers: a view, as NumPy's is."""
+
+    __slots__ = ("base", "which")
+
+    def __init__(self, base: Symbol, which: str) -> None:
+        part = base.dtype.type().real.dtype
+        super().__init__(base.program, "", part, mutable=base.mutable)
+        self.base = base
+        self.which = which
+
+    @property
+    def text(self) -> str:
+        """C++ of the value that it has now."""
+        return self.program.line(self.dtype, f"{self.base.text}.{self.which}")._text
+
+    def change(self, text: str) -> None:
+        """Give the whole number another part."""
+        whole, kind = self.base.text, cpp(self.base.dtype)
+        parts = f"{text}, {whole}.im" if self.which == "re" else f"{whole}.re, {text}"
+        self.base.change(self.program.line(self.base.dtype, f"{kind}({parts})")._text)
+
+
+def write(result: Any, out: Any, what: str, casting: Any = "same_kind") -> Any:
+    """A result, or the array that ``out=`` says to put it into."""
+    if out is None:
+        return result
+    if not isinstance(out, Symbol):
+        raise TypeError(
+            f"{what}: out= is of type {type(out).__name__}, expected an argument of the fused "
+            "function or an array computed in it"
+        )
+    return out.update(result, what, casting)
 
 
 def constant(program: Program, value: Any) -> Symbol:
@@ -332,6 +419,9 @@ def operate(program: Program, name: str, *operands: Any) -> Any:
         o.weak if isinstance(o, Symbol) else type(o) in (int, float, complex) for o in operands
     )
     result = apply(program, getattr(np, name), operands, None)
+    if isinstance(result, Symbol):
+        # What is computed of numbers alone is one.
+        result.mutable = any(isinstance(o, Symbol) and o.mutable for o in operands)
     if weak and isinstance(result, Symbol) and result.dtype.kind in WEAK:
         return Symbol(program, result.text, result.dtype, weak=True)
     return result

@@ -89,6 +89,8 @@ ROWS: dict[str, tuple[tuple[str, str], ...]] = {
     "log": (("fc", "log({0})"),),
     "sin": (("fc", "sin({0})"),),
     "cos": (("fc", "cos({0})"),),
+    "sinh": (("fc", "sinh({0})"),),
+    "cosh": (("fc", "cosh({0})"),),
     **{
         numpy: (("f", f"{device}({{0}})"),)
         for numpy, device in {
@@ -96,8 +98,6 @@ ROWS: dict[str, tuple[tuple[str, str], ...]] = {
             "arcsin": "asin",
             "arccos": "acos",
             "arctan": "atan",
-            "sinh": "sinh",
-            "cosh": "cosh",
             "tanh": "tanh",
             "arcsinh": "asinh",
             "arccosh": "acosh",

@@ -1,0 +1,62 @@
+"""How types and numbers of NumPy are written in C++."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+CPP = {
+    "?": "bool",
+    "b": "int8_t",
+    "h": "int16_t",
+    "i": "int32_t",
+    "l": "int64_t",
+    "q": "int64_t",
+    "B": "uint8_t",
+    "H": "uint16_t",
+    "I": "uint32_t",
+    "L": "uint64_t",
+    "Q": "uint64_t",
+    "e": "half",
+    "f": "float",
+    "d": "double",
+    "F": "complex<float>",
+    "D": "complex<double>",
+}
+
+
+def cpp(dtype: np.dtype[Any]) -> str:
+    """The name of a type in C++.
+
+    Raises
+    ------
+    TypeError
+        If no device has it.
+    """
+    if dtype.char not in CPP:
+        raise TypeError(f"{dtype} is no type that a device computes with")
+    return CPP[dtype.char]
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number as C++ text that gives exactly that number."""
+    if dtype.kind == "c":
+        part = np.dtype("f" if dtype.char == "F" else "d")
+        return f"{cpp(dtype)}({literal(value.real, part)}, {literal(value.imag, part)})"
+    if dtype.kind == "f":
+        number = float(value)
+        if np.isnan(number):
+            return f'{cpp(dtype)}(__builtin_nan(""))'
+        if np.isinf(number):
+            return f"{cpp(dtype)}({'-' if number < 0 else ''}__builtin_inf())"
+        return f"{cpp(dtype)}({number.hex()})"
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    whole = int(value)
+    if dtype.kind == "u":
+        return f"{cpp(dtype)}({whole}u{'ll' if whole >> 32 else ''})"
+    if whole == -(1 << 63):
+        return "int64_t(-9223372036854775807ll - 1)"
+    return f"{cpp(dtype)}({whole}{'ll' if abs(whole) >> 31 else ''})"
