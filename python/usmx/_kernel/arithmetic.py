@@ -49,8 +49,12 @@ def binary(sign: str, a: Any, b: Any) -> Any:
     """``a sign b``."""
     t = promote(scalar_of(a), scalar_of(b))
     if t.kind == "b":
-        if sign in "&|^":
-            return {"&": a & b, "|": a | b, "^": a ^ b}[sign] != 0
+        if sign in ("&", "*"):
+            return bool(a) and bool(b)
+        if sign in ("|", "+"):
+            return bool(a) or bool(b)
+        if sign == "^":
+            return bool(a) != bool(b)
         t = types.INT
     if sign == "/" and t.is_integer:
         t = types.FLOAT if t.weak else types.FLOAT64
@@ -114,16 +118,35 @@ def negative(a: Any) -> Any:
 # --- what the expressions of the table of intrinsics are made of ---------------------------------
 
 
+def _as_in_c(function: Callable[[float], float], x: float) -> float:
+    """A function of `math` with the values that C gives where Python raises."""
+    try:
+        return function(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+    except ValueError:  # a pole
+        if function is math.lgamma:
+            return math.inf
+        return math.copysign(math.inf, x) if x == 0 else math.nan
+
+
 def each(function: Callable[[float], float], a: Any) -> Any:
     """A function of one float, in the type of ``a``; of every element of an array."""
     a = np.asarray(a)
-    flat = [function(float(x)) for x in a.ravel()]
+    flat = [_as_in_c(function, float(x)) for x in a.ravel()]
     return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
 
 
 def same(value: Any, like: Any) -> Any:
     """The value in the type of ``like``."""
     return np.asarray(value).astype(np.asarray(like).dtype)[()]
+
+
+def power(a: Any, b: Any) -> Any:
+    """``a**b`` as of two arrays; NumPy takes one exponent of 0.5 for a square root."""
+    a, b = np.broadcast_arrays(a, b)
+    twice = np.power(np.stack([a, a]), np.stack([b, b]))
+    return twice[0][()]
 
 
 def whole(a: Any) -> Any:
@@ -148,7 +171,7 @@ def clz(a: Any) -> Any:
 
 
 _NAMES = {"np": np, "math": math, "each": each, "same": same, "whole": whole,
-          "popcount": popcount, "clz": clz}  # fmt: skip
+          "popcount": popcount, "clz": clz, "power": power}  # fmt: skip
 _compiled = {row: compile(row.numpy, f"<{row.name}>", "eval") for row in ROWS}
 
 

@@ -139,7 +139,7 @@ ROWS = (
     Intrinsic("isnan", "math.isnan numpy.isnan", "f", "np.isnan(a)", "bool"),
     Intrinsic("isinf", "math.isinf numpy.isinf", "f", "np.isinf(a)", "bool"),
     Intrinsic("isfinite", "math.isfinite numpy.isfinite", "f", "np.isfinite(a)", "bool"),
-    Intrinsic("pow", "math.pow numpy.power", "f", "np.power(a, b)", operands=2),
+    Intrinsic("pow", "math.pow numpy.power", "f", "power(a, b)", operands=2),
     Intrinsic("fmod", "math.fmod numpy.fmod", "f", "np.fmod(a, b)", operands=2),
     Intrinsic("atan2", "math.atan2 numpy.arctan2 numpy.atan2", "f", "np.arctan2(a, b)", operands=2),
     Intrinsic("hypot", "math.hypot numpy.hypot", "f", "np.hypot(a, b)", operands=2),
@@ -162,12 +162,12 @@ ROWS = (
     Intrinsic("arg", "cmath.phase numpy.angle", "c", "np.angle(a)", "real"),
     *(
         Intrinsic(n, f"cmath.{n}", "c", f"np.{n}(a)")
-        for n in ("exp", "log", "sqrt", "sin", "cos")
+        for n in ("exp", "log", "sqrt", "sin", "cos", "sinh", "cosh")
     ),
 )  # fmt: skip
 
 #: Functions of `math` and `numpy` that take complex numbers too, if they get one.
-_WITH_COMPLEX = {"exp", "log", "sqrt", "sin", "cos"}
+_WITH_COMPLEX = {"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh"}
 
 _known: dict[int, tuple[object, Intrinsic]] = {}
 _numpy_known = False

@@ -84,13 +84,16 @@ def call(name: str, t: Scalar, *operands: Number) -> Number:
 
 
 def arithmetic_type(a: Number, b: Number) -> Scalar:
-    """Where two operands meet; bools count as Python ints."""
+    """Where two operands meet; bools count as Python ints where NumPy has no rule for them."""
     t = promote(a.type, b.type)
     return INT if t.kind == "b" else t
 
 
 def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
     """``a sign b``; in kernels with groups without the negations that barriers break."""
+    if a.type.kind == b.type.kind == "b":
+        # As NumPy adds and multiplies bools; for what it does not do with them they are ints.
+        sign = {"+": "|", "*": "&"}.get(sign, sign)
     if a.const is not None and b.const is not None and (a.type.weak or a.type is BOOL):
         try:
             folded = FOLD[sign](a.const, b.const)
@@ -146,7 +149,9 @@ def _power(a: Number, b: Number) -> Number:
         if not t.weak:
             raise TypeError(f"an integer to the power {whole}; make the base a float")
         t = FLOAT
-    if whole is not None and abs(whole) <= LARGEST_PRODUCT:
+    # Of complex numbers NumPy multiplies these few directly; the others matter for infinities.
+    most = 3 if t.kind == "c" else LARGEST_PRODUCT
+    if whole is not None and abs(whole) <= most and (t.kind != "c" or whole >= 0):
         base = checked(a, t)
         return Number(t, f"usmx::power_of<{t.cpp}, {whole}>({base.code})", pure=a.pure)
     return call("integer_power" if t.is_integer else "power", t, a, b)
