@@ -357,7 +357,8 @@ void bind_kernel_dispatch(nb::module_& m) {
       [](const std::string& kernel, const nb::dict& keywords) {
         refuse_keywords(nb::borrow<nb::kwargs>(keywords), kernel);
       },
-      nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.");
+      nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
+      nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"));
   m.def(
       "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
       "From now on ask each kernel at its launch whether it is simulated.");

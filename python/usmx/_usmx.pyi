@@ -1825,6 +1825,12 @@ class ndarray:
         """
 
     @property
+    def _typestr(self) -> str:
+        """
+        The element type as the protocols spell it; reading it exports nothing.
+        """
+
+    @property
     def usm_type(self) -> UsmKind:
         """
         'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.
@@ -2658,7 +2664,7 @@ class _LaunchRange:
 def _launch_range(key: object, rank: int) -> _LaunchRange:
     """What stands in the brackets of a launch."""
 
-def _refuse_keywords(kernel: str, keywords: dict) -> None:
+def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None:
     """The error of a launch with keywords."""
 
 def _ask_for_simulation(on: bool) -> None:

@@ -164,8 +164,8 @@ def test_arguments_by_name_are_refused_in_words(kernel):
         with pytest.raises(TypeError) as caught:
             k[8](x=x)
         assert str(caught.value) == (
-            "kernel 'add': got the keyword arguments 'x'; arguments of a kernel are positional, only "
-            "queue= and depends_on= are passed by name"
+            "kernel 'add': got the keyword arguments 'x'; arguments of a kernel are positional, "
+            "only queue= and depends_on= are passed by name"
         )
     assert not x.to_numpy().any()
 

@@ -94,8 +94,8 @@ def test_a_lambda_is_no_kernel():
 
 def test_a_function_without_text_is_no_kernel():
     names = {}
-    exec("def f(item, a):\n    a[0] = 1\n", names)
-    with pytest.raises(usmx.KernelError, match="its source text is not to be had"):
+    exec("\n".join(["def f(item, a):", "    a[0] = 1"]), names)
+    with pytest.raises(usmx.KernelError, match="its source text cannot be found"):
         usmx.kernel(names["f"])[4](argument("float32"))
 
 

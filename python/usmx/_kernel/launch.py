@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
+
 from .. import _usmx
-from . import kept, mode
+from . import kept, mode, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class DeviceFunction:
         self.python = python
         self._function: source.Function | None = None
         _name_as(self, python)
+        texts.remember(python)
 
     @property
     def function(self) -> source.Function:
@@ -170,6 +173,7 @@ class Kernel(_usmx._KernelDispatcher):
         self._function: source.Function | None = None
         self._known_rank: int | None = None
         _name_as(self, python)
+        texts.remember(python)
 
     def _simulation(self, key: Any) -> Any:
         """Called in brackets where simulation may be on: None if it is not."""
@@ -436,7 +440,7 @@ if TYPE_CHECKING:
 
     @overload
     def kernel(
-        function: Callable[..., object],
+        function: Callable[..., object] | str,
         *,
         simulate: bool | None = None,
         options: Sequence[str] = (),
@@ -453,7 +457,7 @@ if TYPE_CHECKING:
 
 
 def kernel(
-    function: Callable[..., Any] | None = None,
+    function: Callable[..., Any] | str | None = None,
     *,
     simulate: bool | None = None,
     options: Sequence[str] = (),
@@ -463,8 +467,10 @@ def kernel(
 
     Parameters
     ----------
-    function : function
-        Its first parameter is the item; the others are the arguments of a launch.
+    function : function or str
+        Its first parameter is the item; the others are the arguments of a launch. Of a function
+        whose text cannot be found, such as one that a pipe brought to ``python -``, pass the text;
+        its names are globals of the caller.
     simulate : bool, optional
         Run it in Python, item by item, with checks of bounds and races.
     options : sequence of str, optional
@@ -488,9 +494,12 @@ def kernel(
     """
     if function is None:
         return lambda given: kernel(given, simulate=simulate, options=options, contract=contract)
+    function = texts.function_of(function)
     return Kernel(function, simulate=simulate, options=options, contract=contract)
 
 
-def device_func(function: Callable[..., Any]) -> DeviceFunction:
-    """Make a Python function callable from kernels; in Python it stays what it is."""
+def device_func(function: Callable[..., Any] | str) -> DeviceFunction:
+    """Make a Python function, or its text, callable from kernels; in Python it stays what it is."""
+    if isinstance(function, str):
+        function = texts.defined_in(function, sys._getframe(1).f_globals)
     return DeviceFunction(function)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
 import os
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import texts
 from .diagnostics import KernelError, Place
 
 MISSING = object()
@@ -55,7 +55,7 @@ def read(python: Callable[..., object]) -> Function:
     Raises
     ------
     KernelError
-        If its text is not to be had (typed at the prompt, a lambda), or it is not a plain function.
+        If its text cannot be found, or it is not a plain function.
     TypeError
         If it is no Python function.
     """
@@ -64,7 +64,7 @@ def read(python: Callable[..., object]) -> Function:
         raise TypeError(f"a kernel is made of a Python function, not of {type(python).__name__}")
     filename = os.path.relpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
     if not filename or filename.startswith(".."):
-        filename = code.co_filename
+        filename = texts.shown(code.co_filename)
     name = python.__name__
 
     def fail(cause: str) -> KernelError:
@@ -73,10 +73,11 @@ def read(python: Callable[..., object]) -> Function:
     if name == "<lambda>":
         raise fail("a lambda has no statements; write the kernel with def")
     try:
-        lines, first = inspect.getsourcelines(python)
+        lines, first = texts.of(python)
     except (OSError, TypeError):
         raise fail(
-            "its source text is not to be had; a kernel must stand in a file (or a notebook's cell)"
+            "its source text cannot be found; define it in a file or a notebook's cell, or pass "
+            'the text: usmx.kernel("""def ...""")'
         ) from None
     # Dedenting by blanks only: lines keep their numbers, columns are moved by what was taken.
     text = textwrap.dedent("".join(lines))
