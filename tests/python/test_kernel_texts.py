@@ -196,4 +196,4 @@ def test_messages_name_the_cell_of_a_notebook(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", ipython(None))
     assert texts.shown(name) == "a notebook's cell"
     assert texts.shown("<ipython-input-7-0a1b2c>") == "cell In[7]"
-    assert texts.shown("/home/user/file.py") == "/home/user/file.py"
+    assert texts.shown("folder/file.py") == "folder/file.py"

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import sys
-
 from .. import _usmx
 from . import kept, mode, texts
 
@@ -210,16 +208,16 @@ class Kernel(_usmx._KernelDispatcher):
         if self._known_rank is None:
             found = kept.key_of(self.python, (), "dimensions")
             held = kept.load(found[0]) if found else None
-            self._known_rank = int(held[0]) if held else self._find_rank()
-            if found and not held:
+            if held:
+                self._known_rank = int(held[0])
+                return self._known_rank
+            from . import dimensions
+
+            item = self.function.parameters[0] if self._has_item else None
+            self._known_rank = dimensions.of(self.function, item)
+            if found:
                 kept.store(found[0], [str(self._known_rank)])
         return self._known_rank
-
-    def _find_rank(self) -> int:
-        from . import dimensions
-
-        item = self.function.parameters[0] if self._has_item else None
-        return dimensions.of(self.function, item)
 
     def source(
         self, *args: Any, rank: int | None = None, local: int | Sequence[int] | None = None
@@ -468,9 +466,8 @@ def kernel(
     Parameters
     ----------
     function : function or str
-        Its first parameter is the item; the others are the arguments of a launch. Of a function
-        whose text cannot be found, such as one that a pipe brought to ``python -``, pass the text;
-        its names are globals of the caller.
+        Its first parameter is the item; the others are the arguments of a launch. A function whose
+        text cannot be found is passed as text, whose names are globals of the caller.
     simulate : bool, optional
         Run it in Python, item by item, with checks of bounds and races.
     options : sequence of str, optional
@@ -500,6 +497,4 @@ def kernel(
 
 def device_func(function: Callable[..., Any] | str) -> DeviceFunction:
     """Make a Python function, or its text, callable from kernels; in Python it stays what it is."""
-    if isinstance(function, str):
-        function = texts.defined_in(function, sys._getframe(1).f_globals)
-    return DeviceFunction(function)
+    return DeviceFunction(texts.function_of(function))

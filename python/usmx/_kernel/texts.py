@@ -49,14 +49,20 @@ def of(python: Callable[..., Any]) -> tuple[list[str], int]:
     return inspect.getsourcelines(python)
 
 
-def defined_in(text: str, names: dict[str, Any]) -> Callable[..., Any]:
-    """The function that a text defines.
+def function_of(given: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function that a decorator was given, or that the text defines which it was given.
 
     Raises
     ------
     ValueError
         The text is something else than one function.
     """
+    if not isinstance(given, str):
+        return given
+    return _defined_in(given, sys._getframe(2).f_globals)
+
+
+def _defined_in(text: str, names: dict[str, Any]) -> Callable[..., Any]:
     import ast
     import linecache
     import textwrap
