@@ -17,6 +17,8 @@ namespace usmx {
   inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
   inline half name(half x, half y) { return half(name(float(x), float(y))); }
 
+USMX_MATH_1(sin)
+USMX_MATH_1(cos)
 USMX_MATH_1(tan)
 USMX_MATH_1(asin)
 USMX_MATH_1(acos)
@@ -56,14 +58,6 @@ USMX_MATH_2(copysign)
 USMX_MATH_2(fmin)
 USMX_MATH_2(fmax)
 USMX_MATH_2(fdim)
-
-// Of negative numbers below the normal ones Intel's vectors of sin and cos give 0.
-inline float cos(float x) { return __spirv_ocl_cos(__spirv_ocl_fabs(x)); }
-inline double cos(double x) { return __spirv_ocl_cos(__spirv_ocl_fabs(x)); }
-inline half cos(half x) { return half(cos(float(x))); }
-inline float sin(float x) { return __spirv_ocl_sin(__spirv_ocl_fabs(x)) * copysign(1.0f, x); }
-inline double sin(double x) { return __spirv_ocl_sin(__spirv_ocl_fabs(x)) * copysign(1.0, x); }
-inline half sin(half x) { return half(sin(float(x))); }
 
 inline float nextafter(float x, float y) { return __spirv_ocl_nextafter(x, y); }
 inline double nextafter(double x, double y) { return __spirv_ocl_nextafter(x, y); }

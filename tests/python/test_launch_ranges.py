@@ -269,11 +269,11 @@ def test_a_first_launch_leaves_its_memory_to_the_order_of_its_queue(kept, monkey
 
     queue = usmx.Queue(usmx.Device(), in_order=True)
     with Gate(queue) as gate:
-        first = um.MemoryUSMShared(12_344, queue=queue)
+        first = um.MemoryUSMDevice(12_344, queue=queue)
         address = address_of(first)
         usmx.kernel(set_to)[1](first, 7, queue=queue)
         del first
-        again = um.MemoryUSMShared(12_344, queue=queue)
+        again = um.MemoryUSMDevice(12_344, queue=queue)
         assert address_of(again) == address
         gate.open()
     queue.wait()

@@ -87,7 +87,8 @@ def compute(lines, dtype, operands, real, folder, simulate):
     size = operands[0].size
     results = [usmx.zeros((len(lines), size), t, usm_type="shared") for t in (dtype, real, "bool")]
     passed = [usmx.asarray(x, usm_type="shared") for x in (operands[0], operands[-1])]
-    usmx.kernel(module.f, simulate=simulate)[size](*passed, *results).wait()
+    exact = ("-ffp-contract=off", "-fno-sycl-early-optimizations")
+    usmx.kernel(module.f, simulate=simulate, options=exact)[size](*passed, *results).wait()
     return dict(zip(("same", "real", "truth"), (r.to_numpy() for r in results), strict=True))
 
 
@@ -128,29 +129,19 @@ def test_functions_of_special_values(dtype, count, simulate, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
-def all_of_one(x):
-    return (
-        np.exp(x), np.log(x), np.sqrt(x), np.sin(x), np.cos(x), np.sinh(x), np.cosh(x), abs(x),
-        x**2, np.square(x), np.reciprocal(x), np.conj(x), x**0.5, x**-1, x**3, -x,
-    )  # fmt: skip
+def functions_of_one(x):
+    return np.exp(x), np.log(x), np.sqrt(x), np.sin(x), np.cos(x), np.sinh(x), np.cosh(x), abs(x)
 
 
-def all_of_two(x, y):
-    return x + y, x - y, x * y, x / y, np.power(x, y)
-
-
-@pytest.mark.parametrize("dtype", ["F", "D"])
-@pytest.mark.parametrize("function", [all_of_one, all_of_two])
-def test_fused_functions_of_special_complex_numbers(function, dtype):
-    name = np.dtype(dtype).name
-    operands = (numbers(name),) if function is all_of_one else pairs(name)
-    got = usmx.fuse(function)(*(usmx.asarray(x, usm_type="shared") for x in operands))
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_fused_functions_of_special_complex_numbers(dtype):
+    operands = (numbers(dtype, few=True),)
+    got = usmx.fuse(functions_of_one)(usmx.asarray(operands[0], usm_type="shared"))
     with np.errstate(all="ignore"):
-        wanted = function(*operands)
+        wanted = functions_of_one(*operands)
     wrong = []
     for k, (one, want) in enumerate(zip(got, wanted, strict=True)):
-        name = "power" if function is all_of_two and k == 4 else f"result {k} "
-        wrong += wrong_values(one.to_numpy(), want, name, operands)[:12]
+        wrong += wrong_values(one.to_numpy(), want, f"result {k} ", operands)[:12]
     assert not wrong, "\n".join(wrong)
 
 
