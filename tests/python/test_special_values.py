@@ -165,13 +165,13 @@ def test_bools_add_and_multiply_as_in_numpy_everywhere():
         out[2, i] = total
         out[3, i] = (x[i] == True) + (y[i] == True)  # noqa: E712
         out[4, i] = x[i] + 1 + y[i]
-        same[0] = (x[i] + y[i]).dtype == bool
-        same[1] = True + True == True  # noqa: E712
+        same[0, i] = (x[i] + y[i]).dtype == bool
+        same[1, i] = True + True == True  # noqa: E712
 
     for simulate in (False, True):
-        out, same = (usmx.zeros(n, "i4", usm_type="shared") for n in ((5, 4), 2))
+        out, same = (usmx.zeros(n, "i4", usm_type="shared") for n in ((5, 4), (2, 4)))
         usmx.kernel(kernel, simulate=simulate)[4](x, y, out, same).wait()
         added = [int(v) for v in a + b]
         got = out.to_numpy().tolist()
         assert got == [added, [int(v) for v in a * b], added, added, (a + 1 + b).tolist()]
-        assert same.to_numpy().tolist() == [1, 1]
+        assert same.to_numpy().tolist() == [[1] * 4] * 2

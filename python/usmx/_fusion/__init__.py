@@ -182,9 +182,6 @@ def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> 
     return f"{dtype.name} {name}"
 
 
-_PROTOCOL = "__sycl_usm_array_interface__"
-
-
 def _same_arrays(args: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
     """Arguments that are the same elements as one before them, with its number."""
     found = []
