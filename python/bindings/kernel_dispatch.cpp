@@ -347,15 +347,21 @@ void bind_kernel_dispatch(nb::module_& m) {
                    [](const bracketed_range& r) { return to_tuple(r.range.global()); })
       .def_prop_ro("local_range",
                    [](const bracketed_range& r) { return to_tuple(r.range.local()); })
-      .def("check_shape",
-           [](const bracketed_range& r, const std::string& kernel, std::size_t argument,
-              const std::vector<std::int64_t>& shape) { check_pair(r, kernel, argument, shape); });
+      .def(
+          "check_shape",
+          [](const bracketed_range& r, nb::handle kernel, std::size_t argument,
+             const std::vector<std::int64_t>& shape) {
+            check_pair(r, to_text(kernel, "kernel"), argument, shape);
+          },
+          nb::arg("kernel"), nb::arg("argument"), nb::arg("shape"),
+          nb::sig(
+              "def check_shape(self, kernel: str, argument: int, shape: Sequence[int]) -> None"));
   m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
         "What stands in the brackets of a launch.");
   m.def(
       "_refuse_keywords",
-      [](const std::string& kernel, const nb::dict& keywords) {
-        refuse_keywords(nb::borrow<nb::kwargs>(keywords), kernel);
+      [](nb::handle kernel, const nb::dict& keywords) {
+        refuse_keywords(nb::borrow<nb::kwargs>(keywords), to_text(kernel, "kernel"));
       },
       nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
       nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"));
