@@ -19,7 +19,7 @@ WORK = {
     "launch": "f[1000](y)",
     "wait": "f[1000](y).wait()",
     "copy": "usmx.copy(host, large)",
-    "fill": "y.fill(2)",
+    "fill": "usmx.fill(y, 2)",
     "allocate": "usmx.empty(1 << 20, 'float32')",
     "compile": "usmx.RawKernel(text % next(numbers), 'f').compile()",
 }
@@ -35,7 +35,7 @@ large = usmx.zeros(1 << 20, "float32", usm_type="device")
 host = numpy.zeros(1 << 20, "float32")
 numbers = itertools.count(2)
 stop = False
-started = threading.Barrier(3)
+started = threading.Barrier(3, timeout=60)
 
 def work():
     y = usmx.zeros(1000, "float32", queue=usmx.Queue(in_order=True))
@@ -103,9 +103,9 @@ def test_a_child_of_a_fork_beside_a_thread_that_waits_gets_an_error_and_ends(
             calls = {
                 "empty": lambda: usmx.empty(1 << 24, "float32"),
                 "launch": lambda: f[1000](x),
-                "wait": lambda: x.wait(),
+                "wait": lambda: x.queue.wait(),
                 "compile": lambda: usmx.RawKernel("USMX_KERNEL(1) g() {}", "g").compile(),
-                "fill": lambda: x.fill(1),
+                "fill": lambda: usmx.fill(x, 1),
             }
             for name, call in calls.items():
                 try:
