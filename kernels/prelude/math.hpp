@@ -81,12 +81,14 @@ inline float fma(float x, float y, float z) { return __spirv_ocl_fma(x, y, z); }
 inline double fma(double x, double y, double z) { return __spirv_ocl_fma(x, y, z); }
 inline half fma(half x, half y, half z) { return half(fma(float(x), float(y), float(z))); }
 
-inline bool isnan(float x) { return __builtin_isnan(x); }
-inline bool isnan(double x) { return __builtin_isnan(x); }
-inline bool isinf(float x) { return __builtin_isinf(x); }
-inline bool isinf(double x) { return __builtin_isinf(x); }
-inline bool isfinite(float x) { return __builtin_isfinite(x); }
-inline bool isfinite(double x) { return __builtin_isfinite(x); }
+// By comparisons: for negative numbers below the normal ones Intel's CPU compiler takes
+// __builtin_isfinite for false.
+inline bool isnan(float x) { return x != x; }
+inline bool isnan(double x) { return x != x; }
+inline bool isinf(float x) { return fabs(x) == __builtin_inff(); }
+inline bool isinf(double x) { return fabs(x) == __builtin_inf(); }
+inline bool isfinite(float x) { return fabs(x) < __builtin_inff(); }
+inline bool isfinite(double x) { return fabs(x) < __builtin_inf(); }
 inline bool isnan(half x) { return x != x; }
 inline bool isinf(half x) { return isinf(float(x)); }
 inline bool isfinite(half x) { return isfinite(float(x)); }

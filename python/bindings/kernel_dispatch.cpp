@@ -350,12 +350,14 @@ void bind_kernel_dispatch(nb::module_& m) {
       .def(
           "check_shape",
           [](const bracketed_range& r, nb::handle kernel, std::size_t argument,
-             const std::vector<std::int64_t>& shape) {
-            check_pair(r, to_text(kernel, "kernel"), argument, shape);
+             const nb::tuple& shape) {
+            std::vector<std::int64_t> lengths;
+            for (const nb::handle n : shape) lengths.push_back(nb::cast<std::int64_t>(n));
+            check_pair(r, to_text(kernel, "kernel"), argument, lengths);
           },
           nb::arg("kernel"), nb::arg("argument"), nb::arg("shape"),
           nb::sig(
-              "def check_shape(self, kernel: str, argument: int, shape: Sequence[int]) -> None"));
+              "def check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"));
   m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
         "What stands in the brackets of a launch.");
   m.def(

@@ -79,7 +79,7 @@ def test_a_wrong_kernel_spoils_no_other(queue):
     np.testing.assert_array_equal(a.to_numpy(), 1)
 
 
-@pytest.mark.parametrize("what", [print, 3, "text", np.sin])
+@pytest.mark.parametrize("what", [print, 3, b"text", np.sin])
 @pytest.mark.parametrize("decorator", ["kernel", "device_func"])
 def test_only_python_functions_become_kernels(decorator, what):
     with pytest.raises(TypeError, match="made of a Python function"):

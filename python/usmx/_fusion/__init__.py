@@ -63,6 +63,7 @@ class Fused(_usmx._FusedCall):
             bound = self._signature.bind(*args, **keywords)
             bound.apply_defaults()
             args = bound.args
+        passed = args
         if any(map(_is_foreign, args)):
             args = tuple(map(_array_of, args))
         key = tuple(map(_key_of, args))
@@ -78,7 +79,7 @@ class Fused(_usmx._FusedCall):
                 )
         if args is as_given and traced.takes_arguments_as_they_are:
             self._remember(args, traced.kernel)
-        return traced(args, out, queue, depends_on)
+        return traced(args, passed, out, queue, depends_on)
 
     @property
     def sources(self) -> list[str]:
@@ -349,18 +350,27 @@ class _Traced:
         kernels = [k for k in (self.reduction, self.kernel) if k is not None]
         return [text for kernel in kernels for text in kernel.sources]
 
-    def __call__(self, args: tuple[Any, ...], out: Any, queue: Any, depends_on: Any) -> Any:
+    def __call__(
+        self,
+        args: tuple[Any, ...],
+        passed: tuple[Any, ...],
+        out: Any,
+        queue: Any,
+        depends_on: Any,
+    ) -> Any:
         for k, dtype in self.fits:
             dtype.type(args[k])  # OverflowError, as NumPy raises it
         inputs = args if len(self.passed) == len(args) else [args[k] for k in self.passed]
         if self.written:
-            return self._write(args, inputs, out, queue, depends_on)
+            return self._write(args, passed, inputs, out, queue, depends_on)
         kernel = self.reduction or self.kernel
         result = kernel(*inputs, out=out, queue=queue, depends_on=depends_on, **self.how)
         return (result,) if self.many and not isinstance(result, tuple) else result
 
-    def _write(self, args: Any, inputs: Any, out: Any, queue: Any, depends_on: Any) -> Any:
-        """Compute with arguments that get new values."""
+    def _write(
+        self, args: Any, passed: Any, inputs: Any, out: Any, queue: Any, depends_on: Any
+    ) -> Any:
+        """Compute with arguments that get new values; ``passed`` are those of the call."""
         for written, used in self.after:
             if _usmx._shared_elements(args[written], args[used]) == "some":
                 raise ValueError(
@@ -390,12 +400,12 @@ class _Traced:
         outputs += [_as_output(args[k]) for k in self.written]
         made = self.kernel(*inputs, out=tuple(outputs), queue=queue, depends_on=depends_on)
         for k, changed in zip(self.written, outputs[new:], strict=True):
-            if changed is not args[k]:
-                changed.queue.wait()  # NumPy does not wait when it reads
+            if changed is not passed[k]:
+                changed.queue.wait()  # other libraries do not wait when they read
         if reduced is not None:
             return reduced
         values = iter(made if isinstance(made, tuple) else (made,))
-        results = tuple(next(values) if k is None else args[k] for k in self.returned)
+        results = tuple(next(values) if k is None else passed[k] for k in self.returned)
         if self.many:
             return results
         return results[0] if results else None
