@@ -62,10 +62,18 @@ class retire_list final : public fork_guarded {
   void retire(owner* o) noexcept {
     if (on_own_thread() && !needs_scheduler(*o)) return settle(o);
     waiting_.fetch_add(1, std::memory_order_release);
-    o->next_ = unsettled_.load(std::memory_order_relaxed);
-    while (!unsettled_.compare_exchange_weak(o->next_, o, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
-    }
+    owner* before = unsettled_.load(std::memory_order_relaxed);
+    do {
+      o->next_ = before;
+    } while (!unsettled_.compare_exchange_weak(before, o, std::memory_order_release,
+                                               std::memory_order_relaxed));
+    // The owner may be gone by now. One call serves all that come until it has collected.
+    const auto call = put_aside_call_.load(std::memory_order_acquire);
+    if (before == nullptr && call != nullptr) call();
+  }
+
+  void call_when_put_aside(void (*call)() noexcept) noexcept {
+    put_aside_call_.store(call, std::memory_order_release);
   }
 
   bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) != 0; }
@@ -201,6 +209,7 @@ class retire_list final : public fork_guarded {
 
   std::atomic<std::size_t> waiting_{0};
   std::atomic<owner*> unsettled_{nullptr};  // newest first; a stack needs no lock and no memory
+  std::atomic<void (*)() noexcept> put_aside_call_{nullptr};
   std::mutex mutex_;
   owner_chain list_;
 };
@@ -211,3 +220,11 @@ std::size_t sweep_retired(std::size_t most) noexcept { return retire_list::insta
 void drain_retired() noexcept { retire_list::instance().drain(); }
 
 }  // namespace usmx::detail
+
+namespace usmx {
+
+void call_when_put_aside(void (*call)() noexcept) noexcept {
+  detail::retire_list::instance().call_when_put_aside(call);
+}
+
+}  // namespace usmx

@@ -175,6 +175,10 @@ shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> del
 /// Frees what was put aside and has become idle; returns how many allocations still wait. Every
 /// allocation does that for a few of them, so that nobody has to call it.
 std::size_t collect() noexcept;
+/// `call` runs when an owner is put aside that only `collect` settles, on the thread of the last
+/// reference: that may be one of the runtime's, so `call` asks another thread to collect and does
+/// nothing else. Null ends it.
+void call_when_put_aside(void (*call)() noexcept) noexcept;
 /// Waits for everything that was put aside and frees it. Call it before a program ends while work
 /// is still running; the Python package does.
 void drain() noexcept;

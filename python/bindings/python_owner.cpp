@@ -31,6 +31,16 @@ int release_pending(void*) {
   return 0;
 }
 
+/// Without the GIL: what is settled may need a host task to end first, and that one the GIL.
+int collect_pending(void*) {
+  {
+    const gil_released released;
+    collect();
+  }
+  release_waiting_objects();
+  return 0;
+}
+
 class python_owner final : public owner {
  public:
   python_owner(PyObject* object, void* base, std::size_t bytes) noexcept
@@ -133,6 +143,10 @@ void bind_python_owner(nb::module_& m) {
         return collect();
       },
       "Free the memory that no command uses any more; return how many allocations still wait.");
+  // What other libraries lent goes back soon, not with the next allocation of ours.
+  call_when_put_aside([]() noexcept {
+    if (!interpreter_is_gone()) static_cast<void>(Py_AddPendingCall(collect_pending, nullptr));
+  });
   // The last that an ending interpreter calls. Where all its places are taken, a daemon thread
   // inside the driver may end the process by a signal.
   static_cast<void>(Py_AtExit(end_beside_other_threads));
