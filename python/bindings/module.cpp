@@ -13,13 +13,8 @@ namespace usmx::python {
 void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
 }
 
-NB_MODULE(_usmx, m) {
+NB_MODULE(_usmx_of_main_interpreter, m) {
   using namespace usmx::python;
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    throw nb::import_error(
-        "usmx: this is not the process's main interpreter, the only one it works in; start a "
-        "process of its own (multiprocessing with 'spawn' or 'forkserver')");
-  }
   // A producer that can reach an array of its own memory may outlive the last collection, through
   // other libraries' objects that the collector cannot see into. That is no news for users at exit.
   nb::set_leak_warnings(std::getenv("USMX_LEAK_WARNINGS") != nullptr);
@@ -45,4 +40,16 @@ NB_MODULE(_usmx, m) {
   bind_python_api(m);
   bind_testing(m);
   bind_signatures(m);
+}
+
+/// Looks before nanobind does anything: what it keeps for the process would become that of the
+/// second interpreter, and the first one's objects would end in a crash.
+extern "C" NB_EXPORT PyObject* PyInit__usmx() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError,
+                    "usmx: this is not the process's main interpreter, the only one it works in; "
+                    "start a process of its own (multiprocessing with 'spawn' or 'forkserver')");
+    return nullptr;
+  }
+  return PyInit__usmx_of_main_interpreter();
 }
