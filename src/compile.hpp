@@ -32,7 +32,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files = nullptr);
 
-/// Keeps a text for tests that asked for it: usmx/detail/testing.hpp.
+/// Keeps a text for tests that asked for it: usmx/detail/inspection.hpp.
 void keep_compiled_text(const std::string& source, const std::vector<std::string>& options);
 
 /// Everything but files that decides what `compile` makes of a program; empty if the runtime does

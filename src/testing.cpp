@@ -1,6 +1,6 @@
-// Reaching into the library from tests; see usmx/detail/testing.hpp.
+// Reaching into the library from tests; see usmx/detail/inspection.hpp.
 // SPDX-License-Identifier: Apache-2.0
-#include "usmx/detail/testing.hpp"
+#include "usmx/detail/inspection.hpp"
 
 #include <mutex>
 #include <stdexcept>

@@ -5,7 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "usmx/detail/testing.hpp"
+#include "usmx/detail/inspection.hpp"
 
 namespace usmx::python {
 

@@ -403,7 +403,7 @@ def test_options_must_be_a_sequence_of_str():
 @pytest.mark.parametrize(
     ("rank", "key", "error"),
     [
-        (1, (), TypeError),
+        (1, (), ValueError),
         (1, (1, 2, 3), TypeError),
         (1, "8", TypeError),
         (1, 1.5, TypeError),

@@ -74,7 +74,10 @@ def _infix(sign: str, level: int, t: Scalar, a: Number, b: Number) -> Number:
 
 def _factor(t: Scalar, a: Number) -> Number:
     """A float that a compiler may find to be -1, in a way that it makes no negation of."""
-    return a if t.kind != "f" or a.const not in (None, -1) else call("factor", t, a)
+    is_element = a.code.endswith("]")  # what memory holds is no constant
+    if t.kind != "f" or a.const not in (None, -1) or is_element:
+        return a
+    return call("factor", t, a)
 
 
 def call(name: str, t: Scalar, *operands: Number) -> Number:
