@@ -114,8 +114,8 @@ using backend::negate;
 
 /// x as a factor or divisor, for the reason of backend::negate: compilers make negations of
 /// products with a -1 that they know. A comparison at run time, because only the driver's compiler
-/// knows, long after `__builtin_constant_p` was answered. The products themselves stay in sight and can become part of
-/// an fma.
+/// knows, long after `__builtin_constant_p` was answered. The products themselves stay in sight and
+/// can become part of an fma.
 template <class T>
 inline T factor(T x) {
   return x == T(-1) ? negate(T(1)) : x;
