@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 LAYERS = {
     "std": "version error dtype promotion layout view suai trace",
     "sycl": "cpu_driver runtime wait exit memory_resource memory pool queue_ordered umf resources "
-    "array program_cache launch_range kernel detail/inspection detail/built_kernels expression copy",
+    "array program_cache launch_range kernel detail/inspection detail/built_kernels expression "
+    "copy",
     "services": "elementwise reduction scan",
     "kit": "python_api detail/nanobind_argument nanobind",
 }

@@ -39,8 +39,8 @@ def test_what_is_wrong_with_a_kernel_is_said_by_name(arguments, words):
         ((1, "T y", "x", "a + b", "y = a"), {}, r"in_params: 1 \(int\); expected a str"),
         (("T x", "T y", 3, "a + b", "y = a"), {}, r"map_expr: 3 \(int\); expected a str"),
         (("T x", "T y", "x", "a + b", "y = a", []), {}, "identity: is of type list"),
-        (("T x", "T y", "x", "a + b", "y = a"), {"options": "-O0"}, r"options: .-O0. \(str\); expected a sequence"),
-        (("T x", "T y", "x", "a + b", "y = a"), {"reduce_type": 4}, r"reduce_type: 4 \(int\); expected"),
+        (("T x", "T y", "x", "a + b", "y = a"), {"options": "-O0"}, r"options: .-O0. \(str\)"),
+        (("T x", "T y", "x", "a + b", "y = a"), {"reduce_type": 4}, r"reduce_type: 4 \(int\)"),
     ],
 )
 def test_a_wrong_type_is_said_by_name(arguments, keywords, words):
