@@ -97,7 +97,9 @@ void copy_between(command_chain& commands, const array& dst, const array& src, b
   if (!host_accessible(to.kind()) && !host_accessible(from.kind())) {
     if (copy_by_driver(commands, dst, src, far)) return;
     wait_for(far);
-    if (detail::stage_across(commands, dst, src, dst_is_near)) return;
+    // Pinned blocks belong to one context, and a queue of another must not name them.
+    const bool same_context = far.queue().get_context() == commands.queue().get_context();
+    if (same_context && detail::stage_across(commands, dst, src, dst_is_near)) return;
   }
   // The host stands between, and waits.
   if (host_accessible(to.kind()) && host_accessible(from.kind())) {

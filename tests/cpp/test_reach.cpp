@@ -138,7 +138,7 @@ TEST(Reach, CopiesBetweenTwoDevicesAreRightInEveryLayoutAndType) {
   }
 }
 
-TEST(Reach, MemoryOfTwoContextsGoesThroughBlocks) {
+TEST(Reach, MemoryOfTwoContextsGoesThroughTheHost) {
   const two_devices two;
   const std::array<std::int64_t, 1> shape = {100003};
   set_staging(staging_limits{.from = 1, .block = 4096, .blocks = 2});
