@@ -23,8 +23,13 @@ struct complex {
   friend constexpr complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
   friend constexpr complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
   friend complex operator-(complex a) { return {negate(a.re), negate(a.im)}; }
+  /// Part by part into a variable: where both parts go into a constructor, Intel's compiler for CPUs
+  /// makes vectors of them, and takes +0 times a vector for +0, whatever the vector holds.
   friend constexpr complex operator*(complex a, complex b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    complex made = a;
+    made.re = a.re * b.re - a.im * b.im;
+    made.im = a.re * b.im + a.im * b.re;
+    return made;
   }
   /// Smith's way, which does not overflow where the result does not.
   friend constexpr complex operator/(complex a, complex b) {
@@ -122,6 +127,18 @@ inline complex<T> product(complex<T> a, complex<T> b) {
   return {infinity * direction.re, infinity * direction.im};
 }
 
+/// complex(1) * z with the zeros and NaN that come of its 0, which no compiler sees; see operator*.
+template <class T>
+inline complex<T> one_times(complex<T> z) {
+  const auto zero_times = [](T x) {
+    return isfinite(x) ? copysign(T(0), x) : T(__builtin_nanf(""));
+  };
+  complex<T> made = z;
+  made.re = z.re - zero_times(z.im);
+  made.im = z.im + zero_times(z.re);
+  return made;
+}
+
 }  // namespace complex_parts
 
 template <class T>
@@ -199,6 +216,21 @@ template <class T>
 inline complex<T> cos(complex<T> z) {
   return cosh(complex<T>(negate(z.im), z.re));
 }
+/// 1 / z as NumPy has it: not as a quotient, zero becomes NaN.
+template <class T>
+inline complex<T> reciprocal(complex<T> z) {
+  complex<T> made = z;
+  if (fabs(z.im) <= fabs(z.re)) {
+    const T ratio = z.im / z.re, length = z.re + z.im * ratio;
+    made.re = T(1) / length;
+    made.im = negate(ratio) / length;
+  } else {
+    const T ratio = z.re / z.im, length = z.re * ratio + z.im;
+    made.re = ratio / length;
+    made.im = T(-1) / length;
+  }
+  return made;
+}
 /// As NumPy has it: small whole exponents are products, zero to a negative power is NaN.
 template <class T>
 inline complex<T> pow(complex<T> a, complex<T> b) {
@@ -214,9 +246,10 @@ inline complex<T> pow(complex<T> a, complex<T> b) {
     if (n == 3) return a * (a * a);
     const bool inverse = n < 0;
     if (inverse) n = 0 - n;
-    complex<T> result(1);
-    for (complex<T> power = a;; power = power * power) {
-      if (n & 1) result = result * power;
+    complex<T> power = a, result(1);
+    for (bool is_first = true;; power = power * power) {
+      if (n & 1) result = is_first ? complex_parts::one_times(power) : result * power;
+      is_first = is_first && !(n & 1);
       n >>= 1;
       if (n == 0) break;
     }

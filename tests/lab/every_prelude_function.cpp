@@ -122,4 +122,6 @@ USMX_KERNEL(1) every_other_function(float* f, double* d, half* h) {
   f[0] = usmx::fdim(f[1], f[2]);
   d[0] = usmx::fdim(d[1], d[2]);
   h[0] = usmx::fdim(h[1], h[2]);
+  f[1] = usmx::reciprocal(usmx::complex<float>(f[1], f[2])).re;
+  d[1] = usmx::reciprocal(usmx::complex<double>(d[1], d[2])).re;
 }

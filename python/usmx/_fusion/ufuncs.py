@@ -38,7 +38,7 @@ ROWS: dict[str, tuple[tuple[str, str], ...]] = {
     "fabs": (("f", "fabs({0})"),),
     "sign": (("iuf", "sign({0})"),),
     "square": (("iu", "wrap<{T}>({0}) * wrap<{T}>({0})"), ("fc", "{0} * {0}")),
-    "reciprocal": (("iu", "inverse({0})"), ("fc", "{T}(1) / {0}")),
+    "reciprocal": (("iu", "inverse({0})"), ("f", "{T}(1) / {0}"), ("c", "reciprocal({0})")),
     "conjugate": (("c", "conj({0})"), (ANY, "{0}")),
     # A NaN on either side is the result, or, of fmin and fmax, the other side.
     "maximum": (("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"), ("f", "larger({0}, {1})")),
