@@ -1,42 +1,50 @@
 """Checks the rules of the sources that no compiler checks; one line per break, exit code 1 if any.
 
-* A file includes only what stands above it in LAYERS.
-* Length: headers 250 lines, everything else 500. An SPDX line. No path of somebody's machine.
+* A folder below src/ is a room. A file includes only from its own room and from those before it.
+* An SPDX line in each file. No path of one machine.
 * ``sycl::free`` is called in one place; public headers do not include all of SYCL.
-* Only src/wait.cpp waits for SYCL by itself.
-* The bindings read text from Python by text.hpp alone.
+* Only src/runtime/wait.cpp waits for SYCL by itself.
+* The bindings read text from Python by support/text.hpp alone.
+
+Length is advice: with ``--long`` it lists the files that may have two subjects.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-# Each layer sees itself and the layers above it. `services` see no other service.
-LAYERS = {
-    "std": "version error dtype promotion layout view suai trace",
-    "sycl": "cpu_driver runtime wait exit memory_resource memory pool queue_ordered umf resources "
-    "array program_cache launch_range kernel detail/inspection detail/built_kernels expression "
-    "copy",
-    "services": "elementwise reduction scan",
-    "kit": "python_api detail/nanobind_argument nanobind",
+# The order of the folders below src/, which no folder can say by itself.
+ROOMS = ("core", "trace", "runtime", "memory", "kernel", "transfer", "expression", "kit")
+# What extensions include; the only public headers that see Python.
+KIT = "kit"
+FIRST_OF_SYCL = ROOMS.index("runtime")
+# Public headers without a source of their name. All others stand in the room of their source.
+WITHOUT_SOURCE = {
+    "version": "core",
+    "exit": "runtime",
+    "program_cache": "kernel",
+    "resources": "memory",
+    "umf": "memory",
+    "detail/built_kernels": "kernel",
+    "python_api": KIT,
+    "detail/nanobind_argument": KIT,
+    "nanobind": KIT,
 }
-# Inside a layer the order counts too: a header includes only what stands before it.
-ORDER = [name for names in LAYERS.values() for name in names.split()]
-SERVICES = set(LAYERS["services"].split())
-FIRST_OF_SYCL = ORDER.index("runtime")
-FIRST_OF_KIT = ORDER.index("python_api")
 
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]")
 SOURCES = {".cpp", ".hpp", ".h", ".py"}
+LONG = 500
 # Words that only a path of a developer's machine has.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|work|Users|tmp/[a-z])(?:/|\b)")
 FREE = re.compile(r"\bsycl::free\s*\(")
 
 # Forms that crash or hang on some drivers when several threads use them: usmx/wait.hpp has others.
 RAW_WAIT = re.compile(r"\.\s*(wait_and_throw|ext_oneapi_empty)\s*\(")
+WAITS = PurePosixPath("src/runtime/wait.cpp")
 
 # Null for lone surrogates, and where nanobind's own caster allocates it may not throw.
 RAW_TEXT = re.compile(
@@ -46,6 +54,8 @@ RAW_TEXT = re.compile(
 )
 
 Finding = tuple[int, str]
+# The room of a public header ("array", "detail/built_kernels"); None if there is no such header.
+RoomOf = Callable[[str], str | None]
 
 
 def code_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -61,54 +71,59 @@ def includes(text: str) -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def own_header(included: str) -> str | None:
-    """``usmx/detail/x.hpp`` -> ``detail/x``; None for somebody else's header."""
+def header_room(files: frozenset[str], name: str) -> str | None:
+    """Read from where the source of the header stands; see ``RoomOf``."""
+    if name in WITHOUT_SOURCE:
+        return WITHOUT_SOURCE[name]
+    for file in files:
+        path = PurePosixPath(file)
+        if (
+            path.parts[0] == "src"
+            and path.suffix == ".cpp"
+            and path.stem == PurePosixPath(name).name
+        ):
+            return path.parts[1]
+    return None
+
+
+def included_room(included: str, room_of: RoomOf) -> str | None:
+    """The room of a header of ours; None for a header of another project."""
     path = PurePosixPath(included)
-    if path.parts[:1] != ("usmx",) or path.suffix != ".hpp":
-        return None
-    return str(PurePosixPath(*path.parts[1:]).with_suffix(""))
+    if path.parts[0] == "usmx" and path.suffix == ".hpp":
+        return room_of(str(PurePosixPath(*path.parts[1:]).with_suffix("")))
+    return path.parts[0] if path.parts[0] in ROOMS and len(path.parts) > 1 else None
 
 
-def check_header(name: str, text: str) -> Iterator[Finding]:
-    """A public header: only what stands above it, and SYCL only from its layer on."""
-    if name not in ORDER:
-        yield 1, f"usmx/{name}.hpp stands in no layer: add it to LAYERS in tools/check_layers.py"
-        return
-    place = ORDER.index(name)
+def check_room(room: str, text: str, room_of: RoomOf) -> Iterator[Finding]:
+    """A file of the library: only rooms before its own, SYCL and Python only where they belong."""
+    place = ROOMS.index(room)
     for line, included in includes(text):
-        other = own_header(included)
+        other = included_room(included, room_of)
+        first = included.split("/")[0]
+        if other is not None and ROOMS.index(other) > place:
+            yield line, f"includes {included} of the room {other}, which comes after {room}"
+        elif first == "sycl" and place < FIRST_OF_SYCL:
+            yield line, f"includes {included}, but the room {room} needs no SYCL"
+        elif first in ("nanobind", "Python.h") and room != KIT:
+            yield line, f"includes {included}, but only the kit and the bindings see Python"
+
+
+def check_public(name: str, text: str, room_of: RoomOf) -> Iterator[Finding]:
+    """A public header: in a room, and SYCL by narrow headers."""
+    room = room_of(name)
+    if room is None:
+        yield 1, f"usmx/{name}.hpp is in no room: no source below src/ has its name"
+        return
+    for line, included in includes(text):
         if included == "sycl/sycl.hpp":
             yield line, "includes all of SYCL: include the narrow header"
-        elif included.startswith("sycl/") and place < FIRST_OF_SYCL:
-            yield line, f"includes {included}, but usmx/{name}.hpp needs no SYCL"
-        elif included.split("/")[0] in ("nanobind", "Python.h") and place < FIRST_OF_KIT:
-            yield line, f"includes {included}, but only the kit and the bindings see Python"
-        elif other is not None and other not in ORDER:
-            yield line, f"includes usmx/{other}.hpp, which stands in no layer"
-        elif other is not None and ORDER.index(other) >= place:
-            yield line, f"includes usmx/{other}.hpp, which stands below it"
-        elif other in SERVICES and name in SERVICES:
-            yield line, f"includes usmx/{other}.hpp: a service uses no other service"
-
-
-def check_source(path: PurePosixPath, text: str) -> Iterator[Finding]:
-    """A source of the library: no Python; the sources of the std-only headers no SYCL."""
-    std_only = path.stem in LAYERS["std"].split()
-    for line, included in includes(text):
-        other = own_header(included)
-        if included.split("/")[0] in ("nanobind", "Python.h"):
-            yield line, f"includes {included}, but only the kit and the bindings see Python"
-        elif other is not None and other in ORDER and ORDER.index(other) >= FIRST_OF_KIT:
-            yield line, f"includes usmx/{other}.hpp, which is for extensions"
-        elif std_only and (
-            included.startswith("sycl/")
-            or (other is not None and ORDER.index(other) >= FIRST_OF_SYCL)
-        ):
-            yield line, f"includes {included}, but {path} needs no SYCL"
+        elif included.startswith("usmx/") and included_room(included, room_of) is None:
+            yield line, f"includes {included}, which is in no room"
+    yield from check_room(room, text, room_of)
 
 
 def check_binding(text: str) -> Iterator[Finding]:
-    """A binding file: not the casters, which are for other people's extensions."""
+    """A binding file: not the casters, which are for extensions of others."""
     for line, included in includes(text):
         if included == "usmx/nanobind.hpp":
             yield line, "includes usmx/nanobind.hpp, which is for extensions; we are what it calls"
@@ -117,22 +132,22 @@ def check_binding(text: str) -> Iterator[Finding]:
             yield number, "reads a str by itself; use to_text, shown or repr_of of text.hpp"
 
 
-def check_file(path: PurePosixPath, text: str) -> list[Finding]:
+def check_file(path: PurePosixPath, text: str, room_of: RoomOf) -> list[Finding]:
     """Everything that is wrong with one file; ``path`` is relative to the checkout."""
     found: list[Finding] = []
-    public = path.is_relative_to("include/usmx")
-    if public:
+    is_cpp = path.suffix in (".cpp", ".hpp", ".h")
+    if path.is_relative_to("include/usmx"):
         name = str(path.relative_to("include/usmx").with_suffix(""))
-        found += check_header(name, text)
-    elif path.is_relative_to("src") and path.suffix == ".cpp":
-        found += check_source(path, text)
+        found += check_public(name, text, room_of)
+    elif path.is_relative_to("src") and is_cpp:
+        if path.parts[1] in ROOMS:
+            found += check_room(path.parts[1], text, room_of)
+        else:
+            found.append((1, "is in no room: ROOMS in tools/check_layers.py names the folders"))
     elif path.is_relative_to("python/bindings"):
         found += check_binding(text)
 
     lines = text.splitlines()
-    limit = 250 if public else 500
-    if len(lines) > limit:
-        found.append((len(lines), f"has {len(lines)} lines; {limit} are the limit"))
     if lines and not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:40]):
         found.append((1, "has no line `SPDX-License-Identifier: Apache-2.0`"))
     for number, line in enumerate(lines, 1):
@@ -151,7 +166,7 @@ def free_calls(path: PurePosixPath, text: str) -> list[int]:
 
 def raw_waits(path: PurePosixPath, text: str) -> Iterator[Finding]:
     """Waits of the library that leave out the care of ``usmx/wait.hpp``."""
-    if path.parts[0] not in ("src", "include", "python") or path == PurePosixPath("src/wait.cpp"):
+    if path.parts[0] not in ("src", "include", "python") or path == WAITS:
         return
     if path.suffix in (".cpp", ".hpp"):
         for number, line in code_lines(text):
@@ -163,18 +178,30 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
     """Messages for all files, sorted by file and line."""
     messages = []
     frees = []
+    room_of = partial(header_room, frozenset(files))
     for name in sorted(files):
         path = PurePosixPath(name)
         if path.suffix not in SOURCES or not (root / path).is_file():
             continue
         text = (root / path).read_text(encoding="utf-8")
-        messages += [f"{path}:{line}: {what}" for line, what in sorted(check_file(path, text))]
+        found = check_file(path, text, room_of)
+        messages += [f"{path}:{line}: {what}" for line, what in sorted(found)]
         messages += [f"{path}:{line}: {what}" for line, what in raw_waits(path, text)]
         frees += [f"{path}:{line}" for line in free_calls(path, text)]
     if len(frees) != 1:
         where = ", ".join(frees) or "nowhere"
         messages.append(f"sycl::free is called {where}; one call, in usm_resource, is the rule")
     return messages
+
+
+def long_files(root: Path, files: list[str]) -> list[str]:
+    """Where to ask whether a file has two subjects."""
+    lengths = {
+        name: len((root / name).read_text(encoding="utf-8").splitlines())
+        for name in files
+        if PurePosixPath(name).suffix in SOURCES and (root / name).is_file()
+    }
+    return [f"{name}: {n} lines" for name, n in sorted(lengths.items()) if n > LONG]
 
 
 def main() -> int:
@@ -187,7 +214,11 @@ def main() -> int:
         text=True,
         check=True,
     )
-    messages = check_tree(root, listed.stdout.splitlines())
+    files = listed.stdout.splitlines()
+    if "--long" in sys.argv[1:]:
+        print(*long_files(root, files), sep="\n")
+        return 0
+    messages = check_tree(root, files)
     print(*messages, sep="\n", end="\n" if messages else "")
     print(f"layers: {len(messages)} broken rules")
     return 1 if messages else 0

@@ -40,7 +40,7 @@ enum class fault : std::uint8_t {
 };
 
 /// The rule that a fault breaks, as a sentence fragment: "must be ...". Never null; empty for none.
-/// The message table stands in src/error.cpp.
+/// The message table stands in src/core/error.cpp.
 std::string_view message(fault f) noexcept;
 
 /// The field of the protocol that a fault speaks of: "shape", "typestr", "data", ... Never null.

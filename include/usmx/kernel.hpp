@@ -216,7 +216,7 @@ class program {
 
 namespace detail {
 
-/// What the text of a program says about its functions; see src/kernel_signature.cpp.
+/// What the text of a program says about its functions; see src/kernel/source/kernel_signature.cpp.
 struct signature {
   std::string name;
   /// Dimensions that a kernel is declared over; 0 for other functions.

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
-#include "bindings.hpp"
-#include "expression_arguments.hpp"
-#include "reduction_arguments.hpp"
-#include "signatures.hpp"
-#include "slot_errors.hpp"
+#include "expression/expression_arguments.hpp"
+#include "expression/reduction_arguments.hpp"
+#include "support/bindings.hpp"
+#include "support/signatures.hpp"
+#include "support/slot_errors.hpp"
 #include "usmx/version.hpp"
 
 namespace usmx::python {

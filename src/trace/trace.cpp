@@ -1,407 +1,353 @@
-// Counts what the SYCL runtime is asked to do, on every backend, so that "zero copy" is something a
-// test can measure. A subscriber of XPTI, the runtime's own tracing: libsycl loads it when the
-// environment says so (see python/usmx/counters.py) and tells it each call of the layer below SYCL.
+// Takes down what operations say about themselves, and gives it to everybody who listens.
 // SPDX-License-Identifier: Apache-2.0
-#include "trace.h"
+#include "usmx/trace.hpp"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <memory>
+#include <deque>
+#include <exception>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 
-#include <unified-runtime/ur_api.h>
-#include <xpti/xpti_data_types.h>
+#include "core/fork_guard.hpp"
+
+namespace usmx {
+namespace detail {
+
+std::atomic<std::uint32_t> trace_listeners{0};
+
+/// An operation that goes on. They lie on the thread's stack of operations.
+struct trace_frame {
+  trace_record record;
+  trace_device_clock clock;
+  int exceptions = 0;           // in flight when it began
+  bool reached_driver = false;  // an allocation: somebody inside asked
+  trace_frame* outer = nullptr;
+};
+
+}  // namespace detail
 
 namespace {
 
-enum counter : std::size_t {
-  device_allocations,
-  device_bytes,
-  host_allocations,
-  host_bytes,
-  shared_allocations,
-  shared_bytes,
-  frees,
-  copies,
-  bytes_copied,
-  fills,
-  bytes_filled,
-  prefetches,
-  kernels,
-  builds,
-  failed,
-  counter_count,
-};
+using detail::trace_frame;
 
-constexpr std::array<const char*, counter_count> counter_names{
-    "device_allocations", "device_bytes", "host_allocations", "host_bytes",   "shared_allocations",
-    "shared_bytes",       "frees",        "copies",           "bytes_copied", "fills",
-    "bytes_filled",       "prefetches",   "kernels",          "builds",       "failed"};
+constexpr std::array<const char*, trace_actions> action_names{
+    "allocate", "free",   "driver allocate", "driver free", "copy",   "host copy", "fill",
+    "prefetch", "kernel", "build",           "wait",        "import", "export",    "other"};
 
-constexpr std::size_t function_count = 1024;
+thread_local trace_frame* innermost = nullptr;
+thread_local int silenced = 0;
 
-std::atomic<bool> attached{false};
-std::array<std::atomic<std::uint64_t>, counter_count> counters{};
-std::array<std::atomic<std::uint64_t>, function_count> calls{};
-std::array<std::atomic<const char*>, function_count> function_names{};
-std::atomic<usmx_trace_sink> sink{nullptr};
+std::atomic<trace_place_finder> place_finder{nullptr};
 
-void add(counter which, std::uint64_t amount) noexcept {
-  counters[which].fetch_add(amount, std::memory_order_relaxed);
+std::uint32_t system_thread() noexcept {
+  thread_local const auto number = static_cast<std::uint32_t>(gettid());
+  return number;
 }
 
-/// What one call means: up to two counters and by how much each grows.
-struct effect {
-  counter event = counter_count;
-  counter bytes = counter_count;
-  std::uint64_t size = 0;
-};
-
-template <class Parameters>
-const Parameters& as(const void* arguments) noexcept {
-  return *static_cast<const Parameters*>(arguments);
+std::uint32_t place_now() noexcept {
+  const trace_place_finder find = place_finder.load(std::memory_order_acquire);
+  return find != nullptr ? find() : 0;
 }
 
-template <class Parameters>
-effect sized(counter event, counter bytes, const void* arguments) noexcept {
-  return {event, bytes, *as<Parameters>(arguments).psize};
-}
-
-template <class Parameters>
-effect pitched(counter event, counter bytes, const void* arguments) noexcept {
-  const auto& p = as<Parameters>(arguments);
-  return {event, bytes, std::uint64_t{*p.pwidth} * *p.pheight};
-}
-
-template <class Parameters>
-effect boxed(const void* arguments) noexcept {
-  const ur_rect_region_t& r = *as<Parameters>(arguments).pregion;
-  return {copies, bytes_copied, std::uint64_t{r.width} * r.height * r.depth};
-}
-
-template <class Parameters>
-effect counted(const void* arguments) noexcept {
-  return {copies, bytes_copied, *as<Parameters>(arguments).pcount};
-}
-
-/// The table of what is counted. Buffers are there beside USM: a library that takes the way round
-/// through a sycl::buffer copies as well. Image copies count without bytes, their size is in
-/// pixels.
-effect effect_of(std::uint32_t function, const void* arguments) noexcept {
-  switch (function) {
-    case UR_FUNCTION_USM_DEVICE_ALLOC:
-      return sized<ur_usm_device_alloc_params_t>(device_allocations, device_bytes, arguments);
-    case UR_FUNCTION_USM_HOST_ALLOC:
-      return sized<ur_usm_host_alloc_params_t>(host_allocations, host_bytes, arguments);
-    case UR_FUNCTION_USM_SHARED_ALLOC:
-      return sized<ur_usm_shared_alloc_params_t>(shared_allocations, shared_bytes, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_DEVICE_ALLOC_EXP:
-      return sized<ur_enqueue_usm_device_alloc_exp_params_t>(device_allocations, device_bytes,
-                                                             arguments);
-    case UR_FUNCTION_ENQUEUE_USM_HOST_ALLOC_EXP:
-      return sized<ur_enqueue_usm_host_alloc_exp_params_t>(host_allocations, host_bytes, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_SHARED_ALLOC_EXP:
-      return sized<ur_enqueue_usm_shared_alloc_exp_params_t>(shared_allocations, shared_bytes,
-                                                             arguments);
-    case UR_FUNCTION_USM_FREE:
-    case UR_FUNCTION_ENQUEUE_USM_FREE_EXP:
-      return {frees};
-
-    case UR_FUNCTION_ENQUEUE_USM_MEMCPY:
-      return sized<ur_enqueue_usm_memcpy_params_t>(copies, bytes_copied, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_MEMCPY_2D:
-      return pitched<ur_enqueue_usm_memcpy_2d_params_t>(copies, bytes_copied, arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_READ:
-      return sized<ur_enqueue_mem_buffer_read_params_t>(copies, bytes_copied, arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_WRITE:
-      return sized<ur_enqueue_mem_buffer_write_params_t>(copies, bytes_copied, arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_COPY:
-      return sized<ur_enqueue_mem_buffer_copy_params_t>(copies, bytes_copied, arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_READ_RECT:
-      return boxed<ur_enqueue_mem_buffer_read_rect_params_t>(arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_WRITE_RECT:
-      return boxed<ur_enqueue_mem_buffer_write_rect_params_t>(arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_COPY_RECT:
-      return boxed<ur_enqueue_mem_buffer_copy_rect_params_t>(arguments);
-    case UR_FUNCTION_ENQUEUE_DEVICE_GLOBAL_VARIABLE_WRITE:
-      return counted<ur_enqueue_device_global_variable_write_params_t>(arguments);
-    case UR_FUNCTION_ENQUEUE_DEVICE_GLOBAL_VARIABLE_READ:
-      return counted<ur_enqueue_device_global_variable_read_params_t>(arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_READ:
-    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_WRITE:
-    case UR_FUNCTION_ENQUEUE_MEM_IMAGE_COPY:
-    case UR_FUNCTION_BINDLESS_IMAGES_IMAGE_COPY_EXP:
-      return {copies};
-
-    case UR_FUNCTION_ENQUEUE_USM_FILL:
-      return sized<ur_enqueue_usm_fill_params_t>(fills, bytes_filled, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_FILL_2D:
-      return pitched<ur_enqueue_usm_fill_2d_params_t>(fills, bytes_filled, arguments);
-    case UR_FUNCTION_ENQUEUE_MEM_BUFFER_FILL:
-      return sized<ur_enqueue_mem_buffer_fill_params_t>(fills, bytes_filled, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_PREFETCH:
-      return {prefetches};
-
-    case UR_FUNCTION_ENQUEUE_KERNEL_LAUNCH_WITH_ARGS_EXP:
-      return {kernels};
-    case UR_FUNCTION_PROGRAM_BUILD:
-    case UR_FUNCTION_PROGRAM_BUILD_EXP:
-      return {builds};
+/// Actions that are about the same bytes, so that one inside another must not count.
+int sort_of(trace_action a) noexcept {
+  switch (a) {
+    case trace_action::allocate:
+    case trace_action::driver_allocate:
+      return 1;
+    case trace_action::deallocate:
+    case trace_action::driver_free:
+      return 2;
+    case trace_action::copy:
+    case trace_action::host_copy:
+    case trace_action::fill:
+      return 3;
     default:
-      return {};
+      return 4 + static_cast<int>(a);
   }
 }
 
-// --- what those who listen get besides
-
-std::int64_t now() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-/// When the calls began that this thread is in. They rarely nest, and never deeply.
-struct begun {
-  std::uint64_t instance = 0;
-  std::int64_t time = 0;
-};
-thread_local std::array<begun, 4> open_calls{};
-thread_local std::size_t next_call = 0;
-
-void on_call(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_t*,
-             std::uint64_t instance, const void*) {
-  if (sink.load(std::memory_order_relaxed) == nullptr) return;
-  open_calls[next_call++ % open_calls.size()] = {instance, now()};
-}
-
-std::int64_t begin_of(std::uint64_t instance, std::int64_t end) noexcept {
-  for (const begun& b : open_calls) {
-    if (b.instance == instance && b.time != 0) return b.time;
+void place_inside(trace_record& r) noexcept {
+  if (innermost == nullptr) return;
+  r.inside = innermost->record.action;
+  for (const trace_frame* f = innermost; f != nullptr; f = f->outer) {
+    // What the runtime says about our own calls is said by us already.
+    if (r.by_runtime || sort_of(f->record.action) == sort_of(r.action)) r.counts = false;
   }
-  return end;  // it began before anybody listened
-}
-
-/// The names that kernels were made with; a launch has only the handle.
-struct kernel_names {
-  std::mutex mutex;
-  std::unordered_map<const void*, std::string> names;
-};
-kernel_names& kernels_made() {
-  static auto& all = *new kernel_names;  // leaked: the runtime is used until the process ends
-  return all;
-}
-
-/// As its author wrote it: SYCL compilers name kernels by types, and those of text by functions.
-std::string readable(const char* kernel) {
-  for (const std::string_view prefix : {"typeinfo name for ", "__sycl_kernel_"}) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain(
-        abi::__cxa_demangle(kernel, nullptr, nullptr, &status), std::free);
-    const std::string_view name = status == 0 && plain ? plain.get() : kernel;
-    if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
-  }
-  return kernel;
-}
-
-void note_kernel(const void* arguments) noexcept {
-  const auto& p = as<ur_kernel_create_params_t>(arguments);
-  kernel_names& all = kernels_made();
-  try {
-    const std::scoped_lock lock(all.mutex);
-    all.names[**p.pphKernel] = readable(*p.ppKernelName);
-  } catch (...) {  // then it stays without a name
-  }
-}
-
-template <class Parameters>
-void describe_allocation(usmx_trace_call& call, int kind, const void* arguments) noexcept {
-  call.kind = kind;
-  call.address = **as<Parameters>(arguments).pppMem;
-}
-
-/// All parameters of commands begin with the queue.
-template <class Parameters>
-const Parameters& on_queue(usmx_trace_call& call, const void* arguments) noexcept {
-  const auto& p = as<Parameters>(arguments);
-  call.queue = *p.phQueue;
-  return p;
-}
-
-/// Memory, queue and kernel of a call that succeeded, as far as they are worth telling.
-void describe(std::uint32_t function, const void* arguments, usmx_trace_call& call,
-              std::string& kernel) {
-  constexpr int host = 1, device = 2, shared = 3;
-  switch (function) {
-    case UR_FUNCTION_USM_DEVICE_ALLOC:
-      return describe_allocation<ur_usm_device_alloc_params_t>(call, device, arguments);
-    case UR_FUNCTION_USM_HOST_ALLOC:
-      return describe_allocation<ur_usm_host_alloc_params_t>(call, host, arguments);
-    case UR_FUNCTION_USM_SHARED_ALLOC:
-      return describe_allocation<ur_usm_shared_alloc_params_t>(call, shared, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_DEVICE_ALLOC_EXP:
-      return describe_allocation<ur_enqueue_usm_device_alloc_exp_params_t>(call, device, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_HOST_ALLOC_EXP:
-      return describe_allocation<ur_enqueue_usm_host_alloc_exp_params_t>(call, host, arguments);
-    case UR_FUNCTION_ENQUEUE_USM_SHARED_ALLOC_EXP:
-      return describe_allocation<ur_enqueue_usm_shared_alloc_exp_params_t>(call, shared, arguments);
-    case UR_FUNCTION_USM_FREE:
-      call.address = *as<ur_usm_free_params_t>(arguments).ppMem;
-      return;
-    case UR_FUNCTION_ENQUEUE_USM_FREE_EXP:
-      call.address = *on_queue<ur_enqueue_usm_free_exp_params_t>(call, arguments).ppMem;
-      return;
-    case UR_FUNCTION_ENQUEUE_USM_MEMCPY: {
-      const auto& p = on_queue<ur_enqueue_usm_memcpy_params_t>(call, arguments);
-      call.address = *p.ppDst;
-      call.source = *p.ppSrc;
-      return;
-    }
-    case UR_FUNCTION_ENQUEUE_USM_MEMCPY_2D: {
-      const auto& p = on_queue<ur_enqueue_usm_memcpy_2d_params_t>(call, arguments);
-      call.address = *p.ppDst;
-      call.source = *p.ppSrc;
-      return;
-    }
-    case UR_FUNCTION_ENQUEUE_USM_FILL:
-      call.address = *on_queue<ur_enqueue_usm_fill_params_t>(call, arguments).ppMem;
-      return;
-    case UR_FUNCTION_ENQUEUE_USM_PREFETCH: {
-      const auto& p = on_queue<ur_enqueue_usm_prefetch_params_t>(call, arguments);
-      call.address = *p.ppMem;
-      call.bytes = *p.psize;
-      return;
-    }
-    case UR_FUNCTION_ENQUEUE_KERNEL_LAUNCH_WITH_ARGS_EXP: {
-      const auto& p = on_queue<ur_enqueue_kernel_launch_with_args_exp_params_t>(call, arguments);
-      kernel_names& all = kernels_made();
-      const std::scoped_lock lock(all.mutex);
-      if (const auto found = all.names.find(*p.phKernel); found != all.names.end()) {
-        kernel = found->second;
-      }
-      return;
-    }
-    default:
-      return;
-  }
-}
-
-int what_of(counter event) noexcept {
-  switch (event) {
-    case device_allocations:
-    case host_allocations:
-    case shared_allocations:
-      return usmx_trace_allocation;
-    case frees:
-      return usmx_trace_free;
-    case copies:
-      return usmx_trace_copy;
-    case fills:
-      return usmx_trace_fill;
-    case prefetches:
-      return usmx_trace_prefetch;
-    case kernels:
-      return usmx_trace_kernel;
-    default:
-      return usmx_trace_build;
-  }
-}
-
-void tell(usmx_trace_sink to, std::uint64_t instance, const xpti::function_with_args_t& reported,
-          const effect& e, bool did_fail) noexcept {
-  usmx_trace_call call{};
-  std::string kernel;
-  call.what = what_of(e.event);
-  call.bytes = e.bytes == counter_count ? 0 : e.size;
-  call.end = now();
-  call.begin = begin_of(instance, call.end);
-  call.failed = did_fail ? 1 : 0;
-  try {
-    if (!did_fail) describe(reported.function_id, reported.args_data, call, kernel);
-  } catch (...) {  // no memory for the name
-  }
-  if (!kernel.empty()) call.name = kernel.c_str();
-  to(&call);
-}
-
-/// Runs on whatever thread called the runtime, at the end of each call.
-void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_t*,
-               std::uint64_t instance, const void* data) {
-  const auto& call = *static_cast<const xpti::function_with_args_t*>(data);
-  if (call.function_id < function_count) {
-    function_names[call.function_id].store(call.function_name, std::memory_order_relaxed);
-    calls[call.function_id].fetch_add(1, std::memory_order_relaxed);
-  }
-  const effect e = effect_of(call.function_id, call.args_data);
-  const bool did_fail =
-      call.ret_data && *static_cast<const ur_result_t*>(call.ret_data) != UR_RESULT_SUCCESS;
-  if (call.function_id == UR_FUNCTION_KERNEL_CREATE && !did_fail) note_kernel(call.args_data);
-  if (e.event == counter_count) return;
-  // Something that the driver does not have is asked for again in another way.
-  const bool is_unsupported = did_fail && *static_cast<const ur_result_t*>(call.ret_data) ==
-                                              UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
-  if (const usmx_trace_sink to = sink.load(std::memory_order_acquire); to && !is_unsupported) {
-    tell(to, instance, call, e, did_fail);
-  }
-  if (did_fail) {
-    add(failed, 1);
-    return;
-  }
-  add(e.event, 1);
-  if (e.bytes != counter_count) add(e.bytes, e.size);
-}
-
-/// The tracing framework that libsycl loaded. Not linked: the wheel holds the same library under
-/// two file names, and a subscriber that binds to the other one hears nothing.
-template <class Function>
-Function* framework_function(const char* name) noexcept {
-  const char* path = std::getenv("XPTI_FRAMEWORK_DISPATCHER");
-  if (!path) return nullptr;
-  void* framework = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  return framework ? reinterpret_cast<Function*>(dlsym(framework, name)) : nullptr;
 }
 
 }  // namespace
 
-/// Called by the framework for each stream of events that the runtime opens.
-extern "C" void xptiTraceInit(unsigned, unsigned, const char*, const char* stream) {
-  if (std::string_view{stream} != "ur.call") return;
-  const auto register_stream =
-      framework_function<xpti::stream_id_t(const char*)>("xptiRegisterStream");
-  const auto register_callback = framework_function<xpti::result_t(
-      xpti::stream_id_t, std::uint16_t, xpti::tracepoint_callback_api_t)>("xptiRegisterCallback");
-  if (!register_stream || !register_callback) return;
-  register_callback(register_stream(stream),
-                    static_cast<std::uint16_t>(xpti::trace_point_type_t::function_with_args_begin),
-                    on_call);
-  register_callback(register_stream(stream),
-                    static_cast<std::uint16_t>(xpti::trace_point_type_t::function_with_args_end),
-                    on_return);
-  attached.store(true);
+const char* name(trace_action a) noexcept {
+  const auto index = static_cast<std::size_t>(a);
+  return index < action_names.size() ? action_names[index] : "other";
 }
 
-extern "C" void xptiTraceFinish(const char*) {}
+// --- who listens
 
-int usmx_trace_attached() { return attached.load() ? 1 : 0; }
-void usmx_trace_set_sink(usmx_trace_sink to) { sink.store(to, std::memory_order_release); }
-size_t usmx_trace_counters() { return counter_count; }
-const char* usmx_trace_counter_name(size_t index) {
-  return index < counter_count ? counter_names[index] : nullptr;
+struct trace_recorder::state {
+  struct timed {
+    trace_record record;
+    trace_device_clock clock;
+  };
+
+  state(std::size_t at_most, keep which_) : most(at_most), which(which_) {}
+
+  void add(const trace_record& r, const trace_device_clock& clock) {
+    if (!r.failed) note_block(r);
+    if (entries.size() >= most) {
+      ++dropped;
+      if (which == keep::first || entries.empty()) return;
+      entries.pop_front();
+    }
+    entries.push_back({r, clock});
+  }
+
+  void note_block(const trace_record& r) {
+    if (r.action == trace_action::allocate) {
+      blocks[r.address] = {r.address, r.bytes, r.kind, r.place, r.thread, r.end};
+    } else if (r.action == trace_action::deallocate) {
+      // The address may be somebody else's already, before the record of its return comes.
+      const auto known = blocks.find(r.address);
+      if (known != blocks.end() && known->second.since <= r.begin) blocks.erase(known);
+    }
+  }
+
+  const std::size_t most;
+  const keep which;
+  std::deque<timed> entries;
+  std::unordered_map<const void*, block> blocks;
+  std::size_t dropped = 0;
+  std::int64_t started = 0;
+  std::int64_t stopped = 0;
+  bool on = false;
+};
+
+namespace {
+
+/// A lock that a child of fork finds free.
+struct guarded_mutex final : std::mutex, detail::fork_guarded {
+  guarded_mutex() { detail::guard(*this, rank::records); }
+  void before_fork() noexcept override { lock(); }
+  void after_fork(bool) noexcept override { unlock(); }
+};
+
+struct listeners {
+  guarded_mutex mutex;  // of the states as well
+  std::vector<std::shared_ptr<trace_recorder::state>> on;
+};
+
+listeners& all_listeners() {
+  static auto& all = *new listeners;  // leaked: arrays may be freed after every static object
+  return all;
 }
-void usmx_trace_read(uint64_t* values) {
-  for (const auto& value : counters) *values++ = value.load(std::memory_order_relaxed);
+
+struct text_table {
+  guarded_mutex mutex;
+  std::deque<std::string> texts{""};
+  std::unordered_map<std::string_view, std::uint32_t> numbers{{"", 0}};
+  std::unordered_map<std::size_t, std::uint32_t> hashes;
+};
+
+text_table& texts() {
+  static auto& table = *new text_table;
+  return table;
 }
-size_t usmx_trace_functions() { return function_count; }
-const char* usmx_trace_function_name(size_t id) {
-  return id < function_count ? function_names[id].load(std::memory_order_relaxed) : nullptr;
+
+void publish(const trace_record& r, const trace_device_clock& clock) noexcept {
+  listeners& all = all_listeners();
+  const std::scoped_lock lock(all.mutex);
+  for (const auto& listener : all.on) {
+    try {
+      listener->add(r, clock);
+    } catch (...) {  // no memory for a record: what is recorded goes on all the same
+      ++listener->dropped;
+    }
+  }
 }
-void usmx_trace_read_calls(uint64_t* values) {
-  for (const auto& value : calls) *values++ = value.load(std::memory_order_relaxed);
+
+}  // namespace
+
+// --- operations
+
+void traced::begin(trace_action action, const trace_subject& subject) noexcept {
+  if (silenced != 0 || (innermost != nullptr && innermost->record.action == action)) return;
+  // Between two places of the host's own memory, for nobody's copy: no USM takes part.
+  if (action == trace_action::host_copy && innermost == nullptr &&
+      subject.kind == usm_kind::unknown && subject.from == usm_kind::unknown) {
+    return;
+  }
+  try {
+    auto frame = std::make_unique<trace_frame>();
+    trace_record& r = frame->record;
+    static_cast<trace_subject&>(r) = subject;
+    r.action = action;
+    r.thread = system_thread();
+    r.place = place_now();
+    place_inside(r);
+    if (action == trace_action::driver_allocate) {
+      for (trace_frame* f = innermost; f != nullptr; f = f->outer) f->reached_driver = true;
+    }
+    frame->exceptions = std::uncaught_exceptions();
+    frame->outer = innermost;
+    r.begin = trace_now();
+    innermost = frame_ = frame.release();
+  } catch (...) {  // no memory for a record
+  }
 }
+
+void traced::end() noexcept {
+  const std::unique_ptr<trace_frame> frame(frame_);
+  frame->record.end = trace_now();
+  frame->record.failed = std::uncaught_exceptions() > frame->exceptions;
+  frame->record.reused = frame->record.action == trace_action::allocate && !frame->reached_driver;
+  innermost = frame->outer;
+  publish(frame->record, frame->clock);
+}
+
+void traced::drop() noexcept {
+  innermost = frame_->outer;
+  delete std::exchange(frame_, nullptr);
+}
+
+void traced::set_address(const void* address) noexcept { frame_->record.address = address; }
+
+void traced::set_clock(trace_device_clock clock) noexcept { frame_->clock = std::move(clock); }
+
+void trace_add(trace_record record) noexcept {
+  if (silenced != 0 || !is_traced()) return;
+  record.thread = system_thread();
+  if (record.place == 0) record.place = place_now();
+  place_inside(record);
+  publish(record, {});
+}
+
+untraced::untraced() noexcept { ++silenced; }
+untraced::~untraced() { --silenced; }
+
+void set_trace_place_finder(trace_place_finder finder) noexcept {
+  place_finder.store(finder, std::memory_order_release);
+}
+
+// --- names
+
+std::uint32_t trace_text(std::string_view text) noexcept {
+  text_table& table = texts();
+  try {
+    const std::scoped_lock lock(table.mutex);
+    if (const auto known = table.numbers.find(text); known != table.numbers.end()) {
+      return known->second;
+    }
+    const auto number = static_cast<std::uint32_t>(table.texts.size());
+    table.texts.emplace_back(text);
+    table.numbers.emplace(table.texts.back(), number);
+    return number;
+  } catch (...) {
+    return 0;
+  }
+}
+
+std::string trace_text(std::uint32_t number) {
+  text_table& table = texts();
+  const std::scoped_lock lock(table.mutex);
+  return number < table.texts.size() ? table.texts[number] : std::string();
+}
+
+std::uint32_t trace_number(std::size_t hash) noexcept {
+  text_table& table = texts();
+  try {
+    const std::scoped_lock lock(table.mutex);
+    const auto next = static_cast<std::uint32_t>(table.hashes.size() + 1);
+    return table.hashes.try_emplace(hash, next).first->second;
+  } catch (...) {
+    return 0;
+  }
+}
+
+// --- recorders
+
+trace_recorder::trace_recorder(std::size_t most, keep which)
+    : state_(std::make_shared<state>(most, which)) {}
+
+trace_recorder::~trace_recorder() { stop(); }
+
+void trace_recorder::start() {
+  listeners& all = all_listeners();
+  std::deque<state::timed> forgotten;  // ends after the lock, with the events in it
+  const std::scoped_lock lock(all.mutex);
+  if (state_->on) return;
+  all.on.push_back(state_);
+  forgotten.swap(state_->entries);
+  state_->blocks.clear();
+  state_->dropped = 0;
+  state_->on = true;
+  state_->started = trace_now();
+  state_->stopped = 0;
+  detail::trace_listeners.fetch_add(1);
+}
+
+void trace_recorder::stop() noexcept {
+  listeners& all = all_listeners();
+  const std::scoped_lock lock(all.mutex);
+  if (!state_->on) return;
+  std::erase(all.on, state_);
+  state_->on = false;
+  state_->stopped = trace_now();
+  detail::trace_listeners.fetch_sub(1);
+}
+
+bool trace_recorder::is_on() const noexcept {
+  const std::scoped_lock lock(all_listeners().mutex);
+  return state_->on;
+}
+
+std::int64_t trace_recorder::started() const noexcept {
+  const std::scoped_lock lock(all_listeners().mutex);
+  return state_->started;
+}
+
+std::int64_t trace_recorder::stopped() const noexcept {
+  const std::scoped_lock lock(all_listeners().mutex);
+  return state_->stopped;
+}
+
+std::vector<trace_record> trace_recorder::records() const {
+  std::vector<state::timed> entries;
+  {
+    const std::scoped_lock lock(all_listeners().mutex);
+    entries.assign(state_->entries.begin(), state_->entries.end());
+  }
+  std::vector<trace_record> out;
+  out.reserve(entries.size());
+  for (auto& [record, clock] : entries) {
+    // Asked without the lock: it is the runtime that answers.
+    if (const auto times = clock ? clock() : std::nullopt) {
+      // The command was submitted while the record was open; that is where the two clocks meet.
+      record.device_begin = record.begin + (times->begin - times->submitted);
+      record.device_end = record.device_begin + (times->end - times->begin);
+    }
+    out.push_back(std::move(record));
+  }
+  return out;
+}
+
+std::size_t trace_recorder::dropped() const noexcept {
+  const std::scoped_lock lock(all_listeners().mutex);
+  return state_->dropped;
+}
+
+std::vector<trace_recorder::block> trace_recorder::blocks() const {
+  std::vector<block> out;
+  {
+    const std::scoped_lock lock(all_listeners().mutex);
+    out.reserve(state_->blocks.size());
+    for (const auto& [address, b] : state_->blocks) out.push_back(b);
+  }
+  std::ranges::sort(out, {}, &block::address);
+  return out;
+}
+
+}  // namespace usmx

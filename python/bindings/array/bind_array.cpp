@@ -1,0 +1,345 @@
+// `usmx.ndarray`: the array of the library as Python sees it. What it does stands in the files
+// named ndarray_*.cpp; this one makes the object and says where it is.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "array/ndarray.hpp"
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "support/text.hpp"
+
+namespace usmx::python {
+namespace {
+
+// Borrowed: the module keeps it.
+nb::handle ndarray_class;
+
+nb::tuple tuple_of(const extents& e) {
+  PyObject* const out = PyTuple_New(static_cast<Py_ssize_t>(e.size()));
+  if (out == nullptr) nb::raise_python_error();
+  for (std::size_t k = 0; k < e.size(); ++k) {
+    PyObject* const item = PyLong_FromLongLong(e[k]);
+    if (item == nullptr) {
+      Py_DECREF(out);
+      nb::raise_python_error();
+    }
+    PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(k), item);
+  }
+  return nb::steal<nb::tuple>(out);
+}
+
+/// Shape and strides as the constructor got them.
+layout asked_layout(nb::handle shape, nb::handle strides, char order, std::size_t itemsize) {
+  const extents lengths = to_shape(shape);
+  layout out;
+  if (strides.is_none()) {
+    check(order == 'F' ? layout::f_order(lengths, itemsize, out)
+                       : layout::c_order(lengths, itemsize, out),
+          text_of(lengths));
+    return out;
+  }
+  extents steps = read_extents(strides, "strides", fault::strides_overflow);
+  const std::string held = text_of(steps);
+  check(layout::strided(lengths, std::move(steps), itemsize, out), held);
+  return out;
+}
+
+/// An array over memory that is there: ours, or anything that speaks a protocol.
+array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64_t offset,
+                  nb::handle queue) {
+  const std::optional<array> source = to_array(buffer);
+  if (!source)
+    wrong_type("buffer", buffer,
+               "'device', 'shared', 'host', a memory of usmx or an object with USM");
+  const array bytes = byte_span(*source);
+  const auto size = static_cast<std::int64_t>(bytes.elements().size());
+  const auto item = static_cast<std::int64_t>(type.itemsize());
+  const element_range reach = where.range();
+  // In 128 bits: an offset is not checked by anybody else.
+  const auto first = (static_cast<__int128>(offset) + reach.first) * item;
+  const auto last = (static_cast<__int128>(offset) + reach.last) * item;
+  if (where.size() > 0 && (first < 0 || last > size)) {
+    throw interop_error(fault::out_of_allocation,
+                        "buffer: " + std::to_string(size) + " bytes do not hold shape " +
+                            text_of(where.shape()) + " with strides " + text_of(where.strides()) +
+                            " at offset " + std::to_string(offset));
+  }
+  any_view elements;
+  auto* const data = static_cast<std::byte*>(bytes.data()) + (where.size() > 0 ? offset * item : 0);
+  check(any_view::make(data, type, std::move(where), bytes.kind(), bytes.elements().read_only(),
+                       elements),
+        "the buffer");
+  const array out = bytes.with_view(std::move(elements));
+  if (queue.is_none()) return out;
+  const sycl::queue place = to_queue(queue);
+  const gil_released released;
+  return out.on(place);
+}
+
+array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle strides,
+                std::int64_t offset, nb::handle order, nb::handle queue) {
+  const char layout_order = to_order(order, "CF");
+  const dtype t = type.is_none() ? dtype::of<double>() : to_dtype(type);
+  layout where = asked_layout(shape, strides, layout_order, t.itemsize());
+  if (!nb::isinstance<nb::str>(buffer))
+    return over_memory(buffer, std::move(where), t, offset, queue);
+
+  const usm_kind kind = to_kind(buffer, usm_kind::device);
+  const element_range reach = where.range();
+  std::int64_t last = 0;
+  if (__builtin_add_overflow(offset, reach.last, &last) ||
+      (where.size() > 0 && offset + reach.first < 0)) {
+    throw interop_error(
+        fault::out_of_allocation,
+        "offset: " + std::to_string(offset) + " does not lead to memory that begins at element 0");
+  }
+  layout room;
+  check(layout::c_order(extents{last}, t.itemsize(), room), std::to_string(last) + " elements");
+  const array all = allocate_array(to_queue(queue), std::move(room), t, kind);
+  any_view elements;
+  auto* const data =
+      static_cast<std::byte*>(all.data()) + offset * static_cast<std::int64_t>(t.itemsize());
+  check(any_view::make(data, t, std::move(where), kind, false, elements));
+  return all.with_view(std::move(elements));
+}
+
+/// Everything that the owner keeps alive, or what the array reaches if nobody does.
+nb::object whole_memory(const array& a) {
+  const shared_owner& owner = a.keep_alive();
+  if (!owner || a.elements().size() == 0) return wrap_memory(a);
+  return wrap_memory(
+      a.with_view(byte_run(owner->base(), owner->bytes(), a.kind(), a.elements().read_only())));
+}
+
+std::int64_t offset_of(const array& a) noexcept {
+  const shared_owner& owner = a.keep_alive();
+  if (!owner || a.elements().size() == 0) return -a.elements().layout().range().first;
+  return (static_cast<std::byte*>(a.data()) - owner->base()) /
+         static_cast<std::int64_t>(a.elements().dtype().itemsize());
+}
+
+/// `a.flags`: what NumPy's users ask of a layout. Keeps the array it speaks of.
+struct array_flags {
+  nb::object of;
+  const any_view& view() const { return value_of(of).elements(); }
+};
+
+void set_writeable(const array_flags& flags, bool writeable) {
+  ndarray& holder = self_of<ndarray>(flags.of);
+  array& a = holder.value;
+  if (writeable == !a.elements().read_only()) return;
+  if (writeable)
+    throw nb::value_error("writeable: memory that is read-only cannot be made writeable here");
+  a = a.with_view(a.elements().as_read_only());
+  holder.dpnp_view.reset();
+}
+
+void bind_flags(nb::module_& m) {
+  nb::class_<array_flags> c(m, "_Flags", "Layout and access of an array.");
+  refuse_iteration(c);
+  const auto is_c = [](const array_flags& f) { return f.view().layout().is_c_contiguous(); };
+  const auto is_f = [](const array_flags& f) { return f.view().layout().is_f_contiguous(); };
+  const auto is_either = [is_c, is_f](const array_flags& f) { return is_c(f) || is_f(f); };
+  const auto is_writeable = [](const array_flags& f) { return !f.view().read_only(); };
+  c.def_prop_ro("c_contiguous", is_c, "True if the elements stand gapless in C order.");
+  c.def_prop_ro("f_contiguous", is_f, "True if the elements stand gapless in Fortran order.");
+  c.def_prop_ro("contiguous", is_c, "As `c_contiguous`.");
+  c.def_prop_ro("forc", is_either, "True if either order fits.");
+  c.def_prop_ro(
+      "fnc", [is_c, is_f](const array_flags& f) { return is_f(f) && !is_c(f); },
+      "Fortran order only.");
+  c.def_prop_ro("aligned", [](const array_flags&) { return true; }, "True: others are not made.");
+  c.def_prop_rw("writeable", is_writeable, set_writeable,
+                "False for read-only memory; can be set to False.");
+  c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
+  c.def(
+      "__getitem__",
+      [](nb::handle self, const nb::str& key) {
+        static_cast<void>(self_of<array_flags>(self));
+        const std::string name = to_text(key, "key");
+        std::string lower = name;
+        for (char& letter : lower)
+          letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+        if (!nb::hasattr(self, lower.c_str())) throw nb::key_error(name.c_str());
+        return nb::object(self.attr(lower.c_str()));
+      },
+      nb::sig("def __getitem__(self, name: str, /) -> bool"));
+  c.def("__repr__", [is_c, is_f, is_writeable](const array_flags& f) {
+    const auto line = [](const char* name, bool value) {
+      return std::string("  ") + name + " : " + (value ? "True" : "False");
+    };
+    return line("C_CONTIGUOUS", is_c(f)) + "\n" + line("F_CONTIGUOUS", is_f(f)) + "\n" +
+           line("WRITEABLE", is_writeable(f)) + "\n" + line("ALIGNED", true);
+  });
+}
+
+void bind_properties(nb::class_<ndarray>& c) {
+  const auto view = [](nb::handle self) -> const any_view& { return value_of(self).elements(); };
+  c.def_prop_ro(
+      "shape", [view](nb::handle self) { return tuple_of(view(self).layout().shape()); },
+      "Lengths.", nb::sig("def shape(self) -> tuple[int, ...]"));
+  c.def_prop_ro(
+      "strides", [view](nb::handle self) { return tuple_of(view(self).layout().strides()); },
+      "Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).",
+      nb::sig("def strides(self) -> tuple[int, ...]"));
+  c.def_prop_ro(
+      "offset", [](nb::handle self) { return offset_of(value_of(self)); },
+      "Elements from the beginning of `usm_data` to the first element.");
+  c.def_prop_ro("ndim", [view](nb::handle self) { return view(self).rank(); }, "Number of axes.");
+  c.def_prop_ro(
+      "size", [view](nb::handle self) { return view(self).size(); }, "Number of elements.");
+  c.def_prop_ro(
+      "itemsize", [view](nb::handle self) { return view(self).dtype().itemsize(); },
+      "Bytes of an element.");
+  c.def_prop_ro(
+      "nbytes", [view](nb::handle self) { return view(self).nbytes(); },
+      "Bytes of all elements, without gaps between them.");
+  c.def_prop_ro(
+      "dtype", [view](nb::handle self) { return dtype_object(view(self).dtype()); },
+      "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.",
+      nb::sig("def dtype(self) -> NumpyDType"));
+  c.def_prop_ro(
+      "_typestr", [view](nb::handle self) { return view(self).dtype().typestr(); },
+      "The element type as the protocols spell it; reading it exports nothing.");
+  c.def_prop_ro(
+      "usm_type", [](nb::handle self) { return name(value_of(self).kind()); },
+      "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.",
+      nb::sig("def usm_type(self) -> UsmKind"));
+  c.def_prop_ro(
+      "flags",
+      [](nb::object self) {
+        static_cast<void>(value_of(self));
+        return array_flags{std::move(self)};
+      },
+      "Layout and access.");
+  c.def_prop_ro(
+      "queue", [](nb::handle self) { return value_of(self).queue(); },
+      "The queue on which it is computed.");
+  c.def_prop_ro(
+      "device", [](nb::handle self) { return value_of(self).queue().get_device(); },
+      "The device of its queue.");
+  c.def_prop_ro(
+      "context", [](nb::handle self) { return value_of(self).queue().get_context(); },
+      "The context that its memory belongs to.");
+  bind_dpctl_names(c, [](nb::handle self) { return value_of(self).queue(); }, queue_for_dpnp);
+  for (const char* name : {"usm_data", "base"}) {
+    c.def_prop_ro(
+        name, [](nb::handle self) { return whole_memory(value_of(self)); },
+        nb::sig("def (self) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"),
+        "The memory behind the array, all of it, without a copy.");
+  }
+  for (const char* name : {"pointer", "_pointer"}) {
+    c.def_prop_ro(
+        name,
+        [](nb::handle self) {
+          const array& a = value_of(self);
+          // The address may reach commands that nobody tells us about.
+          a.used_on(a.queue());
+          return reinterpret_cast<std::uintptr_t>(a.data());
+        },
+        "The address of the first element.");
+  }
+  c.def_prop_ro(
+      suai::attribute, [](nb::handle self) { return export_suai(value_of(self)); },
+      nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
+}
+
+}  // namespace
+
+nb::object wrap_array(array elements) {
+  nb::object out = nb::inst_alloc(ndarray_class);
+  new (nb::inst_ptr<ndarray>(out)) ndarray{std::move(elements), {}};
+  nb::inst_mark_ready(out);
+  return out;
+}
+
+nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner) {
+  nb::object out = nb::inst_alloc(ndarray_class);
+  new (nb::inst_ptr<ndarray>(out))
+      ndarray{array::over(std::move(elements), queue, std::move(owner)), {}};
+  nb::inst_mark_ready(out);
+  return out;
+}
+
+nb::object wrap_view(const array& a, any_view elements) {
+  return wrap_array(a.with_view(std::move(elements)));
+}
+
+const array* array_of(nb::handle obj) noexcept {
+  return is_ready<ndarray>(obj) ? &nb::inst_ptr<ndarray>(obj)->value : nullptr;
+}
+
+void bind_array(nb::module_& m) {
+  bind_dtype(m);
+  bind_flags(m);
+  nb::class_<ndarray> c(
+      m, "ndarray",
+      "An n-dimensional array in USM: elements, the queue on which they are computed, and the "
+      "memory\n"
+      "they keep alive. Slices, transposed and reshaped arrays are views of the same memory.\n\n"
+      "Parameters\n----------\n"
+      "shape : int or tuple of int\n    Lengths.\n"
+      "dtype : optional\n    The element type; float64 by default.\n"
+      "buffer : {'device', 'shared', 'host'} or memory\n"
+      "    The kind of memory to allocate, or memory to lie in: a ``usmx.memory`` object or any "
+      "with\n"
+      "    `__sycl_usm_array_interface__`. Contents of new memory are undefined.\n"
+      "strides : tuple of int, optional\n    Steps along each axis in elements; may be zero or "
+      "negative.\n"
+      "offset : int\n    Elements from the beginning of the buffer to the first element.\n"
+      "order : {'C', 'F'}\n    The order of the elements where no strides are given.\n"
+      "queue : optional\n    The queue on which the array is computed; by default that of the "
+      "memory.\n\n"
+      "Raises\n------\n"
+      "InteropError\n    The elements do not lie inside the buffer, or shape or strides overflow.\n"
+      "AllocationError\n    There is not enough memory.",
+      nb::is_weak_referenceable(), nb::type_slots(ndarray_slots()), nb::pooled());
+  c.attr("__module__") = "usmx";
+  ndarray_class = c;
+  c.def(
+      "__init__",
+      [](nb::pointer_and_handle<ndarray> self, nb::handle shape, nb::handle type, nb::handle buffer,
+         nb::handle strides, nb::handle offset, nb::handle order, nb::handle queue) {
+        initialise(self,
+                   construct(shape, type, buffer, strides,
+                             read_integer(offset, "offset", fault::offset_overflow), order, queue));
+      },
+      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = "device",
+      nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
+      nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | "
+              "SupportsUSM = 'device', strides: Sequence[int] | None = None, offset: SupportsIndex "
+              "= 0, order: Order = 'C', queue: QueueLike = None) -> None"));
+  c.def(
+      "_getitem",
+      [](nb::handle self, nb::handle key) {
+        return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
+      },
+      nb::arg("key").none(), nb::sig("def _getitem(self, key: Index) -> ndarray"));
+  c.def(
+      "__setitem__",
+      [](nb::handle self, nb::handle key, nb::handle value) {
+        const array& a = value_of(self);
+        assign(a.with_view(indexed(a.elements(), key)), value);
+      },
+      nb::arg("key").none(), nb::arg("value").none(),
+      nb::sig("def __setitem__(self, key: Index, value: ArrayLike) -> None"));
+  c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
+  c.def(
+      "_repr_html_",
+      [](nb::handle self) {
+        static_cast<void>(value_of(self));
+        return nb::module_::import_("usmx._notebook").attr("array")(self);
+      },
+      nb::sig("def _repr_html_(self) -> str"));
+  c.def("__str__", [](nb::handle self) { return represent(value_of(self), 0); });
+  bind_properties(c);
+  bind_shape(c, m);
+  bind_conversions(c, m);
+  bind_creation(m);
+  m.attr("usm_ndarray") = c;
+}
+
+}  // namespace usmx::python

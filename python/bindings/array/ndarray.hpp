@@ -1,0 +1,128 @@
+// What the files behind `usmx.ndarray` share: the object that Python holds, and the reading of the
+// arguments that many of its functions take.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+
+namespace usmx::python {
+
+/// A type of its own, so that extensions may convert usmx::array as they like.
+struct ndarray {
+  array value;
+  /// What dpnp was given of it, see as_dpnp.
+  nb::object dpnp_view = {};
+
+  ~ndarray() { give_back(value); }
+};
+
+/// The array inside `self`. TypeError unless that is an initialised ndarray.
+inline const array& value_of(nb::handle self) { return self_of<ndarray>(self).value; }
+/// A new object for elements in memory that was just allocated.
+nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner);
+/// Another view of what is inside `self`.
+nb::object wrap_view(const array& a, any_view elements);
+
+// --- ndarray_dtype.cpp
+// ----------------------------------------------------------------------------
+
+/// Every spelling of an element type: a name, a type string, a Python or NumPy type, a dtype of
+/// NumPy's or ours, a description of a record. TypeError, or interop_error for a type string.
+dtype to_dtype(nb::handle obj);
+/// What `ndarray.dtype` gives: a numpy.dtype where NumPy is installed, a usmx.dtype elsewhere.
+nb::object dtype_object(const dtype& type);
+/// The module numpy, imported now if it was not; an invalid object where it is not installed.
+nb::object numpy();
+void bind_dtype(nb::module_& m);
+
+// --- ndarray_arguments.cpp
+// ------------------------------------------------------------------------
+
+/// `shape=`: an int or a sequence of ints.
+extents to_shape(nb::handle obj);
+/// `usm_type=`; None gives `otherwise`.
+usm_kind to_kind(nb::handle obj, usm_kind otherwise);
+/// `queue=` and `device=` together; None twice gives the default queue.
+sycl::queue to_place(nb::handle queue, nb::handle device);
+/// An axis, counted from the end if negative. ValueError with the rank.
+int to_axis(nb::handle obj, int rank);
+/// "C", "F", "A" or "K". ValueError.
+char to_order(nb::handle obj, const char* allowed = "CFAK");
+/// The positional arguments of `reshape` and `transpose`: one sequence, or its items in a row.
+nb::object one_sequence(const nb::args& args);
+
+/// A gapless layout of the shape of `like`, in the given order; "K" keeps its order of the axes.
+layout ordered_layout(const layout& like, std::size_t itemsize, char order);
+/// Memory for elements laid out like that; contents undefined. Releases the GIL.
+array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind);
+/// The first fault as the exception for `held`.
+void check(fault code, const std::string& held = {});
+std::string text_of(const extents& shape);
+
+// --- ndarray_values.cpp
+// ---------------------------------------------------------------------------
+
+/// A Python number as the bytes of one element. TypeError, ValueError, OverflowError as NumPy's.
+void to_element(nb::handle number, const dtype& type, std::byte* out);
+/// The element at `bytes` as a Python object; a record as what NumPy makes of it.
+nb::object from_element(const std::byte* bytes, const dtype& type);
+/// True for Python's own numbers, whose type adapts to that of an array.
+bool is_python_number(nb::handle obj) noexcept;
+/// The type that a Python number has by itself: bool, int64 (uint64), float64, complex128.
+dtype natural_dtype(nb::handle number);
+
+// --- ndarray_host.cpp
+// -----------------------------------------------------------------------------
+
+/// Elements in host memory, borrowed from a buffer or made of numbers and nested sequences.
+class host_elements {
+ public:
+  /// `wanted` may be null: the elements then have the type that NumPy would give them.
+  static host_elements of(nb::handle obj, const dtype* wanted = nullptr);
+  const any_view& view() const noexcept { return buffer_ ? buffer_->elements() : view_; }
+
+ private:
+  std::optional<host_buffer> buffer_;
+  std::unique_ptr<std::byte[]> bytes_;
+  any_view view_;
+};
+
+// --- ndarray_indexing.cpp
+// -------------------------------------------------------------------------
+
+/// The elements that a key of basic indexing selects. IndexError, TypeError.
+any_view indexed(const any_view& v, nb::handle key);
+/// `a[key] = value`: a number, anything with USM, anything with host elements; broadcast and cast.
+void assign(const array& target, nb::handle value);
+
+// --- ndarray_shape.cpp, ndarray_repr.cpp, ndarray_buffer.cpp, ndarray_create.cpp
+// --------------------
+
+/// The same elements in another shape, copied where that cannot be avoided.
+nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle copy);
+void bind_shape(nb::class_<ndarray>& c, nb::module_& m);
+/// The elements as text, of large arrays the edges; `indent` columns stand before it.
+std::string represent(const array& a, std::size_t indent);
+std::string represent(const array& a);
+/// The format string of PEP 3118.
+std::string buffer_format(const dtype& type);
+const PyType_Slot* ndarray_slots();
+/// ndarray_operators.cpp: comparison, `in`, and the operators of numbers.
+void add_operators(std::vector<PyType_Slot>& slots);
+void bind_creation(nb::module_& m);
+/// asarray, with its arguments as Python gave them.
+nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,
+                    nb::handle queue, nb::handle copy);
+/// The array on another queue: the same memory if it is within reach, otherwise a copy.
+array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
+             bool always_copy, char order);
+/// The queue object by which dpnp recognises the array's memory; not valid if there is none.
+nb::object queue_for_dpnp(nb::handle self);
+void bind_conversions(nb::class_<ndarray>& c, nb::module_& m);
+
+}  // namespace usmx::python

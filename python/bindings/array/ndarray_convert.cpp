@@ -1,0 +1,369 @@
+// Arrays as something else: another dtype, another kind or place, NumPy's arrays, Python's numbers,
+// bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "array/ndarray.hpp"
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::python {
+namespace {
+
+nb::object numpy_or_error(const char* what) {
+  nb::object np = numpy();
+  if (!np.is_valid()) {
+    throw nb::import_error(
+        (std::string(what) + " needs NumPy; install it with: pip install numpy").c_str());
+  }
+  return np;
+}
+
+nb::object to_numpy(nb::handle self) {
+  const array& a = value_of(self);
+  const nb::object np = numpy_or_error("to_numpy()");
+  nb::object out = np.attr("empty")(self.attr("shape"), dtype_object(a.elements().dtype()));
+  const std::optional<host_buffer> target = host_buffer::borrow(out, true);
+  const gil_released released;
+  copy_to_host(target->elements(), a);
+  return out;
+}
+
+/// Wrong only for device memory, where NumPy would otherwise make an array of one Python object.
+nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_if) {
+  if (value_of(self).kind() == usm_kind::device) {
+    throw nb::type_error(
+        "the host cannot see device memory; copy it with to_numpy(), or make the array with "
+        "usm_type='shared'");
+  }
+  const nb::object np = numpy_or_error("__array__");
+  nb::object view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
+  nb::object wanted = type.is_none() ? nb::object(view.attr("dtype")) : nb::borrow(type);
+  const bool always = !copy_if.is_none() && nb::cast<bool>(nb::bool_(copy_if));
+  const bool same = nb::cast<bool>(nb::bool_(view.attr("dtype").equal(np.attr("dtype")(wanted))));
+  if (!same && !copy_if.is_none() && !always)
+    throw nb::value_error("copy: another dtype needs a copy, but copy=False");
+  return same && !always ? view : view.attr("astype")(wanted);
+}
+
+nb::object array_interface(nb::handle self) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  if (a.kind() == usm_kind::device) {
+    throw nb::attribute_error(
+        "device memory has no __array_interface__, the host cannot see it; copy it with "
+        "to_numpy()");
+  }
+  wait_for_work(a);
+  nb::dict d;
+  d["shape"] = self.attr("shape");
+  d["typestr"] = v.dtype().typestr().c_str();
+  if (v.dtype().members() != nullptr) d["descr"] = write_typedescr(*v.dtype().members());
+  d["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(v.data()), v.read_only());
+  nb::list strides;
+  for (const std::int64_t s : v.layout().strides())
+    strides.append(s * static_cast<std::int64_t>(v.dtype().itemsize()));
+  d["strides"] = nb::tuple(strides);
+  d["version"] = 3;
+  return d;
+}
+
+/// The one element of an array, in host memory; `what` begins the error for arrays of another size.
+nb::object only_element(const array& a, const char* what) {
+  const any_view& v = a.elements();
+  if (v.size() != 1) {
+    throw nb::type_error(
+        (std::string(what) + " an array of size 1, this has shape " + text_of(v.layout().shape()))
+            .c_str());
+  }
+  const auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(v.dtype().itemsize(), 16));
+  any_view target;
+  check(any_view::make(bytes.get(), v.dtype(), layout(), usm_kind::unknown, false, target));
+  layout flat;
+  v.layout().reshaped(extents(), flat);
+  {
+    const gil_released released;
+    copy_to_host(target, a.with_view(v.with_layout(std::move(flat), 0)));
+  }
+  return from_element(bytes.get(), v.dtype());
+}
+
+nb::object item(nb::handle self, const nb::args& index) {
+  const array& a = value_of(self);
+  if (index.size() == 0) return only_element(a, "item() without an index takes");
+  nb::object key = nb::borrow<nb::tuple>(index);
+  if (index.size() == 1 && PyTuple_Check(nb::handle(index[0]).ptr())) key = nb::object(index[0]);
+  if (nb::len(key) == 1 && a.elements().rank() != 1) {
+    nb::object flat = reshape(self, nb::int_(-1), 'C', nb::none());
+    return only_element(value_of(flat).with_view(indexed(value_of(flat).elements(), key)),
+                        "item() takes");
+  }
+  return only_element(a.with_view(indexed(a.elements(), key)), "item() takes");
+}
+
+/// All elements in C order, in host memory.
+nb::object to_bytes(const array& a) {
+  const any_view& v = a.elements();
+  nb::object out =
+      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(v.nbytes())));
+  if (!out.is_valid()) nb::raise_python_error();
+  char* const text = PyBytes_AS_STRING(out.ptr());
+  // Python promises no alignment for the text of a bytes object; it is nearly always there.
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(text) % v.dtype().alignment() == 0;
+  const std::unique_ptr<std::byte[]> aside(is_aligned ? nullptr : new std::byte[v.nbytes() + 16]);
+  layout where;
+  check(layout::c_order(v.layout().shape(), v.dtype().itemsize(), where));
+  any_view target;
+  void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
+  check(any_view::make(landing, v.dtype(), std::move(where), usm_kind::unknown, false, target));
+  {
+    const gil_released released;
+    copy_to_host(target, a);
+  }
+  if (!is_aligned) std::memcpy(text, aside.get(), v.nbytes());
+  return out;
+}
+
+nb::object nested(const std::byte*& at, const dtype& type, const extents& shape, std::size_t axis) {
+  if (axis == shape.size()) {
+    nb::object element = from_element(at, type);
+    at += type.itemsize();
+    return element;
+  }
+  nb::list out;
+  for (std::int64_t k = 0; k < shape[axis]; ++k) out.append(nested(at, type, shape, axis + 1));
+  return out;
+}
+
+nb::object to_list(const array& a) {
+  const nb::object bytes = to_bytes(a);
+  const auto* at = reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr()));
+  return nested(at, a.elements().dtype(), a.elements().layout().shape(), 0);
+}
+
+nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool always_copy) {
+  const array& a = value_of(self);
+  const dtype wanted = to_dtype(type);
+  if (!always_copy && wanted == a.elements().dtype()) return nb::borrow(self);
+  const usm_kind kind = a.kind() == usm_kind::unknown ? usm_kind::device : a.kind();
+  return wrap_array(placed(a, a.queue(), wanted, kind, true, to_order(order)));
+}
+
+nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
+                        nb::handle queue) {
+  const array& a = value_of(self);
+  const sycl::queue place =
+      queue.is_none() && device.is_none() ? a.queue() : to_place(queue, device);
+  const usm_kind kind =
+      to_kind(usm_type, a.kind() == usm_kind::unknown ? usm_kind::device : a.kind());
+  return wrap_array(placed(a, place, a.elements().dtype(), kind, true, to_order(order)));
+}
+
+nb::object to_device_place(nb::handle self, nb::handle place) {
+  static_cast<void>(value_of(self));
+  return as_array(self, nb::none(), nb::none(), place, nb::none(), nb::none());
+}
+
+nb::object reduce(nb::handle self) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  nb::object type = v.dtype().members() == nullptr
+                        ? nb::object(nb::str(v.dtype().typestr().c_str()))
+                        : nb::object(write_typedescr(*v.dtype().members()));
+  return nb::make_tuple(
+      nb::module_::import_("usmx._array").attr("rebuild"),
+      nb::make_tuple(to_bytes(a), self.attr("shape"), type,
+                     name(a.kind() == usm_kind::unknown ? usm_kind::device : a.kind()),
+                     filter_string(a.queue().get_device()).c_str(), v.read_only()));
+}
+
+nb::object rebuild(nb::handle bytes, nb::handle shape, nb::handle type, nb::handle usm_type,
+                   const char* filter, bool read_only) {
+  sycl::queue queue = [&] {
+    std::string reason = "a sub-device has no filter string";
+    if (*filter != '\0') {
+      try {
+        return default_queue(select_device(filter));
+      } catch (const device_error& e) {
+        reason = e.what();
+      }
+    }
+    const sycl::queue& other = default_queue();
+    const std::string text = "the array was pickled on another device and is now on " +
+                             filter_string(other.get_device()) + ": " + reason;
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) nb::raise_python_error();
+    return other;
+  }();
+  const dtype t = to_dtype(type);
+  layout where;
+  check(layout::c_order(to_shape(shape), t.itemsize(), where));
+  const std::optional<host_buffer> source = host_buffer::borrow(bytes);
+  if (!source ||
+      source->elements().nbytes() != static_cast<std::size_t>(where.size()) * t.itemsize()) {
+    throw nb::value_error("the pickled bytes do not fill the shape");
+  }
+  array out = allocate_array(queue, where, t, to_kind(usm_type, usm_kind::device));
+  // As bytes: the buffer of a bytes object need not be aligned for the elements.
+  const array raw = out.with_view(byte_run(static_cast<std::byte*>(out.data()),
+                                           source->elements().nbytes(), out.kind(), false));
+  {
+    const gil_released released;
+    copy_from_host(raw, source->elements());
+  }
+  return read_only ? wrap_view(out, out.elements().as_read_only()) : wrap_array(std::move(out));
+}
+
+/// The class of dpnp's arrays if some part of dpnp is loaded.
+nb::object dpnp_class() {
+  for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
+    const nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+    if (module.is_valid() && nb::hasattr(module, "usm_ndarray")) return module.attr("usm_ndarray");
+  }
+  return {};
+}
+
+/// dpnp's way in. Its reader of the dictionary refuses negative strides, its constructor takes
+/// them. The result is kept: dpnp.asarray copies unless `sycl_queue` of this object and of that one
+/// are the same Python object, and each memory of dpctl makes its own.
+nb::object as_dpnp(nb::handle self) {
+  ndarray& holder = self_of<ndarray>(self);
+  const nb::object type = dpnp_class();
+  if (!type.is_valid()) throw nb::attribute_error("__usm_ndarray__: dpnp is not loaded");
+  if (holder.value.elements().dtype().is_record()) {
+    throw nb::attribute_error("__usm_ndarray__: dpnp has no records");
+  }
+  const array& a = holder.value;
+  const any_view& v = a.elements();
+  if (holder.dpnp_view.is_valid()) {
+    // Every access hands the memory over once more.
+    wait_for_work(a);
+    a.used_on(a.queue());
+    return holder.dpnp_view;
+  }
+  const nb::object memory =
+      nb::module_::import_("dpctl.memory").attr("as_usm_memory")(wrap_memory(byte_span(a)));
+  const auto distance = static_cast<std::byte*>(v.data()) - v.first_byte();
+  nb::object out =
+      type(self.attr("shape"), nb::arg("dtype") = dtype_object(v.dtype()),
+           nb::arg("buffer") = memory, nb::arg("strides") = self.attr("strides"),
+           nb::arg("offset") = distance / static_cast<std::ptrdiff_t>(v.dtype().itemsize()));
+  if (v.read_only()) out.attr("flags").attr("writable") = false;
+  holder.dpnp_view = out;
+  return out;
+}
+
+}  // namespace
+
+nb::object queue_for_dpnp(nb::handle self) {
+  const any_view& v = value_of(self).elements();
+  if (v.size() == 0 || v.dtype().is_record() || !dpnp_class().is_valid()) return {};
+  return as_dpnp(self).attr("sycl_queue");
+}
+
+void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
+  const auto none = nb::none();
+  c.def("to_numpy", to_numpy,
+        "A copy of the elements as a NumPy array, in C order.\n\nRaises\n------\nImportError\n    "
+        "NumPy is not installed.",
+        nb::sig("def to_numpy(self) -> NumpyArray"));
+  c.def(
+      "to_host",
+      [](nb::handle self) {
+        static_cast<void>(value_of(self));
+        return as_array(self, nb::none(), nb::str("host"), nb::none(), nb::none(), nb::none());
+      },
+      "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
+      nb::sig("def to_host(self) -> ndarray"));
+  c.def(
+      "to_device", to_device_place, nb::arg("device_or_queue"),
+      "The elements on another device or queue; copied unless device and context stay the same.\n\n"
+      "Parameters\n----------\n"
+      "device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.",
+      nb::sig("def to_device(self, device_or_queue: DeviceLike) -> ndarray"));
+  c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::kw_only(),
+        nb::arg("copy") = true,
+        "A copy with another element type, cast as NumPy's 'unsafe' casting does.\n\n"
+        "Parameters\n----------\n"
+        "dtype\n    The element type.\n"
+        "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
+        "copy : bool\n    False gives the array itself if the type is the same.",
+        nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', *, copy: bool = True) "
+                "-> ndarray"));
+  c.def("copy", copied_array, nb::arg("order") = "C", nb::kw_only(), nb::arg("usm_type") = none,
+        nb::arg("device") = none, nb::arg("queue") = none,
+        "A copy, of the same kind on the same queue unless others are given.",
+        nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
+                "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
+  c.def(
+      "__copy__",
+      [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); },
+      nb::sig("def __copy__(self) -> ndarray"));
+  c.def(
+      "__deepcopy__",
+      [none](nb::handle self, nb::handle) {
+        return copied_array(self, nb::str("K"), none, none, none);
+      },
+      nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
+  c.def("item", item, nb::arg("index"),
+        "One element as a Python number: the only one, or the one at `index`.",
+        nb::sig("def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any"));
+  c.def(
+      "tolist", [](nb::handle self) { return to_list(value_of(self)); },
+      "The elements as nested lists of numbers.", nb::sig("def tolist(self) -> Any"));
+  c.def(
+      "tobytes", [](nb::handle self) { return to_bytes(value_of(self)); },
+      "The bytes of the elements in C order.", nb::sig("def tobytes(self) -> bytes"));
+  c.def("__bool__", [](nb::handle self) {
+    if (value_of(self).elements().size() != 1) {
+      throw nb::value_error("the truth value of an array is ambiguous unless it has one element");
+    }
+    const nb::object only = only_element(value_of(self), "bool() takes");
+    const int truth = PyObject_IsTrue(only.ptr());
+    if (truth < 0) nb::raise_python_error();
+    return truth != 0;
+  });
+  c.def(
+      "__int__",
+      [](nb::handle self) {
+        return nb::steal(PyNumber_Long(only_element(value_of(self), "int() takes").ptr()));
+      },
+      nb::sig("def __int__(self) -> int"));
+  c.def(
+      "__float__",
+      [](nb::handle self) {
+        return nb::steal(PyNumber_Float(only_element(value_of(self), "float() takes").ptr()));
+      },
+      nb::sig("def __float__(self) -> float"));
+  c.def(
+      "__complex__",
+      [](nb::handle self) {
+        return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(
+            only_element(value_of(self), "complex() takes"));
+      },
+      nb::sig("def __complex__(self) -> complex"));
+  c.def(
+      "__index__",
+      [](nb::handle self) {
+        const any_view& v = value_of(self).elements();
+        const type_class t = v.dtype().kind();
+        if (v.rank() != 0 || (t != type_class::integer && t != type_class::unsigned_integer)) {
+          throw nb::type_error("only 0-d arrays of integers can be converted to an index");
+        }
+        return only_element(value_of(self), "an index is");
+      },
+      nb::sig("def __index__(self) -> int"));
+  c.def(
+      "__array__", to_numpy_protocol, nb::arg("dtype") = none, nb::arg("copy") = none,
+      nb::sig(
+          "def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NumpyArray"));
+  c.def_prop_ro("__array_interface__", array_interface,
+                nb::sig("def __array_interface__(self) -> dict[str, Any]"));
+  c.def_prop_ro("__usm_ndarray__", as_dpnp, nb::sig("def __usm_ndarray__(self) -> Any"));
+  c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  m.def("_rebuild_array", rebuild,
+        nb::sig("def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, "
+                "usm_type: str, device: str, readonly: bool, /) -> ndarray"));
+}
+
+}  // namespace usmx::python

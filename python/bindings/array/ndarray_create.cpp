@@ -1,0 +1,440 @@
+// New arrays: asarray's way in for everything, and the creation functions under NumPy's names.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+
+#include "array/ndarray.hpp"
+#include "array/quick_calls.hpp"
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::python {
+namespace {
+
+constexpr const char* place_doc =
+    "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory.\n"
+    "device : str, Device or Queue, optional\n    Where the array lives; its cached queue is "
+    "taken.\n"
+    "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue on which the array is "
+    "computed.\n";
+
+/// How a function that takes a place is called, for type checkers and help().
+std::string signature(const char* name, const std::string& arguments, const char* last = "") {
+  return "def " + std::string(name) + "(" + arguments +
+         ", usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None" +
+         last + ") -> ndarray";
+}
+
+std::string with_places(const char* text, const char* raises = "") {
+  return std::string(text) + place_doc + "\nReturns\n-------\nndarray\n\nRaises\n------\n" +
+         raises +
+         "AllocationError\n    There is not enough memory.\n"
+         "DeviceError\n    No device fits, or it lacks this kind of memory.";
+}
+
+/// double, or float on a device that computes with nothing wider.
+dtype default_floating(const sycl::queue& queue) {
+  return queue.get_device().has(sycl::aspect::fp64) ? dtype::of<double>() : dtype::of<float>();
+}
+
+layout layout_of(const extents& shape, std::size_t itemsize, char order) {
+  layout out;
+  check(
+      order == 'F' ? layout::f_order(shape, itemsize, out) : layout::c_order(shape, itemsize, out),
+      text_of(shape));
+  return out;
+}
+
+void fill_with(const array& a, const std::byte* element) {
+  const gil_released released;
+  fill(a, element);
+}
+
+void fill_with(const array& a, nb::handle number) {
+  const auto element = std::make_unique<std::byte[]>(a.elements().dtype().itemsize());
+  to_element(number, a.elements().dtype(), element.get());
+  fill_with(a, element.get());
+}
+
+void fill_zero(const array& a) {
+  const auto zero = std::make_unique<std::byte[]>(a.elements().dtype().itemsize());
+  fill_with(a, zero.get());
+}
+
+/// What all functions do that take a shape.
+array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+           nb::handle device, nb::handle queue) {
+  const extents lengths = to_shape(shape);
+  const usm_kind kind = to_kind(usm_type, usm_kind::device);
+  const char layout_order = to_order(order, "CF");
+  const sycl::queue place = to_place(queue, device);
+  dtype t = type.is_none() ? default_floating(place) : to_dtype(type);
+  layout where = layout_of(lengths, t.itemsize(), layout_order);
+  return allocate_array(place, std::move(where), std::move(t), kind);
+}
+
+/// What the functions named `..._like` do; `x` may be of any library.
+array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
+                nb::handle device, nb::handle queue) {
+  const std::optional<array> like = import_array(x);
+  if (!like) {
+    // Host elements give shape and type only.
+    const host_elements source = host_elements::of(x);
+    const dtype t = type.is_none() ? source.view().dtype() : to_dtype(type);
+    return allocate_array(to_place(queue, device),
+                          ordered_layout(source.view().layout(), t.itemsize(), to_order(order)), t,
+                          to_kind(usm_type, usm_kind::device));
+  }
+  const sycl::queue place =
+      queue.is_none() && device.is_none() ? like->queue() : to_place(queue, device);
+  const dtype t = type.is_none() ? like->elements().dtype() : to_dtype(type);
+  const usm_kind own = like->kind() == usm_kind::unknown ? usm_kind::device : like->kind();
+  return allocate_array(place,
+                        ordered_layout(like->elements().layout(), t.itemsize(), to_order(order)), t,
+                        to_kind(usm_type, own));
+}
+
+bool names_a_device(nb::handle device) noexcept {
+  return PyUnicode_Check(device.ptr()) || nb::isinstance<sycl::device>(device);
+}
+
+/// The place asked for, for something that is somewhere already: a device by name that it is on
+/// leaves it on its queue.
+sycl::queue place_for(const array& a, nb::handle device, nb::handle queue) {
+  if (queue.is_none() && device.is_none()) return a.queue();
+  if (queue.is_none() && names_a_device(device) &&
+      to_device(device, "device") == a.queue().get_device()) {
+    return a.queue();
+  }
+  return to_place(queue, device);
+}
+
+bool within_reach(const array& a, const sycl::queue& queue) {
+  return a.queue() == queue || (a.queue().get_context() == queue.get_context() &&
+                                a.queue().get_device() == queue.get_device());
+}
+
+bool is_false(nb::handle copy) { return !copy.is_none() && !nb::cast<bool>(nb::bool_(copy)); }
+bool is_true(nb::handle copy) { return !copy.is_none() && !is_false(copy); }
+
+array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::handle device,
+                nb::handle queue) {
+  const host_elements source = host_elements::of(obj, wanted);
+  const dtype t = wanted != nullptr ? *wanted : source.view().dtype();
+  array out = allocate_array(to_place(queue, device),
+                             ordered_layout(source.view().layout(), t.itemsize(), 'K'), t,
+                             to_kind(usm_type, usm_kind::device));
+  const gil_released released;
+  copy_from_host(out, source.view());
+  return out;
+}
+
+// --- arange
+// ---------------------------------------------------------------------------------------
+
+/// start + k * delta for the first `n` of them, in the widest type of their class; cast on the way
+/// in.
+template <class Wide>
+array count_up(const Wide& start, const Wide& delta, std::int64_t n, const dtype& type,
+               const sycl::queue& queue, usm_kind kind) {
+  array out = allocate_array(queue, layout_of(extents{n}, type.itemsize(), 'C'), type, kind);
+  const gil_released released;
+  constexpr std::int64_t block = std::int64_t{1} << 20;
+  const auto values =
+      std::make_unique<Wide[]>(static_cast<std::size_t>(std::clamp<std::int64_t>(n, 1, block)));
+  for (std::int64_t first = 0; first < n; first += block) {
+    const std::int64_t count = std::min(block, n - first);
+    for (std::int64_t k = 0; k < count; ++k) {
+      if constexpr (std::is_integral_v<Wide>) {
+        // Unsigned arithmetic: the last step may leave the range without being used.
+        values[static_cast<std::size_t>(k)] = static_cast<Wide>(
+            static_cast<std::uint64_t>(start) +
+            static_cast<std::uint64_t>(first + k) * static_cast<std::uint64_t>(delta));
+      } else {
+        values[static_cast<std::size_t>(k)] = start + static_cast<double>(first + k) * delta;
+      }
+    }
+    any_view source;
+    check(any_view::make(values.get(), dtype::of<Wide>(),
+                         layout_of(extents{count}, sizeof(Wide), 'C'), usm_kind::unknown, true,
+                         source));
+    std::int64_t shift = 0;
+    layout part = out.elements().layout().sliced(0, first, count, 1, shift);
+    copy_from_host(out.with_view(out.elements().with_layout(std::move(part), shift)), source);
+  }
+  return out;
+}
+
+array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type,
+             nb::handle usm_type, nb::handle device, nb::handle queue) {
+  const nb::object zero = nb::int_(0);
+  const nb::object one = nb::int_(1);
+  const nb::handle from = stop.is_none() ? nb::handle(zero) : start;
+  const nb::handle to = stop.is_none() ? start : stop;
+  const nb::handle by = step.is_none() ? nb::handle(one) : step;
+  const sycl::queue place = to_place(queue, device);
+  const usm_kind kind = to_kind(usm_type, usm_kind::device);
+  bool all_integers = true;
+  for (const nb::handle x : {from, to, by}) all_integers &= PyIndex_Check(x.ptr()) != 0;
+  const dtype t = !type.is_none() ? to_dtype(type)
+                  : all_integers  ? dtype::of<std::int64_t>()
+                                  : default_floating(place);
+  if (t.is_record() || (t.kind() == type_class::boolean))
+    wrong_type("dtype", dtype_object(t), "a type of numbers");
+
+  if (all_integers) {
+    const std::int64_t first = read_integer(from, "start", fault::shape_overflow);
+    const std::int64_t last = read_integer(to, "stop", fault::shape_overflow);
+    const std::int64_t delta = read_integer(by, "step", fault::shape_overflow);
+    if (delta == 0) throw nb::value_error("step: must not be zero");
+    const std::uint64_t span =
+        delta > 0 ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)
+                  : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last);
+    const std::uint64_t size =
+        delta > 0 ? static_cast<std::uint64_t>(delta) : 0 - static_cast<std::uint64_t>(delta);
+    const bool is_empty = delta > 0 ? last <= first : last >= first;
+    const std::uint64_t n = is_empty ? 0 : (span - 1) / size + 1;
+    if (n > static_cast<std::uint64_t>(INT64_MAX)) check(fault::shape_overflow, std::to_string(n));
+    return count_up(first, delta, static_cast<std::int64_t>(n), t, place, kind);
+  }
+  const auto real = [](nb::handle x, const char* where) {
+    const double value = PyFloat_AsDouble(x.ptr());
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) nb::raise_python_error();
+      PyErr_Clear();
+      wrong_type(where, x, "a number");
+    }
+    if (!std::isfinite(value))
+      throw nb::value_error((std::string(where) + ": must be finite").c_str());
+    return value;
+  };
+  const double first = real(from, "start");
+  const double last = real(to, "stop");
+  const double delta = real(by, "step");
+  if (delta == 0) throw nb::value_error("step: must not be zero");
+  const double n = std::ceil((last - first) / delta);
+  if (!(n < 9.2e18)) check(fault::shape_overflow, std::to_string(n));
+  const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
+  // NumPy steps by the difference of the first two elements, as they were rounded.
+  return count_up(first, (first + delta) - first, count, t, place, kind);
+}
+
+}  // namespace
+
+array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
+             bool always_copy, char order) {
+  const any_view& v = a.elements();
+  // Without an element there may be no kind.
+  const bool same_kind = a.kind() == kind || a.kind() == usm_kind::unknown;
+  if (!always_copy && same_kind && v.dtype() == type && within_reach(a, queue)) {
+    const gil_released released;
+    return a.on(queue);
+  }
+  array out = allocate_array(queue, ordered_layout(v.layout(), type.itemsize(), order), type, kind);
+  const gil_released released;
+  copy(out, a);
+  return out;
+}
+
+nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,
+                    nb::handle queue, nb::handle copy_if) {
+  std::optional<dtype> wanted;
+  if (!type.is_none()) wanted = to_dtype(type);
+  const array* own = array_of(obj);
+  std::optional<array> imported;
+  if (own == nullptr && !is_python_number(obj) && !PyList_CheckExact(obj.ptr()) &&
+      !PyTuple_CheckExact(obj.ptr())) {
+    imported = import_array(obj);
+    if (imported) own = &*imported;
+  }
+  if (own == nullptr) {
+    if (is_false(copy_if)) {
+      throw nb::value_error(
+          "copy: the elements are in host memory and have to be copied into USM, but copy=False");
+    }
+    return wrap_array(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue));
+  }
+  const array& a = *own;
+  const dtype& t = wanted ? *wanted : a.elements().dtype();
+  const usm_kind kind =
+      to_kind(usm_type, a.kind() == usm_kind::unknown ? usm_kind::device : a.kind());
+  const sycl::queue place = place_for(a, device, queue);
+  if (is_false(copy_if)) {
+    const char* reason = !(t == a.elements().dtype())                        ? "of another dtype"
+                         : kind != a.kind() && a.kind() != usm_kind::unknown ? "of another usm_type"
+                         : !within_reach(a, place) ? "in another context or on another device"
+                                                   : nullptr;
+    if (reason != nullptr) {
+      throw nb::value_error(
+          (std::string("copy: the elements are ") + reason + ", but copy=False").c_str());
+    }
+  }
+  const bool always = is_true(copy_if);
+  if (!always && place == a.queue() && t == a.elements().dtype() && kind == a.kind())
+    return imported ? wrap_array(std::move(*imported)) : nb::borrow(obj);
+  return wrap_array(placed(a, place, t, kind, always, 'K'));
+}
+
+void bind_creation(nb::module_& m) {
+  const auto none = nb::none();
+  m.def("asarray", as_array, nb::arg("obj").none(), nb::kw_only(), nb::arg("dtype") = none,
+        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+        nb::arg("copy") = none,
+        with_places(
+            "Anything as an array: without a copy what is USM already, whoever allocated it.\n\n"
+            "Parameters\n----------\n"
+            "obj : object\n    An ndarray, an object with `__sycl_usm_array_interface__`, a "
+            "buffer, a NumPy\n"
+            "    array, a number, or nested sequences of numbers. What is not USM is copied into "
+            "it.\n"
+            "dtype : optional\n    The element type; None keeps it.\n"
+            "copy : bool, optional\n    True copies always, False never, None if needed.\n",
+            "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
+            "InteropError\n    What `obj` says about its memory is not valid.\n"
+            "TypeError\n    `obj` holds no elements that a dtype describes.\n")
+            .c_str(),
+        nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
+                          ", copy: bool | None = None")
+                    .c_str()));
+  m.def(
+      "from_numpy",
+      [](nb::handle obj, nb::handle usm_type, nb::handle device, nb::handle queue) {
+        return wrap_array(from_host(obj, nullptr, usm_type, device, queue));
+      },
+      nb::arg("obj"), nb::kw_only(), nb::arg("usm_type") = none, nb::arg("device") = none,
+      nb::arg("queue") = none,
+      with_places(
+          "A copy of a NumPy array, or of any other buffer, in USM.\n\n"
+          "Parameters\n----------\nobj : numpy.ndarray or buffer\n    Elements in host memory.\n")
+          .c_str(),
+      nb::sig(signature("from_numpy", "obj: ArrayLike, *").c_str()));
+
+  const auto shaped = [&](const char* name, const char* text, auto&& body) {
+    m.def(
+        name,
+        [body](nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+               nb::handle device, nb::handle queue) {
+          array a = make(shape, type, order, usm_type, device, queue);
+          body(a);
+          return wrap_array(std::move(a));
+        },
+        nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C",
+        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+        nb::sig(signature(name, "shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C'")
+                    .c_str()),
+        with_places((std::string(text) +
+                     "\n\nParameters\n----------\nshape : int or tuple of int\n    Lengths.\n"
+                     "dtype : optional\n    The element type; None is float64 (float32 where there "
+                     "is no other).\n"
+                     "order : {'C', 'F'}\n    The order of the elements in memory.\n")
+                        .c_str())
+            .c_str());
+  };
+  shaped("empty", "Memory for an array; the elements have whatever values were there.",
+         [](const array&) {});
+  quicken_empty(m.attr("empty"));
+  shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
+  shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
+
+  const auto like = [&](const char* name, const char* text, auto&& body) {
+    m.def(
+        name,
+        [body](nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
+               nb::handle device, nb::handle queue) {
+          array a = make_like(x, type, order, usm_type, device, queue);
+          body(a);
+          return wrap_array(std::move(a));
+        },
+        nb::arg("x"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "K",
+        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+        nb::sig(signature(name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'")
+                    .c_str()),
+        with_places((std::string(text) +
+                     " What is not said is as with `x`.\n\nParameters\n----------\n"
+                     "x : ndarray or object\n    Of any library; an array of the host gives shape "
+                     "and dtype.\n"
+                     "dtype : optional\n    The element type.\n"
+                     "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory; 'K' "
+                     "is that of `x`.\n")
+                        .c_str())
+            .c_str());
+  };
+  like("empty_like", "Memory for an array shaped like another.", [](const array&) {});
+  like("zeros_like", "Zeros in the shape of another array.", [](const array& a) { fill_zero(a); });
+  like("ones_like", "Ones in the shape of another array.",
+       [](const array& a) { fill_with(a, nb::int_(1)); });
+
+  m.def(
+      "full",
+      [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
+         nb::handle device, nb::handle queue) {
+        nb::object t = nb::borrow(type);
+        if (type.is_none()) {
+          const array* a = array_of(value);
+          t = nb::cast(a != nullptr ? a->elements().dtype()
+                                    : host_elements::of(value).view().dtype());
+        }
+        const array a = make(shape, t, order, usm_type, device, queue);
+        assign(a, value);
+        return wrap_array(a);
+      },
+      nb::arg("shape"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
+      nb::arg("order") = "C", nb::arg("usm_type") = none, nb::arg("device") = none,
+      nb::arg("queue") = none,
+      with_places(
+          "An array of one value, or of an array that is broadcast.\n\nParameters\n----------\n"
+          "shape : int or tuple of int\n    Lengths.\n"
+          "fill_value : number or array\n    What the elements are set to.\n"
+          "dtype : optional\n    The element type; None is that of the value.\n"
+          "order : {'C', 'F'}\n    The order of the elements in memory.\n",
+          "OverflowError\n    The value does not fit into `dtype`.\n")
+          .c_str(),
+      nb::sig(signature("full",
+                        "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, "
+                        "order: Order = 'C'")
+                  .c_str()));
+  m.def(
+      "full_like",
+      [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
+         nb::handle device, nb::handle queue) {
+        const array a = make_like(x, type, order, usm_type, device, queue);
+        assign(a, value);
+        return wrap_array(a);
+      },
+      nb::arg("x"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
+      nb::arg("order") = "K", nb::arg("usm_type") = none, nb::arg("device") = none,
+      nb::arg("queue") = none,
+      with_places("One value in the shape of another array.\n\nParameters\n----------\n"
+                  "x : ndarray or object\n    Of any library.\n"
+                  "fill_value : number or array\n    What the elements are set to.\n"
+                  "dtype : optional\n    The element type; None is that of `x`.\n"
+                  "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n")
+          .c_str(),
+      nb::sig(signature("full_like",
+                        "x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: "
+                        "OrderLike = 'K'")
+                  .c_str()));
+  m.def(
+      "arange",
+      [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
+         nb::handle device, nb::handle queue) {
+        return wrap_array(arange(start, stop, step, type, usm_type, device, queue));
+      },
+      nb::arg("start"), nb::arg("stop") = none, nb::arg("step") = 1, nb::arg("dtype") = none,
+      nb::kw_only(), nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+      with_places("Numbers from `start` up to but without `stop`, as range() "
+                  "counts.\n\nParameters\n----------\n"
+                  "start, stop, step : number\n    A single number is `stop`.\n"
+                  "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
+                  "ValueError\n    A step of zero, or numbers that are not finite.\n")
+          .c_str(),
+      nb::sig(signature("arange",
+                        "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, "
+                        "step: float | SupportsIndex = 1, dtype: DTypeLike = None, *")
+                  .c_str()));
+}
+
+}  // namespace usmx::python

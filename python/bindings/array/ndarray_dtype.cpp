@@ -1,0 +1,262 @@
+// The spellings of element types, with NumPy and without it: usmx.float32 exists without an import
+// of NumPy, and `a.dtype` is NumPy's own where it is installed, because that is what other code
+// compares to.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string_view>
+
+#include "array/ndarray.hpp"
+#include "protocols/protocols.hpp"
+#include "support/text.hpp"
+
+namespace usmx::python {
+namespace {
+
+struct spelling {
+  std::string_view name;
+  std::string_view typestr;
+};
+
+// NumPy's names first, in the order in which usmx exports them; then its letters and its names of C
+// types, as they are on 64-bit Linux.
+constexpr std::size_t exported = 14;
+constexpr spelling spellings[] = {
+    {"bool", "|b1"},      {"int8", "|i1"},        {"int16", "<i2"},    {"int32", "<i4"},
+    {"int64", "<i8"},     {"uint8", "|u1"},       {"uint16", "<u2"},   {"uint32", "<u4"},
+    {"uint64", "<u8"},    {"float16", "<f2"},     {"float32", "<f4"},  {"float64", "<f8"},
+    {"complex64", "<c8"}, {"complex128", "<c16"}, {"?", "|b1"},        {"b", "|i1"},
+    {"h", "<i2"},         {"i", "<i4"},           {"l", "<i8"},        {"q", "<i8"},
+    {"p", "<i8"},         {"n", "<i8"},           {"B", "|u1"},        {"H", "<u2"},
+    {"I", "<u4"},         {"L", "<u8"},           {"Q", "<u8"},        {"P", "<u8"},
+    {"N", "<u8"},         {"e", "<f2"},           {"f", "<f4"},        {"d", "<f8"},
+    {"F", "<c8"},         {"D", "<c16"},          {"bool_", "|b1"},    {"byte", "|i1"},
+    {"short", "<i2"},     {"intc", "<i4"},        {"int", "<i8"},      {"int_", "<i8"},
+    {"intp", "<i8"},      {"long", "<i8"},        {"longlong", "<i8"}, {"ubyte", "|u1"},
+    {"ushort", "<u2"},    {"uintc", "<u4"},       {"uint", "<u8"},     {"uintp", "<u8"},
+    {"ulong", "<u8"},     {"ulonglong", "<u8"},   {"half", "<f2"},     {"single", "<f4"},
+    {"double", "<f8"},    {"float", "<f8"},       {"csingle", "<c8"},  {"cdouble", "<c16"},
+    {"complex", "<c16"},
+};
+
+constexpr const char* expected =
+    "a name such as 'float32', a type string such as '<f4', a type, a dtype, or the fields of a "
+    "record";
+
+dtype parsed(std::string_view typestr) {
+  dtype out;
+  check(dtype::parse(typestr, out), "'" + std::string(typestr) + "'");
+  return out;
+}
+
+const spelling* find_name(std::string_view name) noexcept {
+  for (const spelling& s : spellings) {
+    if (s.name == name) return &s;
+  }
+  return nullptr;
+}
+
+dtype from_text(std::string_view text) {
+  if (const spelling* s = find_name(text)) return parsed(s->typestr);
+  const bool has_order =
+      !text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos;
+  std::string typestr = has_order ? std::string(text) : "=" + std::string(text);
+  // NumPy writes '|' where the order has no meaning and reads any there.
+  dtype out;
+  if (dtype::parse(typestr, out) == fault::none) return out;
+  if (has_order) return parsed(typestr);
+  wrong_type("dtype", nb::str(text.data(), text.size()), expected);
+}
+
+dtype from_type(nb::handle type) {
+  PyObject* const t = type.ptr();
+  if (t == reinterpret_cast<PyObject*>(&PyBool_Type)) return dtype::of<bool>();
+  if (t == reinterpret_cast<PyObject*>(&PyLong_Type)) return dtype::of<std::int64_t>();
+  if (t == reinterpret_cast<PyObject*>(&PyFloat_Type)) return dtype::of<double>();
+  if (t == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype::of<std::complex<double>>();
+  const nb::object module = nb::getattr(type, "__module__", nb::none());
+  if (nb::isinstance<nb::str>(module) && shown(module) == "numpy") {
+    const nb::object name = type.attr("__name__");
+    if (const spelling* s = find_name(to_text(name, "dtype"))) return parsed(s->typestr);
+  }
+  wrong_type("dtype", type, expected);
+}
+
+dtype make_record(nb::handle descr, std::size_t itemsize) {
+  dtype out;
+  check(dtype::make_record(read_typedescr(descr), itemsize, out));
+  return out;
+}
+
+/// A numpy.dtype, or what looks like one.
+dtype from_dtype_like(nb::handle obj) {
+  const nb::object names = nb::getattr(obj, "names", nb::none());
+  if (!names.is_none()) {
+    return make_record(obj.attr("descr"), nb::cast<std::size_t>(obj.attr("itemsize")));
+  }
+  const nb::object subdtype = nb::getattr(obj, "subdtype", nb::none());
+  if (!subdtype.is_none())
+    wrong_type("dtype", obj, "a type of single elements; put the lengths into shape");
+  return from_text(to_text(nb::object(obj.attr("str")), "dtype.str"));
+}
+
+nb::object to_numpy_dtype(const dtype& type) {
+  const nb::object np = numpy();
+  if (!np.is_valid())
+    throw nb::import_error("numpy is not installed; install it with: pip install numpy");
+  if (const dtype::fields* members = type.members())
+    return np.attr("dtype")(write_typedescr(*members));
+  return np.attr("dtype")(type.typestr().c_str());
+}
+
+nb::object descr_of(const dtype& type) {
+  if (const dtype::fields* members = type.members()) return write_typedescr(*members);
+  nb::list one;
+  one.append(nb::make_tuple("", type.typestr().c_str()));
+  return one;
+}
+
+nb::object names_of(const dtype& type) {
+  const dtype::fields* members = type.members();
+  if (members == nullptr) return nb::none();
+  nb::list names;
+  for (const field& f : *members) {
+    if (!f.name.empty()) names.append(nb::str(f.name.c_str(), f.name.size()));
+  }
+  return nb::tuple(names);
+}
+
+bool equals(const dtype& self, nb::handle other) {
+  try {
+    return self == to_dtype(other);
+  } catch (nb::python_error&) {
+    return false;
+  } catch (nb::builtin_exception&) {
+    return false;
+  } catch (const interop_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+nb::object numpy() {
+  nb::object loaded = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  if (loaded.is_valid()) return loaded.is_none() ? nb::object() : loaded;  // None: shut out
+  PyErr_Clear();
+  PyObject* const imported = PyImport_ImportModule("numpy");
+  if (imported != nullptr) return nb::steal(imported);
+  if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) nb::raise_python_error();
+  PyErr_Clear();
+  return {};
+}
+
+dtype to_dtype(nb::handle obj) {
+  if (is_ready<dtype>(obj)) return *nb::inst_ptr<dtype>(obj);
+  if (PyUnicode_Check(obj.ptr())) return from_text(to_text(obj, "dtype"));
+  if (PyType_Check(obj.ptr())) return from_type(obj);
+  if (nb::isinstance<nb::list>(obj) || nb::isinstance<nb::tuple>(obj) ||
+      nb::isinstance<nb::dict>(obj)) {
+    if (const nb::object np = numpy(); np.is_valid()) return from_dtype_like(np.attr("dtype")(obj));
+    dtype::fields members = read_typedescr(obj);
+    std::size_t bytes = 0;
+    check(dtype::packed_size(members, bytes));
+    dtype out;
+    check(dtype::make_record(std::move(members), bytes, out));
+    return out;
+  }
+  if (nb::hasattr(obj, "str") && nb::hasattr(obj, "itemsize") && nb::hasattr(obj, "kind"))
+    return from_dtype_like(obj);
+  if (const nb::object inner = nb::getattr(obj, "dtype", nb::none());
+      !inner.is_none() && !inner.is(obj)) {
+    return to_dtype(inner);
+  }
+  wrong_type("dtype", obj, expected);
+}
+
+nb::object dtype_object(const dtype& type) {
+  const nb::object np = numpy();
+  if (!np.is_valid()) return nb::cast(type);
+  if (type.is_record()) return to_numpy_dtype(type);
+  // Few and immortal in NumPy, too.
+  static std::array<PyObject*, exported> made{};
+  const std::string typestr = type.typestr();
+  for (std::size_t k = 0; k < exported; ++k) {
+    if (spellings[k].typestr != typestr) continue;
+    if (made[k] == nullptr) made[k] = to_numpy_dtype(type).release().ptr();
+    return nb::borrow(made[k]);
+  }
+  return to_numpy_dtype(type);
+}
+
+void bind_dtype(nb::module_& m) {
+  nb::class_<dtype> c(
+      m, "dtype",
+      "An element type: what `usmx.float32` is. Equal to every other spelling of itself.\n\n"
+      "Parameters\n----------\n"
+      "obj : str, type, numpy.dtype, usmx.dtype or list of tuple\n"
+      "    A name ('float32'), a type string ('<f4'), a Python or NumPy type, or the fields\n"
+      "    of a record: ``[('x', '<f4'), ('n', '<i4')]``.\n\n"
+      "Raises\n------\n"
+      "TypeError\n    `obj` names no element type.\n"
+      "InteropError\n    A type string that cannot be used: a byte order or a size.");
+  c.attr("__module__") = "usmx";
+  c.def(
+      "__init__",
+      [](nb::pointer_and_handle<dtype> self, nb::handle obj) { initialise(self, to_dtype(obj)); },
+      nb::arg("obj"), nb::sig("def __init__(self, obj: DTypeLike) -> None"));
+  c.def_prop_ro("name", &dtype::name, "NumPy's name: 'float32'.", nb::sig("def name(self) -> str"));
+  c.def_prop_ro("str", &dtype::typestr, "The type string of the array protocols: '<f4'.",
+                nb::sig("def str(self) -> str"));
+  c.def_prop_ro(
+      "kind", [](const dtype& t) { return std::string(1, static_cast<char>(t.kind())); },
+      "One letter of 'biufcV'.", nb::sig("def kind(self) -> str"));
+  c.def_prop_ro("itemsize", &dtype::itemsize, "Bytes of an element.");
+  c.def_prop_ro("alignment", &dtype::alignment,
+                "Bytes of which the address of an element is a multiple.");
+  c.def_prop_ro("descr", descr_of, "The fields as a list of tuples.",
+                nb::sig("def descr(self) -> list[tuple[Any, ...]]"));
+  c.def_prop_ro("names", names_of, "Names of the fields of a record, otherwise None.",
+                nb::sig("def names(self) -> tuple[str, ...] | None"));
+  // np.dtype(t) asks for the first, older versions of NumPy for the second.
+  c.def_prop_ro("__numpy_dtype__", to_numpy_dtype,
+                nb::sig("def __numpy_dtype__(self) -> NumpyDType"));
+  c.def_prop_ro("dtype", to_numpy_dtype, "The same as a numpy.dtype; imports NumPy.",
+                nb::sig("def dtype(self) -> NumpyDType"));
+  c.def_prop_ro(
+      "type", [](const dtype& t) { return to_numpy_dtype(t).attr("type"); },
+      "NumPy's type of a single element; imports NumPy.", nb::sig("def type(self) -> Any"));
+  c.def("__eq__", equals, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def(
+      "__ne__", [](const dtype& self, nb::handle other) { return !equals(self, other); },
+      nb::is_operator(), nb::sig("def __ne__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](const dtype& t) { return nb::hash(nb::str(t.typestr().c_str())); });
+  c.def("__str__", &dtype::name, nb::sig("def __str__(self) -> str"));
+  c.def(
+      "__repr__",
+      [](nb::handle self) {
+        const dtype& t = self_of<dtype>(self);
+        if (t.members() == nullptr)
+          return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
+        return "usmx.dtype(" + repr_of(descr_of(t)) + ")";
+      },
+      nb::sig("def __repr__(self) -> str"));
+  c.def(
+      "__reduce__",
+      [](nb::handle self) {
+        const dtype& t = self_of<dtype>(self);
+        nb::object spec =
+            t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str())) : descr_of(t);
+        return nb::make_tuple(self.type(), nb::make_tuple(spec));
+      },
+      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  for (std::size_t k = 0; k < exported; ++k) {
+    // `bool` stays Python's: a module that shadows it confuses its readers.
+    const std::string name = k == 0 ? "bool_" : std::string(spellings[k].name);
+    m.attr(name.c_str()) = nb::cast(parsed(spellings[k].typestr));
+  }
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,205 @@
+// Arrays as text. Only the elements that are printed leave the device: of a large array the edges.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "array/ndarray.hpp"
+#include "support/text.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::python {
+namespace {
+
+constexpr std::int64_t most_elements = 1000;
+constexpr std::size_t line_width = 75;
+
+/// What is shown of one axis: everything, or so many elements of each end.
+struct excerpt {
+  std::int64_t length;
+  std::int64_t edge;
+  bool is_cut() const noexcept { return length > 2 * edge; }
+  std::int64_t shown() const noexcept { return is_cut() ? 2 * edge : length; }
+};
+
+std::vector<excerpt> choose(const layout& l) {
+  std::int64_t edge = l.size() <= most_elements ? l.size() : 3;
+  for (;; --edge) {
+    std::vector<excerpt> axes;
+    std::int64_t count = 1;
+    for (const std::int64_t n : l.shape()) {
+      axes.push_back({n, edge});
+      count *= axes.back().shown();
+      if (count > most_elements) break;
+    }
+    if (count <= most_elements) return axes;
+    if (edge == 1) return {};
+  }
+}
+
+/// The shown elements, gapless in host memory.
+struct gathered {
+  std::unique_ptr<std::byte[]> bytes;
+  any_view view;
+};
+
+gathered gather(const array& a, const std::vector<excerpt>& axes) {
+  const dtype& type = a.elements().dtype();
+  extents shape(axes.size());
+  for (std::size_t k = 0; k < axes.size(); ++k) shape[k] = axes[k].shown();
+  layout where;
+  check(layout::c_order(shape, type.itemsize(), where));
+  gathered out;
+  out.bytes.reset(new std::byte[std::max<std::size_t>(
+      static_cast<std::size_t>(where.size()) * type.itemsize(), 16)]);
+  check(
+      any_view::make(out.bytes.get(), type, std::move(where), usm_kind::unknown, false, out.view));
+
+  std::vector<std::size_t> cut;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (axes[k].is_cut()) cut.push_back(k);
+  }
+  const gil_released released;
+  const untraced quiet;  // who prints an array while he looks for copies does not mean this one
+  // One block for each combination of beginnings and ends.
+  for (std::size_t corner = 0; corner < std::size_t{1} << cut.size(); ++corner) {
+    any_view from = a.elements();
+    any_view to = out.view;
+    for (std::size_t bit = 0; bit < cut.size(); ++bit) {
+      const excerpt& e = axes[cut[bit]];
+      const bool is_end = (corner >> bit & 1) != 0;
+      const auto take = [&](const any_view& v, std::int64_t start) {
+        std::int64_t shift = 0;
+        layout part = v.layout().sliced(static_cast<int>(cut[bit]), start, e.edge, 1, shift);
+        return v.with_layout(std::move(part), shift);
+      };
+      from = take(from, is_end ? e.length - e.edge : 0);
+      to = take(to, is_end ? e.edge : 0);
+    }
+    copy_to_host(to, a.with_view(from));
+  }
+  return out;
+}
+
+std::string real_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.8g", x);
+  std::string out = text;
+  if (out.find_first_of(".e") == std::string::npos) out += '.';
+  return out;
+}
+
+template <class Wide>
+Wide widen(const std::byte* p, const dtype& type) {
+  Wide out;
+  any_view to;
+  any_view from;
+  check(any_view::make(&out, dtype::of<Wide>(), layout(), usm_kind::unknown, false, to));
+  check(any_view::make(const_cast<std::byte*>(p), type, layout(), usm_kind::unknown, true, from));
+  convert_on_host(to, from);
+  return out;
+}
+
+std::string element_text(const std::byte* p, const dtype& type) {
+  switch (type.kind()) {
+    case type_class::boolean:
+      return *p != std::byte{0} ? "True" : "False";
+    case type_class::floating:
+      return real_text(widen<double>(p, type));
+    case type_class::complex: {
+      const auto z = widen<std::complex<double>>(p, type);
+      const std::string imaginary = real_text(z.imag());
+      return real_text(z.real()) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
+    }
+    default:
+      return repr_of(from_element(p, type));
+  }
+}
+
+class printer {
+ public:
+  printer(const any_view& shown, const std::vector<excerpt>& axes, std::size_t indent)
+      : axes_(axes), indent_(indent) {
+    const auto* p = static_cast<const std::byte*>(shown.data());
+    for (std::int64_t k = 0; k < shown.size(); ++k, p += shown.dtype().itemsize()) {
+      texts_.push_back(element_text(p, shown.dtype()));
+      width_ = std::max(width_, texts_.back().size());
+    }
+  }
+
+  std::string print() {
+    next_ = 0;
+    return axes_.empty() ? texts_.front() : print(0);
+  }
+
+ private:
+  std::string print(std::size_t axis) {
+    const excerpt& e = axes_[axis];
+    const bool is_last = axis + 1 == axes_.size();
+    const std::string start(indent_ + axis + 1, ' ');
+    std::string out = "[";
+    std::size_t column = indent_ + axis + 1;
+    for (std::int64_t k = 0; k < e.shown(); ++k) {
+      if (is_last) {
+        if (e.is_cut() && k == e.edge) out += "..., ", column += 5;
+        std::string item = texts_[next_++];
+        item.insert(0, width_ - item.size(), ' ');
+        if (k + 1 < e.shown()) item += ',';
+        if (column + item.size() > line_width && column > start.size()) {
+          out.erase(out.find_last_not_of(' ') + 1);
+          out += "\n" + start;
+          column = start.size();
+        }
+        out += item;
+        column += item.size() + 1;
+        if (k + 1 < e.shown()) out += ' ';
+      } else {
+        const std::string gap(axes_.size() - axis - 1, '\n');
+        if (e.is_cut() && k == e.edge) out += start + "..." + "," + gap;
+        if (k > 0) out += start;
+        out += print(axis + 1);
+        if (k + 1 < e.shown()) out += "," + gap;
+      }
+    }
+    return out + "]";
+  }
+
+  const std::vector<excerpt>& axes_;
+  std::size_t indent_;
+  std::vector<std::string> texts_;
+  std::size_t width_ = 0;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::string represent(const array& a, std::size_t indent) {
+  const layout& l = a.elements().layout();
+  if (l.size() == 0) return "[]";
+  const std::vector<excerpt> axes = choose(l);
+  if (axes.empty() && l.rank() > 0) return "[...]";
+  const gathered shown = gather(a, axes);
+  return printer(shown.view, axes, indent).print();
+}
+
+std::string represent(const array& a) {
+  const any_view& v = a.elements();
+  const std::string head = "usmx.ndarray(";
+  std::string out = head + represent(a, head.size());
+  if (v.size() == 0 || out.find("...") != std::string::npos)
+    out += ", shape=" + text_of(v.layout().shape());
+  out += ", dtype=" + (v.dtype().members() != nullptr ? repr_of(nb::cast(v.dtype()).attr("descr"))
+                                                      : v.dtype().name());
+  out += std::string(", usm_type='") + name(a.kind()) + "'";
+  const std::string device = filter_string(a.queue().get_device());
+  if (!device.empty()) out += ", device='" + device + "'";
+  return out + ")";
+}
+
+}  // namespace usmx::python

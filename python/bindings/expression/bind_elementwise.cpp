@@ -1,0 +1,268 @@
+// usmx.ElementwiseKernel. A call is read, launched and answered here without going through Python,
+// because on small arrays nothing else takes time.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "array/ndarray.hpp"
+#include "expression/expression_arguments.hpp"
+#include "kernel/kernel_arguments.hpp"
+#include "protocols/protocols.hpp"
+#include "runtime/runtime_bindings.hpp"
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+#include "support/slot_errors.hpp"
+#include "support/text.hpp"
+#include "usmx/elementwise.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// The keyword arguments of a call; borrowed from it.
+struct call_keywords {
+  PyObject* out = Py_None;
+  PyObject* size = Py_None;
+  PyObject* queue = Py_None;
+  PyObject* depends_on = Py_None;
+
+  explicit call_keywords(PyObject* keywords, const std::string& name) {
+    if (keywords == nullptr) return;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value) != 0;) {
+      const auto is = [&](const char* word) {
+        return PyUnicode_CompareWithASCIIString(key, word) == 0;
+      };
+      if (is("out")) {
+        out = value;
+      } else if (is("size")) {
+        size = value;
+      } else if (is("queue")) {
+        queue = value;
+      } else if (is("depends_on")) {
+        depends_on = value;
+      } else {
+        throw nb::type_error(("'" + name + "' has no argument " + repr_of(key) +
+                              "; there are out, size, queue and depends_on")
+                                 .c_str());
+      }
+    }
+  }
+};
+
+/// The outputs that a call names, in order: behind the inputs, or by `out=`.
+std::vector<PyObject*> given_outputs(const elementwise_kernel& k, PyObject* args,
+                                     const call_keywords& words) {
+  const auto in = static_cast<Py_ssize_t>(k.inputs().size());
+  const auto out = static_cast<Py_ssize_t>(k.outputs().size());
+  const Py_ssize_t count = PyTuple_GET_SIZE(args);
+  std::vector<PyObject*> given(static_cast<std::size_t>(out), nullptr);
+  if (count != in && count != in + out) {
+    throw nb::type_error(("'" + k.name() + "' takes " + std::to_string(in) + " inputs, or " +
+                          std::to_string(in + out) + " arguments with the outputs; got " +
+                          std::to_string(count))
+                             .c_str());
+  }
+  for (Py_ssize_t n = in; n < count; ++n) {
+    given[static_cast<std::size_t>(n - in)] = PyTuple_GET_ITEM(args, n);
+  }
+  if (words.out == Py_None) return given;
+  if (count > in) {
+    throw nb::type_error(("out: '" + k.name() + "' was given its outputs already").c_str());
+  }
+  if (!PyTuple_Check(words.out)) {
+    if (out != 1) {
+      wrong_type("out", words.out, ("a tuple of " + std::to_string(out) + " arrays").c_str());
+    }
+    given[0] = words.out;
+    return given;
+  }
+  if (PyTuple_GET_SIZE(words.out) != out) {
+    throw nb::value_error(("out: a tuple of " + std::to_string(PyTuple_GET_SIZE(words.out)) +
+                           ", expected " + std::to_string(out) + " arrays")
+                              .c_str());
+  }
+  for (Py_ssize_t n = 0; n < out; ++n) {
+    PyObject* const one = PyTuple_GET_ITEM(words.out, n);
+    if (one != Py_None) given[static_cast<std::size_t>(n)] = one;
+  }
+  return given;
+}
+
+std::optional<std::int64_t> to_size(PyObject* obj) {
+  if (obj == Py_None) return {};
+  return read_integer(obj, "size", fault::shape_overflow);
+}
+
+nb::object call(const elementwise_kernel& k, PyObject* args, PyObject* keywords) {
+  const call_keywords words(keywords, k.name());
+  const std::vector<PyObject*> given = given_outputs(k, args, words);
+  borrowed_arrays borrowed;
+  std::vector<operand> in;
+  in.reserve(k.inputs().size());
+  std::vector<const array*> arrays;
+  arrays.reserve(k.inputs().size() + given.size());
+  for (std::size_t n = 0; n < k.inputs().size(); ++n) {
+    in.push_back(
+        read_operand(PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(n)), k.inputs()[n], borrowed));
+    arrays.push_back(in.back().array());
+  }
+  std::vector<expression_output> out(given.size());
+  bool has_readers_elsewhere = false;
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    if (given[n] == nullptr) continue;
+    out[n].given = &read_output(given[n], k.outputs()[n], borrowed);
+    arrays.push_back(out[n].given);
+    has_readers_elsewhere |= is_read_by_others(given[n]);
+  }
+  const auto size = to_size(words.size);
+  sycl::queue queue = queue_of_call(words.queue, in, arrays);
+  std::vector<sycl::event> before;
+  const bool ordered_by_hand = words.depends_on != Py_None;
+  if (ordered_by_hand) before = to_events(words.depends_on, "depends_on");
+  try {
+    const gil_released release;
+    if (!ordered_by_hand) before = order_of(queue, arrays);
+    k.enqueue(queue, in, out, size, before);
+    if (has_readers_elsewhere) wait(queue);
+  } catch (const interop_error& e) {
+    if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
+      throw nb::type_error(e.what());
+    }
+    throw;
+  }
+  const auto result = [&](std::size_t n) {
+    if (given[n] != nullptr) return nb::borrow(given[n]);
+    return wrap_array(std::move(out[n].made));
+  };
+  if (out.size() == 1) return result(0);
+  const nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
+  if (!all.is_valid()) throw nb::python_error();
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(n), result(n).release().ptr());
+  }
+  return all;
+}
+
+PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  try {
+    return call(self_of<elementwise_kernel>(self), args, keywords).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyType_Slot elementwise_slots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+    {0, nullptr},
+};
+
+nb::tuple signature_of(std::span<const expression_parameter> parameters) {
+  nb::list all;
+  for (const auto& p : parameters) all.append(p.text);
+  return nb::tuple(all);
+}
+
+}  // namespace
+
+void bind_elementwise(nb::module_& m) {
+  nb::class_<elementwise_kernel>(m, "ElementwiseKernel",
+                                 R"(A kernel made from one expression, computed for each element.
+
+``k(*inputs)`` makes its outputs, ``k(*inputs, *outputs)`` and ``k(*inputs, out=...)`` compute into
+given ones; the result is an array, or a tuple of arrays for several outputs. Inputs broadcast, have
+any strides, and are arrays of any library with USM, NumPy scalars or Python numbers, whose types
+meet as in NumPy. Outputs are allocated as device memory if an input is, otherwise shared, otherwise
+host memory. The call returns before the kernel has run; commands on the results' queue follow it.
+
+Parameters
+----------
+in_params, out_params : str
+    Types and names, ``"T x, raw float32 y"``. A single letter, or a word that begins with a capital
+    one, is a placeholder: the type that all its operands meet in. A ``raw`` parameter is indexed by
+    the expression: ``y[i + 1]``, ``y.size()``.
+operation : str
+    C++ statements for one element. ``i`` is its number in C order, ``n`` how many there are, and a
+    placeholder names its type. The functions of ``namespace usmx`` need no prefix.
+name : str, optional
+    Shown in traces and messages.
+preamble : str, optional
+    C++ before the kernel: functions, types, macros.
+options : sequence of str, optional
+    For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
+loop_prep, after_loop : str, optional
+    Statements before and after `operation`.
+
+Keywords of a call
+------------------
+out : array or tuple of arrays, optional
+    Outputs to compute into; None in a tuple is one to be made. They may be inputs, and overlap them.
+size : int, optional
+    The number of elements, needed if all parameters are raw.
+queue : Queue, optional
+    Where to run; by default the queue of the first array.
+depends_on : Event or sequence of Event, optional
+    What must have finished before. By default everything pending on the queues of the arguments.
+
+Raises
+------
+TypeError
+    A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+    number.
+ValueError
+    Parameters that cannot be read, shapes that do not fit, read-only or overlapping outputs,
+    memory of another context.
+OverflowError
+    A Python integer that does not fit into the type that it meets.
+BuildError
+    The expression does not compile.
+
+Examples
+--------
+>>> muladd = usmx.ElementwiseKernel("T x, T y", "T z", "z = x * y + 1", "muladd")
+>>> muladd(usmx.arange(3, dtype="float32"), 2).to_numpy()
+array([1., 3., 5.], dtype=float32)
+)",
+                                 nb::type_slots(elementwise_slots))
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
+             nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
+             nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract) {
+            initialise(
+                self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+                to_text(operation, "operation"), to_text(name, "name"),
+                elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
+                                 to_text(after_loop, "after_loop"), to_options(options, contract)});
+          },
+          nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
+          nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
+          nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
+          nb::arg("contract") = false,
+          nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
+                  "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
+                  "'', after_loop: str = '', contract: bool = False) -> None"))
+      .def_prop_ro("name", &elementwise_kernel::name, "As traces show it.")
+      .def_prop_ro("operation", &elementwise_kernel::operation, "The C++ statements.")
+      .def_prop_ro(
+          "in_params", [](const elementwise_kernel& k) { return signature_of(k.inputs()); },
+          "The inputs as they were written.", nb::sig("def in_params(self) -> tuple[str, ...]"))
+      .def_prop_ro(
+          "out_params", [](const elementwise_kernel& k) { return signature_of(k.outputs()); },
+          "The outputs as they were written.", nb::sig("def out_params(self) -> tuple[str, ...]"))
+      .def_prop_ro(
+          "sources", &elementwise_kernel::sources,
+          "The C++ texts that were compiled so far, one for each list of types and kind of "
+          "layout.")
+      .def("__repr__", [](const elementwise_kernel& k) {
+        return "<usmx.ElementwiseKernel '" + k.name() + "'>";
+      });
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,127 @@
+// The call of a fused function whose argument types were seen before: straight to the kernel that
+// was made for them, because to ask Python for the types takes as long as the kernel.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <unordered_map>
+
+#include "kernel/kernel_arguments.hpp"
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+#include "support/slot_errors.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// What `usmx.fuse` returns, as far as it is not Python. Guarded by the GIL.
+struct fused_call {
+  /// Kernels that take a call's arguments as they are, by the types of those.
+  std::unordered_map<std::string, nb::object> known;
+};
+
+/// The types of arguments that are arrays of ours and Python's numbers; false if there are others.
+bool add_types(std::string& key, PyObject* args) {
+  for (Py_ssize_t n = 0; n < PyTuple_GET_SIZE(args); ++n) {
+    PyObject* const obj = PyTuple_GET_ITEM(args, n);
+    if (const array* const a = array_of(obj)) {
+      const dtype& type = a->elements().dtype();
+      if (type.is_record()) return false;
+      key += static_cast<char>('a' + static_cast<int>(type.kind()));
+      key += static_cast<char>('0' + type.itemsize());
+    } else if (PyFloat_CheckExact(obj)) {
+      key += 'F';
+    } else if (PyLong_CheckExact(obj)) {
+      int overflow = 0;
+      PyLong_AsLongLongAndOverflow(obj, &overflow);
+      if (overflow != 0) return false;
+      key += 'I';
+    } else if (PyComplex_CheckExact(obj)) {
+      key += 'C';
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether all keywords are those of a kernel, and none names a parameter of the function.
+bool are_of_kernels(PyObject* keywords) {
+  if (keywords == nullptr) return true;
+  PyObject* key = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, nullptr) != 0;) {
+    const auto is = [&](const char* word) {
+      return PyUnicode_CompareWithASCIIString(key, word) == 0;
+    };
+    if (!is("out") && !is("queue") && !is("depends_on")) return false;
+  }
+  return true;
+}
+
+/// Null if the call is not one that was seen before.
+PyObject* known_kernel(PyObject* self, PyObject* args, PyObject* keywords) {
+  const auto& known = self_of<fused_call>(self).known;
+  if (!are_of_kernels(keywords)) return nullptr;
+  std::string key;
+  if (!add_types(key, args)) return nullptr;
+  const auto found = known.find(key);
+  return found == known.end() ? nullptr : found->second.ptr();
+}
+
+PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  try {
+    // The function may be traced anew by another thread, and give the kernel up.
+    if (const auto kernel = nb::borrow(known_kernel(self, args, keywords)); kernel.is_valid()) {
+      return PyObject_Call(kernel.ptr(), args, keywords);
+    }
+    const nb::object general = nb::handle(self).attr("_general");
+    return PyObject_Call(general.ptr(), args, keywords);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyType_Slot slots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(call)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+void bind_fused(nb::module_& m) {
+  nb::class_<fused_call>(m, "_FusedCall", "What calls the kernels of a fused function.",
+                         nb::type_slots(slots))
+      .def(nb::init<>())
+      .def(
+          "_remember",
+          [](fused_call& self, const nb::tuple& args, nb::object kernel) {
+            std::string key;
+            // The one before ends with `kernel`, when the table is whole again.
+            if (add_types(key, args.ptr())) std::swap(self.known[key], kernel);
+          },
+          nb::arg("args"), nb::arg("kernel"),
+          "Calls with arguments of these types go to `kernel` from now on, as they are.",
+          nb::sig("def _remember(self, args: tuple[Any, ...], kernel: object) -> None"));
+
+  m.def(
+      "_viewed",
+      [](nb::handle buffer) {
+        auto found = to_any_memory(buffer);
+        if (!found.memory) throw nb::type_error("expected an array");
+        return wrap_array(std::move(*found.memory));
+      },
+      nb::arg("buffer"), "The USM that a buffer, such as an array of NumPy, is a view of.");
+  m.def(
+      "_shared_elements",
+      [](nb::handle first, nb::handle second) -> const char* {
+        const auto a = to_any_memory(first), b = to_any_memory(second);
+        if (!a.memory || !b.memory) return "none";
+        const any_view &x = a.memory->elements(), &y = b.memory->elements();
+        if (x.data() == y.data() && x.dtype() == y.dtype() && x.layout() == y.layout()) {
+          return "all";
+        }
+        return x.first_byte() < y.last_byte() && y.first_byte() < x.last_byte() ? "some" : "none";
+      },
+      nb::arg("first"), nb::arg("second"),
+      "Whether two arguments are the \"all\" same elements, \"some\" may be, or \"none\" are.");
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,334 @@
+// Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
+// into those that the kernel declares, or says which one is wrong.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "kernel/kernel_arguments.hpp"
+#include "kernel/kernel_local.hpp"
+#include "kernel/kernel_record.hpp"
+#include "kernel/kernel_scalar.hpp"
+#include "kernel/quick_launch.hpp"
+#include "kernel/raw_kernel.hpp"
+#include "runtime/runtime_bindings.hpp"
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+#include "support/text.hpp"
+
+namespace usmx::python {
+namespace {
+
+nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
+                                    nb::handle queue_or_none, nb::handle depends_on,
+                                    const nb::kwargs& keywords) {
+  const auto& name = bound.k.name();
+  refuse_keywords(keywords, name);
+  std::deque<memory_argument> memory;
+  for (const nb::handle obj : args) memory.push_back(to_memory(obj));
+
+  sycl::queue queue = [&] {
+    if (!queue_or_none.is_none()) return to_queue(queue_or_none);
+    for (const auto& a : memory) {
+      if (a.memory) return a.memory->queue();
+    }
+    return default_queue();
+  }();
+  const bool ordered_by_hand = !depends_on.is_none();
+  std::vector<sycl::event> before;
+  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
+
+  const kernel& k = [&]() -> const kernel& {
+    if (const kernel* const built = bound.k.built_for(queue)) return *built;
+    try {
+      const gil_released release;
+      return bound.k.on(queue);
+    } catch (const std::out_of_range& e) {
+      // The GIL is held again: the guard above has ended.
+      throw nb::key_error(e.what());
+    }
+  }();
+
+  if (k.argument_count() != kernel::unknown_count && args.size() != k.argument_count()) {
+    throw nb::type_error(("kernel '" + name + "' takes " + std::to_string(k.argument_count()) +
+                          " arguments, got " + std::to_string(args.size()))
+                             .c_str());
+  }
+  std::vector<kernel_argument> arguments;
+  std::deque<std::vector<std::byte>> records;
+  std::deque<local_memory> locals;
+  arguments.reserve(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
+    const auto where = [&] {
+      return "argument " + std::to_string(i) + " of kernel '" + name + "'" +
+             (p ? " (" + p->text + ")" : "");
+    };
+    auto& a = memory[i];
+    if (p && p->view == kernel_parameter::view_form::local) {
+      auto size = to_local_memory(args[i]);
+      if (!size) {
+        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
+                              ", expected usmx.LocalMemory(shape, dtype)")
+                                 .c_str());
+      }
+      arguments.emplace_back(locals.emplace_back(std::move(*size)));
+      continue;
+    }
+    if (!a.memory && p && p->pointer) {
+      try {
+        a = to_any_memory(args[i]);
+      } catch (const interop_error&) {  // memory of the host alone: said below
+      }
+    }
+    if (!a.memory) {
+      const auto refuse_local = [&] {
+        if (!to_local_memory(args[i])) return;
+        throw nb::type_error((where() + ": is local memory, for which the parameter must be a "
+                                        "usmx::local_view<T, N>")
+                                 .c_str());
+      };
+      if (p && p->pointer) {
+        refuse_local();
+        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
+                              ", expected USM: a usmx array or memory, or any object with "
+                              "__sycl_usm_array_interface__; usmx.asarray() copies others into USM")
+                                 .c_str());
+      }
+      if (p && p->type && p->type->is_record()) {
+        records.push_back(to_record(args[i], *p->type, where()));
+        arguments.emplace_back(*p->type, records.back().data());
+      } else if (const auto plain = plain_scalar(args[i], p)) {
+        arguments.push_back(*plain);
+      } else {
+        refuse_local();
+        arguments.push_back(to_scalar(args[i], p, where()));
+      }
+      continue;
+    }
+    if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
+      a.memory = retyped(*a.memory, *p->type);
+    }
+    check_pair(bound.read, name, i, *a.memory);
+    const auto& where_elements = a.memory->elements().layout();
+    const bool is_view = p && p->view != kernel_parameter::view_form::none;
+    if (!is_view && !where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
+      throw nb::value_error(
+          (where() + ": is strided, and a pointer knows no strides; pass x.copy(), or declare the "
+                     "parameter as usmx::strided<T, N>")
+              .c_str());
+    }
+    arguments.emplace_back(*a.memory);
+  }
+  return submit(k, queue, bound.read.range, arguments, ordered_by_hand ? &before : nullptr);
+}
+
+nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
+  auto queue = to_queue(queue_or_none);
+  const auto built = [&] {
+    const gil_released release;
+    return m.build(queue);
+  }();
+  nb::list names;
+  for (const auto& name : built.names()) names.append(name);
+  return nb::tuple(names);
+}
+
+}  // namespace
+
+raw_kernel::raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
+    : state_(std::make_shared<state>()) {
+  state_->from = std::move(from);
+  state_->name = std::move(name);
+  for (const auto& s : detail::read_signatures(state_->from->source())) {
+    if (s.name == state_->name) state_->rank = s.rank;
+  }
+}
+
+const kernel& raw_kernel::on(const sycl::queue& queue) const {
+  return state_->built.get(queue, [&] { return from().build(queue).get(name()); });
+}
+
+void bind_kernel(nb::module_& m) {
+  nb::class_<bound_launch> bound(m, "_Launch", "A kernel with its range, waiting for arguments.",
+                                 nb::pooled());
+  bound.def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+            nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+            R"(Submits the kernel and returns its Event without waiting.
+
+Parameters
+----------
+*args
+    One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
+    ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
+    ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
+    any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
+    for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
+    take Python and NumPy numbers, checked against the range of the declared
+    type.
+queue : Queue, optional
+    Where to run; any form that names a queue. By default the queue of the first array, without one
+    the default queue.
+depends_on : Event or sequence of Event, optional
+    What must have finished before. By default everything pending on the queues of the arguments;
+    with an explicit value, ``()`` too, the order is the caller's.
+
+Raises
+------
+TypeError
+    Wrong number of arguments, a scalar for a pointer or the reverse, another element type.
+ValueError
+    A scalar out of range, strided or read-only memory, memory of another context, a local range
+    that does not fit.
+KeyError
+    The source has no kernel of that name.
+BuildError
+    The source does not compile.)",
+            nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
+                    "depends_on: EventsLike = None) -> Event"));
+
+  nb::class_<raw_kernel> of_text(m, "RawKernel",
+                                 R"(A kernel written in SYCL C++, compiled at run time.
+
+Without SYCL headers in the source, it sees the prelude of usmx, which needs no C++ compiler on the
+machine: ``USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }``. It is compiled at its first
+launch for a device, once in the process for equal source and options.
+
+Parameters
+----------
+source : str
+    The C++ text. It may contain several kernels.
+name : str
+    Which of them.
+options : sequence of str, optional
+    For the compiler, such as ``("-DN=8",)``.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
+    rounded by itself, as in NumPy.
+
+Examples
+--------
+>>> k = usmx.RawKernel("USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }", "f")
+>>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
+)");
+  of_text
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<raw_kernel> self, const nb::str& source, const nb::str& name,
+             nb::handle options, bool contract) {
+            auto text = std::make_shared<raw_module>(to_text(source, "source"),
+                                                     to_options(options, contract));
+            initialise(self, std::move(text), to_text(name, "name"));
+          },
+          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(), nb::kw_only(),
+          nb::arg("contract") = false,
+          nb::sig("def __init__(self, source: str, name: str, options: Sequence[str] = (), *, "
+                  "contract: bool = False) -> None"))
+      .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
+      .def_prop_ro(
+          "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
+      .def_prop_ro(
+          "options", [](const raw_kernel& k) { return nb::tuple(nb::cast(k.from().options())); },
+          "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"))
+      .def(
+          "compile",
+          [](const raw_kernel& k, nb::handle queue) {
+            const auto where = to_queue(queue);
+            try {
+              const gil_released release;
+              k.on(where);
+            } catch (const std::out_of_range& e) {
+              throw nb::key_error(e.what());
+            }
+          },
+          nb::arg("queue") = nb::none(),
+          "Compiles now instead of at the first launch, for the device of `queue`.",
+          nb::sig("def compile(self, queue: QueueLike = None) -> None"))
+      .def(
+          "limits",
+          [](const raw_kernel& k, nb::handle queue, nb::handle local) {
+            const auto where = to_queue(queue);
+            const auto sizes = to_local_memories(local);
+            try {
+              const gil_released release;
+              const kernel found = k.on(where);
+              return (sizes.empty() ? found : found.with_local(sizes)).limits();
+            } catch (const std::out_of_range& e) {
+              throw nb::key_error(e.what());
+            }
+          },
+          nb::arg("queue") = nb::none(), nb::arg("local") = nb::tuple(),
+          "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
+          "Compiles the kernel if that did not happen yet. For one with ``usmx::local_view``,\n"
+          "`local` says their sizes: a LocalMemory or a sequence of them.\n\n"
+          "Returns\n-------\nKernelLimits",
+          nb::sig("def limits(self, queue: QueueLike = None, local: LocalMemory | "
+                  "Sequence[LocalMemory] = ()) -> KernelLimits"))
+      .def(
+          "__getitem__",
+          [](const raw_kernel& k, nb::handle range) {
+            return bound_launch{k, to_launch_range(range, k.rank())};
+          },
+          nb::arg("range"),
+          "Binds a range: [global] or [global, local], each an int or a tuple of up to three.\n\n"
+          "Two ints are a global and a local range if the source declares USMX_KERNEL(1), a range\n"
+          "of two dimensions otherwise; [n, (m,)] and [(n, m), None] say it themselves.",
+          nb::sig("def __getitem__(self, range: LaunchRange) -> _Launch"))
+      .def(
+          "__call__",
+          [](const raw_kernel& k, const nb::args&, const nb::kwargs&) -> nb::object {
+            const std::string& name = k.name();
+            throw nb::type_error(
+                ("kernel '" + name + "' is launched over a range: " + name + "[global_range](...)")
+                    .c_str());
+          },
+          nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
+          "Raises TypeError: a range is missing.")
+      .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
+  refuse_iteration(of_text);
+  quicken_raw_kernel(of_text, bound);
+
+  nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
+
+Parameters
+----------
+source : str
+    The C++ text; see RawKernel.
+options : sequence of str, optional
+    For the compiler.
+contract : bool, optional
+    Whether ``a * b + c`` may be rounded once; see RawKernel.)")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options,
+             bool contract) {
+            initialise(self, to_text(source, "source"), to_options(options, contract));
+          },
+          nb::arg("source"), nb::arg("options") = nb::tuple(), nb::kw_only(),
+          nb::arg("contract") = false,
+          nb::sig("def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool "
+                  "= False) -> None"))
+      .def(
+          "get_function",
+          [](const raw_module& self, const nb::str& name) {
+            return raw_kernel(std::make_shared<raw_module>(self), to_text(name, "name"));
+          },
+          nb::arg("name"), "The kernel of that name as a RawKernel; looked up at its first launch.")
+      .def("names", &names_of, nb::arg("queue") = nb::none(),
+           "Compiles for the device of `queue` and returns the names of all kernels.",
+           nb::sig("def names(self, queue: QueueLike = None) -> tuple[str, ...]"))
+      .def_prop_ro("source", &raw_module::source, "The C++ text.")
+      .def_prop_ro(
+          "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },
+          "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"));
+
+  m.def(
+      "_program_counts",
+      [] {
+        const auto counts = program::counts();
+        return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
+      },
+      "How many programs were compiled in this process, found in memory and read from disk.",
+      nb::sig("def _program_counts() -> tuple[int, int, int]"));
+}
+
+}  // namespace usmx::python

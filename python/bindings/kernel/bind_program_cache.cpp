@@ -1,0 +1,105 @@
+// What is kept on disk of compiled programs, for the command `usmx cache`.
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "support/bindings.hpp"
+#include "usmx/program_cache.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// As Python spells paths: bytes that are no UTF-8 become surrogates.
+nb::object to_str(const std::filesystem::path& path) {
+  const auto& bytes = path.native();
+  PyObject* const made =
+      PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+}  // namespace
+
+void bind_program_cache(nb::module_& m) {
+  m.def(
+      "_program_cache_settings",
+      [] {
+        const auto settings = program_cache_settings::from_environment();
+        nb::dict about;
+        about["enabled"] = settings.enabled;
+        about["folder"] = to_str(settings.folder);
+        about["most"] = settings.most;
+        about["problem"] = program_cache_problem();
+        return about;
+      },
+      "Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not "
+      "used.",
+      nb::sig("def _program_cache_settings() -> dict[str, Any]"));
+  m.def(
+      "_cached_programs",
+      [] {
+        nb::list all;
+        for (const auto& p : cached_programs()) {
+          nb::dict about;
+          about["file"] = to_str(p.file);
+          about["bytes"] = p.bytes;
+          about["last_used"] = std::chrono::duration<double>(
+                                   std::chrono::file_clock::to_sys(p.last_used).time_since_epoch())
+                                   .count();
+          about["device"] = p.device;
+          about["kernels"] = nb::cast(p.kernels);
+          all.append(std::move(about));
+        }
+        return all;
+      },
+      "The compiled programs on disk, what was used last first; times in seconds since 1970.",
+      nb::sig("def _cached_programs() -> list[dict[str, Any]]"));
+  m.def(
+      "_cached_texts",
+      [] {
+        const auto texts = count_cached_texts();
+        nb::dict about;
+        about["count"] = texts.count;
+        about["bytes"] = texts.bytes;
+        return about;
+      },
+      "The C++ of Python kernels on disk: count of files, bytes.",
+      nb::sig("def _cached_texts() -> dict[str, int]"));
+  m.def(
+      "_load_texts",
+      [](nb::bytes key) -> nb::object {
+        std::optional<std::vector<std::string>> texts;
+        {
+          const std::string_view wanted(key.c_str(), key.size());
+          const gil_released release;
+          texts = detail::load_texts(wanted);
+        }
+        if (!texts) return nb::none();
+        nb::list all;
+        for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
+        return all;
+      },
+      nb::sig("def _load_texts(key: bytes) -> list[bytes] | None"), nb::arg("key"),
+      "What _store_texts kept under exactly this key, or None.");
+  m.def(
+      "_store_texts",
+      [](nb::bytes key, nb::handle texts) {
+        std::vector<std::string> all;
+        for (const nb::handle item : texts) {
+          const auto text = nb::cast<nb::bytes>(item);
+          all.emplace_back(text.c_str(), text.size());
+        }
+        const std::string_view wanted(key.c_str(), key.size());
+        const gil_released release;
+        detail::store_texts(wanted, all);
+      },
+      nb::arg("key"), nb::arg("texts"),
+      nb::sig("def _store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
+      "Keeps bytes on disk for other processes. What cannot be kept is made again.");
+  m.def("_clear_cached_programs", &clear_cached_programs,
+        "Removes the compiled programs and the texts from the disk; how many programs.");
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,74 @@
+// What every launch from Python has to read: its range, its arrays, and what it comes after.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/runtime_bindings.hpp"
+#include "support/bindings.hpp"
+#include "usmx/kernel.hpp"
+
+namespace usmx::python {
+
+/// The name of an object's type, for messages.
+std::string python_type(nb::handle obj);
+
+/// What stands in the brackets of a launch.
+struct bracketed_range {
+  launch_range range;
+  /// Two plain ints that were taken for a global and a local range.
+  bool is_pair = false;
+};
+
+/// Reads the brackets. Python makes no difference between k[(8, 8)] and k[8, 8]; the rank of the
+/// kernel does: over one dimension two ints are a global and a local range, otherwise they are the
+/// global range. A rank of 0 is that of a kernel that runs over any, a negative one is unclear:
+/// then two ints are a TypeError that names the forms without doubt, k[n, (m,)] and k[(n, m),
+/// None].
+bracketed_range to_launch_range(nb::handle key, int rank);
+
+/// Throws if `read` was a pair and an array of the launch has just these lengths: k[x.shape](x)
+/// means all elements, and would run over the first axis alone.
+void check_pair(const bracketed_range& read, const std::string& kernel, std::size_t argument,
+                std::span<const std::int64_t> shape);
+inline void check_pair(const bracketed_range& read, const std::string& kernel, std::size_t argument,
+                       const array& a) {
+  if (read.is_pair) check_pair(read, kernel, argument, a.elements().layout().shape());
+}
+
+/// Raises TypeError if there are any: a kernel takes its arguments by position.
+void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel);
+
+/// One Python argument on its way to the kernel.
+struct memory_argument {
+  /// Empty for what is no USM.
+  std::optional<array> memory;
+  /// Bytes that take whatever type the parameter has.
+  bool untyped = false;
+};
+memory_argument to_memory(nb::handle obj);
+/// Also a buffer that happens to be USM, as NumPy's views of it. Throws interop_error for a buffer
+/// that is not.
+memory_argument to_any_memory(nb::handle obj);
+/// Bytes without a type of their own, seen as what the kernel declares.
+array retyped(const array& bytes, const dtype& type);
+
+/// Launches the kernel and returns its Event: without one of SYCL's where nobody looks at them. If
+/// `before` is null, it comes after what `order_of` says. Lets go of the GIL. TypeError for an
+/// argument of another type than the kernel declares.
+nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
+                  std::span<const kernel_argument> arguments,
+                  const std::vector<sycl::event>* before = nullptr);
+
+/// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
+/// of its arrays, those on its own queue if that one does not keep an order, and whatever else the
+/// memory is used for. Null ones are passed over.
+std::vector<sycl::event> order_of(const sycl::queue& queue,
+                                  std::span<const array* const> arguments);
+
+}  // namespace usmx::python

@@ -1,0 +1,375 @@
+// Launches kernels that are compiled from Python functions: finds the text that was made for
+// arguments of these types without looking into the function again, or asks Python to make it.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+
+#include "kernel/constant_table.hpp"
+#include "kernel/kernel_arguments.hpp"
+#include "kernel/kernel_scalar.hpp"
+#include "support/self.hpp"
+#include "support/text.hpp"
+#include "usmx/detail/built_kernels.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// A number that the text is specialised for, and where a launch has it.
+struct known_number {
+  /// 'v': the argument itself, 's': length of its axis, 'l': local range.
+  char what;
+  std::size_t argument;
+  std::size_t axis;
+  bool operator==(const known_number&) const = default;
+};
+
+/// C++ made from the function for one list of types.
+struct kernel_text {
+  std::string source;
+  std::string name;
+  /// One letter for each argument: n number, c complex, d gapless array, s strided, - not passed.
+  std::string plan;
+  std::vector<std::string> options;
+  /// Why a local range is needed; empty if it is not.
+  std::string needs_group;
+  /// Updated tables, whose values are passed after the arguments.
+  std::vector<std::shared_ptr<constant_table>> tables;
+  /// Tables that were not updated yet and whose values stand in the text.
+  std::vector<std::shared_ptr<constant_table>> frozen;
+
+  bool is_outdated() const {
+    return std::ranges::any_of(frozen, [](const auto& t) { return t->is_updated(); });
+  }
+
+  detail::built_kernels built;
+};
+
+/// All texts for one list of types; they differ in what they are specialised for.
+struct family {
+  // Shared: reading the numbers may run Python code that replaces it.
+  std::shared_ptr<const std::vector<known_number>> known =
+      std::make_shared<const std::vector<known_number>>();
+  std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
+};
+
+/// The part of a Python kernel that every launch goes through. Guarded by the GIL.
+class dispatcher {
+ public:
+  /// Ask Python whether to simulate, even if nobody has switched that on.
+  bool always_ask = false;
+
+  nb::object launch(nb::handle self, const bracketed_range& read, const nb::args& args,
+                    nb::handle queue_or_none, nb::handle depends_on);
+  std::size_t count() const {
+    std::size_t n = 0;
+    for (const auto& [key, f] : families_) n += f.texts.size();
+    return n;
+  }
+
+ private:
+  std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
+                                    const nb::args& args, const std::string& key,
+                                    const std::deque<memory_argument>& memory,
+                                    const sycl::queue& queue);
+
+  std::unordered_map<std::string, family> families_;
+};
+
+/// Whether any launch may be a simulated one, so that all have to ask.
+bool ask_for_simulation = false;
+
+struct bound_kernel {
+  nb::object kernel;
+  bracketed_range read;
+};
+
+std::string name_of(nb::handle kernel) { return shown(nb::str(kernel.attr("__name__"))); }
+
+/// The type of one argument as a few letters that no other type has.
+void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
+  PyObject* const o = obj.ptr();
+  if (a.memory) {
+    const auto& v = a.memory->elements();
+    key += v.read_only() ? 'r' : 'w';
+    key += v.layout().is_c_contiguous() ? 'd' : 's';
+    key += static_cast<char>('0' + v.rank());
+    if (v.dtype().is_record()) {
+      throw nb::type_error("an array of records cannot be passed to a kernel made from Python");
+    }
+    key += static_cast<char>('a' + static_cast<int>(v.dtype().kind()));
+    key += static_cast<char>('0' + v.dtype().itemsize());
+  } else if (PyBool_Check(o)) {
+    key += 'B';
+  } else if (PyLong_CheckExact(o)) {
+    key += 'I';
+  } else if (PyFloat_CheckExact(o)) {
+    key += 'F';
+  } else if (PyComplex_CheckExact(o)) {
+    key += 'C';
+  } else if (o == Py_None) {
+    key += '0';
+  } else if (nb::hasattr(obj, "_kernel_key")) {
+    key += '{' + to_text(nb::object(obj.attr("_kernel_key")), "_kernel_key") + '}';
+  } else {
+    // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
+    key += '{' +
+           to_text(nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj),
+                   "key_of_argument") +
+           '}';
+  }
+}
+
+std::size_t value_of(const known_number& k, const launch_range& range, const nb::args& args,
+                     const std::deque<memory_argument>& memory) {
+  switch (k.what) {
+    case 'l':
+      return k.axis < range.local().size() ? range.local()[k.axis] : 0;
+    case 's':
+      return static_cast<std::size_t>(
+          memory[k.argument].memory->elements().layout().shape()[k.axis]);
+    default: {
+      const auto index = nb::steal(PyNumber_Index(args[k.argument].ptr()));
+      if (!index.is_valid()) throw nb::python_error();
+      int overflow = 0;
+      return static_cast<std::size_t>(PyLong_AsLongLongAndOverflow(index.ptr(), &overflow));
+    }
+  }
+}
+
+nb::object to_tuple(std::span<const std::size_t> sizes) {
+  nb::list list;
+  for (const auto n : sizes) list.append(n);
+  return nb::tuple(list);
+}
+
+std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
+                                              const nb::args& args, const std::string& key,
+                                              const std::deque<memory_argument>& memory,
+                                              const sycl::queue& queue) {
+  const auto values_of = [&](const family& f) {
+    std::string values;
+    const auto known = f.known;
+    for (const auto& k : *known) {
+      values += std::to_string(static_cast<std::ptrdiff_t>(value_of(k, range, args, memory))) + ',';
+    }
+    return values;
+  };
+  {
+    const auto hit = families_.find(key);
+    if (hit != families_.end()) {
+      const std::string values = values_of(hit->second);
+      const auto text = hit->second.texts.find(values);
+      if (text != hit->second.texts.end() && !text->second->is_outdated()) return text->second;
+    }
+  }
+  // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
+  nb::list seen;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (memory[i].memory) {
+      seen.append(wrap_array(*memory[i].memory));
+    } else {
+      seen.append(args[i]);
+    }
+  }
+  const auto made = nb::cast<nb::dict>(
+      self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local()),
+                         queue.get_backend() == sycl::backend::ext_oneapi_cuda ? "cuda" : "other"));
+  auto text = std::make_shared<kernel_text>();
+  text->source = to_text(nb::object(made["source"]), "source");
+  text->name = to_text(nb::object(made["name"]), "name");
+  text->plan = to_text(nb::object(made["plan"]), "plan");
+  text->options = to_options(nb::object(made["options"]));
+  text->needs_group = to_text(nb::object(made["needs_group"]), "needs_group");
+  for (const auto& [list, name] : {std::pair{&text->tables, "tables"}, {&text->frozen, "frozen"}}) {
+    for (const nb::handle item : made[name]) list->push_back(self_of<table_handle>(item).table);
+  }
+  std::vector<known_number> known;
+  for (const nb::handle item : made["known"]) {
+    const auto row = nb::cast<nb::tuple>(item);
+    known.push_back({to_text(nb::object(row[0]), "known").at(0), nb::cast<std::size_t>(row[1]),
+                     nb::cast<std::size_t>(row[2])});
+  }
+  auto& f = families_[key];
+  if (known != *f.known) {
+    f.known = std::make_shared<const std::vector<known_number>>(std::move(known));
+    f.texts.clear();
+  }
+  const std::string values = values_of(f);
+  f.texts[values] = text;
+  return text;
+}
+
+const kernel& built_for(kernel_text& text, const sycl::queue& queue) {
+  if (const kernel* const built = text.built.find(queue)) return *built;
+  const gil_released release;
+  return text.built.get(
+      queue, [&] { return program::build(queue, text.source, text.options).get(text.name); });
+}
+
+nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, const nb::args& args,
+                              nb::handle queue_or_none, nb::handle depends_on) {
+  const launch_range& range = read.range;
+  std::deque<memory_argument> memory;
+  std::string key(1, static_cast<char>('0' + range.rank()));
+  const sycl::queue* first = nullptr;
+  for (const nb::handle obj : args) {
+    memory.push_back(to_any_memory(obj));
+    add_type(key, obj, memory.back());
+    if (!first && memory.back().memory) first = &memory.back().memory->queue();
+  }
+  sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
+                      : first                  ? *first
+                                               : default_queue();
+  key += queue.get_backend() == sycl::backend::ext_oneapi_cuda ? 'c' : 'o';
+  const bool ordered_by_hand = !depends_on.is_none();
+  std::vector<sycl::event> before;
+  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
+
+  for (std::size_t i = 0; read.is_pair && i < memory.size(); ++i) {
+    if (memory[i].memory) check_pair(read, name_of(self), i, *memory[i].memory);
+  }
+  const auto text = find(self, range, args, key, memory, queue);
+  if (!text->needs_group.empty() && range.local().empty()) {
+    throw nb::value_error(("kernel '" + text->name + "' needs the size of a work-group, for " +
+                           text->needs_group + ": launch it as " + text->name +
+                           "[global, (local,)](...)")
+                              .c_str());
+  }
+  const kernel& k = built_for(*text, queue);
+
+  std::vector<array> tables;
+  if (!text->tables.empty()) {
+    const gil_released release;
+    if (!ordered_by_hand) {
+      std::vector<const array*> arrays;
+      for (const auto& a : memory) arrays.push_back(a.memory ? &*a.memory : nullptr);
+      before = order_of(queue, arrays);
+    }
+    for (const auto& table : text->tables) tables.push_back(table->on(queue, before));
+  }
+
+  std::vector<kernel_argument> arguments;
+  arguments.reserve(args.size() * 3);
+  for (std::size_t i = 0; i < text->plan.size(); ++i) {
+    const auto* p = k.parameters() && arguments.size() < k.parameters()->size()
+                        ? &(*k.parameters())[arguments.size()]
+                        : nullptr;
+    const auto where = [&] { return "argument " + std::to_string(i) + " of '" + text->name + "'"; };
+    const auto add_sizes = [&](const extents& sizes) {
+      for (const auto n : sizes) arguments.emplace_back(static_cast<std::int64_t>(n));
+    };
+    switch (text->plan[i]) {
+      case 'n':
+        if (const auto plain = plain_scalar(args[i], p)) {
+          arguments.push_back(*plain);
+        } else {
+          arguments.push_back(to_scalar(args[i], p, where()));
+        }
+        break;
+      case 'c': {
+        const Py_complex z = PyComplex_AsCComplex(args[i].ptr());
+        if (PyErr_Occurred()) throw nb::python_error();
+        for (const double part : {z.real, z.imag}) {
+          if (p && p->type && p->type->itemsize() == 4) {
+            arguments.emplace_back(static_cast<float>(part));
+          } else {
+            arguments.emplace_back(part);
+          }
+        }
+        break;
+      }
+      case 'd':
+      case 's': {
+        const auto& a = *memory[i].memory;
+        arguments.emplace_back(a);
+        add_sizes(a.elements().layout().shape());
+        if (text->plan[i] == 's') add_sizes(a.elements().layout().strides());
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  for (const array& values : tables) arguments.emplace_back(values);
+  const bool has_order = ordered_by_hand || !tables.empty();
+  nb::object made = submit(k, queue, range, arguments, has_order ? &before : nullptr);
+  for (array& values : tables) give_back(values);
+  return made;
+}
+
+}  // namespace
+
+void bind_kernel_dispatch(nb::module_& m) {
+  bind_constant_table(m);
+  nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
+      .def(
+          "__call__",
+          [](const bound_kernel& self, nb::args args, nb::handle queue, nb::handle depends_on,
+             const nb::kwargs& keywords) -> nb::typed<nb::object, event> {
+            if (keywords.size() != 0)
+              refuse_keywords(keywords, shown(nb::str(self.kernel.attr("__name__"))));
+            return self_of<dispatcher>(self.kernel)
+                .launch(self.kernel, self.read, args, queue, depends_on);
+          },
+          nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+          nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+          "Submits the kernel and returns its Event without waiting.",
+          nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
+                  "EventsLike = None) -> Event"));
+
+  nb::class_<dispatcher> launches(m, "_KernelDispatcher", nb::dynamic_attr(),
+                                  nb::is_weak_referenceable(),
+                                  "What launches a kernel made from a Python function.");
+  refuse_iteration(launches);
+  launches.def(nb::init<>())
+      .def(
+          "__getitem__",
+          [](nb::handle self, nb::handle range) -> nb::object {
+            static_cast<void>(self_of<dispatcher>(self));
+            if (ask_for_simulation || self_of<dispatcher>(self).always_ask) {
+              nb::object simulation = self.attr("_simulation")(range);
+              if (!simulation.is_none()) return simulation;
+            }
+            // The rank matters only if two ints could be a range of two dimensions.
+            const int rank = nb::isinstance<nb::tuple>(range) && nb::len(range) > 1 &&
+                                     PyIndex_Check(nb::handle(range[0]).ptr())
+                                 ? nb::cast<int>(self.attr("_rank"))
+                                 : 0;
+            return nb::cast(bound_kernel{nb::borrow(self), to_launch_range(range, rank)});
+          },
+          nb::arg("range"), "Binds a range: [global] or [global, local].",
+          nb::sig("def __getitem__(self, range: LaunchRange) -> _BoundKernel"))
+      .def_rw("_always_ask", &dispatcher::always_ask)
+      .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
+  // The simulator's ranges are read here too, so that they mean the same.
+  nb::class_<bracketed_range>(m, "_LaunchRange", "A global and a local range.")
+      .def_prop_ro("global_range",
+                   [](const bracketed_range& r) { return to_tuple(r.range.global()); })
+      .def_prop_ro("local_range",
+                   [](const bracketed_range& r) { return to_tuple(r.range.local()); })
+      .def(
+          "check_shape",
+          [](const bracketed_range& r, nb::handle kernel, std::size_t argument,
+             const nb::tuple& shape) {
+            std::vector<std::int64_t> lengths;
+            for (const nb::handle n : shape) lengths.push_back(nb::cast<std::int64_t>(n));
+            check_pair(r, to_text(kernel, "kernel"), argument, lengths);
+          },
+          nb::arg("kernel"), nb::arg("argument"), nb::arg("shape"),
+          nb::sig(
+              "def check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"));
+  m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
+        "What stands in the brackets of a launch.");
+  m.def(
+      "_refuse_keywords",
+      [](nb::handle kernel, const nb::dict& keywords) {
+        refuse_keywords(nb::borrow<nb::kwargs>(keywords), to_text(kernel, "kernel"));
+      },
+      nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
+      nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"));
+  m.def(
+      "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
+      "From now on ask each kernel at its launch whether it is simulated.");
+}
+
+}  // namespace usmx::python

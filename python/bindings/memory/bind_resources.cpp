@@ -1,0 +1,494 @@
+// The classes of `usmx.memory` that say where bytes come from. A new one is a header, a source, and
+// a call of `bind_resource` here.
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/resources.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <typeinfo>
+#include <unordered_map>
+#include <vector>
+
+#include "array/ndarray.hpp"
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "support/text.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx::python {
+namespace {
+
+// Borrowed: the module keeps them.
+nb::handle resource_class;
+std::unordered_map<std::type_index, nb::handle>& classes() {
+  static auto* const known = new std::unordered_map<std::type_index, nb::handle>;
+  return *known;
+}
+
+/// Bytes as Python passes them; a negative number is a ValueError.
+std::size_t to_bytes(nb::handle obj, const char* where) {
+  const std::int64_t bytes = read_integer(obj, where, fault::shape_overflow);
+  if (bytes < 0) {
+    throw nb::value_error(
+        (std::string(where) + ": " + std::to_string(bytes) + " is negative; pass a number of bytes")
+            .c_str());
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+std::size_t to_limit(nb::handle obj, const char* where) {
+  return obj.is_none() ? unlimited : to_bytes(obj, where);
+}
+
+nb::object from_limit(std::size_t bytes) {
+  return bytes == unlimited ? nb::none() : nb::object(nb::int_(bytes));
+}
+
+std::string path_of(nb::handle path) {
+  const nb::object text = nb::steal(PyOS_FSPath(path.ptr()));
+  if (!text.is_valid()) nb::raise_python_error();
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(text.ptr(), &bytes) == 0) nb::raise_python_error();
+  const nb::object keep = nb::steal(bytes);
+  return PyBytes_AsString(bytes);
+}
+
+/// A queue of the resource's context for what is computed on its bytes.
+sycl::queue queue_of(const memory_resource& resource, nb::handle queue) {
+  if (!queue.is_none()) {
+    sycl::queue asked = to_queue(queue);
+    if (asked.get_context() != resource.context()) {
+      throw nb::value_error("queue: is of another context than the resource");
+    }
+    return asked;
+  }
+  const sycl::device device = resource.device();
+  const sycl::queue& usual = default_queue(device);
+  if (usual.get_context() == resource.context()) return usual;
+  return queue_for(resource.context(), device);
+}
+
+nb::object allocate_from(const resource_object& self, nb::handle nbytes, nb::handle alignment,
+                         nb::handle queue) {
+  const std::size_t bytes = to_bytes(nbytes, "nbytes");
+  const std::size_t aligned = to_bytes(alignment, "alignment");
+  const sycl::queue place = queue_of(*self.resource, queue);
+  const std::shared_ptr<memory_resource> from = self.resource;
+  shared_owner owner;
+  {
+    const gil_released released;
+    owner = allocate(from, bytes, aligned == 0 ? default_alignment : aligned);
+  }
+  any_view all = byte_run(owner->base(), bytes, from->kind(), false);
+  return wrap_memory(array::over(std::move(all), place, std::move(owner)));
+}
+
+std::string described(const memory_resource& resource) {
+  std::string text = std::string(name(resource.kind())) + " USM";
+  const std::string device = filter_string(resource.device());
+  return device.empty() ? text : text + " on " + device;
+}
+
+std::string represent(nb::handle self) {
+  return "<usmx.memory." + shown(nb::str(self.type().attr("__qualname__"))) + ": " +
+         described(*self_of<resource_object>(self).resource) + ">";
+}
+
+nb::object upstream_of(const memory_resource& resource) {
+  std::shared_ptr<memory_resource> below = resource.stands_on();
+  return below == nullptr ? nb::none() : wrap_resource(std::move(below));
+}
+
+using figures = nb::typed<nb::dict, nb::str, int>;
+
+figures figures_of(const statistics_resource& counted) {
+  const statistics_resource::figures now = counted.now();
+  figures out;
+  out["bytes"] = now.bytes;
+  out["peak_bytes"] = now.peak_bytes;
+  out["total_bytes"] = now.total_bytes;
+  out["blocks"] = now.blocks;
+  out["peak_blocks"] = now.peak_blocks;
+  out["total_blocks"] = now.total_blocks;
+  out["failures"] = now.failures;
+  return out;
+}
+
+figures figures_of(const pool_resource& pool) {
+  const pool_stats now = pool.stats();
+  figures out;
+  out["used"] = now.used;
+  out["blocks"] = now.blocks;
+  out["held"] = now.held;
+  out["chunks"] = now.chunks;
+  out["peak"] = now.peak;
+  return out;
+}
+
+figures figures_of(const queue_ordered_resource& ordered) {
+  const queue_order_stats now = ordered.stats();
+  figures out;
+  out["bytes"] = now.bytes;
+  out["blocks"] = now.blocks;
+  out["queues"] = now.queues;
+  out["reused"] = now.reused;
+  out["passed"] = now.passed;
+  return out;
+}
+
+nb::list alive_in(const tracking_resource& tracked) {
+  nb::list out;
+  for (const tracking_resource::block& b : tracked.alive()) {
+    nb::dict one;
+    one["pointer"] = reinterpret_cast<std::uintptr_t>(b.data);
+    one["nbytes"] = b.bytes;
+    one["alignment"] = b.alignment;
+    one["number"] = b.number;
+    one["thread"] = b.thread;
+    one["stack"] = b.note;
+    out.append(one);
+  }
+  return out;
+}
+
+std::vector<binning_resource::bin> to_bins(nb::handle bins) {
+  constexpr const char* expected = "a dict from the largest number of bytes to its resource";
+  if (!nb::isinstance<nb::dict>(bins)) wrong_type("bins", bins, expected);
+  std::vector<binning_resource::bin> out;
+  // A list of its items: reading a size may run code that changes the dict.
+  const nb::object items = nb::steal(PyDict_Items(bins.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(items.ptr()); ++k) {
+    PyObject* const item = PyList_GET_ITEM(items.ptr(), k);
+    out.push_back({to_bytes(PyTuple_GET_ITEM(item, 0), "bins: the largest size"),
+                   to_resource(PyTuple_GET_ITEM(item, 1), "bins")});
+  }
+  return out;
+}
+
+void bind_base(nb::module_& m) {
+  nb::class_<resource_object> c(
+      m, "MemoryResource",
+      "Where bytes come from: base of the classes that can be stacked on each other, of which\n"
+      "``usmx.memory.set_resource`` and ``using`` choose one. Equal objects mean the same "
+      "resource.");
+  c.attr("__module__") = "usmx.memory";
+  resource_class = c;
+  c.def("__repr__", represent);
+  c.def(
+      "_repr_html_",
+      [](nb::handle self) {
+        static_cast<void>(self_of<resource_object>(self));
+        return nb::module_::import_("usmx._notebook").attr("resource")(self);
+      },
+      nb::sig("def _repr_html_(self) -> str"));
+  c.def(
+      "__eq__",
+      [](const resource_object& self, nb::handle other) {
+        return is_ready<resource_object>(other) &&
+               nb::inst_ptr<resource_object>(other)->resource == self.resource;
+      },
+      nb::is_operator(), nb::arg("other").none(),
+      nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__hash__", [](const resource_object& self) {
+    return std::hash<std::shared_ptr<memory_resource>>()(self.resource);
+  });
+  c.def_prop_ro(
+      "kind", [](const resource_object& self) { return name(self.resource->kind()); },
+      "\"device\", \"shared\" or \"host\".", nb::sig("def kind(self) -> UsmKind"));
+  c.def_prop_ro(
+      "device", [](const resource_object& self) { return self.resource->device(); },
+      "The device that the bytes are for.");
+  c.def_prop_ro(
+      "context", [](const resource_object& self) { return self.resource->context(); },
+      "The context that the bytes belong to.");
+  c.def_prop_ro(
+      "upstream", [](const resource_object& self) { return upstream_of(*self.resource); },
+      nb::for_getter(nb::sig("def upstream(self) -> MemoryResource | None")),
+      "The resource that this one stands on, None for the driver's.");
+  c.def("allocate", allocate_from, nb::arg("nbytes").none(), nb::kw_only(),
+        nb::arg("alignment") = 0, nb::arg("queue") = nb::none(),
+        "Memory from this resource, whatever serves by default.\n\n"
+        "Parameters\n----------\n"
+        "nbytes : int\n    Bytes.\n"
+        "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
+        "queue : optional\n    The queue that work on the bytes goes to, of the same context.\n\n"
+        "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+        "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
+        "Raises\n------\nAllocationError\n    There is not enough memory.",
+        nb::sig("def allocate(self, nbytes: int, *, alignment: int = 0, queue: QueueLike = None) "
+                "-> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"));
+  c.def(
+      "deallocate",
+      [](const resource_object&, nb::handle obj) {
+        if (!is_ready<memory>(obj)) wrong_type("memory", obj, "what allocate() returned");
+        nb::inst_ptr<memory>(obj)->free();
+      },
+      nb::arg("memory").none(),
+      "Give memory back to where it came from, as its ``free()`` does.\n\n"
+      "Raises\n------\nBufferError\n    A buffer still shows the bytes.",
+      nb::sig("def deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost) -> "
+              "None"));
+}
+
+void bind_sources(nb::module_& m) {
+  bind_resource<usm_resource>(
+      m, "UsmResource",
+      "The driver itself: each request is one of its own.\n\n"
+      "Parameters\n----------\n"
+      "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n"
+      "queue : Queue, Device, str or None\n    Whose context and device.\n\n"
+      "Raises\n------\nDeviceError\n    The device lacks this kind of USM.",
+      [](nb::handle kind, nb::handle queue) {
+        const sycl::queue place = to_queue(queue);
+        return std::make_shared<usm_resource>(place.get_context(), place.get_device(),
+                                              to_kind(kind, usm_kind::device));
+      },
+      nb::arg("kind") = "device", nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, kind: UsmKind = 'device', queue: QueueLike = None) -> None"));
+  bind_resource<pool_resource>(
+      m, "PoolResource",
+      "Divides large pieces of the upstream into blocks and keeps what comes back.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    Where the pieces come from.\n"
+      "most : int, optional\n    Bytes: never more than this from the upstream.\n"
+      "release_above : int, optional\n"
+      "    Bytes: above this, pieces go back as soon as they are free.",
+      [](nb::handle upstream, nb::handle most, nb::handle release_above) {
+        return std::make_shared<pool_resource>(
+            to_resource(upstream),
+            pool_limits{.most = to_limit(most, "most"),
+                        .release_above = to_limit(release_above, "release_above")});
+      },
+      nb::arg("upstream").none(), nb::kw_only(), nb::arg("most") = nb::none(),
+      nb::arg("release_above") = nb::none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, *, most: int | None = None, "
+              "release_above: int | None = None) -> None"))
+      .def(
+          "stats", [](const resource_face<pool_resource>& self) { return figures_of(*self); },
+          "What the pool holds at this moment.\n\n"
+          "Returns\n-------\ndict\n    `used`: bytes of the blocks alive; `blocks`: how many are; "
+          "`held`: bytes from the\n    upstream; `chunks`: in how many pieces; `peak`: the most "
+          "bytes held.")
+      .def(
+          "trim",
+          [](const resource_face<pool_resource>& self, nb::handle keep) {
+            const std::size_t bytes = to_bytes(keep, "keep");
+            const gil_released released;
+            return (*self).trim(bytes);
+          },
+          nb::arg("keep") = 0,
+          "Give free pieces back to the upstream until at most `keep` bytes are held; returns how\n"
+          "many bytes went back. A piece with a block alive in it stays.",
+          nb::sig("def trim(self, keep: int = 0) -> int"))
+      .def(
+          "reserve",
+          [](const resource_face<pool_resource>& self, nb::handle nbytes) {
+            const std::size_t bytes = to_bytes(nbytes, "nbytes");
+            const gil_released released;
+            (*self).reserve(bytes);
+          },
+          nb::arg("nbytes"),
+          "Take from the upstream until at least `nbytes` bytes are held.\n\n"
+          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.",
+          nb::sig("def reserve(self, nbytes: int) -> None"))
+      .def_prop_ro(
+          "most",
+          [](const resource_face<pool_resource>& self) {
+            return from_limit((*self).limits().most);
+          },
+          "Bytes that are never passed; None without a limit.",
+          nb::sig("def most(self) -> int | None"))
+      .def_prop_ro(
+          "release_above",
+          [](const resource_face<pool_resource>& self) {
+            return from_limit((*self).limits().release_above);
+          },
+          "Bytes above which free pieces go back; None without a limit.",
+          nb::sig("def release_above(self) -> int | None"));
+  bind_resource<queue_ordered_resource>(
+      m, "QueueOrderedResource",
+      "Keeps what is freed while a queue works on it, and gives it to the next who allocates on "
+      "that\nqueue; to others only after the work. What serves by default is one on a pool.",
+      [](nb::handle upstream) {
+        return std::make_shared<queue_ordered_resource>(to_resource(upstream));
+      },
+      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      .def(
+          "stats",
+          [](const resource_face<queue_ordered_resource>& self) { return figures_of(*self); },
+          "What waits at this moment.\n\n"
+          "Returns\n-------\ndict\n    `bytes`, `blocks`: came back and wait; `queues`: for how "
+          "many; `reused`: blocks that were\n    given out again without waiting, ever; `passed`: "
+          "those that went to the upstream.")
+      .def(
+          "collect",
+          [](const resource_face<queue_ordered_resource>& self) {
+            const gil_released released;
+            return (*self).collect();
+          },
+          "Return what no queue works on any more to the upstream; how many blocks still wait.")
+      .def(
+          "drain",
+          [](const resource_face<queue_ordered_resource>& self) {
+            const gil_released released;
+            (*self).drain();
+          },
+          "Wait for all that wait, and return them to the upstream.");
+}
+
+void bind_limits(nb::module_& m) {
+  bind_resource<statistics_resource>(
+      m, "StatisticsResource", "Counts what passes through to the upstream.",
+      [](nb::handle upstream) {
+        return std::make_shared<statistics_resource>(to_resource(upstream));
+      },
+      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      .def(
+          "stats", [](const resource_face<statistics_resource>& self) { return figures_of(*self); },
+          "The figures of this moment.\n\n"
+          "Returns\n-------\ndict\n    `bytes`, `blocks`: alive; `peak_...`: the most at once; "
+          "`total_...`: ever;\n    `failures`: requests that raised.")
+      .def(
+          "reset_peaks",
+          [](const resource_face<statistics_resource>& self) { (*self).reset_peaks(); },
+          "Peaks begin anew from what is alive.");
+  bind_resource<limiting_resource>(
+      m, "LimitingResource",
+      "Lets no more than `most` bytes be alive at once; above that it raises AllocationError.",
+      [](nb::handle upstream, nb::handle most) {
+        return std::make_shared<limiting_resource>(to_resource(upstream), to_bytes(most, "most"));
+      },
+      nb::arg("upstream").none(), nb::arg("most"),
+      nb::sig("def __init__(self, upstream: MemoryResource, most: int) -> None"))
+      .def_prop_ro(
+          "most", [](const resource_face<limiting_resource>& self) { return (*self).most(); },
+          "The limit in bytes.")
+      .def_prop_ro(
+          "used", [](const resource_face<limiting_resource>& self) { return (*self).used(); },
+          "Bytes alive.");
+  bind_resource<binning_resource>(
+      m, "BinningResource",
+      "Serves each request from the resource for its size.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    Serves what is larger than every bin.\n"
+      "bins : dict\n    From the largest number of bytes that a bin serves to its resource.",
+      [](nb::handle upstream, nb::handle bins) {
+        return std::make_shared<binning_resource>(to_resource(upstream), to_bins(bins));
+      },
+      nb::arg("upstream").none(), nb::arg("bins").none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, bins: Mapping[int, MemoryResource]) -> "
+              "None"));
+  bind_resource<aligned_resource>(
+      m, "AlignedResource",
+      "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.",
+      [](nb::handle upstream, nb::handle alignment, nb::handle least_size) {
+        return std::make_shared<aligned_resource>(to_resource(upstream),
+                                                  to_bytes(alignment, "alignment"),
+                                                  to_bytes(least_size, "least_size"));
+      },
+      nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0,
+      nb::sig("def __init__(self, upstream: MemoryResource, alignment: int, least_size: int = 0) "
+              "-> None"));
+  bind_resource<prefetch_resource>(
+      m, "PrefetchResource",
+      "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.",
+      [](nb::handle upstream, nb::handle queue) {
+        const auto& below = to_resource(upstream);
+        return std::make_shared<prefetch_resource>(below, queue_of(*below, queue));
+      },
+      nb::arg("upstream").none(), nb::arg("queue") = nb::none(),
+      nb::sig("def __init__(self, upstream: MemoryResource, queue: QueueLike = None) -> None"));
+}
+
+void bind_observers(nb::module_& m) {
+  bind_resource<tracking_resource>(
+      m, "TrackingResource",
+      "Knows which blocks are alive and which lines of Python asked for them: for finding leaks.",
+      make_tracking, nb::arg("upstream").none(),
+      nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      .def(
+          "alive", [](const resource_face<tracking_resource>& self) { return alive_in(*self); },
+          "What is alive, the oldest first.\n\n"
+          "Returns\n-------\nlist of dict\n    `pointer`, `nbytes`, `alignment`, `number` of the "
+          "request, `thread`, `stack`.",
+          nb::sig("def alive(self) -> list[dict[str, Any]]"))
+      .def(
+          "report", [](const resource_face<tracking_resource>& self) { return (*self).report(); },
+          "The same as text.");
+  bind_resource<logging_resource>(
+      m, "LoggingResource",
+      "Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other "
+      "resources:\nnanoseconds,thread,action,pointer,bytes,alignment.\n\n"
+      "Raises\n------\nOSError\n    The file cannot be written.",
+      [](nb::handle upstream, nb::handle path) {
+        return std::make_shared<logging_resource>(to_resource(upstream), path_of(path));
+      },
+      nb::arg("upstream").none(), nb::arg("path"),
+      nb::sig("def __init__(self, upstream: MemoryResource, path: str | PathLike[str]) -> None"))
+      .def(
+          "flush", [](const resource_face<logging_resource>& self) { (*self).flush(); },
+          "Write the lines that are kept in memory.\n\nRaises\n------\nOSError\n    One was lost.");
+  bind_resource<failure_callback_resource>(
+      m, "FailureCallbackResource",
+      "Asks a function to free something when there is no memory left, and tries again as long as\n"
+      "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
+      "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.",
+      make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none(),
+      nb::sig(
+          "def __init__(self, upstream: MemoryResource, callback: Callable[[int], bool]) -> None"));
+}
+
+}  // namespace
+
+resource_object::~resource_object() {
+  if (resource == nullptr || resource.use_count() != 1) return;
+  const gil_released released;  // what it holds may go back to the driver, which may wait
+  resource.reset();
+}
+
+nb::object wrap_resource(std::shared_ptr<memory_resource> resource) {
+  const auto known = classes().find(typeid(*resource));
+  const nb::handle type = known == classes().end() ? resource_class : known->second;
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<resource_object>(made)) resource_object(std::move(resource));
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+void register_resource(std::type_index resource, nb::handle type) {
+  classes().insert_or_assign(resource, type);
+}
+
+const std::shared_ptr<memory_resource>& to_resource(nb::handle obj, const char* where) {
+  if (!is_ready<resource_object>(obj)) {
+    wrong_type(where, obj, "a MemoryResource, such as usmx.memory.get_resource()");
+  }
+  return nb::inst_ptr<resource_object>(obj)->resource;
+}
+
+void bind_resources(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const std::system_error& e) {
+      const nb::object arguments = nb::make_tuple(e.code().value(), e.what());
+      PyErr_SetObject(PyExc_OSError, arguments.ptr());
+    }
+  });
+  bind_callback_errors();
+  bind_base(m);
+  bind_sources(m);
+  bind_limits(m);
+  bind_observers(m);
+  bind_resource_choice(m);
+  bind_resource_report(m);
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,119 @@
+// What the files behind `usmx.memory` share: the object that Python holds, and the check that it
+// was not freed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+
+namespace usmx::python {
+
+/// A run of bytes in USM. One that was sliced out of another is a view: it keeps its root alive and
+/// is freed with it.
+struct memory {
+  explicit memory(array&& a) noexcept : bytes(std::move(a)) {}
+  memory(any_view&& all, const sycl::queue& queue, shared_owner owner)
+      : bytes(array::over(std::move(all), queue, std::move(owner))) {}
+  memory(array a, nb::object of) noexcept;
+  memory(const memory&) = delete;
+  memory& operator=(const memory&) = delete;
+  ~memory();
+
+  bool freed() const noexcept { return freed_; }
+  bool is_view() const noexcept { return root_.is_valid(); }
+  const nb::object& root() const noexcept { return root_; }
+  /// Gives the bytes back, for the views as well; a view alone is only marked. Throws
+  /// nb::buffer_error while buffers are exported or anything but these objects uses the bytes.
+  void free();
+  /// A buffer of the host was handed out, or came back.
+  void count_export(int change) noexcept;
+
+  array bytes;
+
+ private:
+  memory& root_memory() noexcept { return is_view() ? *nb::inst_ptr<memory>(root_) : *this; }
+
+  // Guarded by the GIL. The views of a root form a list that starts at the root itself.
+  nb::object root_;
+  memory* next_ = nullptr;
+  memory* previous_ = nullptr;
+  Py_ssize_t exports_ = 0;
+  bool freed_ = false;
+};
+
+// One type for each class in Python; they differ in name only.
+struct memory_device final : memory {
+  using memory::memory;
+};
+struct memory_shared final : memory {
+  using memory::memory;
+};
+struct memory_host final : memory {
+  using memory::memory;
+};
+
+/// The bytes of a memory for as long as a call looks at them: `free()` refuses meanwhile, so they
+/// stay where they are although the call lets go of the GIL or runs code of Python.
+class live_bytes {
+ public:
+  explicit live_bytes(const array& bytes) noexcept : keep_(bytes.keep_alive()), bytes_(&bytes) {}
+  const array& operator*() const noexcept { return *bytes_; }
+  const array* operator->() const noexcept { return bytes_; }
+
+ private:
+  shared_owner keep_;
+  const array* bytes_;
+};
+/// The bytes of a memory that was not freed. Throws ValueError.
+live_bytes live(const memory& m);
+/// The same for writing. Throws ValueError if it is read-only, naming the operation.
+live_bytes writable(const memory& m, const char* operation);
+
+/// `count` elements of one byte from `first` on.
+any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only);
+/// Any view taken apart into bytes, with one more dimension: such a view is always aligned.
+any_view single_bytes(const any_view& v);
+/// The bytes from the lowest element of an array to its highest, as an array.
+array byte_span(array a);
+/// The array behind an object: our own, or one that its protocol describes.
+std::optional<array> to_array(nb::handle obj);
+/// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own, so that
+/// nobody frees the memory meanwhile.
+bool is_busy(shared_owner keep) noexcept;
+/// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
+void wait_for_work(const array& a);
+/// Before the address leaves together with the array's queue; without the GIL where that may wait.
+void expose(const array& a);
+/// Raised for objects without USM: a TypeError, and a ValueError for code that expects dpctl's.
+[[noreturn]] void raise_not_usm(nb::handle obj, const char* where);
+
+// --- memory_copies.cpp
+// ----------------------------------------------------------------------------
+void copy_elements(const array& to, const array& from);
+void bind_copies(nb::class_<memory>& c);
+
+// --- quick_copy.cpp
+// ----------------------------------------------------------------------------
+/// Whether the host may touch the memory at once (within its reach, of ours, nothing pending) and
+/// no device would do it faster.
+bool is_idle_for_host(const array& a) noexcept;
+/// A copy by the host between such memory, inside of `holds`, and bytes that the caller holds. Lets
+/// go of the GIL if it takes long.
+void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes);
+
+// --- memory_buffer.cpp
+// ----------------------------------------------------------------------------
+extern PyType_Slot memory_slots[];
+
+// --- python_owner.cpp
+// -----------------------------------------------------------------------------
+/// Whether a Python object lent the memory, and which: None if none did.
+bool lent_by_python(const array& a) noexcept;
+nb::object lender_of(const array& a);
+/// Gives back what threads without the GIL could not. Needs the GIL.
+void release_waiting_objects() noexcept;
+void bind_python_owner(nb::module_& m);
+
+}  // namespace usmx::python

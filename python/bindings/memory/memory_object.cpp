@@ -1,0 +1,148 @@
+// The life of a memory object: views that go with their root, an early `free()` that buffers can
+// block, and bytes that are given back without holding the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "memory/memory.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx::python {
+
+memory::memory(array a, nb::object of) noexcept : bytes(std::move(a)), root_(std::move(of)) {
+  memory& first = root_memory();
+  next_ = first.next_;
+  previous_ = &first;
+  if (next_ != nullptr) next_->previous_ = this;
+  first.next_ = this;
+}
+
+memory::~memory() {
+  if (is_view()) {
+    previous_->next_ = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+  }
+  give_back(bytes);
+}
+
+void memory::free() {
+  if (exports_ != 0) {
+    throw nb::buffer_error((std::to_string(exports_) +
+                            " exported buffers still show this memory; release them before free()")
+                               .c_str());
+  }
+  if (freed_) return;
+  if (is_view()) {
+    freed_ = true;  // the bytes are the root's to give back
+    return;
+  }
+  const shared_owner& keep = bytes.keep_alive();
+  long ours = 1;
+  for (const memory* view = next_; view != nullptr; view = view->next_) ++ours;
+  if (keep && keep.use_count() > ours) {
+    throw nb::buffer_error(
+        "an array, another memory object or a call still uses this memory; delete the arrays, or "
+        "let the memory go with the last of them instead of free()");
+  }
+  freed_ = true;
+  for (memory* view = next_; view != nullptr; view = view->next_) {
+    view->freed_ = true;
+    if (keep) view->bytes = array();  // the root's own reference is the last one
+  }
+  if (!keep) return;  // kept by somebody else: there is nothing to give back
+  give_back(bytes);
+  bytes = array();
+}
+
+void memory::count_export(int change) noexcept {
+  exports_ += change;
+  if (is_view()) root_memory().exports_ += change;
+}
+
+live_bytes live(const memory& m) {
+  if (m.freed()) throw nb::value_error("this memory was freed");
+  return live_bytes(m.bytes);
+}
+
+live_bytes writable(const memory& m, const char* operation) {
+  live_bytes bytes = live(m);
+  if (bytes->elements().read_only()) {
+    throw interop_error(fault::read_only, std::string(operation) +
+                                              ": this memory is read-only and cannot be written");
+  }
+  return bytes;
+}
+
+any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only) {
+  any_view out;
+  const fault code = any_view::row(first, dtype(), static_cast<std::int64_t>(count), kind, out);
+  if (code != fault::none) {
+    throw interop_error(code, std::to_string(count) + " bytes: " + std::string(field_of(code)) +
+                                  " " + std::string(message(code)));
+  }
+  return read_only ? out.as_read_only() : out;
+}
+
+any_view single_bytes(const any_view& v) {
+  const auto rank = static_cast<std::size_t>(v.rank());
+  const auto size = static_cast<std::int64_t>(v.dtype().itemsize());
+  extents shape(rank + 1, size);
+  extents strides(rank + 1, 1);
+  for (std::size_t k = 0; k < rank; ++k) {
+    shape[k] = v.layout().shape()[k];
+    strides[k] = v.layout().strides()[k] * size;
+  }
+  layout where;
+  any_view out;
+  fault code = layout::strided(std::move(shape), std::move(strides), 1, where);
+  if (code == fault::none) {
+    code = any_view::make(v.data(), dtype(), std::move(where), v.kind(), v.read_only(), out);
+  }
+  if (code != fault::none) {
+    throw interop_error(code, "bytes of the elements: " + std::string(field_of(code)) + " " +
+                                  std::string(message(code)));
+  }
+  return out;
+}
+
+array byte_span(array a) {
+  const any_view& v = a.elements();
+  const bool is_byte =
+      v.dtype().kind() == type_class::unsigned_integer && v.dtype().itemsize() == 1;
+  if (is_byte && v.rank() == 1 && v.layout().strides()[0] == 1) return a;
+  any_view bytes =
+      byte_run(v.first_byte(), static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
+               v.read_only());
+  return std::move(a).with_view(std::move(bytes));
+}
+
+std::optional<array> to_array(nb::handle obj) {
+  if (is_ready<memory>(obj)) return *live(*nb::inst_ptr<memory>(obj));
+  return import_array(obj);
+}
+
+// A queue is asked through the runtime's scheduler, whose lock a thread may hold that waits for the
+// GIL: dpctl's host tasks do.
+bool is_busy(shared_owner keep) noexcept {
+  if (!keep) return false;
+  if (const auto known = keep->try_busy()) return *known;
+  const gil_released released;
+  return keep->busy();
+}
+
+void wait_for_work(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!is_busy(keep)) return;
+  const gil_released released;
+  keep->wait();
+}
+
+void expose(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!keep || keep->try_exposed_on(a.queue())) return;
+  const sycl::queue queue = a.queue();
+  const gil_released released;
+  keep->exposed_on(queue);
+}
+
+}  // namespace usmx::python

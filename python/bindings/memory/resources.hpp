@@ -1,0 +1,80 @@
+// What a memory resource is in Python, and what binding one takes: a line in bind_resources.cpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <typeindex>
+#include <utility>
+
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+#include "usmx/pool.hpp"
+#include "usmx/queue_ordered.hpp"
+#include "usmx/resources.hpp"
+
+namespace usmx::python {
+
+/// Holds a resource. All classes are faces of this one; they differ in what can be called.
+struct resource_object {
+  explicit resource_object(std::shared_ptr<memory_resource> r) noexcept : resource(std::move(r)) {}
+  resource_object(const resource_object&) = delete;
+  resource_object& operator=(const resource_object&) = delete;
+  ~resource_object();
+
+  std::shared_ptr<memory_resource> resource;
+};
+
+template <class Resource>
+struct resource_face final : resource_object {
+  using resource_object::resource_object;
+  Resource& operator*() const noexcept { return static_cast<Resource&>(*resource); }
+};
+
+/// The Python object for a resource, of the class that is bound for its type.
+nb::object wrap_resource(std::shared_ptr<memory_resource> resource);
+/// From now on `type` is the class of resources of that C++ type.
+void register_resource(std::type_index resource, nb::handle type);
+/// The resource that Python passed; TypeError names the argument.
+const std::shared_ptr<memory_resource>& to_resource(nb::handle obj, const char* where = "upstream");
+
+/// What every class has in common. `make` takes the arguments of the constructor, which `arguments`
+/// describe, and returns the resource; it captures nothing.
+template <class Resource, class Make, class... Arguments>
+nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& m, const char* name,
+                                                                   const char* doc, Make make,
+                                                                   Arguments... arguments) {
+  using face = resource_face<Resource>;
+  nb::class_<face, resource_object> type(m, name, doc);
+  type.attr("__module__") = "usmx.memory";
+  register_resource(typeid(Resource), type);
+  const auto construct = []<class... Values>(std::shared_ptr<Resource> (*function)(Values...)) {
+    return [function](nb::pointer_and_handle<face> self, Values... values) {
+      initialise(self, function(values...));
+    };
+  };
+  type.def("__init__", construct(+make), arguments...);
+  return type;
+}
+
+// --- resource_choice.cpp
+// ---------------------------------------------------------------------------
+
+/// `get_resource`, `set_resource` and `using`.
+void bind_resource_choice(nb::module_& m);
+
+// --- resource_report.cpp
+// ---------------------------------------------------------------------------
+
+/// `stats()` and `trim()` of everything that serves by default.
+void bind_resource_report(nb::module_& m);
+
+// --- resource_callbacks.cpp: resources that call Python
+// --------------------------------------------
+
+std::shared_ptr<failure_callback_resource> make_failure_callback(nb::handle upstream,
+                                                                 nb::handle callback);
+std::shared_ptr<tracking_resource> make_tracking(nb::handle upstream);
+/// Registers how an exception of a callback reaches Python again.
+void bind_callback_errors();
+
+}  // namespace usmx::python

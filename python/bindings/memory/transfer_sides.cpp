@@ -1,0 +1,167 @@
+// Reads the sides of a transfer and makes them fit each other; see transfer_sides.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/transfer_sides.hpp"
+
+#include <string>
+#include <utility>
+
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "usmx/copy.hpp"
+#include "usmx/error.hpp"
+
+namespace usmx::python {
+namespace {
+
+[[noreturn]] void refuse_read_only(const char* where, nb::handle obj) {
+  throw interop_error(fault::read_only, std::string(where) + ": " + Py_TYPE(obj.ptr())->tp_name +
+                                            " is read-only; expected memory that can be written");
+}
+
+host_buffer borrow(nb::handle obj, const char* where, bool to_write) {
+  if (PyObject_CheckBuffer(obj.ptr()) == 0) {
+    wrong_type(
+        where, obj,
+        "USM (an array, memory, or any object with __sycl_usm_array_interface__) or a buffer "
+        "of the host such as a NumPy array");
+  }
+  if (!to_write) return std::move(*host_buffer::borrow(obj));
+  try {
+    return std::move(*host_buffer::borrow(obj, true));
+  } catch (nb::python_error& e) {
+    // Who exports a buffer refuses in words of its own that do not say which argument it was.
+    if (!e.matches(PyExc_BufferError) && !e.matches(PyExc_ValueError)) throw;
+    const auto readable = host_buffer::borrow(obj);
+    if (readable && readable->elements().read_only()) refuse_read_only(where, obj);
+    throw;
+  }
+}
+
+/// The first bytes of a view with gapless bytes, seen as other elements in C order.
+any_view seen_as(const any_view& bytes, const layout& like, const dtype& type, fault& code) {
+  layout where;
+  any_view out;
+  code = layout::c_order(like.shape(), type.itemsize(), where);
+  if (code == fault::none) {
+    code =
+        any_view::make(bytes.data(), type, std::move(where), bytes.kind(), bytes.read_only(), out);
+  }
+  return out;
+}
+
+/// `raw` as what `typed` holds; `typed` is taken apart into bytes if `raw` is not aligned for it.
+void see_raw_as(transfer_side& raw, transfer_side& typed) {
+  fault code = fault::none;
+  any_view view = seen_as(raw.elements, typed.elements.layout(), typed.elements.dtype(), code);
+  if (code != fault::none) {
+    typed.elements = single_bytes(typed.elements);
+    view = seen_as(raw.elements, typed.elements.layout(), dtype(), code);
+  }
+  if (code != fault::none) throw interop_error(code, std::string(message(code)));
+  raw.elements = std::move(view);
+}
+
+bool is_bytes(nb::handle obj) noexcept {
+  return PyBytes_CheckExact(obj.ptr()) || PyByteArray_CheckExact(obj.ptr());
+}
+
+/// Which queue the commands go to, and whether the host does it alone.
+const sycl::queue* queue_of(const transfer_side& dst, const transfer_side& src,
+                            const std::optional<sycl::queue>& queue) {
+  if (queue) return &*queue;
+  if (dst.usm) return &dst.usm->queue();
+  return src.usm ? &src.usm->queue() : nullptr;
+}
+
+}  // namespace
+
+transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_write) {
+  transfer_side side;
+  if (is_ready<memory>(obj)) {
+    side.usm = *live(*nb::inst_ptr<memory>(obj));
+    side.raw = true;
+  } else if ((side.usm = import_array(obj))) {
+    side.raw = flag_means_writable(obj);
+  }
+  if (side.usm) {
+    side.elements = side.usm->elements();
+    if (to_write && side.elements.read_only()) refuse_read_only(where, obj);
+    return side;
+  }
+  side.host.emplace(borrow(obj, where, to_write));
+  side.elements = side.host->elements();
+  side.raw = is_bytes(obj);
+  return side;
+}
+
+shared_owner transfer_side::keep_host() {
+  if (!host) return {};
+  auto* const held = new host_buffer(std::move(*host));
+  PyObject* const capsule = PyCapsule_New(held, nullptr, [](PyObject* self) {
+    delete static_cast<host_buffer*>(PyCapsule_GetPointer(self, nullptr));
+  });
+  if (capsule == nullptr) {
+    delete held;
+    throw nb::python_error();
+  }
+  host.reset();
+  const auto bytes = static_cast<std::size_t>(elements.last_byte() - elements.first_byte());
+  return own_python(nb::steal(capsule), elements.first_byte(), bytes);
+}
+
+void match_raw_bytes(transfer_side& dst, transfer_side& src) {
+  if (!dst.raw && !src.raw) return;
+  const std::size_t to = dst.elements.nbytes();
+  const std::size_t from = src.elements.nbytes();
+  if (to != from) {
+    throw nb::value_error(("src: has " + std::to_string(from) + " bytes, dst has " +
+                           std::to_string(to) +
+                           "; memory has no shape, so both must have the same number of bytes "
+                           "(slice the longer one)")
+                              .c_str());
+  }
+  if (to == 0) {
+    src.elements = dst.elements = any_view();
+  } else if (dst.raw) {
+    see_raw_as(dst, src);
+  } else {
+    see_raw_as(src, dst);
+  }
+}
+
+void copy_sides(transfer_side& dst, transfer_side& src, const std::optional<sycl::queue>& queue,
+                std::span<const sycl::event> depends) {
+  const gil_released released;
+  const sycl::queue* const where = queue_of(dst, src, queue);
+  if (dst.usm && src.usm) {
+    if (!queue && depends.empty()) return usmx::copy(dst.with_elements(), src.with_elements());
+    return usmx::copy(*where, dst.with_elements(), src.with_elements(), depends);
+  }
+  if (dst.usm) return usmx::copy_from_host(*where, dst.with_elements(), src.elements, depends);
+  if (src.usm) return usmx::copy_to_host(*where, dst.elements, src.with_elements(), depends);
+  wait(depends);
+  convert_on_host(dst.elements, src.elements);
+}
+
+sycl::event copy_sides_async(transfer_side& dst, transfer_side& src,
+                             const std::optional<sycl::queue>& queue,
+                             std::span<const sycl::event> depends) {
+  const shared_owner kept = dst.usm ? src.keep_host() : dst.keep_host();
+  const gil_released released;
+  const sycl::queue* const where = queue_of(dst, src, queue);
+  if (dst.usm && src.usm) {
+    if (!queue) return usmx::copy_async(dst.with_elements(), src.with_elements(), depends);
+    return usmx::copy_async(*where, dst.with_elements(), src.with_elements(), depends);
+  }
+  if (dst.usm) {
+    return usmx::copy_from_host_async(*where, dst.with_elements(), src.elements, depends, kept);
+  }
+  if (src.usm) {
+    return usmx::copy_to_host_async(*where, dst.elements, src.with_elements(), depends, kept);
+  }
+  wait(depends);
+  convert_on_host(dst.elements, src.elements);
+  return {};
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,185 @@
+// The many ways in which libraries say "this queue" and "this context", each read by one protocol:
+// a filter string, a capsule, or an object that hands one out.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+
+#include "protocols/protocols.hpp"
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+#include "support/text.hpp"
+
+namespace usmx::python {
+namespace {
+
+constexpr const char* expected =
+    "expected a filter string, a Queue or Context of usmx or dpctl, a fresh \"SyclQueueRef\" or "
+    "\"SyclContextRef\" capsule, or an object with _get_capsule()";
+
+/// "dpctl._sycl_queue.SyclQueue"; nb::type_name leaves the module out for other people's types.
+std::string full_name(nb::handle type) {
+  return shown(nb::str(type.attr("__module__"))) + '.' + shown(nb::str(type.attr("__qualname__")));
+}
+
+std::string described(nb::handle obj) {
+  if (nb::isinstance<nb::str>(obj) || nb::isinstance<nb::bytes>(obj)) return describe_value(obj);
+  const bool is_class = PyType_Check(obj.ptr());
+  return (is_class ? "the class " : "an object of type ") + full_name(is_class ? obj : obj.type());
+}
+
+[[noreturn]] void refuse_type(nb::handle obj, const char* where, const char* why,
+                              const char* want) {
+  const std::string text = std::string(where) + ": got " + described(obj) + why + "; " + want;
+  throw nb::type_error(text.c_str());
+}
+
+/// dpctl's devices have no capsule; what they share with ours is the name.
+/// Asked of the class, because the attribute of dpctl's sub-devices raises.
+bool is_device_like(nb::handle obj) { return nb::hasattr(obj.type(), "filter_string"); }
+
+template <class T>
+T copy_of(void* p) {
+  return *static_cast<const T*>(p);
+}
+
+/// A capsule gives a copy and stays as it is: its own destructor deletes the object that it
+/// carries.
+sycl_origin from_capsule(nb::handle capsule, const char* where) {
+  const char* raw_name = PyCapsule_GetName(capsule.ptr());
+  const std::string_view name = raw_name ? raw_name : "";
+  if (name == "SyclQueueRef") {
+    const auto& queue =
+        *static_cast<const sycl::queue*>(PyCapsule_GetPointer(capsule.ptr(), raw_name));
+    return {queue.get_context(), queue};
+  }
+  if (name == "SyclContextRef")
+    return {copy_of<sycl::context>(PyCapsule_GetPointer(capsule.ptr(), raw_name)), std::nullopt};
+  std::string text = std::string(where) + ": got a capsule ";
+  if (!raw_name)
+    text += "without a name; ";
+  else if (name.starts_with("used_Sycl"))
+    text += "that was used already (" + std::string(name) +
+            "): another library took its content over, so ask the producer for a fresh one with "
+            "_get_capsule(); ";
+  else if (name == "SyclEventRef" || name == "used_SyclEventRef")
+    text += "of an event, which names neither a queue nor a context; ";
+  else
+    text += "named \"" + std::string(name) + "\"; ";
+  throw nb::value_error((text + expected).c_str());
+}
+
+PyObject* capsule_method() {
+  static PyObject* const name = PyUnicode_InternFromString("_get_capsule");
+  return name;
+}
+
+nb::object ask_for_capsule(nb::handle obj) {
+  // _get_capsule on a class is a plain function that misses its self.
+  if (PyType_Check(obj.ptr())) return {};
+  return nb::getattr(obj, nb::handle(capsule_method()), nb::none());
+}
+
+/// What `_get_capsule()` gives, invalid without such a method. An object of a compiled class, as
+/// dpctl's are, can have nothing of its own in the method's place, so that no bound method needs to
+/// be made.
+nb::object call_for_capsule(nb::handle obj) {
+  PyTypeObject* const type = Py_TYPE(obj.ptr());
+  if (type->tp_dictoffset == 0 && type->tp_getattro == PyObject_GenericGetAttr) {
+    const nb::object method = nb::borrow(_PyType_Lookup(type, capsule_method()));
+    if (method.is_valid() &&
+        PyType_HasFeature(Py_TYPE(method.ptr()), Py_TPFLAGS_METHOD_DESCRIPTOR) != 0) {
+      PyObject* const self = obj.ptr();
+      PyObject* const capsule = PyObject_Vectorcall(method.ptr(), &self, 1, nullptr);
+      if (capsule == nullptr) throw nb::python_error();
+      return nb::steal(capsule);
+    }
+  }
+  const nb::object get = ask_for_capsule(obj);
+  return get.is_valid() && !get.is_none() ? get() : nb::object();
+}
+
+sycl::queue queue_of(const sycl_origin& origin) {
+  if (origin.queue) return *origin.queue;
+  return queue_for(origin.context, origin.context.get_devices().front());
+}
+
+/// dpctl's sub-devices have no filter string; a context made of one names it all the same.
+sycl::device foreign_device(nb::handle obj, const char* where, const char* want) {
+  nb::object filter;
+  try {
+    filter = nb::getattr(obj, "filter_string");
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_ValueError) && !e.matches(PyExc_TypeError)) throw;
+    if (!full_name(obj.type()).starts_with("dpctl.")) throw;
+    const nb::object context = nb::module_::import_("dpctl").attr("SyclContext")(obj);
+    return to_origin(context, where).context.get_devices().front();
+  }
+  if (!nb::isinstance<nb::str>(filter))
+    refuse_type(obj, where, ", whose filter_string is no str", want);
+  return select_device(to_text(filter, where));
+}
+
+constexpr const char* expected_queue =
+    "expected None for the default queue, a filter string, a Queue, Context or Device of usmx or "
+    "dpctl, a fresh \"SyclQueueRef\" or \"SyclContextRef\" capsule, or an object with "
+    "_get_capsule()";
+/// The last protocol that says where something lives: `sycl_queue`, as arrays' devices have it.
+nb::object queue_attribute(nb::handle obj) {
+  if (PyType_Check(obj.ptr())) return {};
+  nb::object queue = nb::getattr(obj, "sycl_queue", nb::none());
+  return queue.is_none() ? nb::object() : queue;
+}
+
+}  // namespace
+
+sycl_origin to_origin(nb::handle obj, const char* where) {
+  if (nb::inst_check(obj)) {
+    if (nb::isinstance<sycl::queue>(obj)) {
+      const auto& queue = self_of<sycl::queue>(obj);
+      return {queue.get_context(), queue};
+    }
+    if (nb::isinstance<sycl::context>(obj)) return {self_of<sycl::context>(obj), std::nullopt};
+    if (nb::isinstance<sycl::device>(obj))
+      refuse_type(obj, where, ", which has no context: pass a queue made from it", expected);
+  }
+  if (nb::isinstance<nb::str>(obj)) {
+    const auto& queue = default_queue(select_device(to_text(obj, where)));
+    return {queue.get_context(), queue};
+  }
+  if (PyCapsule_CheckExact(obj.ptr())) return from_capsule(obj, where);
+  if (const nb::object capsule = call_for_capsule(obj); capsule.is_valid()) {
+    if (!PyCapsule_CheckExact(capsule.ptr()))
+      refuse_type(capsule, where, " from _get_capsule()", "expected a capsule from it");
+    return from_capsule(capsule, where);
+  }
+  if (is_device_like(obj))
+    refuse_type(obj, where, ", which has no context: pass a queue made from it", expected);
+  refuse_type(obj, where, "", expected);
+}
+
+sycl::queue to_queue(nb::handle obj, const char* where) {
+  if (obj.is_none()) return default_queue();
+  if (nb::isinstance<nb::str>(obj)) return default_queue(select_device(to_text(obj, where)));
+  if (nb::inst_check(obj)) {
+    if (nb::isinstance<sycl::queue>(obj)) return self_of<sycl::queue>(obj);
+    if (nb::isinstance<sycl::device>(obj)) return default_queue(self_of<sycl::device>(obj));
+    if (nb::isinstance<sycl::context>(obj)) return queue_of(to_origin(obj, where));
+  }
+  if (PyCapsule_CheckExact(obj.ptr())) return queue_of(from_capsule(obj, where));
+  if (nb::object get = ask_for_capsule(obj); get.is_valid() && !get.is_none())
+    return queue_of(to_origin(obj, where));
+  if (nb::object queue = queue_attribute(obj); queue.is_valid())
+    return queue_of(to_origin(queue, where));
+  if (!PyType_Check(obj.ptr()) && is_device_like(obj))
+    return default_queue(foreign_device(obj, where, expected_queue));
+  refuse_type(obj, where, "", expected_queue);
+}
+
+sycl::device to_device(nb::handle obj, const char* where) {
+  if (obj.is_none()) return select_device("");
+  if (nb::isinstance<nb::str>(obj)) return select_device(to_text(obj, where));
+  if (nb::isinstance<sycl::device>(obj)) return self_of<sycl::device>(obj);
+  return to_queue(obj, where).get_device();
+}
+
+}  // namespace usmx::python

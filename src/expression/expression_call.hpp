@@ -1,0 +1,112 @@
+// What kernels from expressions do alike with the operands of a call and the programs made for it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <sycl/context.hpp>
+#include <sycl/device.hpp>
+
+#include "runtime/backend.hpp"
+#include "usmx/detail/built_kernels.hpp"
+#include "usmx/expression.hpp"
+
+namespace usmx::detail {
+
+/// "input 'x' (T x)", as messages begin.
+std::string called(const char* what, const expression_parameter& p);
+/// Whether a word stands in C++ text by itself; comments and strings count as text.
+bool has_word(std::string_view text, std::string_view word) noexcept;
+
+/// Throws std::invalid_argument for what is no identifier of C++.
+void check_kernel_name(std::string_view name);
+
+/// Inputs and outputs of a kernel that has some inputs which are not raw and outputs which all are
+/// not. Throws std::invalid_argument.
+struct expression_signature {
+  expression_signature() = default;
+  expression_signature(std::string_view in_params, std::string_view out_params,
+                       const std::string& name);
+
+  std::vector<expression_parameter> inputs;
+  std::vector<expression_parameter> outputs;
+};
+
+/// Checks number, contexts and raw layouts. Throws std::invalid_argument.
+void check_inputs(const sycl::queue& queue, const expression_signature& signature,
+                  const std::string& name, std::span<const operand> in);
+/// Checks given outputs against each other and what they shall hold, and returns the types of the
+/// call. Throws std::invalid_argument, interop_error, and build_error for a type that the device
+/// does not compute with.
+expression_types check_outputs(const sycl::queue& queue, const expression_signature& signature,
+                               std::span<const operand> in,
+                               std::span<const expression_output> outputs, const extents& shape);
+
+/// Where the outputs of a call are written: into themselves, made if they were not given, or beside
+/// those whose memory is still read.
+class output_places {
+ public:
+  /// `is_read` says of a given output whether it may not be written while the inputs are read.
+  output_places(const sycl::queue& queue, std::span<const operand> in,
+                const expression_types& types, const extents& shape,
+                std::span<expression_output> outputs,
+                const std::function<bool(const array&)>& is_read);
+
+  /// An array for each output, alive as long as this and the outputs are.
+  std::vector<const array*> get() const;
+  /// Copies what was written beside an output into it, after `last`; the last command's event.
+  sycl::event settle(const sycl::queue& queue, sycl::event last) const;
+
+ private:
+  std::span<const expression_output> outputs_;
+  std::vector<std::optional<array>> beside_;
+};
+/// Whether elements of an array may share their memory: it is told by lengths and steps alone,
+/// which no slice or transposition of an array without such elements makes wrong.
+bool repeats_elements(const layout& where);
+/// Whether an output shares memory with an input.
+bool overlaps_inputs(const array& out, std::span<const operand> in) noexcept;
+
+/// What all inputs that are not raw broadcast to.
+extents shape_of_inputs(const expression_signature& signature, std::span<const operand> in);
+/// The step of an array, in elements, along each axis of a shape that it broadcasts to.
+std::vector<std::int64_t> steps_over(const extents& shape, const array& a);
+
+/// Compiles a generated text for the place of the queue. Throws build_error, about the user's part
+/// of the text if that is to blame.
+kernel compile_expression(const sycl::queue& queue, const std::string& source,
+                          const std::string& name, std::span<const std::string> options);
+
+/// Kernels by what their text depends on. Thread-safe.
+class program_table {
+ public:
+  /// Returns the kernel `name` of the text that `source` writes, compiled for the place of the
+  /// queue unless that was done before.
+  const kernel& get(const sycl::queue& queue, const std::string& key, const std::string& name,
+                    std::span<const std::string> options,
+                    const std::function<std::string()>& source);
+  std::vector<std::string> sources() const;
+
+ private:
+  struct entry {
+    built_kernels built;
+    std::string source;
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, entry> known_;
+};
+
+/// A range of at least `size` items in groups as the forms want them.
+launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size);
+
+/// The types of a call as part of a key.
+std::string type_key(std::span<const operand> in, std::span<const array* const> given);
+
+}  // namespace usmx::detail

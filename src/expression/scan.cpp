@@ -1,0 +1,299 @@
+// Calls of scans: the lines and their chunks, and the three stages of a line that has several.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/scan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "expression/expression_call.hpp"
+#include "expression/scan_plan.hpp"
+#include "runtime/backend.hpp"
+
+namespace usmx {
+namespace {
+
+using detail::scan_program;
+
+/// How scans are cut into groups, the only numbers that depend on the device.
+struct device_shape {
+  int along_items;
+  int along_blocks;
+  /// Elements of a line that one group takes, a whole number of tiles.
+  std::int64_t along_chunk;
+  int across_items;
+  std::int64_t across_chunk;
+  /// So many lines keep the device busy without chunks.
+  std::int64_t enough_lines;
+};
+constexpr device_shape on_cpu = {16, 16, 16384, 64, 2048, 2048};
+constexpr device_shape elsewhere = {256, 4, 8192, 64, 1024, 65536};
+
+std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t item_bytes(const array& a) {
+  return static_cast<std::int64_t>(a.elements().dtype().itemsize());
+}
+
+/// Whether each element of the output is that of the same place in each input it shares memory
+/// with: then it is read before it is written, by the same group.
+bool is_in_place(const array& out, std::span<const operand> in,
+                 std::span<const expression_parameter> parameters) {
+  for (std::size_t j = 0; j < in.size(); ++j) {
+    const array* a = in[j].array();
+    if (!a || !detail::overlaps_inputs(out, in.subspan(j, 1))) continue;
+    const any_view& v = a->elements();
+    const bool same = v.data() == out.data() && v.dtype() == out.elements().dtype() &&
+                      v.layout() == out.elements().layout();
+    if (parameters[j].raw || !same) return false;
+  }
+  return true;
+}
+
+/// A call once its shapes and types are known.
+struct scan_call {
+  sycl::queue& queue;
+  std::span<const operand> in;
+  std::vector<const array*> out;
+  expression_types types;
+  /// Over the other axes: outputs, then inputs that are arrays and not raw.
+  loops kept;
+  /// Of outputs, then of those inputs, along the axis.
+  std::vector<std::int64_t> steps;
+  std::int64_t lines = 1;
+  std::int64_t length = 1;
+};
+
+}  // namespace
+
+struct scan_kernel::state {
+  detail::expression_signature signature;
+  std::string name;
+  scan_text text;
+  std::string post_map;
+  mutable detail::program_table programs;
+
+  std::string kernel_name() const { return "usmx_scan_" + name; }
+  sycl::event run(const scan_call& call, std::span<const sycl::event> depends) const;
+  /// Scans `values`, which stand as the totals of chunks do, or the inputs if there are none.
+  sycl::event stage(const scan_call& call, scan_program program, std::int64_t length,
+                    const array* values, std::span<const sycl::event> depends) const;
+  sycl::event launch(const scan_call& call, const scan_program& program, std::int64_t length,
+                     std::int64_t chunk, const array* values, const array* totals,
+                     std::span<const sycl::event> depends) const;
+};
+
+sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program& program,
+                                       std::int64_t length, std::int64_t chunk, const array* values,
+                                       const array* totals,
+                                       std::span<const sycl::event> depends) const {
+  const kernel k = programs.get(
+      call.queue, detail::type_key(call.in, call.out) + program.key(), kernel_name(), text.options,
+      [&] {
+        std::vector<dtype> own_inputs;
+        std::vector<dtype> own_outputs;
+        const auto is_number = std::make_unique<bool[]>(call.in.size());
+        for (std::size_t j = 0; j < call.in.size(); ++j) {
+          own_inputs.push_back(call.in[j].type());
+          is_number[j] = call.in[j].array() == nullptr;
+        }
+        for (const auto* a : call.out) own_outputs.push_back(a->elements().dtype());
+        return detail::scan_source(
+            {signature.inputs, signature.outputs, &text, &post_map, &call.types, own_inputs,
+             own_outputs, std::span<const bool>(is_number.get(), call.in.size()),
+             detail::value_text_of(text.scan_type, call.types), kernel_name()},
+            program);
+      });
+
+  const std::int64_t chunks = over(length, chunk);
+  std::vector<kernel_argument> arguments = {call.lines, length, chunk, chunks};
+  for (std::size_t d = 1; d < program.kept_rank; ++d) arguments.emplace_back(call.kept.lengths[d]);
+  const auto add = [&](const array& a, std::size_t place) {
+    const std::int64_t start = call.kept.starts[place];
+    arguments.emplace_back(a, static_cast<const std::byte*>(a.data()) + start * item_bytes(a));
+    arguments.emplace_back(call.steps[place]);
+    for (const auto step : call.kept.steps_of(place)) arguments.emplace_back(step);
+  };
+  if (program.folds) arguments.emplace_back(*values);
+  std::size_t place = call.out.size();
+  for (std::size_t j = 0; !program.folds && j < call.in.size(); ++j) {
+    const array* a = call.in[j].array();
+    if (!a) {
+      add_number(arguments, call.types.inputs[j],
+                 call.in[j].number_as(call.types.inputs[j]).data());
+    } else if (signature.inputs[j].raw) {
+      arguments.emplace_back(*a);
+      arguments.emplace_back(a->elements().size());
+    } else {
+      add(*a, place++);
+    }
+  }
+  if (program.totals || program.carries) arguments.emplace_back(*totals);
+  for (std::size_t o = 0; !program.folds && !program.totals && o < call.out.size(); ++o) {
+    add(*call.out[o], o);
+  }
+  const std::int64_t groups =
+      program.across ? over(call.lines * chunks, program.items) : call.lines * chunks;
+  const auto local = static_cast<std::size_t>(program.items);
+  const std::size_t global = static_cast<std::size_t>(groups) * local;
+  return k.launch(call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments,
+                  depends);
+}
+
+sycl::event scan_kernel::state::stage(const scan_call& call, scan_program program,
+                                      std::int64_t length, const array* values,
+                                      std::span<const sycl::event> depends) const {
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+  const std::int64_t most = program.across ? d.across_chunk : d.along_chunk;
+  const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
+  const std::int64_t chunk = whole ? length : most;
+  if (whole) return launch(call, program, length, chunk, values, nullptr, depends);
+
+  const std::int64_t chunks = over(length, chunk);
+  const auto number = detail::value_type(text.scan_type, call.types);
+  const std::int64_t elements =
+      call.lines * chunks * (number ? 1 : static_cast<std::int64_t>(detail::most_value_bytes));
+  const array totals = array::empty(call.queue, std::span(&elements, 1), number ? *number : dtype(),
+                                    usm_kind::device);
+  std::vector<sycl::event> before(depends.begin(), depends.end());
+  const auto after = [&](sycl::event last) {
+    before.clear();
+    if (!call.queue.is_in_order()) before.push_back(std::move(last));
+  };
+  program.totals = true;
+  after(launch(call, program, length, chunk, values, &totals, before));
+
+  scan_program fold = program;
+  fold.folds = true;
+  fold.totals = false;
+  fold.kept_rank = 0;
+  after(stage(call, fold, chunks, &totals, before));
+
+  program.totals = false;
+  program.carries = true;
+  return launch(call, program, length, chunk, values, &totals, before);
+}
+
+sycl::event scan_kernel::state::run(const scan_call& call,
+                                    std::span<const sycl::event> depends) const {
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+  scan_program program;
+  program.kept_rank = call.kept.rank();
+  // Neighbours along the axis are shared by a group; otherwise lines are neighbours of each other.
+  const std::size_t first = call.out.size() < call.steps.size() ? call.out.size() : 0;
+  const std::int64_t along = std::abs(call.steps[first]);
+  const std::int64_t across =
+      program.kept_rank == 0 ? 0 : std::abs(call.kept.steps_of(first)[program.kept_rank - 1]);
+  program.across = call.lines > 1 && across != 0 && (across < along || call.length < 16);
+  program.items = program.across ? d.across_items : d.along_items;
+  program.blocks = program.across ? 1 : d.along_blocks;
+  return stage(call, program, call.length, nullptr, depends);
+}
+
+scan_kernel::scan_kernel(std::string_view in_params, std::string_view out_params, scan_text text,
+                         std::string name)
+    : state_(std::make_shared<state>()) {
+  auto& s = *state_;
+  s.signature = detail::expression_signature(in_params, out_params, name);
+  const auto is_empty = [](const std::string& part) {
+    return part.find_first_not_of(" \t\r\n") == std::string::npos;
+  };
+  if (is_empty(text.map)) {
+    throw std::invalid_argument("map_expr: is empty, expected an expression");
+  }
+  if (is_empty(text.scan)) {
+    throw std::invalid_argument("scan_expr: is empty, expected an expression");
+  }
+  s.post_map = text.post_map;
+  if (is_empty(s.post_map)) {
+    if (s.signature.outputs.size() != 1) {
+      throw std::invalid_argument("post_map_expr: is empty, expected statements that assign the " +
+                                  std::to_string(s.signature.outputs.size()) + " outputs");
+    }
+    s.post_map = s.signature.outputs.front().name + " = a";
+  }
+  if (text.exclusive && !text.identity) {
+    throw std::invalid_argument(
+        "identity: is missing, expected what stands before the first element of an exclusive scan");
+  }
+  s.name = std::move(name);
+  s.text = std::move(text);
+}
+
+std::span<const expression_parameter> scan_kernel::inputs() const noexcept {
+  return state_->signature.inputs;
+}
+std::span<const expression_parameter> scan_kernel::outputs() const noexcept {
+  return state_->signature.outputs;
+}
+const std::string& scan_kernel::name() const noexcept { return state_->name; }
+const scan_text& scan_kernel::text() const noexcept { return state_->text; }
+std::vector<std::string> scan_kernel::sources() const { return state_->programs.sources(); }
+
+array scan_kernel::operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
+                              std::optional<int> axis) const {
+  if (outputs().size() != 1) {
+    throw std::invalid_argument("outputs: '" + name() + "' has " +
+                                std::to_string(outputs().size()) + "; call enqueue()");
+  }
+  expression_output out;
+  enqueue(queue, std::span(inputs.begin(), inputs.size()), std::span(&out, 1), axis);
+  return std::move(out.made);
+}
+
+sycl::event scan_kernel::enqueue(sycl::queue& queue, std::span<const operand> in,
+                                 std::span<expression_output> outputs, std::optional<int> axis,
+                                 std::span<const sycl::event> depends) const {
+  const auto& s = *state_;
+  detail::check_inputs(queue, s.signature, s.name, in);
+  const extents shape = detail::shape_of_inputs(s.signature, in);
+  const auto rank = static_cast<int>(shape.size());
+  if (rank == 0 || (!axis && rank > 1)) {
+    throw std::invalid_argument(rank == 0 ? "shape: () has no axis to scan along"
+                                          : "axis: is needed for an input of " +
+                                                std::to_string(rank) + " dimensions");
+  }
+  const int asked = axis.value_or(0);
+  if (asked < -rank || asked >= rank) {
+    throw std::invalid_argument("axis: " + std::to_string(asked) + " is out of range for " +
+                                std::to_string(rank) + " dimensions");
+  }
+  const auto scanned = static_cast<std::size_t>(asked < 0 ? asked + rank : asked);
+
+  scan_call call{queue, in, {}, {}, {}, {}};
+  std::vector<std::int64_t> kept_lengths;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (k == scanned) continue;
+    kept_lengths.push_back(shape[k]);
+    call.lines *= shape[k];
+  }
+  call.length = shape[scanned];
+
+  call.types = detail::check_outputs(queue, s.signature, in, outputs, shape);
+
+  const detail::output_places places(queue, in, call.types, shape, outputs, [&](const array& out) {
+    return !is_in_place(out, in, s.signature.inputs);
+  });
+  call.out = places.get();
+  if (call.lines * call.length == 0) {
+    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
+  }
+
+  std::vector<std::vector<std::int64_t>> kept_steps;
+  const auto visit = [&](const array& a) {
+    auto steps = detail::steps_over(shape, a);
+    call.steps.push_back(steps[scanned]);
+    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(scanned));
+    kept_steps.push_back(std::move(steps));
+  };
+  for (const auto* a : call.out) visit(*a);
+  for (std::size_t j = 0; j < in.size(); ++j) {
+    if (in[j].array() && !s.signature.inputs[j].raw) visit(*in[j].array());
+  }
+  const std::vector<std::span<const std::int64_t>> spans(kept_steps.begin(), kept_steps.end());
+  call.kept = make_loops(kept_lengths, spans);
+
+  return places.settle(queue, s.run(call, depends));
+}
+
+}  // namespace usmx

@@ -1,0 +1,228 @@
+// From text to an executable, by the runtime's compiler or from what the disk remembers.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/compile.hpp"
+
+#include <dlfcn.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
+#include <sycl/platform.hpp>
+
+#include "kernel/program_file.hpp"
+#include "kernel/program_inputs.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
+#include "usmx/error.hpp"
+#include "usmx/version.hpp"
+
+namespace usmx::detail {
+namespace experimental = sycl::ext::oneapi::experimental;
+namespace {
+
+/// The compiler's log without the frame that the runtime puts around it. The runtime calls the
+/// source rtc_<number>.cpp; the number means nothing to the user and differs from run to run.
+std::string clean_log(std::string_view log) {
+  if (const auto frame = log.find("Detailed information:"); frame != std::string_view::npos) {
+    log.remove_prefix(frame + 21);
+  }
+  while (!log.empty() && (log.front() == '\n' || log.front() == '\t')) log.remove_prefix(1);
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.remove_suffix(1);
+  std::string text;
+  for (std::size_t i = 0; i < log.size();) {
+    if (log.compare(i, 4, "rtc_") == 0) {
+      auto end = i + 4;
+      while (end < log.size() && log[end] >= '0' && log[end] <= '9') ++end;
+      if (end > i + 4 && log.compare(end, 4, ".cpp") == 0) {
+        text += "source";
+        i = end + 4;
+        continue;
+      }
+    }
+    text += log[i++];
+  }
+  return text;
+}
+
+/// The first line of the log that reports an error: what a user needs to see without scrolling.
+std::string first_error(const std::string& log) {
+  const auto error = log.find("error:");
+  if (error == std::string::npos) {
+    // CUDA gives no reason: what the linker says goes to stderr.
+    if (log.starts_with("The program was built for")) {
+      return "the device's linker refused the program without a reason in the log. Most often a "
+             "function is declared but not defined for this device: its name is on stderr, behind "
+             "'Undefined function'";
+    }
+    return log.substr(0, log.find('\n'));
+  }
+  const auto newline = log.rfind('\n', error);
+  const auto start = newline == std::string::npos ? 0 : newline + 1;
+  return log.substr(start, log.find('\n', start) - start);
+}
+
+/// Takes the -D and -U options out and gives them back as directives. They belong to the user's
+/// text: on the command line they would rewrite the prelude as well, and break it with a mere
+/// -DT=float.
+std::string take_macros(std::vector<std::string>& options) {
+  std::string directives;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::string text = options[i];
+    if (text != "-D" && text != "-U" && text.rfind("-D", 0) != 0 && text.rfind("-U", 0) != 0) {
+      others.push_back(std::move(text));
+      continue;
+    }
+    if (text.size() == 2 && i + 1 < options.size()) text += options[++i];
+    const bool define = text[1] == 'D';
+    text.erase(0, 2);
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) {
+      text[equals] = ' ';
+    } else if (define) {
+      text += " 1";
+    }
+    directives += (define ? "#define " : "#undef ") + text + "\n";
+  }
+  options = std::move(others);
+  return directives;
+}
+
+/// For CUDA the compiler needs the device library of a toolkit; the option that says where it lies,
+/// if there is one and the user did not say it.
+void add_cuda_path(const sycl::device& device, std::vector<std::string>& options) {
+  if (!backend_of(device).needs_cuda_path) return;
+  const auto given = [](const std::string& o) { return o.rfind("--cuda-path", 0) == 0; };
+  if (std::ranges::any_of(options, given)) return;
+  const char* const candidates[] = {std::getenv("CUDA_PATH"), std::getenv("CUDA_HOME"),
+                                    "/usr/local/cuda", "/opt/cuda"};
+  for (const char* folder : candidates) {
+    std::error_code ignored;
+    if (folder && std::filesystem::exists(std::filesystem::path(folder) / "nvvm", ignored)) {
+      options.push_back(std::string("--cuda-path=") + folder);
+      return;
+    }
+  }
+}
+
+/// The features of the processor: a binary for the CPU device has instructions that its neighbour
+/// on the same home directory may lack.
+std::string processor() {
+  std::string text;
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d)) text += std::to_string(c) + "." + std::to_string(d);
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    text += "." + std::to_string(b) + "." + std::to_string(c) + "." + std::to_string(d);
+  }
+#endif
+  return text;
+}
+
+/// Which build of the runtime this is: its file changes with every release, its version does not.
+std::string runtime_identity() {
+  Dl_info where{};
+  const auto any_function = reinterpret_cast<void*>(&sycl::get_kernel_ids);
+  if (dladdr(any_function, &where) == 0 || where.dli_fname == nullptr) return {};
+  std::error_code failed;
+  const std::filesystem::path file = where.dli_fname;
+  const auto size = std::filesystem::file_size(file, failed);
+  const auto time = std::filesystem::last_write_time(file, failed).time_since_epoch().count();
+  return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
+}
+
+}  // namespace
+
+std::string summary_of(const std::string& log) {
+  return "the kernel source could not be compiled: " + first_error(log);
+}
+
+std::vector<std::string> common_options(const backend_row& backend) {
+  std::vector<std::string> options{
+      "-ffp-contract=off",
+      // CUDA's float32 square root is approximate without it.
+      "-fsycl-fp32-prec-sqrt",
+      // Costs nothing: 1.45 ms for an axpy of 1e7 float32 on the CPU device with and without.
+      "-fsycl-id-queries-range=size_t",
+  };
+  // The optimiser makes vectors of complex products, and for vectors SPIR-V is written without the
+  // mark that forbids contraction; it also loses the sign of `float(x > 0 ? -1 : 0)`. The driver
+  // optimises all the same, and takes as long.
+  if (!backend.optimises_early) options.emplace_back("-fno-sycl-early-optimizations");
+  return options;
+}
+
+executable compile(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::vector<std::string> options,
+                   const read_files* files) {
+  const using_driver inside;
+  keep_compiled_text(source, options);
+  experimental::include_files headers;
+  if (files) {
+    for (auto& option : files->options()) options.push_back(std::move(option));
+  }
+  add_cuda_path(device, options);
+  if (!includes_sycl(source)) {
+    for (const auto name : kernel_source_names()) {
+      headers.add("usmx/" + std::string(name), std::string(kernel_source(name)));
+    }
+    headers.add("usmx/options.hpp", take_macros(options));
+    // Included by the command line, not by the text: so the user's lines keep their numbers.
+    for (const char* header : {"usmx/options.hpp", "usmx/prelude.hpp"}) {
+      options.insert(options.begin(), {"-Xclang", "-include", "-Xclang", header});
+    }
+  }
+  std::string log;
+  try {
+    auto text = experimental::create_kernel_bundle_from_source(
+        context, experimental::source_language::sycl, source, experimental::properties{headers});
+    return experimental::build(text, std::vector<sycl::device>{device},
+                               experimental::properties{experimental::build_options{options},
+                                                        experimental::save_log{&log}});
+  } catch (const sycl::exception& e) {
+    if (log.empty()) log = e.what();
+    log = clean_log(log);
+    throw build_error(summary_of(log) + "\n" + log, log);
+  }
+}
+
+std::string disk_key(const sycl::device& device, std::string_view source,
+                     std::span<const std::string> options) {
+  if (!backend_of(device).keeps_binaries) return {};
+  static const std::string process = [] {
+    const std::string runtime = runtime_identity();
+    if (runtime.empty()) return runtime;
+    std::string text = std::string(version) + '\0' + runtime + '\0' + processor();
+    for (const auto name : kernel_source_names()) text.append(1, '\0').append(kernel_source(name));
+    // The prelude is long and the same for all programs: what tells two of them apart is enough.
+    return std::to_string(checksum(text)) + '\0' + runtime + '\0' + processor();
+  }();
+  if (process.empty()) return {};
+  std::string key = process;
+  for (const auto& part :
+       {device.get_platform().get_info<sycl::info::platform::version>(),
+        device.get_info<sycl::info::device::vendor>(), device.get_info<sycl::info::device::name>(),
+        device.get_info<sycl::info::device::driver_version>()}) {
+    key.append(1, '\0').append(part);
+  }
+  for (const auto& option : options) key.append(1, '\0').append(option);
+  return key.append(1, '\0').append(source);
+}
+
+std::optional<executable> load(const sycl::context& context, const sycl::device& device,
+                               std::vector<char>& binary) {
+  try {
+    return experimental::get_kernel_bundle<sycl::bundle_state::executable>(
+        context, {device}, sycl::span<char>(binary.data(), binary.size()));
+  } catch (const sycl::exception&) {
+    return {};
+  }
+}
+
+}  // namespace usmx::detail

@@ -1,0 +1,352 @@
+// Arguments, ranges and launches; every check that SYCL leaves out is made here.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
+#include <sycl/handler.hpp>
+
+#include "core/shape_text.hpp"
+#include "kernel/kernel_state.hpp"
+#include "memory/reach.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
+#include "runtime/traced_queue.hpp"
+
+namespace usmx {
+namespace {
+
+template <int Rank>
+sycl::range<Rank> to_range(std::span<const std::size_t> n) {
+  if constexpr (Rank == 1)
+    return {n[0]};
+  else if constexpr (Rank == 2)
+    return {n[0], n[1]};
+  else
+    return {n[0], n[1], n[2]};
+}
+
+template <int Rank>
+void run(sycl::handler& h, const launch_range& r, const sycl::kernel& k) {
+  const auto global = to_range<Rank>(r.global());
+  if (r.local().empty()) {
+    h.parallel_for(global, k);
+  } else {
+    h.parallel_for(sycl::nd_range<Rank>(global, to_range<Rank>(r.local())), k);
+  }
+}
+
+/// Sets what stands for one argument, from `index` on. A scalar goes by its bits: the runtime only
+/// looks at size and bytes, and a struct would not be portable.
+void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_parameter* p) {
+  using enum kernel_parameter::view_form;
+  if (a.local()) return;  // compiled in
+  if (p && p->view != none) {
+    const auto& where = a.array()->elements().layout();
+    h.set_arg(index++, const_cast<void*>(a.pointer()));
+    for (const auto n : where.shape()) h.set_arg(index++, std::int64_t{n});
+    if (p->view != strided) return;
+    for (const auto n : where.strides()) h.set_arg(index++, std::int64_t{n});
+    return;
+  }
+  if (a.is_scalar() && a.type().is_record()) {
+    const auto* const bytes = static_cast<const std::byte*>(a.pointer());
+    const auto size = a.type().itemsize();
+    for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(size - at, sizeof word));
+      h.set_arg(index++, word);
+    }
+    return;
+  }
+  if (!a.is_scalar()) {
+    h.set_arg(index++, const_cast<void*>(a.pointer()));
+    return;
+  }
+  switch (a.type().itemsize()) {
+    case 1:
+      return h.set_arg(index++, static_cast<std::uint8_t>(a.bits()));
+    case 2:
+      return h.set_arg(index++, static_cast<std::uint16_t>(a.bits()));
+    case 4:
+      return h.set_arg(index++, static_cast<std::uint32_t>(a.bits()));
+    default:
+      return h.set_arg(index++, a.bits());
+  }
+}
+
+void fill_in(sycl::handler& h, const launch_range& range,
+             std::span<const kernel_argument> arguments, std::span<const sycl::event> depends,
+             const sycl::kernel& k, const std::optional<std::vector<kernel_parameter>>& declared) {
+  for (const auto& event : depends) h.depends_on(event);
+  int index = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    set(h, index, arguments[i], declared ? &(*declared)[i] : nullptr);
+  }
+  switch (range.rank()) {
+    case 1:
+      return run<1>(h, range, k);
+    case 2:
+      return run<2>(h, range, k);
+    default:
+      return run<3>(h, range, k);
+  }
+}
+
+/// A range of one dimension without groups gets those that suit the device, if `most` items are
+/// allowed in one.
+launch_range in_groups(const sycl::queue& queue, const launch_range& range, std::size_t most) {
+  if (range.rank() != 1 || !range.local().empty()) return range;
+  const std::size_t local = detail::plain_group(detail::forms_of(queue), range.size(), most);
+  return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
+}
+
+/// Names the queue to the memory of all arrays for as long as a launch is submitted, also if that
+/// fails.
+class uses {
+ public:
+  uses(const sycl::queue& queue, std::span<const kernel_argument> arguments)
+      : queue_(queue), arguments_(arguments) {
+    try {
+      for (; begun_ < arguments_.size(); ++begun_) {
+        if (const array* const a = arguments_[begun_].array()) a->used_on(queue_);
+      }
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+  uses(const uses&) = delete;
+  uses& operator=(const uses&) = delete;
+  ~uses() { end(); }
+
+  void until(const sycl::event& last) noexcept {
+    for (const auto& a : arguments_.first(std::exchange(begun_, 0))) {
+      if (a.array()) a.array()->used_until(queue_, last);
+    }
+  }
+
+ private:
+  void end() noexcept {
+    for (const auto& a : arguments_.first(begun_)) {
+      if (a.array()) a.array()->used_until(queue_);
+    }
+  }
+
+  const sycl::queue& queue_;
+  std::span<const kernel_argument> arguments_;
+  std::size_t begun_ = 0;
+};
+
+}  // namespace
+
+namespace detail {
+
+void check_groups(const backend_row& backend, const std::string& kernel_name,
+                  const launch_range& range) {
+  const auto local = range.local();
+  for (std::size_t axis = 0; axis < local.size(); ++axis) {
+    const bool is_last = axis + 1 == local.size();
+    const auto most = is_last ? backend.most_groups_last : backend.most_groups_other;
+    const auto groups = local[axis] == 0 ? 0 : range.global()[axis] / local[axis];
+    if (groups <= most) continue;
+    throw std::invalid_argument(
+        "range: " + shape_text(range.global()) + " in groups of " + shape_text(local) + " has " +
+        std::to_string(groups) + " groups along axis " + std::to_string(axis) + ", " +
+        backend.name + " takes at most " + std::to_string(most) + " there in kernel '" +
+        kernel_name + "'; take larger groups, or put the longest axis last");
+  }
+}
+
+}  // namespace detail
+
+// --- arguments and ranges -----------------------------------------------------------------------
+
+kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
+    : form_(form::scalar), type_(type) {
+  if (type.is_record()) {
+    pointer_ = bytes;
+  } else {
+    std::memcpy(&bits_, bytes, std::min<std::size_t>(type.itemsize(), sizeof bits_));
+  }
+}
+
+// --- kernels ------------------------------------------------------------------------------------
+
+const std::string& kernel::name() const noexcept { return state_->name; }
+const std::optional<std::vector<kernel_parameter>>& kernel::parameters() const noexcept {
+  return state_->parameters;
+}
+std::size_t kernel::argument_count() const noexcept { return state_->argument_count; }
+int kernel::rank() const noexcept { return state_->rank; }
+bool kernel::is_for(const sycl::queue& queue) const noexcept {
+  return queue.get_context() == state_->context && queue.get_device() == state_->device;
+}
+std::size_t kernel::max_work_group_size() const noexcept { return state_->max_work_group_size; }
+
+std::string kernel::describe_argument(std::size_t index) const {
+  const auto& s = *state_;
+  return "argument " + std::to_string(index) + " of kernel '" + s.name + "'" +
+         (s.parameters ? " (" + (*s.parameters)[index].text + ")" : "");
+}
+
+void kernel::check_count(std::size_t arguments) const {
+  if (arguments == state_->argument_count || state_->argument_count == unknown_count) return;
+  throw std::invalid_argument("kernel '" + state_->name + "' takes " +
+                              std::to_string(state_->argument_count) + " arguments, got " +
+                              std::to_string(arguments));
+}
+
+void kernel::check(const sycl::queue& queue, const launch_range& range,
+                   std::span<const kernel_argument> arguments) const {
+  const auto& s = *state_;
+  if (!is_for(queue)) {
+    throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
+                                (queue.get_context() != s.context ? "context" : "device"));
+  }
+  check_count(arguments.size());
+  // A kernel that `with_local` gave takes local memory of its sizes alone.
+  if (!s.local.empty()) static_cast<void>(sized_for(arguments));
+  if (s.rank != 0 && s.rank != range.rank()) {
+    throw std::invalid_argument("range: " + detail::shape_text(range.global()) +
+                                " has another number of " + "dimensions than the " +
+                                std::to_string(s.rank) + " of kernel '" + s.name + "'");
+  }
+  const auto local = range.local();
+  const auto group =
+      std::accumulate(local.begin(), local.end(), std::size_t{1}, std::multiplies<>());
+  if (group > s.max_work_group_size) {
+    throw std::invalid_argument("local range: " + detail::shape_text(local) + " has " +
+                                std::to_string(group) + " work-items, kernel '" + s.name +
+                                "' takes at most " + std::to_string(s.max_work_group_size) +
+                                " in a group");
+  }
+  detail::check_groups(detail::backend_of(s.device), s.name, range);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& a = arguments[i];
+    const auto* p = s.parameters ? &(*s.parameters)[i] : nullptr;
+    const auto where = [&] { return describe_argument(i); };
+    if (a.local()) {
+      if (!p || p->view != kernel_parameter::view_form::local) {
+        throw interop_error(fault::kind_mismatch,
+                            where() +
+                                ": is local memory, for which the parameter must be a "
+                                "usmx::local_view<T, N>");
+      }
+      if (local.empty()) {
+        throw std::invalid_argument("local range: is missing; kernel '" + s.name +
+                                    "' shares local memory in work-groups");
+      }
+      continue;
+    }
+    if (p && p->pointer == a.is_scalar()) {
+      throw interop_error(fault::kind_mismatch, where() + ": " +
+                                                    (a.is_scalar() ? "is a scalar, expected USM"
+                                                                   : "is USM, expected a scalar"));
+    }
+    if (a.is_scalar()) {
+      // Without a declared type the sizes must agree all the same; the runtime checks that much.
+      if (a.type().is_record() && !(p && p->type)) {
+        throw interop_error(fault::kind_mismatch,
+                            where() + ": is a struct, which the source does not show");
+      }
+      // A struct of C++ says its size alone.
+      const bool same_size = p && p->type && p->type->is_record() && a.type().is_record() &&
+                             !a.type().members() && p->type->itemsize() == a.type().itemsize();
+      if (p && p->type && !same_size && !(*p->type == a.type())) {
+        throw interop_error(fault::dtype_mismatch, where() + ": has type " + a.type().name() +
+                                                       ", expected " + p->type->name());
+      }
+      continue;
+    }
+    const auto* array = a.array();
+    using enum kernel_parameter::view_form;
+    if (!array) {
+      if (p && p->view != none) {
+        throw interop_error(fault::kind_mismatch,
+                            where() + ": is a pointer without a shape, expected an array");
+      }
+      continue;
+    }
+    if (array->queue() != queue && array->queue().get_context() != s.context) {
+      throw std::invalid_argument(where() +
+                                  ": the array's memory belongs to another context than the queue");
+    }
+    const auto& elements = array->elements();
+    if (array->queue() != queue && elements.kind() == usm_kind::device) {
+      detail::require_within_reach(where(), usm_kind::device, array->queue().get_device(),
+                                   s.device);
+    }
+    if (p && p->type && !(*p->type == elements.dtype())) {
+      throw interop_error(fault::dtype_mismatch, where() + ": has elements of " +
+                                                     elements.dtype().name() + ", expected " +
+                                                     p->type->name());
+    }
+    if (elements.read_only() && !(p && p->read_only)) {
+      throw interop_error(fault::read_only, where() + ": is read-only, the parameter must be a " +
+                                                (p && p->view != none ? "view of const elements"
+                                                                      : "pointer to const"));
+    }
+    if (!p || p->view == none) continue;
+    if (elements.rank() != p->rank) {
+      throw interop_error(fault::rank_mismatch,
+                          where() + ": has " + std::to_string(elements.rank()) +
+                              " dimensions, expected " + std::to_string(p->rank));
+    }
+    if (p->view == dense && !elements.layout().is_c_contiguous()) {
+      throw std::invalid_argument(where() +
+                                  ": is strided, expected C order without gaps; pass x.copy(), or "
+                                  "declare usmx::strided");
+    }
+  }
+}
+
+sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
+                           std::span<const kernel_argument> arguments,
+                           std::span<const sycl::event> depends) const {
+  if (!state_->handle) return sized_for(arguments).launch(queue, range, arguments, depends);
+  check(queue, range, arguments);
+  const detail::using_driver inside;
+  detail::submits_to(queue);
+  // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
+  if (range.size() == 0) {
+    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
+  }
+  traced record(trace_action::kernel,
+                [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
+  uses marked(queue, arguments);
+  const launch_range cut =
+      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
+  const sycl::event launched = queue.submit([&](sycl::handler& h) {
+    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
+  });
+  detail::measure(record, queue, launched);
+  marked.until(launched);
+  return launched;
+}
+
+void kernel::enqueue(sycl::queue& queue, const launch_range& range,
+                     std::span<const kernel_argument> arguments,
+                     std::span<const sycl::event> depends) const {
+  // A record may want the device's times, which only an event knows.
+  if (is_traced() || range.size() == 0) {
+    launch(queue, range, arguments, depends);
+    return;
+  }
+  if (!state_->handle) return sized_for(arguments).enqueue(queue, range, arguments, depends);
+  check(queue, range, arguments);
+  const detail::using_driver inside;
+  detail::submits_to(queue);
+  const uses marked(queue, arguments);
+  const launch_range cut =
+      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
+  sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
+    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
+  });
+}
+
+}  // namespace usmx

@@ -1,0 +1,61 @@
+// What a kernel is once it is found in its program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sycl/context.hpp>
+#include <sycl/device.hpp>
+#include <sycl/kernel.hpp>
+
+#include "runtime/backend.hpp"
+#include "usmx/kernel.hpp"
+
+namespace usmx {
+
+namespace detail {
+/// Throws std::invalid_argument if there are more groups along an axis than the backend takes.
+void check_groups(const backend_row& backend, const std::string& kernel_name,
+                  const launch_range& range);
+}  // namespace detail
+
+/// What a program is made from.
+struct program::origin {
+  sycl::context context;
+  sycl::device device;
+  std::string source;
+  std::vector<std::string> options;
+  /// The kernel whose local memory has a size in this program, and its sizes.
+  std::string sized = {};
+  std::vector<local_memory> sizes = {};
+};
+
+/// The program of a kernel with local memory, and the kernels that it gave for each size so far.
+struct kernel::unsized_kernel {
+  program::origin from;
+  std::mutex mutex;
+  std::vector<std::pair<std::vector<local_memory>, kernel>> made;
+};
+
+struct kernel::state {
+  std::string name;
+  std::optional<sycl::kernel> handle;  // empty: there is one for each size of local memory
+  sycl::context context;
+  sycl::device device;
+  std::size_t argument_count;
+  std::size_t max_work_group_size;
+  int rank;
+  std::optional<std::vector<kernel_parameter>> parameters;
+  std::vector<local_memory> local = {};  // as compiled in
+  std::shared_ptr<unsized_kernel> unsized = {};
+  /// Compiled for groups of one size.
+  bool has_group_size = false;
+};
+
+}  // namespace usmx

@@ -1,0 +1,133 @@
+// Makes arrays, and with that the promise of the noun: whoever holds one need not ask again whether
+// its elements are USM of its context and lie inside one allocation.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/array.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "memory/reach.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+namespace {
+
+std::string hex(const void* p) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  for (auto v = reinterpret_cast<std::uintptr_t>(p); v != 0; v >>= 4)
+    out.insert(0, 1, digits[v & 15]);
+  return "0x" + (out.empty() ? "0" : out);
+}
+
+std::string text(std::span<const std::int64_t> shape) {
+  std::string out = "(";
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    out += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
+  }
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// "field: held, but message".
+[[noreturn]] void raise(fault code, const std::string& held) {
+  throw interop_error(code,
+                      std::string(field_of(code)) + ": " + held + " " + std::string(message(code)));
+}
+
+layout c_order(std::span<const std::int64_t> shape, dtype type) {
+  layout where;
+  if (const fault f = layout::c_order(extents(shape), type.itemsize(), where); f != fault::none) {
+    raise(f, text(shape));
+  }
+  return where;
+}
+
+any_view view_of(void* data, dtype type, layout where, usm_kind kind) {
+  any_view out;
+  const fault f = any_view::make(data, std::move(type), std::move(where), kind, false, out);
+  if (f != fault::none) raise(f, hex(data));
+  return out;
+}
+
+/// The view with its real kind, once its whole extent is known to lie in one allocation of
+/// `context`.
+any_view checked(any_view elements, const sycl::context& context) {
+  if (elements.size() == 0) return elements;
+  const std::byte* first = elements.first_byte();
+  const std::byte* last = elements.last_byte();
+  const auto outside = [&](const std::string& of) {
+    raise(fault::out_of_allocation, hex(first) + " .. " + hex(last) + of);
+  };
+
+  auto [kind, extent] = describe_allocation(elements.data(), context);
+  if (kind == usm_kind::unknown) raise(fault::not_usm, hex(elements.data()));
+  if (elements.kind() != usm_kind::unknown && elements.kind() != kind) {
+    raise(fault::kind_mismatch,
+          std::string(name(elements.kind())) + " for memory of kind " + name(kind) + ":");
+  }
+  if (extent) {
+    extent = detail::mapped_extent(*extent, first, last, context);
+    if (first < extent->base || last > extent->base + extent->bytes) {
+      outside(" in the allocation " + hex(extent->base) + " .. " +
+              hex(extent->base + extent->bytes));
+    }
+  } else if (kind_of(first, context) != kind || kind_of(last - 1, context) != kind) {
+    outside("");
+  }
+  return std::move(elements).with_kind(kind);
+}
+
+}  // namespace
+
+array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape, dtype type,
+                   usm_kind kind) {
+  if (kind == usm_kind::unknown) {
+    throw std::invalid_argument(
+        "usm_type: unknown memory cannot be allocated; device, shared or host can");
+  }
+  layout where = c_order(shape, type);
+  const std::size_t bytes = static_cast<std::size_t>(where.size()) * type.itemsize();
+  shared_owner owner = allocate(queue, kind, bytes);
+  any_view elements = view_of(owner->base(), std::move(type), std::move(where), kind);
+  return {std::move(elements), queue, std::move(owner)};
+}
+
+array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
+  any_view known = checked(std::move(elements), queue.get_context());
+  const sycl::queue near =
+      known.size() == 0 ? queue : detail::queue_near(queue, known.kind(), known.data());
+  return {std::move(known), near, std::move(keep_alive)};
+}
+
+array array::adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,
+                   dtype type, std::function<void(void*)> deleter) {
+  any_view elements;
+  try {
+    elements =
+        checked(view_of(data, type, c_order(shape, type), usm_kind::unknown), queue.get_context());
+  } catch (...) {
+    if (deleter) deleter(data);
+    throw;
+  }
+  const std::size_t bytes = elements.nbytes();
+  // From here on the owner answers for the deleter, also if it cannot be made.
+  shared_owner owner = usmx::adopt(data, bytes, std::move(deleter));
+  return {std::move(elements), queue, std::move(owner)};
+}
+
+array array::on(const sycl::queue& queue) const {
+  if (!queue_)
+    throw std::invalid_argument("queue: an array without memory cannot be moved to a queue");
+  if (queue == *queue_) return *this;
+  if (queue.get_context() != queue_->get_context()) {
+    throw std::invalid_argument(
+        "queue: of another context than the array's memory; copy the array instead");
+  }
+  detail::require_within_reach("queue", kind(), queue_->get_device(), queue.get_device());
+  // The new queue knows nothing of what the old one still has to do.
+  wait();
+  return {any_view(view_), queue, owner_};
+}
+
+}  // namespace usmx

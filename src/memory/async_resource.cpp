@@ -1,0 +1,102 @@
+// The runtime's own queue-ordered allocation, for devices that have it.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <sycl/aspects.hpp>
+#include <sycl/exception.hpp>
+#include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
+#include <sycl/properties/queue_properties.hpp>
+
+#include "memory/allocation_failure.hpp"
+#include "memory/queue_rooms.hpp"
+#include "runtime/usm_names.hpp"
+#include "usmx/error.hpp"
+#include "usmx/queue_ordered.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+
+namespace runtime = sycl::ext::oneapi::experimental;
+
+bool has_async_allocation(const sycl::device& device) {
+  return device.has(sycl::aspect::ext_oneapi_async_memory_alloc);
+}
+
+async_resource::async_resource(sycl::context context, sycl::device device, usm_kind kind)
+    : own_(make_queue(context, device, sycl::property::queue::in_order())), kind_(kind) {
+  static_cast<void>(detail::to_sycl(kind));
+  if (!has_async_allocation(device)) {
+    throw device_error(detail::describe(device) +
+                       " does not allocate in the order of queues; stand a "
+                       "queue_ordered_resource on a pool_resource instead");
+  }
+}
+
+async_resource::~async_resource() {
+  try {
+    wait(own_);
+  } catch (...) {  // nothing that is left can be said to anybody
+  }
+}
+
+void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size_t alignment) {
+  std::string cause;
+  const auto attempt = [&]() -> void* {
+    try {
+      return runtime::async_malloc(queue, detail::to_sycl(kind_), std::max<std::size_t>(bytes, 1));
+    } catch (const sycl::exception& e) {
+      cause = std::string("the runtime says: ") + e.what();
+      return nullptr;
+    }
+  };
+  void* p = attempt();
+  if (p == nullptr) {
+    usmx::drain();
+    p = attempt();
+  }
+  if (p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
+    runtime::async_free(queue, p);
+    p = nullptr;
+    cause = "the runtime returned a pointer that is not aligned";
+  }
+  if (p == nullptr) detail::fail_allocation(bytes, alignment, kind_, device(), cause);
+  return p;
+}
+
+void* async_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+  void* const p = ask(own_, bytes, alignment);
+  // Whoever gets it may use it anywhere.
+  wait(own_);
+  return p;
+}
+
+void async_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
+  try {
+    runtime::async_free(own_, p);
+  } catch (...) {  // the context is broken, and its memory went with it
+  }
+}
+
+void* async_resource::do_allocate_on(const sycl::queue& queue, std::size_t bytes,
+                                     std::size_t alignment, std::optional<sycl::event>& pending) {
+  void* const p = ask(queue, bytes, alignment);
+  sycl::event there = marker(queue);
+  if (!is_done(there)) pending = std::move(there);
+  return p;
+}
+
+bool async_resource::do_deallocate_on(const sycl::queue& queue, const sycl::event&, void* p,
+                                      std::size_t, std::size_t) noexcept {
+  try {
+    runtime::async_free(queue, p);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace usmx

@@ -1,0 +1,227 @@
+// SYCL cannot say where an allocation begins and ends, but the drivers below it can: this asks
+// them, through the libraries that the runtime has loaded already and without linking to any.
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <sycl/backend.hpp>
+
+#include "memory/reach.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/block_registry.hpp"
+#include "runtime/cache.hpp"
+#include "runtime/drivers.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+namespace {
+
+using extent = std::optional<allocation_extent>;
+
+// --- OpenCL
+// ---------------------------------------------------------------------------------------
+
+struct opencl_query {
+  cl_context context = nullptr;
+  clGetMemAllocInfoINTEL_fn ask = nullptr;
+};
+
+opencl_query make_opencl_query(const sycl::context& context) {
+  static const auto address =
+      detail::loaded_function<decltype(&clGetExtensionFunctionAddressForPlatform)>(
+          detail::opencl_library, "clGetExtensionFunctionAddressForPlatform");
+  static const auto release = detail::loaded_function<decltype(&clReleaseContext)>(
+      detail::opencl_library, "clReleaseContext");
+  if (!address || !release) return {};
+  const auto platform = sycl::get_native<sycl::backend::opencl>(context.get_platform());
+  opencl_query query;
+  query.ask =
+      reinterpret_cast<clGetMemAllocInfoINTEL_fn>(address(platform, "clGetMemAllocInfoINTEL"));
+  query.context = sycl::get_native<sycl::backend::opencl>(context);
+  // get_native retained it; the SYCL context that the cache keeps beside it keeps it alive.
+  release(query.context);
+  return query;
+}
+
+/// Few contexts are in use at a time, and the platforms' default ones never go.
+opencl_query cached_opencl_query(const sycl::context& context) {
+  static auto& lasting =
+      *new detail::lasting_cache<sycl::context, opencl_query>;  // leaked: cache.hpp
+  static auto& recent = *new detail::recent_cache<sycl::context, opencl_query, 16>;
+  if (const opencl_query* found = lasting.find(context)) return *found;
+  const auto make = [&] { return make_opencl_query(context); };
+  for (const auto& device : context.get_devices())
+    if (default_context(device) == context) return lasting.get(context, make);
+  return recent.get(context, make);
+}
+
+extent opencl_extent(const void* p, const opencl_query& query) {
+  if (!query.ask) return {};
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  if (query.ask(query.context, p, CL_MEM_ALLOC_BASE_PTR_INTEL, sizeof base, &base, nullptr) !=
+          CL_SUCCESS ||
+      !base ||
+      query.ask(query.context, p, CL_MEM_ALLOC_SIZE_INTEL, sizeof bytes, &bytes, nullptr) !=
+          CL_SUCCESS)
+    return {};
+  return allocation_extent{static_cast<std::byte*>(base), bytes};
+}
+
+/// Empty where the driver refuses to answer, which is for SYCL to judge.
+std::optional<usm_kind> opencl_kind(const void* p, const opencl_query& query) noexcept {
+  cl_uint type = CL_MEM_TYPE_UNKNOWN_INTEL;
+  if (!query.ask || query.ask(query.context, p, CL_MEM_ALLOC_TYPE_INTEL, sizeof type, &type,
+                              nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  switch (type) {
+    case CL_MEM_TYPE_HOST_INTEL:
+      return usm_kind::host;
+    case CL_MEM_TYPE_DEVICE_INTEL:
+      return usm_kind::device;
+    case CL_MEM_TYPE_SHARED_INTEL:
+      return usm_kind::shared;
+    default:
+      return usm_kind::unknown;
+  }
+}
+
+// --- Level Zero
+// -----------------------------------------------------------------------------------
+
+// Two lines of its API, so that building needs no Level Zero headers. 0 is ZE_RESULT_SUCCESS.
+using ze_get_address_range = int (*)(ze_context_handle_t, const void*, void**, std::size_t*);
+
+extent level_zero_extent(const void* p, const sycl::context& context) {
+  static const auto ask = detail::loaded_function<ze_get_address_range>(detail::level_zero_library,
+                                                                        "zeMemGetAddressRange");
+  if (!ask) return {};
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  const auto native = sycl::get_native<sycl::backend::ext_oneapi_level_zero>(context);
+  if (ask(native, p, &base, &bytes) != 0 || !base) return {};
+  return allocation_extent{static_cast<std::byte*>(base), bytes};
+}
+
+// --- CUDA
+// -----------------------------------------------------------------------------------------
+
+// The driver API's functions in use, declared by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
+struct cuda_driver {
+  int (*retain_primary)(CUcontext*, CUdevice) = detail::loaded_function<decltype(retain_primary)>(
+      detail::cuda_library, "cuDevicePrimaryCtxRetain");
+  int (*push)(CUcontext) = detail::loaded_function<decltype(push)>(detail::cuda_library,
+                                                                   "cuCtxPushCurrent_v2");
+  int (*pop)(CUcontext*) = detail::loaded_function<decltype(pop)>(detail::cuda_library,
+                                                                  "cuCtxPopCurrent_v2");
+  int (*range)(CUdeviceptr*, std::size_t*,
+               CUdeviceptr) = detail::loaded_function<decltype(range)>(detail::cuda_library,
+                                                                       "cuMemGetAddressRange_v2");
+  // Of mappings that the program made itself; fails for every other memory.
+  int (*retain_mapping)(unsigned long long*, void*) =
+      detail::loaded_function<decltype(retain_mapping)>(detail::cuda_library,
+                                                        "cuMemRetainAllocationHandle");
+  int (*release_mapping)(unsigned long long) =
+      detail::loaded_function<decltype(release_mapping)>(detail::cuda_library, "cuMemRelease");
+  bool complete() const noexcept { return retain_primary && push && pop && range; }
+  bool is_mapping(const std::byte* p) const noexcept {
+    unsigned long long handle = 0;
+    if (!retain_mapping || !release_mapping) return false;
+    if (retain_mapping(&handle, const_cast<std::byte*>(p)) != 0) return false;
+    release_mapping(handle);
+    return true;
+  }
+};
+
+const cuda_driver& cuda() {
+  static const cuda_driver driver;
+  return driver;
+}
+
+extent cuda_extent(const void* p, const sycl::context& context) {
+  const cuda_driver& driver = cuda();
+  if (!driver.complete()) return {};
+  // SYCL works in the primary contexts. Each is retained once and kept: the devices live as long as
+  // the process.
+  static auto& primaries = *new detail::lasting_cache<CUdevice, CUcontext>;
+  for (const auto& device : context.get_devices()) {
+    const CUdevice native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(device);
+    const CUcontext primary = primaries.get(native, [&] {
+      CUcontext made = nullptr;
+      return driver.retain_primary(&made, native) == 0 ? made : nullptr;
+    });
+    if (!primary || driver.push(primary) != 0) continue;
+    CUdeviceptr base = 0;
+    std::size_t bytes = 0;
+    const int result = driver.range(&base, &bytes, reinterpret_cast<CUdeviceptr>(p));
+    CUcontext popped = nullptr;
+    driver.pop(&popped);
+    if (result == 0 && base) return allocation_extent{reinterpret_cast<std::byte*>(base), bytes};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept {
+  if (!p) return {};
+  if (const auto divided = detail::find_divided(p, context)) return divided->extent;
+  try {
+    switch (detail::backend_row_of(context.get_backend()).api) {
+      case detail::driver_api::opencl:
+        return opencl_extent(p, cached_opencl_query(context));
+      case detail::driver_api::level_zero:
+        return level_zero_extent(p, context);
+      case detail::driver_api::cuda:
+        return cuda_extent(p, context);
+      default:
+        return {};
+    }
+  } catch (...) {
+    return {};
+  }
+}
+
+namespace detail {
+
+// PyTorch's expandable segments are rows of mappings of 2 or 20 MiB, and the driver tells of one at
+// a time. Allocations that only happen to lie side by side are not joined.
+allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
+                                const std::byte* last, const sycl::context& context) noexcept {
+  try {
+    if (first >= known.base && last <= known.base + known.bytes) return known;
+    if (context.get_backend() != sycl::backend::ext_oneapi_cuda) return known;
+    if (find_divided(known.base, context) || !cuda().is_mapping(known.base)) return known;
+    return continued(known, first, last, [&](const std::byte* p) -> extent {
+      return cuda().is_mapping(p) ? cuda_extent(p, context) : extent();
+    });
+  } catch (...) {
+    return known;
+  }
+}
+
+}  // namespace detail
+
+allocation describe_allocation(const void* p, const sycl::context& context) noexcept {
+  if (!p) return {};
+  if (const auto divided = detail::find_divided(p, context)) return *divided;
+  try {
+    if (detail::backend_row_of(context.get_backend()).api == detail::driver_api::opencl) {
+      const opencl_query query = cached_opencl_query(context);
+      if (const auto kind = opencl_kind(p, query)) {
+        if (*kind == usm_kind::unknown) return {};
+        return {*kind, opencl_extent(p, query)};
+      }
+    }
+  } catch (...) {
+    // The way through SYCL is left.
+  }
+  const usm_kind kind = kind_of(p, context);
+  if (kind == usm_kind::unknown) return {};
+  return {kind, extent_of(p, context)};
+}
+
+}  // namespace usmx

@@ -1,0 +1,355 @@
+// Who keeps bytes, and which queues use them; retired.cpp says when they may go.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <sycl/event.hpp>
+#include <sycl/exception.hpp>
+
+#include "memory/queue_rooms.hpp"
+#include "memory/retired.hpp"
+#include "runtime/driver_gate.hpp"
+#include "runtime/traced_queue.hpp"
+#include "usmx/memory.hpp"
+#include "usmx/wait.hpp"
+
+namespace usmx {
+
+// --- one piece of the heap for an owner and its reference count
+
+namespace detail {
+
+/// Stands before each owner. Goes when both are gone: the owner may be put aside after the last
+/// reference, and a weak reference may outlive the owner.
+struct owner_cell {
+  static constexpr std::size_t room = 48;
+
+  std::atomic<unsigned> users{1};
+  alignas(std::max_align_t) std::byte count[room];
+
+  static owner_cell& of(void* p) noexcept { return static_cast<owner_cell*>(p)[-1]; }
+
+  void leave() noexcept {
+    // The last one is alone and need not count.
+    if (users.load(std::memory_order_acquire) != 1 &&
+        users.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+      return;
+    }
+    this->~owner_cell();
+    ::operator delete(this);
+  }
+};
+
+}  // namespace detail
+
+void* owner::operator new(std::size_t bytes) {
+  void* const p = ::operator new(sizeof(detail::owner_cell) + bytes);
+  return ::new (p) detail::owner_cell + 1;
+}
+
+void owner::operator delete(void* p) noexcept {
+  if (p != nullptr) detail::owner_cell::of(p).leave();
+}
+
+namespace {
+
+/// Gives a shared_ptr the room in the cell for its count.
+template <class T>
+struct in_cell {
+  using value_type = T;
+  detail::owner_cell* cell;
+
+  explicit in_cell(detail::owner_cell& c) noexcept : cell(&c) {}
+  template <class U>
+  in_cell(const in_cell<U>& other) noexcept : cell(other.cell) {}
+  T* allocate(std::size_t) noexcept {
+    static_assert(sizeof(T) <= detail::owner_cell::room, "the count needs more room");
+    cell->users.store(2, std::memory_order_relaxed);  // nobody else has seen it yet
+    return reinterpret_cast<T*>(cell->count);
+  }
+  void deallocate(T*, std::size_t) noexcept { cell->leave(); }
+  template <class U>
+  bool operator==(const in_cell<U>& other) const noexcept {
+    return cell == other.cell;
+  }
+};
+
+/// Far more queues than anybody computes on at once. Only a program that makes queues without end
+/// passes it, and then those that are idle are forgotten.
+constexpr std::size_t most_queues = 64;
+
+}  // namespace
+
+owner::use& owner::find_use(const sycl::queue& queue) {
+  const auto known = std::ranges::find(uses_, queue, &use::queue);
+  if (known != uses_.end()) return *known;
+  if (uses_.size() >= most_queues) {
+    std::erase_if(uses_, [](const use& u) { return u.open == 0 && !u.is_busy(); });
+  }
+  return uses_.emplace_back(use{.queue = queue, .last = {}});
+}
+
+void owner::inherit(const sycl::queue& queue, const sycl::event& last) {
+  former_ = std::make_unique<former_use>(former_use{queue, last});
+  // As if they were commands of ours: who waits for the bytes waits for them as well.
+  uses_.push_back({.queue = queue, .own = true, .last = last});
+  worked_.store(true, std::memory_order_release);
+  used_.store(true, std::memory_order_release);
+}
+
+void owner::come_after_former(const sycl::queue& queue) {
+  if (queue == former_->queue) return;
+  if (is_done(former_->last)) {
+    former_.reset();
+  } else {
+    sycl::queue(queue).ext_oneapi_submit_barrier({former_->last});
+  }
+}
+
+void owner::used_on(const sycl::queue& queue) {
+  detail::name_own_thread();
+  const detail::using_driver inside;
+  const std::scoped_lock lock(mutex_);
+  if (former_) come_after_former(queue);
+  use& u = find_use(queue);
+  u.own = true;
+  u.overlapped = u.open > 0;
+  ++u.open;
+  u.last.reset();
+  worked_.store(true, std::memory_order_release);
+  used_.store(true, std::memory_order_release);
+}
+
+void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto known = std::ranges::find(uses_, queue, &use::queue);
+  if (known == uses_.end() || known->open == 0 || --known->open != 0) return;
+  // Only an in-order queue is done with everything when it is done with the last.
+  if (last && !known->overlapped && queue.is_in_order()) known->last = *last;
+}
+
+void owner::exposed_on(const sycl::queue& queue) {
+  detail::name_own_thread();
+  const detail::using_driver inside;
+  const std::scoped_lock lock(mutex_);
+  if (former_) come_after_former(queue);
+  note_exposed(queue);
+}
+
+bool owner::use::has_own_work() const noexcept {
+  if (!own) return false;
+  return last ? !is_done(*last) : !is_idle(queue);
+}
+
+bool owner::use::is_busy() const noexcept { return is_known() ? !is_done(*last) : !is_idle(queue); }
+
+void owner::wait() {
+  detail::name_own_thread();
+  if (!used_.load(std::memory_order_acquire)) return;
+  std::vector<use> uses;
+  {
+    const std::scoped_lock lock(mutex_);
+    uses = uses_;
+  }
+  for (const use& u : uses) {
+    if (!u.is_known()) {
+      usmx::wait(u.queue);
+    } else if (!is_done(*u.last)) {
+      usmx::wait(*u.last, u.queue);
+    }
+  }
+}
+
+bool owner::busy() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return false;
+  const detail::using_driver inside(std::nothrow);
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(uses_, &use::is_busy);
+}
+
+bool owner::has_own_work() noexcept {
+  if (!worked_.load(std::memory_order_acquire)) return false;
+  const detail::using_driver inside(std::nothrow);
+  const std::scoped_lock lock(mutex_);
+  bool worth_asking_again = false;
+  for (use& u : uses_) {
+    if (u.has_own_work()) return true;
+    // Done once is done for good, unless somebody is about to submit more: then it is asked again.
+    u.own &= u.open > 0;
+    worth_asking_again |= u.own;
+  }
+  worked_.store(worth_asking_again, std::memory_order_relaxed);
+  return false;
+}
+
+std::vector<owner::use> owner::take_uses() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock(mutex_);
+  used_.store(false, std::memory_order_relaxed);
+  return std::exchange(uses_, {});
+}
+
+namespace {
+
+class resource_owner final : public owner {
+ public:
+  // Allocates in the base's initialiser: whatever throws here, nothing is lost.
+  resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
+                 std::size_t alignment)
+      : owner(resource->allocate(bytes, alignment), bytes, false),
+        resource_(std::move(resource)),
+        alignment_(alignment) {}
+  /// Of bytes that were allocated; what throws is `new`, before this.
+  resource_owner(void* base, std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
+                 std::size_t alignment) noexcept
+      : owner(base, bytes, false), resource_(std::move(resource)), alignment_(alignment) {}
+
+  /// Takes a block that `pending` says may be in use on `queue`.
+  resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
+                 std::size_t alignment, const sycl::queue& queue,
+                 std::optional<sycl::event>&& pending)
+      : owner(resource->allocate_on(queue, bytes, alignment, pending), bytes, false),
+        resource_(std::move(resource)),
+        alignment_(alignment) {
+    if (!pending) [[likely]]
+      return;
+    try {
+      inherit(queue, *pending);
+    } catch (...) {
+      if (!release_behind(queue, *pending)) {
+        detail::wait_quietly(*pending);
+        release();
+      }
+      throw;
+    }
+  }
+
+  void release() noexcept override {
+    if (released_) return;
+    const traced record = recorded();
+    resource_->deallocate(base(), bytes(), alignment_);
+  }
+
+ private:
+  traced recorded() const noexcept {
+    return traced(trace_action::deallocate, [&] {
+      return detail::traced_on(resource_->device(),
+                               {.bytes = bytes(), .address = base(), .kind = resource_->kind()});
+    });
+  }
+  bool release_behind(const sycl::queue& queue, const sycl::event& last) noexcept override {
+    traced record = recorded();
+    const bool is_kept = resource_->deallocate_on(queue, last, base(), bytes(), alignment_);
+    if (!is_kept) record.cancel();
+    return is_kept;
+  }
+  bool do_try_release() noexcept override {
+    if (is_traced()) return false;  // what is recorded goes the long way
+    return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
+  }
+
+  std::shared_ptr<memory_resource> resource_;
+  std::size_t alignment_;
+  bool released_ = false;
+};
+
+class adopted_owner final : public owner {
+ public:
+  adopted_owner(void* base, std::size_t bytes, std::function<void(void*)>&& deleter) noexcept
+      : owner(base, bytes), deleter_(std::move(deleter)) {}
+
+  void release() noexcept override {
+    if (deleter_) deleter_(base());
+  }
+
+ private:
+  std::function<void(void*)> deleter_;
+};
+
+/// No lambda, whose size the standard leaves open: the count must fit into its cell.
+struct end_of_last {
+  void operator()(owner* last) const noexcept { detail::retire(last); }
+};
+
+/// How many of the waiting owners one allocation looks at: it must stay cheap behind a slow queue.
+constexpr std::size_t looked_at = 8;
+
+}  // namespace
+
+shared_owner own(std::unique_ptr<owner> o) {
+  detail::name_own_thread();
+  // The beginning of what `operator new` gave, where the cell is found.
+  in_cell<owner> room(detail::owner_cell::of(dynamic_cast<void*>(o.get())));
+  return shared_owner(o.release(), end_of_last{}, room);
+}
+
+shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
+                      std::size_t alignment) {
+  const detail::using_driver inside;
+  detail::sweep_retired(looked_at);
+  traced record(trace_action::allocate, [&] {
+    return detail::traced_on(resource->device(), {.bytes = bytes, .kind = resource->kind()});
+  });
+  auto made = std::make_unique<resource_owner>(std::move(resource), bytes, alignment);
+  record.at(made->base());
+  return own(std::move(made));
+}
+
+shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
+                          std::size_t alignment) {
+  if (is_traced() || detail::has_retired()) return {};
+  void* const p = resource->try_allocate(bytes, alignment);
+  if (p == nullptr) return {};
+  try {
+    // Moves from the resource only if `new`, which comes first, has not thrown.
+    return own(std::make_unique<resource_owner>(p, std::move(resource), bytes, alignment));
+  } catch (...) {
+    resource->deallocate(p, bytes, alignment);
+    throw;
+  }
+}
+
+shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
+                      std::size_t bytes, std::size_t alignment) {
+  const detail::using_driver inside;
+  detail::sweep_retired(looked_at);
+  traced record(trace_action::allocate, [&] {
+    return detail::traced_on(queue, {.bytes = bytes, .kind = resource->kind()});
+  });
+  auto made = std::make_unique<resource_owner>(std::move(resource), bytes, alignment, queue,
+                                               std::optional<sycl::event>());
+  record.at(made->base());
+  return own(std::move(made));
+}
+
+shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> deleter) {
+  std::unique_ptr<owner> o;
+  try {
+    o = std::make_unique<adopted_owner>(base, bytes, std::move(deleter));
+  } catch (...) {
+    if (deleter) deleter(base);  // not moved from: the constructor cannot throw, only `new` can
+    throw;
+  }
+  return own(std::move(o));
+}
+
+std::size_t collect() noexcept {
+  detail::name_own_thread();
+  const detail::using_driver inside(std::nothrow);
+  const std::size_t put_aside = detail::sweep_retired(std::numeric_limits<std::size_t>::max());
+  return put_aside + detail::collect_rooms();
+}
+
+void drain() noexcept {
+  detail::name_own_thread();
+  const detail::using_driver inside(std::nothrow);
+  detail::drain_retired();
+  detail::drain_rooms();
+}
+
+}  // namespace usmx

@@ -1,0 +1,314 @@
+// The pool's front: magazines that a thread reaches without waiting for another, and the one lock
+// behind them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "memory/pool/pool_parts.hpp"
+#include "memory/queue_rooms.hpp"
+
+namespace usmx {
+
+using detail::asked_of;
+using detail::bins;
+using detail::block;
+using detail::chunk;
+using detail::granule;
+using detail::magazine;
+using detail::no_bin;
+using detail::pool_request;
+using detail::room_of;
+using detail::shard;
+using detail::shard_lock;
+using detail::spare;
+
+namespace {
+
+/// Which shard a thread looks at first. Nothing has to happen when the thread ends. The model is
+/// what keeps the access to one instruction; a few bytes of it are free in every process.
+[[gnu::tls_model("initial-exec")]] thread_local std::uint32_t own_shard = 0;
+
+std::uint32_t next_shard() noexcept {
+  static std::atomic<std::uint32_t> given{0};
+  return own_shard = given.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+[[noreturn]] void refuse(const void* p) noexcept {
+  std::fprintf(
+      stderr,
+      "usmx: pool_resource: %p is not the beginning of a block that is alive in this pool; "
+      "was it given back twice, or to another resource?\n",
+      p);
+  std::abort();
+}
+
+}  // namespace
+
+inline shard_lock pool_resource::parts::any_shard() noexcept {
+  std::size_t k = own_shard != 0 ? own_shard : next_shard();
+  for (std::size_t tried = 1;; ++k, ++tried) {
+    shard& s = shards_[k & (shard_count_ - 1)];
+    if (!s.taken.test_and_set(std::memory_order_acquire)) return shard_lock(s);
+    if (tried % shard_count_ == 0) std::this_thread::yield();
+  }
+}
+
+// --- giving out
+
+/// What a thread finds by itself; null if that is nothing.
+inline void* pool_resource::parts::take_quickly(const pool_request& r) noexcept {
+  if (r.bin != no_bin) [[likely]] {
+    const shard_lock s = any_shard();
+    magazine& m = s->magazines[r.bin];
+    if (m.count != 0) [[likely]] {
+      return hand_out(*s, m.blocks[--m.count], r.bytes);
+    }
+  } else if (r.possible()) {
+    const shard_lock s = any_shard();
+    for (spare& kept : s->spares) {
+      if (kept.serves(r)) return hand_out(*s, std::exchange(kept.free, {}), r.bytes);
+    }
+  }
+  return nullptr;
+}
+
+inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment) {
+  const pool_request r(bytes, alignment);
+  void* const p = take_quickly(r);
+  return p != nullptr ? p : take_slowly(r);
+}
+
+void* pool_resource::parts::take_slowly(const pool_request& r) {
+  std::string cause;
+  if (!r.possible()) fail(r, detail::too_large);
+  if (void* const p = try_store(r)) return p;
+  // What other threads keep aside may fit, now or together.
+  gather();
+  if (void* const p = try_store(r)) return p;
+  // A program that is ahead of its queues shall not hold what they have yet to do as well.
+  while (detail::settle_rooms(*upstream)) {
+    gather();
+    if (void* const p = try_store(r)) return p;
+  }
+  const auto grow = [&]() -> void* {
+    const std::size_t least = r.least_chunk();
+    const std::size_t preferred = growth(least);
+    // Chunks that are free and yet too small: keeping them as well would add up over time.
+    give_up(take_out([&] { return store_.remove_free_at_most(preferred); }));
+    block b = extend(preferred, &r, cause);
+    if (!b && preferred != least) b = extend(least, &r, cause);
+    return b ? hand_out(*any_shard(), b, r.bytes) : nullptr;
+  };
+  if (void* const p = grow()) return p;
+  drain();  // blocks whose queue has passed, and those whose queue is worth waiting for
+  gather();
+  if (void* const p = try_store(r)) return p;
+  trim(0);
+  if (void* const p = grow()) return p;
+  if (void* const p = try_store(r)) return p;
+  fail(r, cause);
+}
+
+void* pool_resource::parts::try_store(const pool_request& r) {
+  const shard_lock s = any_shard();
+  const std::scoped_lock lock(mutex_);
+  // Spares are for loops that repeat themselves. Anything else is better cut from all there is.
+  if (r.bin == no_bin) put_spares(*s);
+  const block b = take_from_store(r);
+  if (!b) return nullptr;
+  if (r.bin < detail::slab_bins && !releasing_.load(std::memory_order_relaxed)) {
+    // More of a size that is asked for, as long as that is free: half of what there is room for.
+    magazine& m = s->magazines[r.bin];
+    try {
+      if (!m.blocks) m.blocks.reset(new block[room_of(r.bin)]);
+      while (m.count < room_of(r.bin) / 2 && store_.has_slot(r.bin)) {
+        m.blocks[m.count++] = store_.take(r.bin);
+      }
+    } catch (const std::bad_alloc&) {  // the magazine stays as full as it is
+    }
+    // Neighbours shall be given out in the order in which they lie.
+    std::reverse(m.blocks.get(), m.blocks.get() + (m.blocks ? m.count : 0));
+  }
+  return hand_out(*s, b, r.bytes);
+}
+
+block pool_resource::parts::take_from_store(const pool_request& r) {
+  const block b =
+      r.bin != no_bin ? store_.take(r.bin) : store_.take_run(r.granules, r.alignment, no_bin);
+  age_peak_ = std::max(age_peak_, store_.bytes_out());
+  return b;
+}
+
+// --- taking back
+
+/// The chunk around `p`. Called with blocks that are alive, whose chunks stay.
+inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  shard::hint& hint = s.hint_for(address);
+  if (address - hint.base < hint.bytes) [[likely]]
+    return hint.found;
+  const std::scoped_lock lock(mutex_);
+  chunk* const found = store_.find(p);
+  if (found != nullptr) hint = {reinterpret_cast<std::uintptr_t>(found->base), found->bytes, found};
+  return found;
+}
+
+/// False, and the block stays alive, if it may not wait and something is to go to the upstream.
+inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
+  const bool releasing = releasing_.load(std::memory_order_relaxed);
+  if (aging_.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!may_wait) return false;
+    age();
+  }
+  if (releasing && !may_wait) return false;
+  std::unique_ptr<chunk> whole;
+  {
+    const shard_lock s = any_shard();
+    chunk* const home = find(*s, p);
+    if (home == nullptr) refuse(p);
+    detail::run* const r = home->at(p);
+    std::size_t bin = r->bin;
+    block b{p, &r->asked};
+    const std::byte* expected = nullptr;
+    if (const detail::slab* const slab = r->divided) {
+      const std::size_t slot = slab->slot_of(p);
+      if (slot >= slab->count) refuse(p);
+      bin = slab->bin;
+      b.asked = &slab->asked[slot];
+      expected = slab->base + slot * slab->bytes;
+    } else {
+      expected = home->address(r);
+    }
+    const std::size_t asked = asked_of(b).load(std::memory_order_relaxed);
+    if (p != expected || asked == 0) refuse(p);
+    asked_of(b).store(0, std::memory_order_relaxed);
+    s->used -= static_cast<std::int64_t>(asked - 1);
+    --s->blocks;
+    if ((s->passed += asked) >= detail::counted_bytes) [[unlikely]] {
+      s->passed = 0;
+      aging_.store(true, std::memory_order_relaxed);
+    }
+    if (bin < bins && !releasing) [[likely]] {
+      magazine& m = s->magazines[bin];
+      if (m.count == room_of(bin)) put_into_store(*s, bin, room_of(bin) / 2);
+      if (!m.blocks) m.blocks.reset(new (std::nothrow) block[room_of(bin)]);
+      if (m.blocks) {
+        m.blocks[m.count++] = b;
+        return true;
+      }
+    }
+    std::byte* leaving = p;
+    if (bin == no_bin && !releasing) {
+      spare& kept = s->spares[s->oldest++ % s->spares.size()];
+      leaving = std::exchange(kept, {b, r->granules}).free.data;
+      if (leaving == nullptr) return true;
+    }
+    whole = take_out([&] {
+      store_.put(leaving);
+      return releasing ? store_.remove_free(limits.release_above) : nullptr;
+    });
+  }
+  if (whole) give_up(std::move(whole));
+  return true;
+}
+
+bool pool_resource::parts::resize(std::byte* p, std::size_t bytes, std::size_t alignment) noexcept {
+  const pool_request r(bytes, alignment);
+  const shard_lock s = any_shard();
+  chunk* const home = find(*s, p);
+  if (home == nullptr) refuse(p);
+  detail::run* const first = home->at(p);
+  block b{p, &first->asked};
+  if (detail::slab* const slab = first->divided) {
+    if (r.bin != slab->bin) return false;
+    b.asked = &slab->asked[slab->slot_of(p)];
+  } else if (first->bin != r.bin || r.granules > first->granules ||
+             first->granules - r.granules > first->granules / 32) {
+    // A block of a bin is as long as the bin says, whatever it is asked for.
+    if (r.bin == no_bin || first->bin != r.bin) return false;
+  }
+  const std::size_t before = asked_of(b).exchange(bytes + 1, std::memory_order_acq_rel);
+  if (before == 0) refuse(p);
+  s->used += static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before - 1);
+  return true;
+}
+
+/// Empties a magazine down to `keep` blocks, those that were in it longest first.
+void pool_resource::parts::put_into_store(shard& s, std::size_t bin, std::size_t keep) noexcept {
+  magazine& m = s.magazines[bin];
+  if (m.count <= keep) return;
+  const std::uint32_t leaving = m.count - static_cast<std::uint32_t>(keep);
+  const std::scoped_lock lock(mutex_);
+  for (std::uint32_t k = 0; k < leaving; ++k) store_.put(m.blocks[k].data);
+  std::move(m.blocks.get() + leaving, m.blocks.get() + m.count, m.blocks.get());
+  m.count = static_cast<std::uint32_t>(keep);
+}
+
+void pool_resource::parts::put_spares(shard& s) noexcept {
+  for (spare& kept : s.spares) {
+    if (kept.free) store_.put(std::exchange(kept.free, {}).data);
+  }
+}
+
+/// All that is kept aside becomes free runs, as long as they can be.
+void pool_resource::parts::gather() noexcept {
+  for (std::size_t k = 0; k < shard_count_; ++k) {
+    const shard_lock s = this_shard(k);
+    for (std::size_t bin = 0; bin < bins; ++bin) put_into_store(*s, bin, 0);
+    const std::scoped_lock lock(mutex_);
+    put_spares(*s);
+  }
+  const std::scoped_lock lock(mutex_);
+  store_.dissolve_empty_slabs();
+}
+
+// --- the resource
+
+pool_resource::pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits)
+    : parts_(std::make_unique<parts>(std::move(upstream), limits)) {
+  detail::add_pool(*this);
+}
+pool_resource::~pool_resource() { detail::remove_pool(*this); }
+
+usm_kind pool_resource::kind() const noexcept { return parts_->kind; }
+sycl::context pool_resource::context() const { return parts_->context; }
+sycl::device pool_resource::device() const { return parts_->device; }
+const std::shared_ptr<memory_resource>& pool_resource::upstream() const noexcept {
+  return parts_->upstream;
+}
+const pool_limits& pool_resource::limits() const noexcept { return parts_->limits; }
+std::size_t pool_resource::trim(std::size_t keep) noexcept { return parts_->trim(keep); }
+void pool_resource::reserve(std::size_t bytes) { parts_->reserve(bytes); }
+pool_stats pool_resource::stats() const noexcept { return parts_->stats(); }
+std::vector<held_chunk> pool_resource::snapshot() const { return parts_->snapshot(); }
+
+void* pool_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
+  return parts_->take(bytes, alignment);
+}
+
+void pool_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
+  parts_->put(static_cast<std::byte*>(p), true);
+}
+
+void* pool_resource::do_try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  return parts_->take_quickly(pool_request(bytes, alignment));
+}
+
+bool pool_resource::do_try_deallocate(void* p, std::size_t, std::size_t) noexcept {
+  return parts_->put(static_cast<std::byte*>(p), false);
+}
+
+bool pool_resource::do_resize(void* p, std::size_t, std::size_t alignment,
+                              std::size_t other_bytes) noexcept {
+  return parts_->resize(static_cast<std::byte*>(p), other_bytes, alignment);
+}
+
+}  // namespace usmx

@@ -1,0 +1,230 @@
+// When bytes may go: the last release hands them to their resource at once if no queue uses them,
+// and otherwise puts them aside behind a marker, so that nobody waits and nothing is freed in
+// flight. On a thread of the runtime it does neither, see docs/decisions/0002.
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/retired.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <sycl/event.hpp>
+
+#include "core/fork_guard.hpp"
+#include "memory/queue_rooms.hpp"
+#include "runtime/driver_gate.hpp"
+#include "usmx/memory.hpp"
+#include "usmx/wait.hpp"
+
+namespace usmx::detail {
+
+/// First in, first out, linked through the owners themselves: adding one cannot fail.
+class owner_chain {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push(owner* o) noexcept {
+    o->next_ = nullptr;
+    (last_ == nullptr ? first_ : last_->next_) = o;
+    last_ = o;
+  }
+  owner* pop() noexcept {
+    owner* const o = first_;
+    first_ = o->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    return o;
+  }
+
+ private:
+  owner* first_ = nullptr;
+  owner* last_ = nullptr;
+};
+
+/// The owners whose bytes are still in use.
+class retire_list final : public fork_guarded {
+ public:
+  static retire_list& instance() {
+    // Never destroyed: the last arrays may die after every static object.
+    static auto* const list = [] {
+      auto* const made = new retire_list;
+      guard(*made, rank::retired);
+      return made;
+    }();
+    return *list;
+  }
+
+  /// The end of the last reference. It may come on a thread of the runtime, inside another
+  /// library's host task: the scheduler is locked until that task ends, so a call into it from
+  /// there, or one that keeps the GIL, would wait for ever. Such owners are settled by a thread
+  /// that allocates, collects or drains.
+  void retire(owner* o) noexcept {
+    if (on_own_thread() && !needs_scheduler(*o)) return settle(o);
+    waiting_.fetch_add(1, std::memory_order_release);
+    owner* before = unsettled_.load(std::memory_order_relaxed);
+    do {
+      o->next_ = before;
+    } while (!unsettled_.compare_exchange_weak(before, o, std::memory_order_release,
+                                               std::memory_order_relaxed));
+    // The owner may be gone by now. One call serves all that come until it has collected.
+    const auto call = put_aside_call_.load(std::memory_order_acquire);
+    if (before == nullptr && call != nullptr) call();
+  }
+
+  void call_when_put_aside(void (*call)() noexcept) noexcept {
+    put_aside_call_.store(call, std::memory_order_release);
+  }
+
+  bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) != 0; }
+
+  /// Looks at up to `most` owners and frees those that are idle. The others go to the back, so that
+  /// one slow queue does not hide what waits behind it.
+  std::size_t sweep(std::size_t most) noexcept {
+    if (!has_waiting()) return 0;
+    settle_all();
+    owner_chain idle;
+    {
+      const std::scoped_lock lock(mutex_);
+      owner_chain busy;
+      for (; most != 0 && !list_.empty(); --most) {
+        owner* const o = list_.pop();
+        (has_passed(o->pending_) ? idle : busy).push(o);
+      }
+      while (!busy.empty()) list_.push(busy.pop());
+    }
+    finish_all(idle);
+    return waiting_.load(std::memory_order_acquire);
+  }
+
+  void drain() noexcept {
+    if (in_forked_child()) {
+      sweep(std::numeric_limits<std::size_t>::max());
+      return;
+    }
+    for (;;) {
+      settle_all();
+      owner_chain all;
+      {
+        const std::scoped_lock lock(mutex_);
+        std::swap(all, list_);
+      }
+      if (all.empty()) return;
+      owner_chain passed;
+      while (!all.empty()) {
+        owner* const o = all.pop();
+        for (const sycl::event& e : o->pending_) detail::wait_quietly(e);
+        passed.push(o);
+      }
+      finish_all(passed);
+    }
+  }
+
+ private:
+  /// The end of some use is only known to a marker, which an out-of-order queue has to schedule.
+  static bool needs_scheduler(const owner& o) noexcept {
+    return std::ranges::any_of(
+        o.uses_, [](const owner::use& u) { return !u.is_known() && !u.queue.is_in_order(); });
+  }
+
+  /// Releases an owner that no queue uses; puts the others aside behind their queues.
+  void settle(owner* o) noexcept {
+    if (!o->used_.load(std::memory_order_acquire) && o->pending_.empty()) return o->dispose();
+    const owner::use* busy = nullptr;
+    const std::vector<owner::use> uses = o->take_uses();
+    for (const owner::use& u : uses) {
+      if (mark(o->pending_, u)) busy = &u;
+    }
+    if (o->pending_.empty()) return o->dispose();
+    // Others may submit more where they have the address; commands of ours are all submitted.
+    if (o->pending_.size() == 1 && !busy->exposed && busy->queue.is_in_order() &&
+        o->release_behind(busy->queue, o->pending_.front())) {
+      delete o;
+      return;
+    }
+    const std::scoped_lock lock(mutex_);
+    waiting_.fetch_add(1, std::memory_order_release);
+    list_.push(o);
+  }
+
+  /// In the order in which they came.
+  void settle_all() noexcept {
+    owner* newest = unsettled_.exchange(nullptr, std::memory_order_acquire);
+    owner* oldest = nullptr;
+    while (newest != nullptr) {
+      owner* const next = std::exchange(newest->next_, oldest);
+      oldest = std::exchange(newest, next);
+    }
+    while (oldest != nullptr) {
+      settle(std::exchange(oldest, oldest->next_));
+      // Counted down only now: a count of zero promises that the bytes are back.
+      waiting_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  /// Adds an event that comes after every command of this use unless that has passed already; waits
+  /// right here if there is none to have. True if it was added.
+  static bool mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
+    try {
+      pending.reserve(pending.size() + 1);
+      sycl::event marker = use.marker();
+      if (is_done(marker)) return false;
+      pending.push_back(std::move(marker));
+      return true;
+    } catch (...) {
+      try {
+        wait(use.queue);
+      } catch (...) {  // a queue that cannot even wait runs nothing any more
+      }
+      return false;
+    }
+  }
+
+  static bool has_passed(std::vector<sycl::event>& pending) noexcept {
+    while (!pending.empty()) {
+      if (!detail::has_passed(pending.back())) return false;
+      pending.pop_back();
+    }
+    return true;
+  }
+
+  void before_fork() noexcept override { mutex_.lock(); }
+  void after_fork(bool in_child) noexcept override {
+    if (in_child) {
+      // Lost with whatever the parent's commands still do to them.
+      list_ = {};
+      unsettled_.store(nullptr, std::memory_order_relaxed);
+      waiting_.store(0, std::memory_order_release);
+    }
+    mutex_.unlock();
+  }
+
+  void finish_all(owner_chain& owners) noexcept {
+    while (!owners.empty()) {
+      owners.pop()->dispose();
+      // Counted down only now: a count of zero promises that the bytes are back.
+      waiting_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<owner*> unsettled_{nullptr};  // newest first; a stack needs no lock and no memory
+  std::atomic<void (*)() noexcept> put_aside_call_{nullptr};
+  std::mutex mutex_;
+  owner_chain list_;
+};
+
+void retire(owner* last) noexcept { retire_list::instance().retire(last); }
+bool has_retired() noexcept { return retire_list::instance().has_waiting(); }
+std::size_t sweep_retired(std::size_t most) noexcept { return retire_list::instance().sweep(most); }
+void drain_retired() noexcept { retire_list::instance().drain(); }
+
+}  // namespace usmx::detail
+
+namespace usmx {
+
+void call_when_put_aside(void (*call)() noexcept) noexcept {
+  detail::retire_list::instance().call_when_put_aside(call);
+}
+
+}  // namespace usmx

@@ -1,0 +1,100 @@
+// The table of backends; see backend.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace usmx::detail {
+namespace {
+
+constexpr kernel_forms on_host_cores = {
+    .groups_are_loops = true, .most_items = 4096, .plain_items = 0, .vector_bytes = 0};
+
+constexpr std::array<backend_row, 8> rows = {{
+    {.backend = sycl::backend::opencl,
+     .name = "opencl",
+     .api = driver_api::opencl,
+     .is_host = true,
+     .waits_in_turn = true,
+     .keeps_binaries = true,
+     .forms = on_host_cores},
+    {.backend = sycl::backend::opencl,
+     .name = "opencl",
+     .api = driver_api::opencl,
+     .waits_in_turn = true,
+     .keeps_binaries = true},
+    {.backend = sycl::backend::ext_oneapi_level_zero,
+     .name = "level_zero",
+     .api = driver_api::level_zero,
+     .keeps_binaries = true},
+    {.backend = sycl::backend::ext_oneapi_cuda,
+     .name = "cuda",
+     .api = driver_api::cuda,
+     .waits_by_barrier_event = true,
+     .counts_arguments = false,
+     .takes_structs = false,
+     .needs_cuda_path = true,
+     .optimises_early = true,
+     .most_alignment = 256,
+     .most_groups_last = 2147483647,
+     .most_groups_other = 65535,
+     .copies_to_host_by_driver = true,
+     .copies_between_devices = true},
+    {.backend = sycl::backend::ext_oneapi_hip, .name = "hip"},
+    {.backend = sycl::backend::ext_oneapi_native_cpu,
+     .name = "native_cpu",
+     .is_host = true,
+     .forms = on_host_cores},
+    {.backend = sycl::backend::ext_oneapi_offload, .name = "offload"},
+    {.backend = sycl::backend::all, .name = "unknown"},
+}};
+
+std::atomic<const kernel_forms*> chosen = nullptr;
+
+}  // namespace
+
+std::span<const backend_row> backend_rows() noexcept { return rows; }
+
+// The first row repeats a name, the last has none of a backend.
+std::span<const backend_row> named_backends() noexcept {
+  return std::span(rows).subspan(1, rows.size() - 2);
+}
+
+const backend_row& backend_row_of(sycl::backend backend, bool is_cpu) noexcept {
+  const backend_row* found = &rows.back();
+  for (const auto& row : rows) {
+    if (row.backend != backend) continue;
+    found = &row;
+    if (row.is_host == is_cpu) break;
+  }
+  return *found;
+}
+
+const backend_row& backend_of(const sycl::device& device) {
+  return backend_row_of(device.get_backend(), device.is_cpu());
+}
+
+const backend_row& backend_of(const sycl::queue& queue) { return backend_of(queue.get_device()); }
+
+const kernel_forms& forms_of(const sycl::queue& queue) {
+  const auto* forms = chosen.load(std::memory_order_relaxed);
+  return forms ? *forms : backend_of(queue).forms;
+}
+
+// Sub-groups have 32 items at the most; 512 groups keep the largest devices busy.
+std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_t most) noexcept {
+  constexpr std::size_t step = 32;
+  constexpr std::size_t enough_groups = 512;
+  if (items % step != 0) return 0;
+  for (std::size_t group = std::min(forms.plain_items, most) / step * step; group > 0;
+       group -= step) {
+    if (items % group == 0 && (group == step || items / group >= enough_groups)) return group;
+  }
+  return 0;
+}
+
+void choose_forms(const kernel_forms* forms) noexcept { chosen = forms; }
+
+}  // namespace usmx::detail

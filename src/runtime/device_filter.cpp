@@ -1,0 +1,267 @@
+// From "level_zero:gpu:1" to a device and back, with errors that say which part is wrong and what
+// there is instead.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "usmx/cpu_driver.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+namespace {
+
+using device_type = sycl::info::device_type;
+
+struct type_row {
+  device_type value;
+  const char* name;
+  int rank;  // place in devices()
+};
+constexpr std::array<type_row, 4> types = {{
+    {device_type::gpu, "gpu", 0},
+    {device_type::accelerator, "accelerator", 1},
+    {device_type::cpu, "cpu", 2},
+    {device_type::custom, "custom", 3},
+}};
+
+const type_row* row_of(device_type type) noexcept {
+  for (const auto& row : types)
+    if (row.value == type) return &row;
+  return nullptr;
+}
+
+/// A root device with what a filter asks of it, so that matching calls no driver.
+struct root {
+  sycl::device device;
+  const char* backend;
+  const char* type;
+  std::string filter;
+};
+
+/// In quotes, and fit for a message that ends at the first zero byte.
+std::string quoted(std::string_view text) {
+  std::string out(1, '\'');
+  for (const char c : text) out += c == '\0' ? std::string_view("\\0") : std::string_view(&c, 1);
+  return out.append(1, '\'');
+}
+
+template <class Rows>
+std::string names_of(const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  return text;
+}
+
+/// What the environment does to the runtime's search, for errors that would puzzle without.
+std::string selector_hint() {
+  const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
+  if (!selector) return {};
+  return " ONEAPI_DEVICE_SELECTOR=" + quoted(selector) +
+         " is set and may hide the devices there are: unset it to see them.";
+}
+
+std::string no_device_text() {
+  return "no SYCL device: no driver answered." + selector_hint() + missing_driver_text() +
+         " `usmx doctor` shows what was found.";
+}
+
+std::vector<sycl::device> runtime_devices() {
+  try {
+    return sycl::device::get_devices();
+  } catch (const sycl::exception& e) {
+    // A selector that it cannot read, a driver that fails to start.
+    throw device_error("the SYCL runtime could not list its devices: " + std::string(e.what()) +
+                       selector_hint());
+  }
+}
+
+std::vector<root> find_roots() {
+  struct candidate {
+    sycl::device device;
+    int rank;
+  };
+  std::vector<candidate> found;
+  for (auto& device : runtime_devices()) {
+    const auto* row = row_of(device.get_info<sycl::info::device::device_type>());
+    found.push_back({std::move(device), row ? row->rank : 4});
+  }
+  std::ranges::stable_sort(found, {}, &candidate::rank);
+  std::vector<root> roots;
+  for (auto& c : found) {
+    const char* backend = backend_name(c.device.get_backend());
+    const char* type = device_type_name(c.device);
+    const auto index = std::ranges::count_if(
+        roots, [&](const root& r) { return r.backend == backend && r.type == type; });
+    roots.push_back({std::move(c.device), backend, type,
+                     std::string(backend) + ':' + type + ':' + std::to_string(index)});
+  }
+  return roots;
+}
+
+/// Asked of the runtime once: it looks for drivers only once itself. As long as there is none this
+/// asks again, which costs nothing then. Leaked: see src/runtime/cache.hpp.
+const std::vector<root>& roots() {
+  static std::atomic<const std::vector<root>*> known{nullptr};
+  static const auto& none = *new std::vector<root>;
+  static auto& one_at_a_time = *new std::mutex;
+  if (const auto* found = known.load(std::memory_order_acquire)) return *found;
+  const std::lock_guard lock(one_at_a_time);
+  if (const auto* found = known.load(std::memory_order_acquire)) return *found;
+  auto found = find_roots();
+  if (found.empty()) return none;
+  const auto* kept = new std::vector<root>(std::move(found));
+  known.store(kept, std::memory_order_release);
+  return *kept;
+}
+
+std::string list_of_devices() {
+  std::string text;
+  for (const auto& r : roots())
+    text += (text.empty() ? "" : "; ") + r.filter + " (" +
+            r.device.get_info<sycl::info::device::name>() + ")";
+  return text;
+}
+
+struct filter_parts {
+  std::string_view backend;  // empty: any
+  std::string_view type;     // empty: any
+  std::optional<std::size_t> index;
+};
+
+[[noreturn]] void refuse(std::string_view filter, std::string_view part, const char* why) {
+  throw std::invalid_argument("device filter " + quoted(filter) + ": " + quoted(part) + " " + why +
+                              "; expected [backend:][type:][index], the backend one of " +
+                              names_of(detail::named_backends()) + ", the type one of " +
+                              names_of(types) + ", the index a number from 0");
+}
+
+std::string_view backend_part(std::string_view part) noexcept {
+  if (part.starts_with("ext_oneapi_")) part.remove_prefix(11);
+  for (const auto& row : detail::named_backends())
+    if (part == row.name) return row.name;
+  return {};
+}
+
+std::string_view type_part(std::string_view part) noexcept {
+  if (part == "acc") part = "accelerator";
+  for (const auto& row : types)
+    if (part == row.name) return row.name;
+  return {};
+}
+
+/// `filter` is lower case and has no comma; `whole` is what the caller wrote.
+filter_parts parse(std::string_view filter, std::string_view whole) {
+  filter_parts parts;
+  int place = 0;  // of the next part: 0 backend, 1 type, 2 index, 3 nothing more
+  for (std::size_t at = 0; at <= filter.size();) {
+    const auto end = std::min(filter.find(':', at), filter.size());
+    const std::string_view part = filter.substr(at, end - at);
+    at = end + 1;
+    if (part.empty() || part == "*") {
+      // Left out, but its colon counts.
+      if (end < filter.size() && ++place > 2) refuse(whole, whole, "has too many parts");
+      continue;
+    }
+    if (const auto backend = backend_part(part); !backend.empty()) {
+      if (place > 0) refuse(whole, part, "is a backend and must come first");
+      parts.backend = backend;
+      place = 1;
+    } else if (const auto type = type_part(part); !type.empty()) {
+      if (place > 1) refuse(whole, part, "is a device type and must come before the index, once");
+      parts.type = type;
+      place = 2;
+    } else if (part.find_first_not_of("0123456789") == std::string_view::npos) {
+      if (place > 2) refuse(whole, part, "is one part too many");
+      std::size_t index = 0;
+      const auto [stop, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+      if (error != std::errc()) refuse(whole, part, "is too large for an index");
+      parts.index = index;
+      place = 3;
+    } else {
+      refuse(whole, part, "is neither a backend, a device type nor an index");
+    }
+  }
+  return parts;
+}
+
+const root* match(const filter_parts& parts) {
+  std::size_t skip = parts.index.value_or(0);
+  for (const auto& r : roots()) {
+    if (!parts.backend.empty() && parts.backend != r.backend) continue;
+    if (!parts.type.empty() && parts.type != r.type) continue;
+    if (skip-- == 0) return &r;
+  }
+  return nullptr;
+}
+
+const sycl::device& default_device() {
+  // The runtime's own choice, so that every SYCL library of the process means the same device.
+  static const sycl::device& device = *new sycl::device([] {
+    if (roots().empty()) throw device_error(no_device_text());
+    return sycl::device(sycl::default_selector_v);
+  }());
+  return device;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+}  // namespace
+
+const char* backend_name(sycl::backend backend) noexcept {
+  return detail::backend_row_of(backend).name;
+}
+
+const char* device_type_name(const sycl::device& device) {
+  const auto* row = row_of(device.get_info<sycl::info::device::device_type>());
+  return row ? row->name : "unknown";
+}
+
+std::vector<sycl::device> devices() {
+  std::vector<sycl::device> all;
+  for (const auto& r : roots()) all.push_back(r.device);
+  return all;
+}
+
+sycl::device select_device(std::string_view filter) {
+  if (filter.empty()) return default_device();
+  const std::string text = lower(filter);
+  const std::string_view list = text;
+  // All of it is read before anything is looked for: a mistake behind the first hit is one, too.
+  std::vector<filter_parts> alternatives;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto end = std::min(list.find(',', at), list.size());
+    alternatives.push_back(parse(list.substr(at, end - at), filter));
+    at = end + 1;
+  }
+  for (const auto& parts : alternatives)
+    if (const root* found = match(parts)) return found->device;
+  if (roots().empty()) throw device_error(no_device_text());
+  const bool without_cpu = std::ranges::none_of(
+      roots(), [](const root& r) { return r.type == std::string_view("cpu"); });
+  throw device_error("no device matches the filter " + quoted(filter) + "; available: " +
+                     list_of_devices() + (without_cpu ? "." + missing_driver_text() : ""));
+}
+
+std::string filter_string(const sycl::device& device) {
+  for (const auto& r : roots())
+    if (r.device == device) return r.filter;
+  return {};
+}
+
+}  // namespace usmx

@@ -1,0 +1,109 @@
+// The handles that OpenCL, Level Zero, CUDA and HIP know SYCL's objects by, for libraries that
+// speak to the driver directly.
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <sycl/backend.hpp>
+
+#include "runtime/backend.hpp"
+#include "runtime/drivers.hpp"
+#include "usmx/runtime.hpp"
+
+namespace usmx {
+namespace {
+
+using detail::backend_row_of;
+using detail::driver_api;
+
+/// OpenCL's get_native counts up a reference for its caller, the other back ends do not. Handing
+/// out borrowed handles everywhere takes that one back; the SYCL object holds its own.
+template <class Handle>
+void give_back(Handle handle, const char* release_name) {
+  using release_function = cl_int(CL_API_CALL*)(Handle);
+  static const auto release =
+      detail::loaded_function<release_function>(detail::opencl_library, release_name);
+  if (release) release(handle);
+}
+void give_back_opencl(cl_device_id d) { give_back(d, "clReleaseDevice"); }
+void give_back_opencl(cl_context c) { give_back(c, "clReleaseContext"); }
+void give_back_opencl(cl_command_queue q) { give_back(q, "clReleaseCommandQueue"); }
+void give_back_opencl(cl_platform_id) {}
+
+template <class Handle>
+std::uintptr_t as_integer(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>)
+    return reinterpret_cast<std::uintptr_t>(handle);
+  else
+    return static_cast<std::uintptr_t>(handle);
+}
+
+template <class Object>
+std::uintptr_t opencl_handle(const Object& object) {
+  const auto handle = sycl::get_native<sycl::backend::opencl>(object);
+  give_back_opencl(handle);
+  return as_integer(handle);
+}
+
+[[noreturn]] void refuse(sycl::backend backend, const char* what) {
+  throw sycl::exception(
+      sycl::make_error_code(sycl::errc::feature_not_supported),
+      std::string("the backend ") + backend_name(backend) + " has no native handle of a " + what);
+}
+
+}  // namespace
+
+std::uintptr_t native_handle(const sycl::platform& platform) {
+  switch (backend_row_of(platform.get_backend()).api) {
+    case driver_api::opencl:
+      return opencl_handle(platform);
+    case driver_api::level_zero:
+      return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(platform));
+    default:
+      refuse(platform.get_backend(), "platform");
+  }
+}
+
+std::uintptr_t native_handle(const sycl::device& device) {
+  switch (backend_row_of(device.get_backend()).api) {
+    case driver_api::opencl:
+      return opencl_handle(device);
+    case driver_api::level_zero:
+      return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(device));
+    case driver_api::cuda:
+      return as_integer(sycl::get_native<sycl::backend::ext_oneapi_cuda>(device));
+    default:
+      refuse(device.get_backend(), "device");
+  }
+}
+
+std::uintptr_t native_handle(const sycl::context& context) {
+  switch (backend_row_of(context.get_backend()).api) {
+    case driver_api::opencl:
+      return opencl_handle(context);
+    case driver_api::level_zero:
+      return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(context));
+    default:
+      // SYCL on CUDA and HIP works in the devices' primary contexts and has none of its own.
+      refuse(context.get_backend(), "context");
+  }
+}
+
+std::uintptr_t native_handle(const sycl::queue& queue) {
+  switch (backend_row_of(queue.get_backend()).api) {
+    case driver_api::opencl:
+      return opencl_handle(queue);
+    case driver_api::level_zero:
+      return std::visit([](auto handle) { return as_integer(handle); },
+                        sycl::get_native<sycl::backend::ext_oneapi_level_zero>(queue));
+    case driver_api::cuda:
+      return as_integer(sycl::get_native<sycl::backend::ext_oneapi_cuda>(queue));
+    default:
+      refuse(queue.get_backend(), "queue");
+  }
+}
+
+}  // namespace usmx

@@ -1,0 +1,137 @@
+// The paths of a copy; see copy_paths.hpp. Each is a chain of commands, with steps of the host in
+// between where the device cannot do it: those wait for what came before.
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/copy_paths.hpp"
+
+#include <algorithm>
+
+#include "memory/ready.hpp"
+#include "transfer/device_copy.hpp"
+#include "transfer/loop_nest.hpp"
+#include "transfer/staging.hpp"
+#include "transfer/temporaries.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::detail {
+namespace {
+
+bool has_few_runs(const loop_nest& nest, const dtype& type) {
+  return count_runs(nest, type.itemsize()) <= few_runs;
+}
+
+/// Cast and packed by the device into memory that is laid out as `dst`, and from there in one
+/// piece. False, with nothing submitted, if `dst` has gaps or the device lacks the kernel.
+bool pack_on_device(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (!is_dense(dst)) return false;
+  const array packed =
+      device_elements(commands, extents{static_cast<std::int64_t>(span_of(dst))}, dtype());
+  const any_view landing = moved_to(packed.data(), dst, usm_kind::device);
+  try {
+    copy_by_kernel(commands, landing, src, make_nest(landing, src));
+  } catch (const build_error&) {
+    return false;
+  }
+  commands.memcpy(dst.first_byte(), packed.data(), dst.nbytes());
+  return true;
+}
+
+}  // namespace
+
+bool is_dense(const any_view& v) noexcept {
+  return make_nest(v, v).is_one_run(v.dtype().itemsize());
+}
+
+bool overlap(const any_view& a, const any_view& b) noexcept {
+  return a.first_byte() < b.last_byte() && b.first_byte() < a.last_byte();
+}
+
+void on_device(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (overlap(dst, src)) {
+    if (dst.data() == src.data() && dst.dtype() == src.dtype() && dst.layout() == src.layout())
+      return;
+    const array temporary = device_elements(commands, src.layout().shape(), src.dtype());
+    on_device(commands, temporary.elements(), src);
+    on_device(commands, dst, temporary.elements());
+    return;
+  }
+  const loop_nest nest = make_nest(dst, src);
+  if (same_bytes(dst.dtype(), src.dtype()) && has_few_runs(nest, dst.dtype())) {
+    return copy_runs(commands, dst, src, nest);
+  }
+  try {
+    copy_by_kernel(commands, dst, src, nest);
+  } catch (const build_error&) {
+    // Without a compiler, or without the type on this device, the elements take the long way.
+    const any_view staged = host_elements(commands, src.layout().shape(), src.dtype());
+    if (host_accessible(src.kind())) {
+      commands.finish();
+      convert_on_host(staged, src);
+    } else {
+      to_host(commands, staged, src);
+    }
+    if (host_accessible(dst.kind())) {
+      commands.finish();
+      convert_on_host(dst, staged);
+    } else {
+      from_host(commands, dst, staged);
+    }
+  }
+}
+
+void to_host(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (stage_to_host(commands, dst, src)) return;
+  const bool same = same_bytes(dst.dtype(), src.dtype());
+  if (same && !overlap(dst, src)) {
+    const loop_nest nest = make_nest(dst, src);
+    if (has_few_runs(nest, src.dtype())) return copy_runs(commands, dst, src, nest);
+  }
+  if (!commands.is_blocking() && pack_on_device(commands, dst, src)) return;
+  // Bytes between the elements may come along as long as they are not many.
+  const std::size_t span = span_of(src);
+  if (span <= std::max(2 * src.nbytes(), small_bytes)) {
+    const array all = host_bytes(commands, span);
+    commands.memcpy(all.data(), src.first_byte(), span);
+    commands.finish();
+    return convert_on_host(dst, moved_to(all.data(), src, usm_kind::unknown));
+  }
+  const bool direct = same && dst.layout().is_c_contiguous();
+  const any_view landing =
+      direct ? dst : host_elements(commands, src.layout().shape(), src.dtype());
+  const loop_nest nest = make_nest(landing, src);
+  if (has_few_runs(nest, src.dtype())) {
+    copy_runs(commands, landing, src, nest);
+  } else if (!pack_on_device(commands, landing, src)) {
+    copy_runs(commands, landing, src, nest);
+  }
+  if (direct) return;
+  commands.finish();
+  convert_on_host(dst, landing);
+}
+
+void from_host(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (stage_from_host(commands, dst, src)) return;
+  // A buffer may show the very memory that is written: commands that copy may not overlap.
+  if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
+    const loop_nest nest = make_nest(dst, src);
+    if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);
+  }
+  commands.finish();  // the host is about to read what earlier commands may write
+  if (is_dense(dst)) {
+    const array all = host_bytes(commands, dst.nbytes());
+    convert_on_host(moved_to(all.data(), dst, usm_kind::unknown), src);
+    return commands.memcpy(dst.first_byte(), all.data(), dst.nbytes());
+  }
+  const any_view staged = host_elements(commands, dst.layout().shape(), dst.dtype());
+  convert_on_host(staged, src);
+  const loop_nest nest = make_nest(dst, staged);
+  if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, staged, nest);
+  const array packed = device_elements(commands, dst.layout().shape(), dst.dtype());
+  commands.memcpy(packed.data(), staged.data(), dst.nbytes());
+  try {
+    copy_by_kernel(commands, dst, packed.elements(), make_nest(dst, packed.elements()));
+  } catch (const build_error&) {
+    copy_runs(commands, dst, staged, nest);
+  }
+}
+
+}  // namespace usmx::detail

@@ -1,0 +1,30 @@
+// The part of a copy that only a device may do: both sides stay where they are, the host looks at
+// none.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "transfer/command_chain.hpp"
+#include "transfer/loop_nest.hpp"
+#include "usmx/array.hpp"
+
+namespace usmx::detail {
+
+/// As many runs as are copied one by one, before compiling a kernel for them pays.
+inline constexpr std::int64_t few_runs = 32;
+
+/// How many gapless runs of elements the loops consist of.
+std::int64_t count_runs(const loop_nest& nest, std::size_t itemsize) noexcept;
+
+/// Copies run by run. Either side may be host memory. Needs `same_bytes`.
+void copy_runs(command_chain& commands, const any_view& dst, const any_view& src,
+               const loop_nest& nest);
+
+/// Copies and casts with a kernel; the device must reach both sides, and they must not overlap.
+/// Throws build_error, and has submitted nothing, if there is no kernel for these types on this
+/// device.
+void copy_by_kernel(command_chain& commands, const any_view& dst, const any_view& src,
+                    const loop_nest& nest);
+
+}  // namespace usmx::detail

@@ -1,0 +1,86 @@
+// Memory for the time of one transfer; see temporaries.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/temporaries.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/backend.hpp"
+
+namespace usmx::detail {
+namespace {
+
+void check(fault code) {
+  if (code == fault::none) return;
+  throw interop_error(code, std::string(field_of(code)) + ": " + std::string(message(code)));
+}
+
+/// A pointer that the driver gave is dear, and only a device with its own memory gains by it.
+bool wants_pinned(const sycl::queue& queue) { return !backend_of(queue).is_host; }
+
+}  // namespace
+
+any_view view_of(void* data, const dtype& type, layout where, usm_kind kind) {
+  any_view out;
+  check(any_view::make(data, type, std::move(where), kind, false, out));
+  return out;
+}
+
+any_view bytes_at(void* data, std::size_t count, usm_kind kind) {
+  const extents shape{static_cast<std::int64_t>(count)};
+  return view_of(data, dtype(), packed_layout(shape, dtype()), kind);
+}
+
+layout packed_layout(const extents& shape, const dtype& type) {
+  layout out;
+  check(layout::c_order(shape, type.itemsize(), out));
+  return out;
+}
+
+std::size_t span_of(const any_view& v) noexcept {
+  return static_cast<std::size_t>(v.last_byte() - v.first_byte());
+}
+
+any_view moved_to(void* base, const any_view& like, usm_kind kind) {
+  return view_of(
+      static_cast<std::byte*>(base) + (static_cast<std::byte*>(like.data()) - like.first_byte()),
+      like.dtype(), like.layout(), kind);
+}
+
+array host_bytes(command_chain& commands, std::size_t count) {
+  const std::size_t bytes = std::max<std::size_t>(count, 1);
+  if (wants_pinned(commands.queue())) {
+    try {
+      const std::int64_t shape[] = {static_cast<std::int64_t>(bytes)};
+      array pinned = array::empty(commands.queue(), shape, dtype(), usm_kind::host);
+      pinned.wait();  // a pool may give what earlier commands still use, since later ones wait
+      commands.use(pinned);
+      return pinned;
+    } catch (const std::exception&) {
+      // No pinned memory, or none left: a copy from any other is slower, but a copy.
+    }
+  }
+  std::unique_ptr<std::byte[]> plain(new std::byte[bytes]);
+  any_view view = bytes_at(plain.get(), bytes, usm_kind::unknown);
+  shared_owner owner =
+      adopt(plain.release(), bytes, [](void* p) { delete[] static_cast<std::byte*>(p); });
+  commands.use(owner);
+  return array::over(std::move(view), commands.queue(), std::move(owner));
+}
+
+any_view host_elements(command_chain& commands, const extents& shape, const dtype& type) {
+  layout where = packed_layout(shape, type);
+  const array bytes =
+      host_bytes(commands, static_cast<std::size_t>(where.size()) * type.itemsize());
+  return view_of(bytes.data(), type, std::move(where), usm_kind::unknown);
+}
+
+array device_elements(command_chain& commands, const extents& shape, const dtype& type) {
+  array out = array::empty(commands.queue(), shape.span(), type, usm_kind::device);
+  commands.use(out);
+  return out;
+}
+
+}  // namespace usmx::detail

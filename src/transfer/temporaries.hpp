@@ -1,0 +1,31 @@
+// Memory for the time of one transfer, on either side, and the views of it. It lives until the
+// last command of the transfer has passed, also if nobody waits for that.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "transfer/command_chain.hpp"
+#include "usmx/array.hpp"
+
+namespace usmx::detail {
+
+/// A view that is known to be right. Throws interop_error if it is not.
+any_view view_of(void* data, const dtype& type, layout where, usm_kind kind);
+/// Bytes in a row.
+any_view bytes_at(void* data, std::size_t count, usm_kind kind);
+layout packed_layout(const extents& shape, const dtype& type);
+/// From the lowest byte of an element to the highest.
+std::size_t span_of(const any_view& v) noexcept;
+/// The view `like`, but with its lowest byte at `base`.
+any_view moved_to(void* base, const any_view& like, usm_kind kind);
+
+/// Bytes that the host writes or reads, and that the commands may use: pinned memory where the
+/// device has a memory of its own, which it copies faster; contents undefined.
+array host_bytes(command_chain& commands, std::size_t count);
+/// Packed elements in such memory, of kind `unknown`: what a host reads and writes.
+any_view host_elements(command_chain& commands, const extents& shape, const dtype& type);
+/// Packed elements in device memory.
+array device_elements(command_chain& commands, const extents& shape, const dtype& type);
+
+}  // namespace usmx::detail
