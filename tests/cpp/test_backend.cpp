@@ -1,7 +1,7 @@
 // The table of backends: what every part of the library reads instead of asking which backend it
 // is.
 // SPDX-License-Identifier: Apache-2.0
-#include "backend.hpp"
+#include "runtime/backend.hpp"
 
 #include <string_view>
 

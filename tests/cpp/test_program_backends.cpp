@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "backend.hpp"
 #include "check.hpp"
-#include "compile.hpp"
-#include "kernel_state.hpp"
-#include "kernel_wrapper.hpp"
+#include "kernel/compile.hpp"
+#include "kernel/kernel_state.hpp"
+#include "kernel/kernel_wrapper.hpp"
+#include "runtime/backend.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Two devices in one context, and allocations of several mappings: the parts of a CPU stand for two
 // GPUs, and recorded answers for a driver that is not here.
 // SPDX-License-Identifier: Apache-2.0
-#include "reach.hpp"
+#include "memory/reach.hpp"
 
 #include <array>
 #include <map>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
 #include "check.hpp"
-#include "staging.hpp"
+#include "runtime/backend.hpp"
+#include "transfer/staging.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/kernel.hpp"
 

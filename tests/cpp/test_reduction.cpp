@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "backend.hpp"
 #include "check.hpp"
 #include "messages.hpp"
+#include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/runtime.hpp"
 #include "usmx/scan.hpp"

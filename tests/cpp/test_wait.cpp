@@ -15,9 +15,9 @@
 
 #include "check.hpp"
 #include "gate.hpp"
+#include "runtime/wait_forms.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/runtime.hpp"
-#include "wait_forms.hpp"
 
 namespace usmx {
 namespace {
