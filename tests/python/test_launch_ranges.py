@@ -1,6 +1,7 @@
 # What stands in the brackets of a launch: two ints are never silently taken for less than they say.
 # SPDX-License-Identifier: Apache-2.0
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from gate import Gate
@@ -274,6 +275,27 @@ def test_a_first_launch_leaves_its_memory_to_the_order_of_its_queue(kept, monkey
         usmx.kernel(set_to)[1](first, 7, queue=queue)
         del first
         again = um.MemoryUSMDevice(12_344, queue=queue)
+        assert address_of(again) == address
+        gate.open()
+    queue.wait()
+
+
+@pytest.mark.parametrize("ask", ["source", "limits"])
+def test_asking_for_the_text_of_a_kernel_neither_waits_nor_exposes_its_memory(ask):
+    def set_to(item, x, value):
+        x[item.get_id(0)] = value
+
+    kernel = usmx.kernel(set_to)
+    queue = usmx.Queue(usmx.Device(), in_order=True)
+    kernel[1](um.MemoryUSMDevice(4, queue=queue), 7, queue=queue).wait()
+    with Gate(queue) as gate:
+        first = um.MemoryUSMDevice(12_352, queue=queue)
+        address = address_of(first)
+        kernel[1](first, 7, queue=queue)
+        asked = ThreadPoolExecutor(1).submit(getattr(kernel, ask), first, 7)
+        asked.result(timeout=60)
+        del first, asked
+        again = um.MemoryUSMDevice(12_352, queue=queue)
         assert address_of(again) == address
         gate.open()
     queue.wait()

@@ -69,8 +69,7 @@ class dispatcher {
  private:
   std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
                                     const nb::args& args, const std::string& key,
-                                    const std::deque<memory_argument>& memory,
-                                    const sycl::queue& queue);
+                                    const std::deque<memory_argument>& memory);
 
   std::unordered_map<std::string, family> families_;
 };
@@ -144,8 +143,7 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
 
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const std::string& key,
-                                              const std::deque<memory_argument>& memory,
-                                              const sycl::queue& queue) {
+                                              const std::deque<memory_argument>& memory) {
   const auto values_of = [&](const family& f) {
     std::string values;
     const auto known = f.known;
@@ -172,8 +170,7 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
     }
   }
   const auto made = nb::cast<nb::dict>(
-      self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local()),
-                         queue.get_backend() == sycl::backend::ext_oneapi_cuda ? "cuda" : "other"));
+      self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local())));
   auto text = std::make_shared<kernel_text>();
   text->source = to_text(nb::object(made["source"]), "source");
   text->name = to_text(nb::object(made["name"]), "name");
@@ -220,7 +217,6 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
                       : first                  ? *first
                                                : default_queue();
-  key += queue.get_backend() == sycl::backend::ext_oneapi_cuda ? 'c' : 'o';
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
@@ -228,7 +224,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   for (std::size_t i = 0; read.is_pair && i < memory.size(); ++i) {
     if (memory[i].memory) check_pair(read, name_of(self), i, *memory[i].memory);
   }
-  const auto text = find(self, range, args, key, memory, queue);
+  const auto text = find(self, range, args, key, memory);
   if (!text->needs_group.empty() && range.local().empty()) {
     throw nb::value_error(("kernel '" + text->name + "' needs the size of a work-group, for " +
                            text->needs_group + ": launch it as " + text->name +

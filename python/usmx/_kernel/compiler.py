@@ -52,7 +52,6 @@ def compile_kernel(
     *,
     rank: int,
     known: Mapping[str, int],
-    backend: str = "opencl",
     has_item: bool = True,
     grouped: bool = False,
 ) -> Compiled:
@@ -80,7 +79,7 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = function.parameters[1 if has_item else 0 :]
-    module = Module(rank, known, backend, grouped)
+    module = Module(rank, known, grouped)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walk = Elaborator(
@@ -93,7 +92,6 @@ def compile_kernel(
             arguments,
             rank=rank,
             known=known,
-            backend=backend,
             has_item=has_item,
             grouped=True,
         )

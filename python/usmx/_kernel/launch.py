@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .. import _usmx
-from . import kept, mode, texts
+from . import arguments, kept, mode, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Kernel(_usmx._KernelDispatcher):
         self, args: Sequence[Any], rank: int | None, local: int | Sequence[int] | None
     ) -> Compiled:
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
-        values = [_usmx.asarray(a) if _is_foreign(a) else a for a in args]
+        values = [arguments.as_array(a) for a in args]
         return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes)
 
     def argument_types(self, args: Sequence[Any]) -> list[Type]:
@@ -299,16 +299,14 @@ class Kernel(_usmx._KernelDispatcher):
             raise TypeError(f"'{name}' of kernel '{self.__name__}' is declared {declared}, got {t}")
         return declared
 
-    def compiled(
-        self, args: Sequence[Any], rank: int, local: Sequence[int], backend: str = "other"
-    ) -> Compiled:
+    def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
         """The kernel for the types of these arguments."""
         from .compiler import compile_kernel
         from .diagnostics import KernelError
         from .walker import Specialise
 
         given = self.argument_types(args)
-        family = (rank, backend, *given)
+        family = (rank, *given)
         origins = self._families.get(family, ())
         for _ in range(MOST_NUMBERS):
             known = {o: self._number(o, args, local) for o in origins}
@@ -318,7 +316,6 @@ class Kernel(_usmx._KernelDispatcher):
                     given,
                     rank=rank,
                     known=known,
-                    backend=backend,
                     has_item=self._has_item,
                 )
             except Specialise as missing:
@@ -353,17 +350,17 @@ class Kernel(_usmx._KernelDispatcher):
         return int(args[argument].shape[axis] if what == "s" else args[argument])
 
     def _make(
-        self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...], backend: str
+        self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...]
     ) -> dict[str, Any]:
         """Called at a launch with types that are new, or after a table's first update."""
-        about = (args, len(global_), backend, self._has_item, self._options)
+        about = (args, len(global_), self._has_item, self._options)
         found = kept.key_of(self.python, *about)
         if found:
             held = self._load(found, args, local)
             if held:
                 return held
-        made = self.compiled(args, len(global_), local, backend)
-        family = (len(global_), backend, *self.argument_types(args))
+        made = self.compiled(args, len(global_), local)
+        family = (len(global_), *self.argument_types(args))
         known = [self._position(o) for o in self._families[family]]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]
@@ -428,10 +425,6 @@ class Kernel(_usmx._KernelDispatcher):
         order = list(tables)
         given = [order[int(number)] for number in held[4].split()]
         return self._made(held, known, given, [t for t in order if not tables[t]])
-
-
-def _is_foreign(obj: object) -> bool:
-    return not isinstance(obj, _usmx.ndarray) and hasattr(obj, "__sycl_usm_array_interface__")
 
 
 if TYPE_CHECKING:

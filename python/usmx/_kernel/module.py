@@ -56,15 +56,12 @@ class Module:
         Dimensions of the launch.
     known : mapping
         Numbers of the arguments that the text is specialised for: ``"n"``, ``"x.shape[0]"``.
-    backend : str
-        Of the device: "opencl", "level_zero", "cuda", ...
     grouped : bool
         Whether the kernel has something to do with groups, such as barriers.
     """
 
     rank: int
     known: Mapping[str, int]
-    backend: str = "opencl"
     grouped: bool = False
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _usmx
+from . import arguments as given
 from . import arithmetic
 from .functions import LocalMemory
 from .groups import OPERATORS
@@ -177,7 +178,7 @@ class Simulation:
         for event in [depends_on] if hasattr(depends_on, "wait") else depends_on or ():
             event.wait()
         kernel = self.kernel
-        taken = [_usmx.asarray(a) if _is_array(a) else a for a in args]
+        taken = [given.as_array(a) for a in args]
         for k, arg in enumerate(taken):
             if hasattr(arg, "shape"):
                 self.read.check_shape(kernel.__name__, k, tuple(arg.shape))
@@ -306,10 +307,6 @@ class Simulation:
 
 def _names(waiting: dict[int, Request]) -> str:
     return ", ".join(sorted({r.name for r in waiting.values()}))
-
-
-def _is_array(obj: Any) -> bool:
-    return not isinstance(obj, _usmx.ndarray) and hasattr(obj, "__sycl_usm_array_interface__")
 
 
 def on_host(array: Any) -> tuple[np.ndarray[Any, Any], bool]:
