@@ -11,10 +11,11 @@
 //
 // Two kinds of "no". Another dtype or rank, or an object without USM: the next overload is tried,
 // and nanobind's TypeError comes last. Malformed, read-only where the function writes, or outside
-// its allocation: a ValueError that names the field.
+// its allocation: a ValueError that names the field, raised when all arguments of the overload fit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -68,44 +69,61 @@ constexpr auto usmx_view_name() {
          const_name<std::is_const_v<T>>("", ", writable=True") + const_name(")]");
 }
 
+/// What the casters of arguments have in common: they never throw where nanobind must not be thrown
+/// at, and raise the reason of a refusal when the argument is handed over.
+struct usmx_caster {
+  template <class>
+  bool can_cast() const noexcept {
+    return refused_.allows();
+  }
+
+ protected:
+  usmx::python::refusal refused_;
+};
+
+/// For arguments that are a value of the caster's own.
+template <class Value_>
+struct usmx_value_caster : usmx_caster {
+  using Value = Value_;
+  template <class T>
+  using Cast = movable_cast_t<T>;
+
+  explicit operator Value*() { return &checked(); }
+  explicit operator Value&() { return checked(); }
+  explicit operator Value&&() { return static_cast<Value&&>(checked()); }
+
+ protected:
+  Value value_;
+
+ private:
+  Value& checked() {
+    refused_.raise();
+    return value_;
+  }
+};
+
 /// By value or by const reference. The function gets it without waiting: it submits to `queue()`,
 /// or calls `wait()`.
 template <>
-struct type_caster<usmx::array> {
+struct type_caster<usmx::array> : usmx_caster {
   static constexpr auto Name = io_name("usmx.typing.SupportsUSM", "usmx.ndarray");
   template <class T>
   using Cast =
       std::conditional_t<std::is_same_v<T, const usmx::array&>, const usmx::array&, usmx::array>;
-  template <class T>
-  static constexpr bool can_cast() {
-    return true;
-  }
 
-  bool from_python(handle source, std::uint32_t, cleanup_list* call,
-                   const char* caller = __builtin_FUNCTION()) {
-    return from_.load(source, call, usmx::python::may_throw(caller));
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    return refused_.keep(flags, [&] { return from_.load(source, call); });
   }
   static handle from_cpp(const usmx::array& value, rv_policy, cleanup_list*) noexcept {
     return usmx::python::api().wrap_array(&value);
   }
-  explicit operator const usmx::array&() { return *from_.elements; }
-  explicit operator usmx::array() { return *from_.elements; }
-
- private:
-  usmx::python::argument from_;
-};
-
-template <class T, int Rank>
-struct type_caster<usmx::view<T, Rank>> {
-  using Argument = usmx::view<T, Rank>;
-  NB_TYPE_CASTER(Argument, (usmx_view_name<T, Rank>()))
-
-  bool from_python(handle source, std::uint32_t, cleanup_list* call,
-                   const char* caller = __builtin_FUNCTION()) {
-    using namespace usmx::python;
-    const bool throws = may_throw(caller);
-    return from_.load(source, call, throws) && load_typed(value, *from_.elements, throws) &&
-           load_idle(*from_.elements, throws);
+  explicit operator const usmx::array&() {
+    refused_.raise();
+    return *from_.elements;
+  }
+  explicit operator usmx::array() {
+    refused_.raise();
+    return *from_.elements;
   }
 
  private:
@@ -113,18 +131,17 @@ struct type_caster<usmx::view<T, Rank>> {
 };
 
 template <class T, int Rank>
-struct type_caster<usmx::host_view<T, Rank>> {
-  using Argument = usmx::host_view<T, Rank>;
-  NB_TYPE_CASTER(Argument, (usmx_view_name<T, Rank>()))
+struct type_caster<usmx::view<T, Rank>> : usmx_value_caster<usmx::view<T, Rank>> {
+  static constexpr auto Name = usmx_view_name<T, Rank>();
 
-  bool from_python(handle source, std::uint32_t, cleanup_list* call,
-                   const char* caller = __builtin_FUNCTION()) {
-    using namespace usmx::python;
-    const bool throws = may_throw(caller);
-    if (!from_.load(source, call, throws)) return false;
-    value.origin = from_.elements;
-    return load_typed(value, *from_.elements, throws) && load_on_host(*from_.elements, throws) &&
-           load_idle(*from_.elements, throws);
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    return this->refused_.keep(flags, [&] {
+      if (!from_.load(source, call) || !usmx::python::load_typed(this->value_, *from_.elements)) {
+        return false;
+      }
+      usmx::python::load_idle(*from_.elements);
+      return true;
+    });
   }
 
  private:
@@ -132,17 +149,35 @@ struct type_caster<usmx::host_view<T, Rank>> {
 };
 
 template <class T, int Rank>
-struct type_caster<usmx::typed_array<T, Rank>> {
-  using Argument = usmx::typed_array<T, Rank>;
-  NB_TYPE_CASTER(Argument, (usmx_view_name<T, Rank>()))
+struct type_caster<usmx::host_view<T, Rank>> : usmx_value_caster<usmx::host_view<T, Rank>> {
+  static constexpr auto Name = usmx_view_name<T, Rank>();
 
-  bool from_python(handle source, std::uint32_t, cleanup_list* call,
-                   const char* caller = __builtin_FUNCTION()) {
-    const bool throws = usmx::python::may_throw(caller);
-    usmx::python::argument from;
-    if (!from.load(source, call, throws)) return false;
-    static_cast<usmx::array&>(value) = *from.elements;
-    return usmx::python::load_typed(value.view, value, throws);
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    return this->refused_.keep(flags, [&] {
+      if (!from_.load(source, call)) return false;
+      this->value_.origin = from_.elements;
+      if (!usmx::python::load_typed(this->value_, *from_.elements)) return false;
+      usmx::python::require_on_host(*from_.elements);
+      usmx::python::load_idle(*from_.elements);
+      return true;
+    });
+  }
+
+ private:
+  usmx::python::argument from_;
+};
+
+template <class T, int Rank>
+struct type_caster<usmx::typed_array<T, Rank>> : usmx_value_caster<usmx::typed_array<T, Rank>> {
+  static constexpr auto Name = usmx_view_name<T, Rank>();
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    return this->refused_.keep(flags, [&] {
+      usmx::python::argument from;
+      if (!from.load(source, call)) return false;
+      static_cast<usmx::array&>(this->value_) = *from.elements;
+      return usmx::python::load_typed(this->value_.view, this->value_);
+    });
   }
   static handle from_cpp(const usmx::array& value, rv_policy, cleanup_list*) noexcept {
     return usmx::python::api().wrap_array(&value);
@@ -152,56 +187,60 @@ struct type_caster<usmx::typed_array<T, Rank>> {
 /// Whatever names a queue: Queue, dpctl.SyclQueue, a capsule, a filter string; None for the
 /// default.
 template <>
-struct type_caster<sycl::queue> {
+struct type_caster<sycl::queue> : usmx_caster {
   static constexpr auto Name = io_name("usmx.typing.QueueLike", "usmx.Queue");
   template <class>
   using Cast = sycl::queue&;
-  template <class>
-  static constexpr bool can_cast() {
-    return true;
-  }
 
-  bool from_python(handle source, std::uint32_t, cleanup_list*,
-                   const char* caller = __builtin_FUNCTION()) {
-    usmx::python::api().import_queue(source.ptr(), &value_);
-    if (value_) return true;
-    if (usmx::python::may_throw(caller)) throw python_error();
-    PyErr_Clear();
-    return false;
+  bool from_python(handle source, std::uint32_t flags, cleanup_list*) noexcept {
+    return refused_.keep(flags, [&] {
+      usmx::python::api().import_queue(source.ptr(), &value_);
+      if (!value_) throw python_error();
+      return true;
+    });
   }
   static handle from_cpp(const sycl::queue& value, rv_policy, cleanup_list*) noexcept {
     return usmx::python::api().wrap_queue(&value);
   }
-  explicit operator sycl::queue&() { return *value_; }
+  explicit operator sycl::queue&() {
+    refused_.raise();
+    return *value_;
+  }
 
  private:
   std::optional<sycl::queue> value_;
 };
 
+/// nanobind's own caster for optional converts where it must not throw: the reason of a refusal
+/// would be lost.
 template <class T>
-concept usmx_argument = requires(type_caster<T> c, const char* caller) {
-  c.from_python(handle(), 0U, nullptr, caller);
-};
-
-/// nanobind's own caster for optional cannot pass the reason of a refusal on.
-template <usmx_argument T>
+  requires std::is_base_of_v<usmx_caster, type_caster<T>>
 struct type_caster<std::optional<T>> {
-  NB_TYPE_CASTER(std::optional<T>, optional_name(make_caster<T>::Name))
+  using Value = std::optional<T>;
+  template <class>
+  using Cast = Value;
+  static constexpr auto Name = optional_name(make_caster<T>::Name);
 
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* call,
-                   const char* caller = __builtin_FUNCTION()) {
-    if (source.is_none()) return true;
-    if (!inner_.from_python(source, flags, call, caller)) return false;
-    value.emplace(inner_.operator cast_t<T>());
-    return true;
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    is_given_ = !source.is_none();
+    return !is_given_ || inner_.from_python(source, flags, call);
+  }
+  template <class>
+  bool can_cast() const noexcept {
+    return !is_given_ || inner_.template can_cast<T>();
   }
   static handle from_cpp(const std::optional<T>& value, rv_policy policy,
                          cleanup_list* call) noexcept {
     return value ? make_caster<T>::from_cpp(*value, policy, call) : none().release();
   }
+  explicit operator Value() {
+    if (!is_given_) return std::nullopt;
+    return Value(inner_.operator cast_t<T>());
+  }
 
  private:
   make_caster<T> inner_;
+  bool is_given_ = false;
 };
 
 }  // namespace nanobind::detail

@@ -7,6 +7,7 @@ it, as one that was built with another version of nanobind would be.
 
 import gc
 import importlib.util
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -211,8 +212,102 @@ def test_a_list_of_views_stays_alive_until_the_call_ends(probe: ModuleType) -> N
     # Inside a container the reason cannot travel, but nothing else may go wrong.
     with pytest.raises(TypeError, match="incompatible function arguments"):
         probe.sum_all([floats(4, shape=(-1,))])
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(ValueError, match="typestr"):  # a tuple is handed over as its items are
         probe.swap((floats(4, typestr="x"), shared([1])))
+
+
+WITH_POLICIES = ["array", "view", "host_view", "typed", "optional"]
+
+
+@pytest.mark.parametrize("parameter", WITH_POLICIES)
+def test_call_policies_change_no_error(probe: ModuleType, parameter: str) -> None:
+    wrong = floats(4, shape=(-1,))
+    with pytest.raises(usmx.InteropError, match="shape"):
+        getattr(probe, parameter + "_kept")(probe.Keeper(), wrong)
+    with pytest.raises(usmx.InteropError, match="shape"):
+        getattr(probe, parameter + "_guarded")(wrong)
+    with pytest.raises(usmx.InteropError, match="shape"):
+        getattr(probe, parameter + "_named")(x=wrong, n=2)
+
+
+def test_keep_alive_refuses_what_is_read_only_and_what_names_no_queue(probe: ModuleType) -> None:
+    x = floats()
+    x.suai["data"] = (x.suai["data"][0], True)
+    with pytest.raises(usmx.InteropError, match="read-only"):
+        probe.writable_kept(probe.Keeper(), x)
+    with pytest.raises(ValueError, match="nonsense"):
+        probe.queue_kept(probe.Keeper(), "nonsense")
+
+
+def test_keep_alive_keeps_and_still_picks_overloads_by_dtype(probe: ModuleType) -> None:
+    keeper, x = probe.Keeper(), floats()
+    before = sys.getrefcount(x)
+    assert probe.dtype_kept(keeper, x) == "float32"
+    assert probe.dtype_kept(keeper, shared([1], "float64")) == "float64"
+    assert sys.getrefcount(x) > before
+    del keeper
+    gc.collect()
+    assert sys.getrefcount(x) == before
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.dtype_kept(probe.Keeper(), shared([1], "int8"))
+
+
+def test_a_malformed_object_is_asked_once_by_all_overloads(probe: ModuleType) -> None:
+    x = floats(4, shape=(-1,))
+    with pytest.raises(usmx.InteropError, match="shape"):
+        probe.sum(x)
+    assert x.asked == 1
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.array_named(x, "text")
+    assert x.asked == 2
+
+
+def test_a_cast_in_cpp_raises_the_reason_and_an_attempt_leaves_none(probe: ModuleType) -> None:
+    wrong = floats(4, shape=(-1,))
+    with pytest.raises(usmx.InteropError, match="shape"):
+        probe.cast(wrong)
+    assert probe.try_cast(wrong) is False  # an error left behind would be a SystemError
+    assert probe.try_cast(floats()) is True
+    assert probe.cast_all([floats(), shared([1])]) == 2
+    with pytest.raises((TypeError, RuntimeError)):  # std::bad_cast, with and without usmx's words
+        probe.cast_all([wrong])
+    assert probe.either("text") == 1
+    assert probe.either(floats()) == 0
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        probe.either(wrong)
+
+
+IMPLICIT = """
+import importlib.util, sys
+import usmx
+
+spec = importlib.util.spec_from_file_location("usmx_probe", sys.argv[1])
+probe = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(probe)
+x = usmx.ones(3, "float32", usm_type="shared")
+assert probe.total_of(x) == 3
+
+class Foreign:
+    __sycl_usm_array_interface__ = x.__sycl_usm_array_interface__ | {"shape": (-1,)}
+
+try:
+    probe.total_of(Foreign())
+except TypeError as e:
+    assert "incompatible function arguments" in str(e)
+    print("refused")
+"""
+
+
+def test_an_implicit_conversion_of_a_malformed_object_is_a_type_error(probe: ModuleType) -> None:
+    done = subprocess.run(
+        (sys.executable, "-c", IMPLICIT, probe.__file__),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "refused\n"
 
 
 def test_a_queue_is_whatever_names_one(probe: ModuleType) -> None:

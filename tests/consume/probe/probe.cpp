@@ -5,12 +5,14 @@
 #include <complex>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -28,6 +30,23 @@ T sum(usmx::host_view<const T, 1> x) {
 template <class T>
 void define_sum(nb::module_& m) {
   m.def("sum", &sum<T>, "x"_a);
+}
+
+/// Made implicitly of an array.
+struct wrapped {
+  explicit wrapped(usmx::host_view<const float, 1> x) : total(sum<float>(x)) {}
+  float total;
+};
+
+struct keeper {};
+
+/// A function that takes `T`, called by the ways that nanobind has for one with call policies.
+template <class T>
+void define_policies(nb::module_& m, const char* name) {
+  const std::string of = name;
+  m.def((of + "_kept").c_str(), [](nb::handle, T) {}, nb::keep_alive<1, 2>());
+  m.def((of + "_guarded").c_str(), [](T) {}, nb::call_guard<nb::gil_scoped_release>());
+  m.def((of + "_named").c_str(), [](T, int) {}, "x"_a.noconvert(), "n"_a = 1);
 }
 
 std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
@@ -82,6 +101,33 @@ NB_MODULE(usmx_probe, m) {
     return std::make_tuple(std::get<1>(xs), std::get<0>(xs));
   });
   m.def("cast", [](nb::object x) { return address(nb::cast<usmx::array>(x).data()); });
+
+  m.def("cast_all", [](nb::object x) { return nb::cast<std::vector<usmx::array>>(x).size(); });
+  m.def("try_cast", [](nb::object x) {
+    usmx::array a;
+    return nb::try_cast(x, a);
+  });
+  m.def("either", [](const std::variant<usmx::host_view<const float, 1>, std::string>& x) {
+    return x.index();
+  });
+
+  // With policies nanobind calls casters elsewhere.
+  nb::class_<keeper>(m, "Keeper", nb::is_weak_referenceable()).def(nb::init<>());
+  define_policies<usmx::array>(m, "array");
+  define_policies<usmx::view<const float, 1>>(m, "view");
+  define_policies<usmx::host_view<const float, 1>>(m, "host_view");
+  define_policies<usmx::typed_array<const float, 1>>(m, "typed");
+  define_policies<std::optional<usmx::array>>(m, "optional");
+  m.def("writable_kept", [](nb::handle, usmx::view<float, 1>) {}, nb::keep_alive<1, 2>());
+  m.def("queue_kept", [](nb::handle, const sycl::queue&) {}, nb::keep_alive<1, 2>());
+  m.def(
+      "dtype_kept", [](nb::handle, usmx::view<const float, 1>) { return "float32"; },
+      nb::keep_alive<1, 2>());
+  m.def(
+      "dtype_kept", [](nb::handle, usmx::view<const double, 1>) { return "float64"; },
+      nb::keep_alive<1, 2>());
+  nb::class_<wrapped>(m, "Wrapped").def(nb::init_implicit<usmx::host_view<const float, 1>>());
+  m.def("total_of", [](const wrapped& x) { return x.total; });
 
   // What C++ throws, as Python sees it.
   m.def("throw_interop", [] {
