@@ -7,7 +7,7 @@ import importlib
 
 from table import Effort, Result, main
 
-#: The files beside this one that have a ``run(effort)``.
+#: The files in this folder that have a ``run(effort)``.
 TASKS = ("exchange", "expressions", "reductions", "launches", "memory", "transfers")
 
 

@@ -1,4 +1,4 @@
-"""Measure what handing USM from library to library costs, beside what others take for the same."""
+"""Measure the exchange of USM between libraries, compared with other libraries."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Producer:
 
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, object]:
-        """The description, made once."""
+        """The dictionary, made once."""
         return self.description
 
 

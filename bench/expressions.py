@@ -1,4 +1,4 @@
-"""Measure kernels made from expressions beside the functions of dpnp and NumPy that do the same."""
+"""Measure kernels from expressions, compared with the same functions of dpnp and NumPy."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def waited_by_dpnp(call: Callable[[], object], like: dpnp.ndarray) -> Callable[[
 
 
 def cases() -> list[Case]:
-    """x + 1 and x + y, of little and of much."""
+    """x + 1 and x + y, for small and large arrays."""
     plus_one = usmx.ElementwiseKernel("T x", "T z", "z = x + 1", "plus_one")
     add = usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
     fused = usmx.fuse(lambda x: x + 1)

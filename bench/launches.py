@@ -1,4 +1,4 @@
-"""Measure launching a small kernel, and making one from its source, beside dpctl.
+"""Measure launching a small kernel, and compiling one from its source, compared with dpctl.
 
 dpctl launches a kernel of OpenCL C on the same in-order queue; it compiles no SYCL from text.
 """
@@ -40,7 +40,7 @@ for _ in range({times}):
 print(times[0], min(times[1:]))
 """
 OURS = MAKE.format(times=200, make=f'usmx.RawKernel({SYCL!r}, "add").compile(queue)')
-#: The same with the headers of SYCL, which need a C++ compiler's as well.
+#: The same with the headers of SYCL, which also need those of a C++ compiler.
 HEADERS = """
 #include <sycl/sycl.hpp>
 namespace oneapi = sycl::ext::oneapi;
@@ -88,7 +88,7 @@ def launches() -> list[Case]:
 
 
 def making(code: str | Path, folder: str) -> list[float]:
-    """What a fresh process prints that keeps its programs in `folder`."""
+    """What a new process with its program cache in `folder` prints."""
     environment = {**os.environ, "USMX_CACHE": "1", "USMX_CACHE_DIR": folder}
     program = [code] if isinstance(code, Path) else ["-c", code]
     done = subprocess.run(
@@ -121,7 +121,7 @@ def from_source(effort: Effort) -> list[Result]:
 
 
 def script(effort: Effort) -> list[Result]:
-    """Three kernels in Python, in a process that finds them on disk and in one that does not."""
+    """Three kernels in Python, in a process with a warm disk cache and in one with a cold one."""
     program = Path(__file__).with_name("three_kernels.py")
     with tempfile.TemporaryDirectory() as folder:
         cold, *warm = (making(program, folder)[0] for _ in range(2 if effort.quick else 6))

@@ -1,4 +1,4 @@
-"""Measure what it costs to get memory and to give it back, beside dpctl, NumPy, malloc and UMF."""
+"""Measure allocating and freeing memory, compared with dpctl, NumPy, malloc and UMF."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def pool_in_cpp(effort: Effort, programs: Path) -> list[Result]:
 
 
 def recorded_program(steps: int) -> None:
-    """A loop as in training: weights that stay, activations and gradients that come and go."""
+    """A loop as in training: weights that stay, activations and gradients that are temporary."""
     weights = [usmx.empty(256 * 2**k, "float32") for k in range(8)]
     for step in range(steps):
         layers = [usmx.empty((32 + step % 7, 64 * 2 ** (k % 6)), "float32") for k in range(10)]
@@ -116,7 +116,7 @@ def recorded_program(steps: int) -> None:
 
 
 def replay(effort: Effort, programs: Path) -> list[Result]:
-    """The requests of a real program, given to others: ``bench/replay.cpp``."""
+    """The allocations of a real program, replayed on other resources: ``bench/replay.cpp``."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
         log = usmx.memory.LoggingResource(usmx.memory.UsmResource("device"), trace)

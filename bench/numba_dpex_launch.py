@@ -1,4 +1,4 @@
-"""Print what launching a small kernel takes with numba-dpex, in ns: in a row, and waited for.
+"""Print the time of launching a small kernel with numba-dpex, in ns: pipelined, and waited for.
 
 It runs in an environment of its own (``make numba-dpex``), because it needs an old Numba, NumPy and
 SYCL runtime. `launches.py` starts it.

@@ -1,6 +1,6 @@
-// What a block costs in C++: malloc, UMF's disjoint pool, the driver and our pool take turns in one
+// What a block costs in C++: malloc, UMF's disjoint pool, the driver and our pool alternate in one
 // run, because the machine is shared and only a ratio survives that. Each figure is the fastest of
-// many rounds. UMF stands on pages of the system, which cost it less than the driver's would.
+// many rounds. UMF uses pages of the system, which cost it less than the driver's would.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/pool.hpp"
 
@@ -37,7 +37,7 @@ struct resource {
   void put(void* p, std::size_t bytes) { from.deallocate(p, bytes); }
 };
 
-/// Keeps the compiler from leaving out what nobody looks at.
+/// Keeps the compiler from removing unused results.
 void used(void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
 template <class Source>

@@ -1,4 +1,4 @@
-"""Measure reductions and scans made from expressions beside those of dpnp and NumPy."""
+"""Measure reductions and scans from expressions, compared with those of dpnp and NumPy."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from table import Case, Effort, Result, Rival, main, measure
 
 import usmx
 
-#: Shapes of the same number of elements, and the axis that goes.
+#: Shapes of the same number of elements, and the axis that is reduced.
 SHAPES = {(LARGE,): 0, (10_000, 1000): 1, (1000, 10_000): 0, (LARGE // 10, 10): 1}
 
 
 def cases() -> list[Case]:
-    """Sums and running sums of ten million float32, in several shapes."""
+    """Sums and cumulative sums of ten million float32, in several shapes."""
     total = usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", 0, "total")
     running = usmx.ScanKernel("T x", "T y", "x", "a + b", name="running")
     numbers = np.random.default_rng(1).random(LARGE, dtype=np.float32)

@@ -1,5 +1,5 @@
-// Gives the requests that a logging_resource recorded to the driver and to a pool, in the order in
-// which they were made: what a pool is worth to one's own program. Usage: bench_replay trace.csv
+// Replays the requests that a logging_resource recorded on the driver and on a pool, in the order
+// in which they were made: what a program gains from a pool. Usage: bench_replay trace.csv
 // [--json]
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -70,7 +70,7 @@ struct resource {
   }
 };
 
-/// A size of nothing is one byte to them, and no multiple of the alignment is asked for.
+/// A size of zero is one byte to them, and the size need not be a multiple of the alignment.
 struct heap {
   void* get(std::size_t bytes, std::size_t) { return std::malloc(std::max<std::size_t>(bytes, 1)); }
   void put(void* p, std::size_t, std::size_t) { std::free(p); }

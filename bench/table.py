@@ -1,6 +1,6 @@
-"""Times calls of ours beside those of rivals and prints them in one form: what benchmarks share.
+"""Time calls of usmx and of other libraries in one run, and print them: what benchmarks share.
 
-All sides of a case take turns in one run and each shows its fastest round, because the machine is
+All sides of a case alternate in one run and each shows its fastest round, because the machine is
 shared and only a ratio survives that. A figure is the call alone: what an empty call takes is
 subtracted.
 """
@@ -23,7 +23,7 @@ MOST_CALLS = 5000
 
 @dataclass
 class Rival:
-    """Who does the same; ``aim`` is how many times faster than that ours is meant to be."""
+    """The same task by another library; ``aim`` is how many times faster ours is meant to be."""
 
     name: str
     call: Callable[[], object]
@@ -55,14 +55,14 @@ class Result:
     met: bool | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """The ratio in a form that a call too short to be seen does not make infinite."""
+        """The ratio, kept finite for calls that are too short to measure."""
         self.ratio = self.rival / max(self.ours, 0.1)
         self.met = None if self.aim is None else self.ratio >= self.aim
 
 
 @dataclass
 class Effort:
-    """How long to measure. A quick run shows that all works; its figures mean nothing."""
+    """How long to measure. A quick run only shows that all works; its figures are meaningless."""
 
     rounds: int = 60
     seconds: float = ROUND_SECONDS

@@ -1,4 +1,4 @@
-"""Print what a script spends on three kernels of its own, in ns.
+"""Print the time that a script spends on its three kernels, in ns.
 
 That is from their definition to the end of their first launches.
 """

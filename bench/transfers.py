@@ -1,4 +1,4 @@
-"""Measure blocking copies between the host and USM, beside those of dpctl and of NumPy alone."""
+"""Measure blocking copies between the host and USM, compared with those of dpctl and NumPy."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def run(effort: Effort) -> list[Result]:
     """
     if effort.quick:
         return measure(cases({1 << 10: 40, 1 << 16: 6}) + transpositions(), effort)
-    # One size after the other, so that each finds the caches as its own rounds leave them.
+    # One size after the other, so that the state of the CPU caches comes from the same size.
     copies = [r for size, aim in SIZES.items() for r in measure(cases({size: aim}), effort)]
     return copies + measure(transpositions(), effort)
 

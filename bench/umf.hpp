@@ -21,7 +21,7 @@ class umf {
         umfMemoryProviderCreate(umfOsMemoryProviderOps(), pages, &provider_) ==
             UMF_RESULT_SUCCESS &&
         umfDisjointPoolParamsCreate(&params) == UMF_RESULT_SUCCESS &&
-        // It keeps what it is told to keep: told generously here.
+        // How much free memory it keeps is an option: generous here.
         umfDisjointPoolParamsSetCapacity(params, 64) == UMF_RESULT_SUCCESS &&
         umfDisjointPoolParamsSetMaxPoolableSize(params, 512 << 20) == UMF_RESULT_SUCCESS &&
         umfPoolCreate(umfDisjointPoolOps(), provider_, params, 0, &pool_) == UMF_RESULT_SUCCESS;

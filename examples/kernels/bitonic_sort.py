@@ -1,4 +1,4 @@
-"""Bitonic sort: a launch for each step, ordered by the queue alone."""
+"""Bitonic sort: a launch for each step, ordered only by the queue."""
 
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np

@@ -1,4 +1,4 @@
-"""A complex Fourier transform by Cooley and Tukey: one group, all rounds in local memory."""
+"""A complex FFT by Cooley and Tukey: one work-group, all iterations in local memory."""
 
 # SPDX-License-Identifier: Apache-2.0
 import math
@@ -18,7 +18,7 @@ def fft(item, x, out):
     now, length = 0, 1
     while length < N:
         usmx.barrier()
-        # Each item computes the one of two results that belongs to it.
+        # Each work-item computes one of two results.
         pair = k // (2 * length) * length + k % length
         angle = -math.pi * (k % length) / length
         even, odd = a[now, pair], a[now, pair + N // 2]

@@ -23,7 +23,7 @@ def median_filter(item, x, out):
 
 
 def main():
-    """A running median."""
+    """A moving median."""
     x = np.random.default_rng(6).random(200, dtype="f4")
     out = usmx.empty(200, dtype="f4")
     median_filter[200](usmx.asarray(x), out).wait()

@@ -1,4 +1,4 @@
-"""One function, compiled for each list of argument types; a number may be declared of one type."""
+"""One function, compiled for each combination of argument types; a number may have a fixed type."""
 
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np

@@ -34,7 +34,7 @@ def main(picture=""):
         inside = z.real**2 + z.imag**2 <= 4
         wanted += inside
         z = np.where(inside, z * z + c, z)
-    # Points beside the border may need one round more or less, by rounding.
+    # Rounding may change the number of iterations by one for points next to the border.
     assert (got != wanted).mean() < 0.005
     print("mandelbrot", (got == MOST).sum(), "points are inside")
     if picture:

@@ -1,4 +1,4 @@
-"""A product of matrices: directly, and with tiles in local memory that each group loads once."""
+"""Matrix multiplication: directly, and with tiles in local memory that each group loads once."""
 
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
@@ -30,7 +30,7 @@ def matmul_tiled(item, a, b, c):
         usmx.barrier()  # both tiles are complete
         for k in range(TILE):
             total += left[row, k] * right[k, column]
-        usmx.barrier()  # nobody reads them any more
+        usmx.barrier()  # no work-item reads them any more
     c[i, j] = total
 
 

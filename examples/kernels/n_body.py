@@ -1,4 +1,4 @@
-"""Bodies that attract each other: positions pass through local memory, group by group."""
+"""An n-body simulation: each group loads tiles of positions into local memory."""
 
 # SPDX-License-Identifier: Apache-2.0
 import math

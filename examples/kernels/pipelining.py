@@ -1,6 +1,6 @@
-"""Copies and kernels overlap: while one part is computed, the next one is on its way to the device.
+"""Copies and kernels overlap: while one part is computed, the next one is copied to the device.
 
-Two queues, one for copies and one for kernels, and two pairs of buffers that take turns. Events say
+Two queues, one for copies and one for kernels, and two pairs of buffers that alternate. Events say
 what has to be there first; nothing waits on the host before the end.
 """
 

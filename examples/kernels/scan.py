@@ -1,4 +1,4 @@
-"""Running sums of each group by Hillis and Steele in local memory, and by the group's own scan."""
+"""Inclusive scans of each group: by Hillis and Steele in local memory, and by the group's scan."""
 
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np

@@ -13,7 +13,7 @@ def difference(item, a, b, out):
 
 
 def main():
-    """The kernel sees shapes and strides; it does not know how they came about."""
+    """The kernel sees only shapes and strides, not the operations that made the views."""
     host = np.random.default_rng(14).random((20, 30))
     a = usmx.asarray(host)
     out = usmx.empty((30, 10), dtype="f8")

@@ -27,7 +27,7 @@ def total_of(x):
 
 
 def main():
-    """The sum of numbers that are no multiple of the group."""
+    """The sum of an array whose length is not a multiple of the group size."""
     x = np.random.default_rng(8).random(10_001)
     total = total_of(usmx.asarray(x)).to_numpy()[0]
     np.testing.assert_allclose(total, x.sum(), rtol=1e-12)

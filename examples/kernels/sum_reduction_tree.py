@@ -1,4 +1,4 @@
-"""A sum as a tree in local memory: half of the work-items add the other half, again and again."""
+"""A sum as a tree in local memory: in each iteration half of the work-items add the other half."""
 
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np

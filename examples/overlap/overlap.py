@@ -56,20 +56,20 @@ def one_after_the_other(results: np.ndarray, queue: usmx.Queue, trace: Trace) ->
 
 
 def together(results: np.ndarray, queue: usmx.Queue, trace: Trace) -> None:
-    """Two pieces are under way: the host prepares one while the device has the other."""
+    """Two pieces are in flight: the host prepares one while the device computes with the other."""
     pieces, size = results.shape
     here = [np.empty(size, "float32") for _ in range(2)]
     there = [usmx.empty(size, "float32", usm_type="device", queue=queue) for _ in range(2)]
     copied: list[usmx.Event] = [usmx.Event(), usmx.Event()]
     last = usmx.Event()
     for number in range(pieces):
-        turn = number % 2
-        copied[turn].wait()  # the host's buffer is free once it was copied
-        prepare(number, here[turn], trace)
-        copied[turn] = usmx.copy_async(there[turn], here[turn])
-        KERNEL[size](there[turn])
-        last = usmx.copy_async(results[number], there[turn])
-    last.wait()  # the queue is in order: so are the ones before
+        slot = number % 2
+        copied[slot].wait()  # the host's buffer can be reused after the copy
+        prepare(number, here[slot], trace)
+        copied[slot] = usmx.copy_async(there[slot], here[slot])
+        KERNEL[size](there[slot])
+        last = usmx.copy_async(results[number], there[slot])
+    last.wait()  # the queue is in-order, so all earlier commands have ended too
 
 
 def measure(pieces: int, size: int, trace: Path | None) -> tuple[float, float]:

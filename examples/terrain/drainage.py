@@ -1,4 +1,4 @@
-"""Where the water goes: compiled by Numba, on the bytes that the other libraries see too."""
+"""Flow of water, compiled by Numba, on the same memory that the other libraries use."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

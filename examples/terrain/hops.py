@@ -1,4 +1,4 @@
-"""The account of the journey: what the SYCL runtime did while each library had its turn."""
+"""Records what the SYCL runtime did during the step of each library."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -18,7 +18,7 @@ from usmx import counters
 
 @dataclass
 class Hop:
-    """One library's turn. The counts are of the whole process and measured, not claimed."""
+    """One library's step. The counts are measured and cover the whole process."""
 
     library: str
     action: str
@@ -32,7 +32,7 @@ class Hop:
 
 
 class Journey:
-    """The hops in their order."""
+    """The steps in their order."""
 
     def __init__(self) -> None:
         self.hops: list[Hop] = []
@@ -41,7 +41,7 @@ class Journey:
     def hop(self, library: str, action: str, *, control: bool = False) -> Iterator[Hop]:
         """Count what happens inside the block. The block says where it saw the elevation.
 
-        A copy in any turn but the control's raises, with the line that asked for it.
+        A copy in any step but the control raises an error with the line that copied.
         """
         hop = Hop(library, action, control=control)
         start = time.perf_counter()
@@ -54,7 +54,7 @@ class Journey:
         self.hops.append(hop)
 
     def as_dicts(self) -> list[dict[str, object]]:
-        """The hops as plain values, for a file."""
+        """The steps as plain values, for a file."""
         return [asdict(hop) for hop in self.hops]
 
     def show(self, title: str, caption: str) -> None:
@@ -70,7 +70,7 @@ class Journey:
             padding=(0, 1, 0, 0),
         )
         table.add_column("library", no_wrap=True)
-        table.add_column("its turn", min_width=16)
+        table.add_column("step", min_width=16)
         table.add_column("elevation at", no_wrap=True)
         for name in ("copies", "bytes", "allocations", "kernels", "time"):
             table.add_column(name, justify="right", no_wrap=True)

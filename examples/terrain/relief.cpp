@@ -24,7 +24,7 @@ constexpr float lit(float east, float north, float length, float x, float y, flo
 }
 
 /// rows, columns: of the model, row 0 in the north. dx, dy: metres between columns and rows.
-/// slope: degrees. shade: 0 (dark) to 1, light from four sides. sky: the part of it that is seen.
+/// slope: degrees. shade: 0 (dark) to 1, light from four sides. sky: the visible part of the sky.
 USMX_KERNEL(2)
 relief(const SAMPLE* elevation, int rows, int columns, float dx, float dy, float exaggeration,
        float* slope, float* shade, float* sky) {

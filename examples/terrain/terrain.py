@@ -2,7 +2,7 @@
 
 The model is read once, into USM. A kernel of usmx computes slope, light and open sky on the device,
 dpctl counts the heights with a kernel of its own, Numba routes the water, NumPy checks, matplotlib
-draws. Nobody copies, and the table that is printed has counted it.
+draws. No library copies; the printed table shows the counted copies.
 
     python examples/terrain/terrain.py                      # the model that matplotlib ships
     python examples/terrain/terrain.py model.npy --cell 30  # any grid, here of 30 m cells
@@ -112,7 +112,7 @@ def read_model(path: Path | None, cell: float) -> Model:
 
 
 def address(obj: Any) -> int:
-    """Address of the first element, as the protocol tells it."""
+    """Address of the first element, from the protocol's dictionary."""
     return int(obj.__sycl_usm_array_interface__["data"][0])
 
 
@@ -153,7 +153,7 @@ def reference(z: np.ndarray, dx: float, dy: float) -> tuple[np.ndarray, np.ndarr
 
 
 def make_room(model: Model, journey: Journey) -> dict[str, Any]:
-    """Grids for what is going to be computed, each of it USM that everybody sees."""
+    """Grids for the results, each of them USM that all libraries can use."""
     shape = model.grid.shape
     z = np.asarray(model.grid)
     with journey.hop("usmx", "makes room for the results") as hop:
@@ -262,7 +262,7 @@ def paint(model: Model, results: dict[str, Any], path: Path, journey: Journey) -
 
 
 def control(model: Model, journey: Journey) -> None:
-    """A copy on purpose: the proof that the counters move."""
+    """A copy on purpose, which shows that the counters work."""
     with journey.hop("control", "dpctl copies it on purpose", control=True) as hop:
         copy = dpctl.memory.MemoryUSMShared(model.grid.nbytes)
         copy.copy_from_device(dpctl.memory.as_usm_memory(model.grid))
@@ -270,7 +270,7 @@ def control(model: Model, journey: Journey) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the journey; 0 if nobody copied and the results are right."""
+    """Run all steps; 0 if no library copied and the results are right."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("file", nargs="?", type=Path, help=".npy or .npz; default: a real model")
     parser.add_argument("-o", "--output", type=Path, default=Path("terrain.png"))
@@ -295,7 +295,7 @@ def main(arguments: list[str] | None = None) -> int:
     journey.show(
         f"{model.name}: {grid.shape[0]} x {grid.shape[1]} {grid.dtype}, {grid.nbytes:,} bytes "
         f"at {address(grid):#x}",
-        "Copies, bytes and allocations are those of the SYCL runtime, counted during each turn.\n"
+        "Copies, bytes and allocations are those of the SYCL runtime, counted during each step.\n"
         f"{100 * steep:.1f} % is steeper than 30 degrees; the largest catchment has "
         f"{np.asarray(results['area']).max():,} cells.\n"
         "Largest difference between kernel and NumPy: "

@@ -1,4 +1,4 @@
-// The native library's memory: USM of its own making, found again by its address.
+// The native library's memory: USM that it allocates, found again by its address.
 // SPDX-License-Identifier: Apache-2.0
 #include "camera.hpp"
 

@@ -1,5 +1,5 @@
-// A native library as it stands in the wild: it hands over a pointer, knows nothing of Python or of
-// usmx, and wants its memory back through its own function.
+// A typical native library: it returns a pointer, knows nothing of Python or of usmx, and frees its
+// memory through its own function.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

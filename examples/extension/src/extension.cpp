@@ -14,7 +14,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// A view in, an array out. The result lives where the input lives: compute follows data.
+/// A view in, an array out. The result uses the queue of the input: compute follows data.
 usmx::array scale(usmx::host_view<const float, 2> x, float factor) {
   auto out =
       usmx::array::empty(x.queue(), x.shape, usmx::dtype::of<float>(), usmx::usm_kind::shared);
@@ -25,7 +25,7 @@ usmx::array scale(usmx::host_view<const float, 2> x, float factor) {
   return out;
 }
 
-/// In place: a view of a non-const type needs memory that may be written. Strides may be negative.
+/// In place: a view of a non-const type needs writable memory. Strides may be negative.
 void add_one(usmx::host_view<std::int32_t, 1> x) {
   for (std::int64_t i = 0; i < x.size(); ++i) x(i) += 1;
 }
@@ -40,7 +40,7 @@ T largest(usmx::host_view<const T, 1> x) {
 }
 
 /// Work that outlives the call: submitted to the array's own queue and not waited for. Device
-/// memory is fine, because the host does not touch it.
+/// memory is fine, because the host does not access it.
 usmx::array cleared(const usmx::array& like) {
   sycl::queue queue = like.queue();
   const usmx::any_view& v = like.elements();
@@ -58,8 +58,8 @@ void copy_contiguous(usmx::view<float, 1> to, usmx::view<const float, 1> from, s
   queue.memcpy(to.data, from.data, static_cast<std::size_t>(from.size()) * sizeof(float)).wait();
 }
 
-/// Memory of a native library becomes an array without a copy, and goes back to the library when
-/// the last array on it is gone.
+/// Memory of a native library becomes an array without a copy, and is freed by the library after
+/// the last array over it was destroyed.
 usmx::array take_picture(std::int64_t height, std::int64_t width, sycl::queue& queue) {
   const camera::frame f = camera::take(queue, height, width);
   return usmx::array::adopt(
