@@ -91,7 +91,7 @@ numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `
 	  dpctl==0.17.0 dpnp==0.15.0 intel-opencl-rt==2024.2.* intel-sycl-rt==2024.2.* dpcpp-cpp-rt==2024.2.*
 
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
-	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX)
+	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX) -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	cmake --build build/fuzz
 	for fuzzer in build/fuzz/fuzz_*; do \
 	  test -x $$fuzzer -a -f $$fuzzer || continue; \

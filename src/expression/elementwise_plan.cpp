@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "expression/elementwise_state.hpp"
 #include "transfer/copy_paths.hpp"
 

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/copy_paths.hpp"

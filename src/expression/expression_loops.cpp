@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx {

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "expression/reduction_state.hpp"
 
 namespace usmx {

@@ -10,7 +10,7 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/handler.hpp>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "memory/reach.hpp"
 #include "runtime/backend.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 
 namespace usmx {
 

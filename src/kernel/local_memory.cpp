@@ -6,7 +6,7 @@
 
 #include <sycl/info/info_desc.hpp>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 
 namespace usmx {

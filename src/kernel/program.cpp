@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/shape_text.hpp"
+#include "core/format.hpp"
 #include "kernel/compile.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_wrapper.hpp"

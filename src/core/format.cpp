@@ -1,0 +1,17 @@
+// Compiles what {fmt} needs once, so that all other sources include only its small header.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/format.hpp"
+
+// Another library in the process may have another version of {fmt}.
+#pragma GCC visibility push(hidden)
+#define FMT_HEADER_ONLY 1
+#include <fmt/format.h>
+#pragma GCC visibility pop
+
+namespace usmx::detail {
+
+std::string vformat(fmt::string_view text, fmt::format_args values) {
+  return fmt::vformat(text, values);
+}
+
+}  // namespace usmx::detail
