@@ -7,6 +7,7 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Mapping
 
@@ -14,8 +15,13 @@ import pytest
 
 import usmx
 
-# What an earlier run compiled must not make this one pass; tests of the cache turn it on.
-os.environ["USMX_CACHE"] = "0"
+# What an earlier run compiled must not make this one pass, and what one process of this run
+# compiled the others need not compile again: the run has a cache of its own, which all workers and
+# the processes that tests start share. A test of what is compiled names another folder or "0".
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _cache = tempfile.TemporaryDirectory(prefix="usmx-tests-", ignore_cleanup_errors=True)
+    os.environ["USMX_CACHE_DIR"] = _cache.name
+    os.environ["USMX_CACHE"] = "1"
 
 
 def pytest_collection_finish() -> None:

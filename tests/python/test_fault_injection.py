@@ -22,7 +22,8 @@ def run(arguments, environment, timeout):
     try:
         return subprocess.run(
             [sys.executable, *arguments],
-            env={**os.environ, **environment},
+            # What is read from a folder calls less that can fail.
+            env={**os.environ, "USMX_CACHE": "0", **environment},
             capture_output=True,
             text=True,
             timeout=timeout,
