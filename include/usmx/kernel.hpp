@@ -205,6 +205,16 @@ class program {
   };
   static cache_counts counts();
 
+  struct memory_use {
+    std::size_t programs = 0;  ///< whose code is in memory
+    std::size_t bytes = 0;     ///< of it: estimated from the sizes of the binaries
+    std::size_t limit = 0;     ///< from USMX_PROGRAM_MEMORY, or 256 MiB
+  };
+  static memory_use memory();
+  /// Above so many bytes the code used longest ago leaves memory. Programs and kernels stay usable:
+  /// the next launch reads it again, or compiles it. Returns the limit before.
+  static std::size_t set_memory_limit(std::size_t bytes);
+
  private:
   friend class kernel;
   struct state;

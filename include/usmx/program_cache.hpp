@@ -17,13 +17,17 @@ namespace usmx {
 ///
 /// From the environment: USMX_CACHE=0 turns it off; programs are kept in
 /// $XDG_CACHE_HOME/usmx/programs (~/.cache/usmx/programs), or in the folder usmx-programs of the
-/// one that USMX_CACHE_DIR names; USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M or 1G.
-/// The environment is read each time.
+/// one that USMX_CACHE_DIR names; USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M or 1G,
+/// and USMX_PROGRAM_MEMORY that of a process, which is read once: `program::set_memory_limit`.
+/// The others are read each time.
 struct program_cache_settings {
   bool enabled = true;
   /// Of usmx alone: it is used only if no other user can write to it. Empty if HOME is not set.
   std::filesystem::path folder;
   std::size_t most = std::size_t{256} << 20;
+  /// The code of about two hundred programs that were compiled, or six hundred that were read: more
+  /// than a process uses at a time, and little beside its data.
+  std::size_t most_in_memory = std::size_t{256} << 20;
 
   /// Throws std::invalid_argument naming the variable that makes no sense.
   static program_cache_settings from_environment();

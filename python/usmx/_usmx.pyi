@@ -2605,6 +2605,33 @@ def _store_texts(key: bytes, texts: Sequence[bytes]) -> None:
     Keeps bytes on disk for other processes. What cannot be kept is made again.
     """
 
+def program_memory() -> dict[str, int]:
+    """
+    The compiled programs in the memory of this process.
+
+    Returns
+    -------
+    dict
+        ``programs``: how many; ``bytes``: what their code takes, estimated from the sizes of their binaries; ``limit``: bytes.
+    """
+
+def set_program_memory(limit: int) -> int:
+    """
+    Limit the memory of compiled programs.
+
+    Above the limit the code used longest ago leaves memory. Kernels stay usable: the next launch reads the code from disk, or compiles it.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes; ``USMX_PROGRAM_MEMORY`` or 256 MiB until it is set.
+
+    Returns
+    -------
+    int
+        The limit before.
+    """
+
 def _clear_cached_programs() -> int:
     """
     Removes the compiled programs and the texts from the disk; how many programs.

@@ -2,7 +2,7 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
-usmx cache [--json]       the kernels that are kept on disk; --clear removes them
+usmx cache [--json]       the kernels that are kept on disk and in memory; --clear empties the disk
 usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture
 usmx --cflags --libs      what g++ needs to build a program with usmx; --cmake-dir for CMake
 usmx --version            also --include, the folder of the headers
@@ -187,7 +187,8 @@ def _cache(as_json: bool, clear: bool) -> int:
     settings = _usmx._program_cache_settings()
     programs = _usmx._cached_programs()
     if as_json:
-        print(json.dumps({**settings, "programs": programs, "texts": texts}, indent=2))
+        report = {**settings, "programs": programs, "texts": texts, "memory": usmx.program_memory()}
+        print(json.dumps(report, indent=2))
         return 0
     from datetime import datetime
 
@@ -220,6 +221,11 @@ def _cache(as_json: bool, clear: bool) -> int:
     console.print(
         f"{_many(len(programs), 'program')}, {_size(held)} of at most "
         f"{_size(settings['most'])} in {folder or 'no folder: HOME is not set'}{state}"
+    )
+    memory = usmx.program_memory()
+    console.print(
+        f"in memory: {_many(memory['programs'], 'program')}, {_size(memory['bytes'])} of at most "
+        f"{_size(memory['limit'])} in each process"
     )
     if settings["problem"]:
         console.print(f"The folder is not used: {settings['problem']}")

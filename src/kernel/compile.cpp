@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/compile.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -10,8 +11,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <sycl/backend.hpp>
 #include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 #include <sycl/platform.hpp>
 
@@ -19,6 +24,7 @@
 #include "kernel/program_inputs.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
+#include "runtime/drivers.hpp"
 #include "usmx/error.hpp"
 #include "usmx/version.hpp"
 
@@ -54,11 +60,8 @@ std::string clean_log(std::string_view log) {
 std::string first_error(const std::string& log) {
   const auto error = log.find("error:");
   if (error == std::string::npos) {
-    // CUDA gives no reason: what the linker says goes to stderr.
     if (log.starts_with("The program was built for")) {
-      return "the device's linker refused the program without a reason in the log. Most often a "
-             "function is declared but not defined for this device: its name is on stderr, behind "
-             "'Undefined function'";
+      return "the device's linker refused the program and gave no reason; look at stderr";
     }
     return log.substr(0, log.find('\n'));
   }
@@ -137,7 +140,76 @@ std::string runtime_identity() {
   return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
 }
 
+using source_bundle = sycl::kernel_bundle<sycl::bundle_state::ext_oneapi_source>;
+
+/// "g(float), h(int)": what the program calls and nothing defines; empty if the compiler does not
+/// say. It compiles once more, up to an object, which lists what has to be linked to it.
+std::string undefined_functions(source_bundle& text, const sycl::device& device,
+                                const std::vector<std::string>& options) {
+  std::string names;
+  try {
+    auto object =
+        experimental::compile(text, std::vector<sycl::device>{device},
+                              experimental::properties{experimental::build_options{options}});
+    const auto content = object.ext_oneapi_get_content();
+    auto symbols = imported_symbols({content.data(), content.size()});
+    std::ranges::sort(symbols);  // the object has them in no order
+    for (const auto& symbol : symbols) {
+      int failed = 0;
+      const std::unique_ptr<char, decltype(&std::free)> plain(
+          abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
+      names += (names.empty() ? "" : ", ") + (plain ? std::string(plain.get()) : symbol);
+    }
+  } catch (const sycl::exception&) {  // then what the linker said has to do
+  }
+  return names;
+}
+
+/// A handle of OpenCL that `get_native` counted up.
+template <class Handle>
+class owned {
+ public:
+  owned(Handle handle, const char* release) : handle_(handle), release_(release) {}
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  ~owned() {
+    using function = cl_int(CL_API_CALL*)(Handle);
+    if (const auto release = loaded_function<function>(opencl_library, release_)) release(handle_);
+  }
+  Handle get() const noexcept { return handle_; }
+
+ private:
+  Handle handle_;
+  const char* release_;
+};
+
+/// A context of SYCL over the same one of OpenCL.
+sycl::context beside(const sycl::context& context) {
+  const owned<cl_context> handle(sycl::get_native<sycl::backend::opencl>(context),
+                                 "clReleaseContext");
+  return sycl::make_context<sycl::backend::opencl>(handle.get());
+}
+
 }  // namespace
+
+// A set of properties is lines of "name=type|value" behind its own name in brackets.
+std::vector<std::string> imported_symbols(std::string_view object) {
+  constexpr std::string_view head = "[SYCL/imported symbols]\n";
+  std::vector<std::string> symbols;
+  for (auto at = object.find(head); at != std::string_view::npos; at = object.find(head, at)) {
+    at += head.size();
+    for (auto rest = object.substr(at); !rest.empty() && rest.front() != '[';) {
+      const auto line = rest.substr(0, rest.find('\n'));
+      const auto end = line.rfind('=');
+      if (end == std::string_view::npos || line.size() == rest.size()) break;
+      if (std::ranges::count(symbols, line.substr(0, end)) == 0) {
+        symbols.emplace_back(line.substr(0, end));
+      }
+      rest.remove_prefix(line.size() + 1);
+    }
+  }
+  return symbols;
+}
 
 std::string summary_of(const std::string& log) {
   return "the kernel source could not be compiled: " + first_error(log);
@@ -179,15 +251,24 @@ executable compile(const sycl::context& context, const sycl::device& device,
     }
   }
   std::string log;
+  std::optional<source_bundle> text;
   try {
-    auto text = experimental::create_kernel_bundle_from_source(
-        context, experimental::source_language::sycl, source, experimental::properties{headers});
-    return experimental::build(text, std::vector<sycl::device>{device},
-                               experimental::properties{experimental::build_options{options},
-                                                        experimental::save_log{&log}});
+    text.emplace(experimental::create_kernel_bundle_from_source(
+        context, experimental::source_language::sycl, source, experimental::properties{headers}));
+    return {experimental::build(*text, std::vector<sycl::device>{device},
+                                experimental::properties{experimental::build_options{options},
+                                                         experimental::save_log{&log}}),
+            false};
   } catch (const sycl::exception& e) {
     if (log.empty()) log = e.what();
     log = clean_log(log);
+    // What the compiler refuses has a place in the text. Otherwise it was the link, of which CUDA
+    // says nothing at all.
+    if (text && log.find("source:") == std::string::npos) {
+      if (const auto names = undefined_functions(*text, device, options); !names.empty()) {
+        log = "source: error: undefined: " + names + "\n" + log;
+      }
+    }
     throw build_error(summary_of(log) + "\n" + log, log);
   }
 }
@@ -217,12 +298,22 @@ std::string disk_key(const sycl::device& device, std::string_view source,
 
 std::optional<executable> load(const sycl::context& context, const sycl::device& device,
                                std::vector<char>& binary) {
+  const bool apart = backend_of(device).reads_apart;
   try {
-    return experimental::get_kernel_bundle<sycl::bundle_state::executable>(
-        context, {device}, sycl::span<char>(binary.data(), binary.size()));
+    return executable(experimental::get_kernel_bundle<sycl::bundle_state::executable>(
+                          apart ? beside(context) : context, {device},
+                          sycl::span<char>(binary.data(), binary.size())),
+                      apart);
   } catch (const sycl::exception&) {
     return {};
   }
+}
+
+sycl::kernel executable::get(const std::string& name, const sycl::context& context) {
+  auto found = bundle_.ext_oneapi_get_kernel(name);
+  if (!apart_) return found;
+  const owned<cl_kernel> handle(sycl::get_native<sycl::backend::opencl>(found), "clReleaseKernel");
+  return sycl::make_kernel<sycl::backend::opencl>(handle.get(), context);
 }
 
 }  // namespace usmx::detail

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sycl/kernel_bundle.hpp>
@@ -15,7 +16,22 @@
 
 namespace usmx::detail {
 
-using executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
+/// What a device runs of a program.
+class executable {
+ public:
+  using bundle = sycl::kernel_bundle<sycl::bundle_state::executable>;
+  /// `apart`: in a SYCL context of its own over the native one of the program's context.
+  executable(bundle from, bool apart) : bundle_(std::move(from)), apart_(apart) {}
+
+  bool has(const std::string& name) { return bundle_.ext_oneapi_has_kernel(name); }
+  /// A kernel for queues of `context`; it keeps the code alive.
+  sycl::kernel get(const std::string& name, const sycl::context& context);
+  std::vector<char> content() { return bundle_.ext_oneapi_get_content(); }
+
+ private:
+  bundle bundle_;
+  bool apart_;
+};
 
 class read_files;
 
@@ -25,6 +41,9 @@ std::vector<std::string> common_options(const backend_row& backend);
 
 /// The message for what the compiler or the device's linker said: its first error.
 std::string summary_of(const std::string& log);
+
+/// The functions that an object needs of others, as the linker calls them; from its SYCLBIN.
+std::vector<std::string> imported_symbols(std::string_view object);
 
 /// Compiles for one device, and writes down in `files` what the compiler read. Throws build_error
 /// with the compiler's log.

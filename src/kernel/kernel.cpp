@@ -3,6 +3,7 @@
 #include "usmx/kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -97,10 +98,13 @@ void fill_in(sycl::handler& h, const launch_range& range,
   }
 }
 
-/// A range of one dimension without groups gets those that suit the device, if `most` items are
-/// allowed in one.
-launch_range in_groups(const sycl::queue& queue, const launch_range& range, std::size_t most) {
-  if (range.rank() != 1 || !range.local().empty()) return range;
+/// A range without groups gets those that suit the device, if `most` items are allowed in one.
+launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
+                       const launch_range& range, std::size_t most) {
+  if (!range.local().empty() || most == 0) return range;
+  if (range.rank() != 1) {
+    return detail::fit_groups(detail::backend_of(queue), kernel_name, range, most);
+  }
   const std::size_t local = detail::plain_group(detail::forms_of(queue), range.size(), most);
   return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
 }
@@ -160,6 +164,42 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
         backend.name + " takes at most " + std::to_string(most) + " there in kernel '" +
         kernel_name + "'; take larger groups, or put the longest axis last");
   }
+}
+
+launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
+                        const launch_range& range, std::size_t most) {
+  const auto global = range.global();
+  const std::size_t last = global.size() - 1;
+  const auto others = global.first(last);
+  if (range.size() == 0 ||
+      std::ranges::all_of(others, [&](auto n) { return n <= backend.most_groups_other; })) {
+    return range;
+  }
+  std::array<std::size_t, 3> local{1, 1, 1};
+  std::size_t items = 1;
+  const auto largest = std::min<std::size_t>(most, 256);
+  for (std::size_t axis = 0; axis <= last; ++axis) {
+    const std::size_t n = global[axis];
+    const std::size_t limit = axis == last ? backend.most_groups_last : backend.most_groups_other;
+    // Few items along the slow axes leave more for the fast one, whose neighbours share memory.
+    std::size_t length = (n + limit - 1) / limit;
+    while (length * items <= most && n % length != 0) ++length;
+    if (length * items > most) {
+      throw std::invalid_argument(
+          "range: " + shape_text(global) + " has " + std::to_string(n) + " work-items along axis " +
+          std::to_string(axis) + ", which cannot be cut into at most " + std::to_string(limit) +
+          " groups of equal size, as " + backend.name + " needs it in kernel '" + kernel_name +
+          "'; put the longest axis last, or round it up");
+    }
+    if (axis == last) {
+      for (std::size_t more = largest / items; more > length; --more) {
+        if (n % more == 0) length = more;
+      }
+    }
+    local[axis] = length;
+    items *= length;
+  }
+  return launch_range(global, std::span(local).first(last + 1));
 }
 
 }  // namespace detail
@@ -308,7 +348,7 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
 sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
                            std::span<const sycl::event> depends) const {
-  if (!state_->handle) return sized_for(arguments).launch(queue, range, arguments, depends);
+  if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends);
   check(queue, range, arguments);
   const detail::using_driver inside;
   detail::submits_to(queue);
@@ -318,12 +358,12 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   }
   traced record(trace_action::kernel,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
+  const launch_range cut = in_groups(queue, state_->name, range,
+                                     state_->has_group_size ? 0 : state_->max_work_group_size);
   uses marked(queue, arguments);
-  const launch_range cut =
-      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
-  const sycl::event launched = queue.submit([&](sycl::handler& h) {
-    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
-  });
+  const sycl::kernel code = state_->code();
+  const sycl::event launched = queue.submit(
+      [&](sycl::handler& h) { fill_in(h, cut, arguments, depends, code, state_->parameters); });
   detail::measure(record, queue, launched);
   marked.until(launched);
   return launched;
@@ -337,15 +377,16 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
     launch(queue, range, arguments, depends);
     return;
   }
-  if (!state_->handle) return sized_for(arguments).enqueue(queue, range, arguments, depends);
+  if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends);
   check(queue, range, arguments);
   const detail::using_driver inside;
   detail::submits_to(queue);
+  const launch_range cut = in_groups(queue, state_->name, range,
+                                     state_->has_group_size ? 0 : state_->max_work_group_size);
   const uses marked(queue, arguments);
-  const launch_range cut =
-      in_groups(queue, range, state_->has_group_size ? 0 : state_->max_work_group_size);
+  const sycl::kernel code = state_->code();
   sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
-    fill_in(h, cut, arguments, depends, *state_->handle, state_->parameters);
+    fill_in(h, cut, arguments, depends, code, state_->parameters);
   });
 }
 

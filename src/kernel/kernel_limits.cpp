@@ -6,6 +6,7 @@
 #include <sycl/info/info_desc.hpp>
 
 #include "kernel/kernel_state.hpp"
+#include "runtime/driver_gate.hpp"
 
 namespace usmx {
 namespace {
@@ -25,11 +26,12 @@ void ask(const sycl::kernel& k, const sycl::device& device, Answer& answer) {
 }  // namespace
 
 kernel_limits kernel::limits() const {
-  if (!state_->handle) {
+  if (state_->unsized) {
     throw std::invalid_argument("kernel '" + state_->name +
                                 "': its limits depend on the sizes of its local memory");
   }
-  const sycl::kernel& k = *state_->handle;
+  const detail::using_driver inside;
+  const sycl::kernel k = state_->code();
   const sycl::device& device = state_->device;
   kernel_limits found;
   ask<about::work_group_size>(k, device, found.max_work_group_size);

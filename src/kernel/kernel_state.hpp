@@ -23,6 +23,11 @@ namespace detail {
 /// Throws std::invalid_argument if there are more groups along an axis than the backend takes.
 void check_groups(const backend_row& backend, const std::string& kernel_name,
                   const launch_range& range);
+/// A range of two or three dimensions, in groups of at most `most` items where one item a group
+/// would be more groups than the backend takes. SYCL's adapter for CUDA gives all items of a group
+/// to the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
+launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
+                        const launch_range& range, std::size_t most);
 }  // namespace detail
 
 /// What a program is made from.
@@ -45,7 +50,6 @@ struct kernel::unsized_kernel {
 
 struct kernel::state {
   std::string name;
-  std::optional<sycl::kernel> handle;  // empty: there is one for each size of local memory
   sycl::context context;
   sycl::device device;
   std::size_t argument_count;
@@ -56,6 +60,14 @@ struct kernel::state {
   std::shared_ptr<unsized_kernel> unsized = {};
   /// Compiled for groups of one size.
   bool has_group_size = false;
+  /// What the code belongs to; null if there is one for each size of local memory.
+  std::shared_ptr<const program::state> from = {};
+  mutable std::mutex mutex = {};
+  mutable std::optional<sycl::kernel> handle = {};  // empty: the code was dropped
+
+  /// What is launched. Brings the code back into memory where it was dropped, which compiles it if
+  /// the disk does not have it.
+  sycl::kernel code() const;
 };
 
 }  // namespace usmx

@@ -1,8 +1,10 @@
 // Compiles programs, keeps them in memory and on disk, and finds their kernels by name.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
@@ -14,6 +16,7 @@
 #include "kernel/kernel_wrapper.hpp"
 #include "kernel/program_file.hpp"
 #include "kernel/program_inputs.hpp"
+#include "kernel/program_memory.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
@@ -23,7 +26,10 @@
 
 namespace usmx {
 
-struct program::state {
+using detail::program_key;
+using detail::program_memory;
+
+struct program::state final : detail::held_program, std::enable_shared_from_this<state> {
   explicit state(origin made_from)
       : from(std::move(made_from)),
         signatures(detail::read_signatures(from.source, from.options)),
@@ -41,25 +47,31 @@ struct program::state {
   std::vector<std::string> names;
 
   mutable std::mutex mutex;
-  mutable std::optional<detail::executable> built;  // its look-ups are not const
+  mutable std::optional<detail::executable> built;  // empty: the code was dropped
+  mutable std::size_t bytes = 0;                    // of it that can leave, about
+  mutable bool stays = false;                       // the runtime does not give it back
   mutable std::unordered_map<std::string, std::size_t> argument_counts;
   mutable bool loaded = false;
-  mutable std::unordered_map<std::string, kernel> kernels;
+  mutable std::unordered_map<std::string, std::weak_ptr<const kernel::state>> kernels;
 
-  bool load_from_disk();
-  void compile();
-  void store(std::vector<std::string> files) const noexcept;
+  /// The code comes into memory, from the disk or from the compiler.
+  void bring() const;
+  /// What `act` makes of the code, which is brought first if need be.
+  template <class Act>
+  auto with_code(const Act& act) const;
+  void drop_code() const noexcept override;
+
+  bool load_from_disk() const;
+  void compile() const;
+  void store(std::vector<std::string> files, std::vector<char> binary) const noexcept;
   void find_names();
   /// Whether the kernels of that name have no size yet.
   bool is_unsized(std::string_view name) const;
-  kernel make(const std::string& name) const;
-  kernel make_unsized(const std::string& name) const;
+  std::shared_ptr<const kernel::state> make(const std::string& name) const;
+  std::shared_ptr<const kernel::state> make_unsized(const std::string& name) const;
 };
 
 namespace {
-
-/// Compiled programs are kept for the life of the process, up to this many.
-constexpr std::size_t cache_capacity = 1024;
 
 std::string join(std::span<const std::string> items) {
   std::string text;
@@ -67,65 +79,96 @@ std::string join(std::span<const std::string> items) {
   return text;
 }
 
-/// What makes two requests the same program. The parts are kept apart by a byte that no text holds.
-struct cache_key {
-  std::string text;
-  sycl::context context;
-  sycl::device device;
-
-  bool operator==(const cache_key&) const = default;
-};
-struct cache_hash {
-  std::size_t operator()(const cache_key& k) const {
-    return std::hash<std::string>()(k.text) ^ (std::hash<sycl::context>()(k.context) * 31) ^
-           (std::hash<sycl::device>()(k.device) * 17);
-  }
-};
-
-template <class State>
-struct program_cache {
-  using entry = std::shared_future<std::shared_ptr<const State>>;
-  std::mutex mutex;
-  std::unordered_map<cache_key, entry, cache_hash> programs;
-  program::cache_counts counts;
-};
-
-/// Never destroyed: at exit the runtime may be gone before our statics.
-template <class State>
-program_cache<State>& the_cache() {
-  static auto& cache = *new program_cache<State>;
-  return cache;
+program_key key_of(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::span<const std::string> options,
+                   const std::string& sized, std::span<const local_memory> sizes) {
+  program_key key{source, context, device};
+  for (const auto& option : options) key.text.append(1, '\0').append(option);
+  if (!sized.empty()) key.text.append(2, '\0').append(sized);
+  for (const auto& memory : sizes) key.text += detail::shape_text(memory.shape);
+  return key;
 }
+
+struct counters {
+  std::atomic<std::size_t> compiled = 0, found = 0, loaded = 0;
+};
+constinit counters counted;
 
 }  // namespace
 
-bool program::state::load_from_disk() {
+void program::state::bring() const {
+  if (load_from_disk()) {
+    ++counted.loaded;
+    return;
+  }
+  ++counted.compiled;
+  const traced record(trace_action::build,
+                      [&] { return detail::traced_on(from.device, {.bytes = source.size()}); });
+  compile();
+}
+
+template <class Act>
+auto program::state::with_code(const Act& act) const {
+  std::unique_lock lock(mutex);
+  const std::size_t before = built ? bytes : 0;
+  if (!built) bring();
+  auto result = act(*built);
+  const std::size_t now = bytes;
+  const bool is_new = now != before;
+  lock.unlock();
+  if (is_new) {
+    program_memory::get().keep(
+        key_of(from.context, from.device, from.source, from.options, from.sized, from.sizes),
+        shared_from_this(), now);
+  } else {
+    touch();
+  }
+  return result;
+}
+
+void program::state::drop_code() const noexcept {
+  const std::lock_guard lock(mutex);
+  if (stays) return;
+  for (const auto& [name, made] : kernels) {
+    if (const auto k = made.lock()) {
+      const std::lock_guard one(k->mutex);
+      k->handle.reset();
+    }
+  }
+  built.reset();
+}
+
+bool program::state::load_from_disk() const {
   // A setting that makes no sense is said also where nothing is kept.
   static_cast<void>(program_cache_settings::from_environment());
   if (disk_key.empty()) return false;
   auto stored = detail::load_program(disk_key);
   if (!stored) return false;
+  const std::size_t taken = detail::estimated_bytes(true, stored->binary.size());
+  const bool is_for_good = !detail::backend_of(from.device).reads_apart;
+  if (is_for_good && !program_memory::get().reserve_for_good(taken)) return false;
   built = detail::load(from.context, from.device, stored->binary);
   if (!built) {
     detail::drop_program(disk_key);
     return false;
   }
   loaded = true;
+  stays = is_for_good;
+  bytes = is_for_good ? 0 : taken;  // already counted
+  argument_counts.clear();
   for (auto& k : stored->kernels) argument_counts.emplace(std::move(k.name), k.argument_count);
-  find_names();
   return true;
 }
 
 void program::state::find_names() {
   for (const auto& s : signatures) {
-    if (std::ranges::count(names, s.name) == 0 &&
-        (built->ext_oneapi_has_kernel(s.name) || is_unsized(s.name))) {
+    if (std::ranges::count(names, s.name) == 0 && (built->has(s.name) || is_unsized(s.name))) {
       names.push_back(s.name);
     }
   }
 }
 
-void program::state::compile() {
+void program::state::compile() const {
   detail::check_by_value(detail::backend_of(from.device), signatures);
   const bool lists_files = !disk_key.empty() && input == detail::program_input::headers;
   std::optional<detail::read_files> read;
@@ -137,22 +180,36 @@ void program::state::compile() {
     // The compiler shows the line as it got it.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
   }
-  find_names();
+  loaded = stays = false;
+  argument_counts.clear();
+  std::vector<char> binary;
+  if (detail::backend_of(from.device).keeps_binaries) {
+    try {
+      binary = built->content();
+    } catch (const sycl::exception&) {  // it cannot be taken out, and runs all the same
+    }
+  }
+  bytes = detail::estimated_bytes(false, binary.size());
   std::vector<std::string> files;
-  if (!read || read->get(files)) store(std::move(files));
+  if (!read || read->get(files)) store(std::move(files), std::move(binary));
 }
 
-void program::state::store(std::vector<std::string> files) const noexcept {
-  if (disk_key.empty()) return;
+void program::state::store(std::vector<std::string> files,
+                           std::vector<char> binary) const noexcept {
+  if (disk_key.empty() || binary.empty()) return;
   try {
     detail::stored_program program;
     program.files = std::move(files);
-    for (const auto& name : names) {
-      if (is_unsized(name)) continue;
-      const auto handle = built->ext_oneapi_get_kernel(name);
-      program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
+    program.binary = std::move(binary);
+    for (const auto& s : signatures) {
+      const auto is_there = [&](const auto& k) { return k.name == s.name; };
+      if (is_unsized(s.name) || !built->has(s.name) ||
+          std::ranges::any_of(program.kernels, is_there)) {
+        continue;
+      }
+      const auto handle = built->get(s.name, from.context);
+      program.kernels.push_back({s.name, handle.get_info<sycl::info::kernel::num_args>()});
     }
-    program.binary = built->ext_oneapi_get_content();
     detail::store_program(disk_key, from.device.get_info<sycl::info::device::name>(), program);
   } catch (...) {  // a program that cannot be taken out runs all the same
   }
@@ -164,34 +221,31 @@ bool program::state::is_unsized(std::string_view name) const {
          });
 }
 
-kernel program::state::make_unsized(const std::string& name) const {
+std::shared_ptr<const kernel::state> program::state::make_unsized(const std::string& name) const {
   const auto s = std::ranges::find(signatures, name, &detail::signature::name);
   detail::check_wrapper(*s);
   const auto group = from.device.get_info<sycl::info::device::max_work_group_size>();
   auto unsized = std::make_shared<kernel::unsized_kernel>();
   unsized->from = from;
-  return kernel(
-      std::shared_ptr<const kernel::state>(new kernel::state{.name = name,
-                                                             .handle = {},
-                                                             .context = from.context,
-                                                             .device = from.device,
-                                                             .argument_count = s->parameters.size(),
-                                                             .max_work_group_size = group,
-                                                             .rank = s->rank,
-                                                             .parameters = s->parameters,
-                                                             .unsized = std::move(unsized)}));
+  return std::shared_ptr<const kernel::state>(
+      new kernel::state{.name = name,
+                        .context = from.context,
+                        .device = from.device,
+                        .argument_count = s->parameters.size(),
+                        .max_work_group_size = group,
+                        .rank = s->rank,
+                        .parameters = s->parameters,
+                        .unsized = std::move(unsized)});
 }
 
-kernel program::state::make(const std::string& name) const {
+std::shared_ptr<const kernel::state> program::state::make(const std::string& name) const {
   if (is_unsized(name)) return make_unsized(name);
   if (loaded && !argument_counts.contains(name)) {
     // A name that the text does not show, made by a macro: only what was compiled here tells how
     // many arguments it takes. The kernels that were found already keep what they have.
-    built = detail::compile(from.context, from.device, source, from.options);
-    loaded = false;
-    argument_counts.clear();
+    compile();
   }
-  auto handle = built->ext_oneapi_get_kernel(name);
+  auto handle = built->get(name, from.context);
   const bool has_group_size =
       handle.get_info<sycl::info::kernel_device_specific::compile_work_group_size>(from.device)
           .size() != 0;
@@ -208,18 +262,34 @@ kernel program::state::make(const std::string& name) const {
   auto declared = detail::declaration_of(signatures, name, passed);
   const auto count =
       declared.parameters ? declared.parameters->size() : passed.value_or(kernel::unknown_count);
-  return kernel(std::shared_ptr<const kernel::state>(
-      new kernel::state{name,
-                        std::move(handle),
-                        from.context,
-                        from.device,
-                        count,
-                        group,
-                        declared.rank,
-                        std::move(declared.parameters),
-                        name == from.sized ? from.sizes : decltype(from.sizes)(),
-                        {},
-                        has_group_size}));
+  return std::shared_ptr<const kernel::state>(
+      new kernel::state{.name = name,
+                        .context = from.context,
+                        .device = from.device,
+                        .argument_count = count,
+                        .max_work_group_size = group,
+                        .rank = declared.rank,
+                        .parameters = std::move(declared.parameters),
+                        .local = name == from.sized ? from.sizes : decltype(from.sizes)(),
+                        .has_group_size = has_group_size,
+                        .from = shared_from_this(),
+                        .handle = std::move(handle)});
+}
+
+sycl::kernel kernel::state::code() const {
+  {
+    const std::lock_guard lock(mutex);
+    if (handle) {
+      from->touch();
+      return *handle;
+    }
+  }
+  return from->with_code([&](detail::executable& built) {
+    auto found = built.get(name, context);
+    const std::lock_guard lock(mutex);
+    handle = found;
+    return found;
+  });
 }
 
 program program::build(const sycl::queue& queue, std::string source,
@@ -231,82 +301,73 @@ program program::build(const sycl::queue& queue, std::string source,
 
 program program::build(origin from) {
   const detail::using_driver inside;
-  auto& cache = the_cache<state>();
-  cache_key key{from.source, from.context, from.device};
-  for (const auto& option : from.options) key.text.append(1, '\0').append(option);
-  if (!from.sized.empty()) key.text.append(2, '\0').append(from.sized);
-  for (const auto& memory : from.sizes) key.text += detail::shape_text(memory.shape);
-
-  std::promise<std::shared_ptr<const state>> promise;
-  {
-    std::unique_lock lock(cache.mutex);
-    if (const auto hit = cache.programs.find(key); hit != cache.programs.end()) {
-      ++cache.counts.found;
-      const auto entry = hit->second;
-      lock.unlock();
-      return program(entry.get());
-    }
-    if (cache.programs.size() >= cache_capacity) cache.programs.erase(cache.programs.begin());
-    cache.programs.emplace(key, promise.get_future().share());
+  auto& memory = program_memory::get();
+  const auto key =
+      key_of(from.context, from.device, from.source, from.options, from.sized, from.sizes);
+  std::promise<program_memory::held> promise;
+  if (const auto there = memory.find_or_add(key, promise.get_future().share())) {
+    ++counted.found;
+    return program(std::static_pointer_cast<const state>(there->get()));
   }
-  const auto count = [&](std::size_t cache_counts::* which) {
-    const std::lock_guard lock(cache.mutex);
-    ++(cache.counts.*which);
-  };
-  // The next request tries again, unless it can only end the same way.
-  const auto fail = [&](bool for_good) {
-    if (!for_good) {
-      const std::lock_guard lock(cache.mutex);
-      cache.programs.erase(key);
-    }
-    promise.set_exception(std::current_exception());
-  };
   std::shared_ptr<state> made;
   try {
     made = std::make_shared<state>(std::move(from));
-    if (made->load_from_disk()) {
-      count(&cache_counts::loaded);
-    } else {
-      count(&cache_counts::compiled);
-      const traced record(trace_action::build, [&] {
-        return detail::traced_on(made->from.device, {.bytes = made->source.size()});
-      });
-      made->compile();
-    }
+    made->bring();
+    made->find_names();
   } catch (const build_error& e) {
-    // What the compiler says about the text it would say again: the text alone decides.
-    fail(made && made->input == detail::program_input::text &&
-         e.log().find("source:") != std::string::npos);
+    // The next request tries again, unless it can only end the same way: what the compiler says
+    // about the text it would say again, and the text alone decides.
+    const bool is_for_good = made && made->input == detail::program_input::text &&
+                             e.log().find("source:") != std::string::npos;
+    if (!is_for_good) memory.forget(key);
+    promise.set_exception(std::current_exception());
+    if (is_for_good) memory.keep(key, nullptr, key.text.size() + 2 * e.log().size());
     throw;
   } catch (...) {
-    fail(false);
+    memory.forget(key);
+    promise.set_exception(std::current_exception());
     throw;
   }
   promise.set_value(made);
+  memory.keep(key, made, made->bytes);
   return program(std::move(made));
 }
 
 kernel program::get(std::string_view name) const {
   const std::string wanted(name);
-  const std::lock_guard lock(state_->mutex);
-  if (const auto hit = state_->kernels.find(wanted); hit != state_->kernels.end())
-    return hit->second;
-  if (wanted.empty() ||
-      !(state_->built->ext_oneapi_has_kernel(wanted) || state_->is_unsized(wanted))) {
-    throw std::out_of_range("no kernel named '" + wanted + "'; " +
-                            (state_->names.empty()
-                                 ? "the source has none: declare one with USMX_KERNEL(rank)"
-                                 : "there are: " + join(state_->names)));
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto hit = state_->kernels.find(wanted);
+    if (const auto known = hit == state_->kernels.end() ? nullptr : hit->second.lock()) {
+      return kernel(known);
+    }
   }
-  return state_->kernels.emplace(wanted, state_->make(wanted)).first->second;
+  const detail::using_driver inside;
+  return state_->with_code([&](detail::executable& built) {
+    if (wanted.empty() || !(built.has(wanted) || state_->is_unsized(wanted))) {
+      throw std::out_of_range("no kernel named '" + wanted + "'; " +
+                              (state_->names.empty()
+                                   ? "the source has none: declare one with USMX_KERNEL(rank)"
+                                   : "there are: " + join(state_->names)));
+    }
+    auto& known = state_->kernels[wanted];
+    auto made = known.lock();
+    if (!made) known = made = state_->make(wanted);
+    return kernel(std::move(made));
+  });
 }
 
 const std::vector<std::string>& program::names() const noexcept { return state_->names; }
 
 program::cache_counts program::counts() {
-  auto& cache = the_cache<state>();
-  const std::lock_guard lock(cache.mutex);
-  return cache.counts;
+  return {counted.compiled, counted.found, counted.loaded};
+}
+
+program::memory_use program::memory() { return program_memory::get().use(); }
+
+std::size_t program::set_memory_limit(std::size_t bytes) {
+  const detail::using_driver inside;
+  return program_memory::get().set_limit(bytes);
 }
 
 }  // namespace usmx

@@ -16,6 +16,7 @@
 #include <limits>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "kernel/cache_folder.hpp"
 #include "usmx/program_cache.hpp"
@@ -164,7 +165,7 @@ const char* variable(const char* name) noexcept {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-std::size_t read_size(std::string_view text) {
+std::size_t read_size(const char* name, std::string_view text) {
   std::uint64_t count = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
@@ -172,7 +173,7 @@ std::size_t read_size(std::string_view text) {
   const auto place = unit.empty() ? 0 : units.find(unit) + 1;
   if (failed != std::errc{} || unit.size() > 1 || (place == 0 && !unit.empty()) ||
       count > std::numeric_limits<std::uint64_t>::max() >> (10 * place)) {
-    throw std::invalid_argument("USMX_CACHE_SIZE: is \"" + std::string(text) +
+    throw std::invalid_argument(std::string(name) + ": is \"" + std::string(text) +
                                 "\", expected bytes, such as 268435456 or 256M");
   }
   return count << (10 * place);
@@ -190,7 +191,10 @@ program_cache_settings program_cache_settings::from_environment() {
     }
     settings.enabled = text == "1";
   }
-  if (const char* const value = variable("USMX_CACHE_SIZE")) settings.most = read_size(value);
+  for (const auto& [name, size] : {std::pair{"USMX_CACHE_SIZE", &settings.most},
+                                   {"USMX_PROGRAM_MEMORY", &settings.most_in_memory}}) {
+    if (const char* const value = variable(name)) *size = read_size(name, value);
+  }
   if (const char* const value = variable("USMX_CACHE_DIR")) {
     settings.folder = fs::path(value) / "usmx-programs";
   } else if (const char* const home = variable("XDG_CACHE_HOME"); home && home[0] == '/') {

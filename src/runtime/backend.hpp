@@ -57,6 +57,11 @@ struct backend_row {
 
   /// An executable can be taken out whole and loaded again. CUDA's comes out empty (168 bytes).
   bool keeps_binaries = false;
+  /// A program that is read from its binary is read into a SYCL context of its own, over the same
+  /// native one, and its kernels are taken over by their native handles. The runtime keeps what it
+  /// reads for as long as the context lives: 0.43 MB a program. Elsewhere programs are compiled
+  /// once what was read has taken its share of memory. Used by compile.cpp.
+  bool reads_apart = false;
   /// `info::kernel::num_args` is the number of parameters. CUDA's adapter counts the arguments set
   /// so far, which is 0 before the first launch. Used by program.cpp.
   bool counts_arguments = true;

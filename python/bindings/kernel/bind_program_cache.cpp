@@ -1,4 +1,4 @@
-// What is kept on disk of compiled programs, for the command `usmx cache`.
+// What is kept of compiled programs, on disk and in memory, for the command `usmx cache`.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "support/bindings.hpp"
+#include "usmx/kernel.hpp"
 #include "usmx/program_cache.hpp"
 
 namespace usmx::python {
@@ -98,6 +99,33 @@ void bind_program_cache(nb::module_& m) {
       nb::arg("key"), nb::arg("texts"),
       nb::sig("def _store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
       "Keeps bytes on disk for other processes. What cannot be kept is made again.");
+  m.def(
+      "program_memory",
+      [] {
+        const auto use = program::memory();
+        nb::dict about;
+        about["programs"] = use.programs;
+        about["bytes"] = use.bytes;
+        about["limit"] = use.limit;
+        return about;
+      },
+      nb::sig("def program_memory() -> dict[str, int]"),
+      "The compiled programs in the memory of this process.\n\n"
+      "Returns\n-------\ndict\n"
+      "    ``programs``: how many; ``bytes``: what their code takes, estimated from the sizes of "
+      "their binaries; ``limit``: bytes.");
+  m.def(
+      "set_program_memory",
+      [](std::size_t limit) {
+        const gil_released release;
+        return program::set_memory_limit(limit);
+      },
+      nb::arg("limit"), nb::sig("def set_program_memory(limit: int) -> int"),
+      "Limit the memory of compiled programs.\n\n"
+      "Above the limit the code used longest ago leaves memory. Kernels stay usable: the next "
+      "launch reads the code from disk, or compiles it.\n\n"
+      "Parameters\n----------\nlimit : int\n    Bytes; ``USMX_PROGRAM_MEMORY`` or 256 MiB until it "
+      "is set.\n\nReturns\n-------\nint\n    The limit before.");
   m.def("_clear_cached_programs", &clear_cached_programs,
         "Removes the compiled programs and the texts from the disk; how many programs.");
 }
