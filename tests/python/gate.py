@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import time
 from types import TracebackType
 
@@ -13,7 +14,8 @@ _CL_COMPLETE = 0
 
 
 def collect_all() -> None:
-    """Frees what waits for commands of earlier tests, which must end by themselves."""
+    """Frees what earlier tests left: cycles, and what waits for commands that end by themselves."""
+    gc.collect()
     deadline = time.monotonic() + 5
     while (waiting := usmx._usmx._collect()) and time.monotonic() < deadline:
         time.sleep(0.001)
