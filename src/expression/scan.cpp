@@ -3,12 +3,16 @@
 #include "usmx/scan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "expression/expression_call.hpp"
 #include "expression/scan_plan.hpp"
 #include "runtime/backend.hpp"
+#include "usmx/copy.hpp"
 
 namespace usmx {
 namespace {
@@ -26,6 +30,9 @@ struct device_shape {
   /// So many lines keep the device busy without chunks.
   std::int64_t enough_lines;
 };
+/// Of one launch for everything: a tile takes so many bytes of local memory.
+constexpr int once_items = 256;
+constexpr std::int64_t once_bytes = 16384;
 constexpr device_shape on_cpu = {16, 16, 16384, 64, 2048, 2048};
 constexpr device_shape elsewhere = {256, 4, 8192, 64, 1024, 65536};
 
@@ -48,6 +55,15 @@ bool is_in_place(const array& out, std::span<const operand> in,
     if (parameters[j].raw || !same) return false;
   }
   return true;
+}
+
+/// Whether neighbours of an array can be loaded or stored together, wherever a tile begins.
+bool stands_at_multiples_of(std::int64_t elements, const array& a, std::int64_t start,
+                            std::int64_t step, std::span<const std::int64_t> lines) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a.data()) +
+                     static_cast<std::uintptr_t>(start * item_bytes(a));
+  return step == 1 && first % static_cast<std::uintptr_t>(elements * item_bytes(a)) == 0 &&
+         std::ranges::all_of(lines, [&](std::int64_t l) { return l % elements == 0; });
 }
 
 /// A call once its shapes and types are known.
@@ -80,13 +96,16 @@ struct scan_kernel::state {
                     const array* values, std::span<const sycl::event> depends) const;
   sycl::event launch(const scan_call& call, const scan_program& program, std::int64_t length,
                      std::int64_t chunk, const array* values, const array* totals,
-                     std::span<const sycl::event> depends) const;
+                     std::span<const sycl::event> depends, const array* flags = nullptr) const;
+  /// The one launch of groups that wait for each other, nothing if it would take too many.
+  std::optional<sycl::event> once(const scan_call& call, scan_program program,
+                                  std::span<const sycl::event> depends) const;
 };
 
 sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program& program,
                                        std::int64_t length, std::int64_t chunk, const array* values,
-                                       const array* totals,
-                                       std::span<const sycl::event> depends) const {
+                                       const array* totals, std::span<const sycl::event> depends,
+                                       const array* flags) const {
   const kernel k = programs.get(
       call.queue, detail::type_key(call.in, call.out) + program.key(), kernel_name(), text.options,
       [&] {
@@ -128,7 +147,8 @@ sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program
       add(*a, place++);
     }
   }
-  if (program.totals || program.carries) arguments.emplace_back(*totals);
+  if (flags) arguments.emplace_back(*flags);
+  if (totals) arguments.emplace_back(*totals);
   for (std::size_t o = 0; !program.folds && !program.totals && o < call.out.size(); ++o) {
     add(*call.out[o], o);
   }
@@ -149,6 +169,9 @@ sycl::event scan_kernel::state::stage(const scan_call& call, scan_program progra
   const std::int64_t chunk = whole ? length : most;
   if (whole) return launch(call, program, length, chunk, values, nullptr, depends);
 
+  if (detail::forms_of(call.queue).groups_wait && !program.across && !program.folds) {
+    if (auto done = once(call, program, depends)) return *std::move(done);
+  }
   const std::int64_t chunks = over(length, chunk);
   const auto number = detail::value_type(text.scan_type, call.types);
   const std::int64_t elements =
@@ -172,6 +195,50 @@ sycl::event scan_kernel::state::stage(const scan_call& call, scan_program progra
   program.totals = false;
   program.carries = true;
   return launch(call, program, length, chunk, values, &totals, before);
+}
+
+std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_program program,
+                                                    std::span<const sycl::event> depends) const {
+  const auto number = detail::value_type(text.scan_type, call.types);
+  const auto bytes = number ? static_cast<std::int64_t>(number->itemsize())
+                            : static_cast<std::int64_t>(detail::most_value_bytes);
+  program.once = true;
+  program.items = once_items;
+  program.blocks = static_cast<int>(std::min<std::int64_t>(16, once_bytes / bytes / once_items));
+  const std::int64_t tile = std::int64_t{program.items} * program.blocks;
+  const std::int64_t tiles = over(call.length, tile);
+  const std::int64_t all = call.lines * tiles;
+  const std::int64_t windows = call.lines * over(tiles, detail::scan_window);
+  if (all > std::numeric_limits<std::int32_t>::max()) return {};
+
+  std::int64_t widest = 1;
+  const auto each_array = [&](const auto& visit) {
+    std::size_t place = 0;
+    for (const auto* a : call.out) visit(*a, place++);
+    for (std::size_t j = 0; j < call.in.size(); ++j) {
+      if (call.in[j].array() && !signature.inputs[j].raw) visit(*call.in[j].array(), place++);
+    }
+  };
+  each_array([&](const array& a, std::size_t) { widest = std::max(widest, item_bytes(a)); });
+  const auto most = static_cast<std::int64_t>(detail::forms_of(call.queue).vector_bytes);
+  const auto elements = std::clamp<std::int64_t>(most / widest, 1, program.blocks);
+  bool aligned = program.blocks % elements == 0;
+  each_array([&](const array& a, std::size_t place) {
+    aligned = aligned && stands_at_multiples_of(elements, a, call.kept.starts[place],
+                                                call.steps[place], call.kept.steps_of(place));
+  });
+  if (aligned) program.elements = static_cast<int>(elements);
+
+  const std::int64_t flag_count = 1 + all + windows;
+  const std::int64_t values = (all + windows) * (number ? 1 : bytes);
+  const array flags = array::empty(call.queue, std::span(&flag_count, 1),
+                                   dtype::of<std::uint32_t>(), usm_kind::device);
+  const array totals =
+      array::empty(call.queue, std::span(&values, 1), number ? *number : dtype(), usm_kind::device);
+  std::vector<sycl::event> before(depends.begin(), depends.end());
+  auto cleared = memset_async(call.queue, flags, 0);
+  if (!call.queue.is_in_order()) before.push_back(std::move(cleared));
+  return launch(call, program, call.length, tile, nullptr, &totals, before, &flags);
 }
 
 sycl::event scan_kernel::state::run(const scan_call& call,

@@ -25,11 +25,18 @@ struct scan_program {
   bool totals = false;
   /// Begins each chunk with what the chunks before it come to.
   bool carries = false;
+  /// All in one launch: groups wait for each other, see kernels/scan.hpp. Then `blocks` fit the
+  /// type of the values, and so many neighbours are loaded and stored together.
+  bool once = false;
+  int elements = 1;
   /// Loops over lines, taken apart from a flat number.
   std::size_t kept_rank = 0;
 
   std::string key() const;
 };
+
+/// Tiles of which a group joins the totals itself, once what comes before all of them is known.
+inline constexpr int scan_window = 128;
 
 struct scan_source_parts {
   std::span<const expression_parameter> inputs;

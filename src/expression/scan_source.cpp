@@ -16,7 +16,9 @@ class scan_writer {
 
   std::string text() {
     declare();
-    if (program_.across)
+    if (program_.once)
+      once();
+    else if (program_.across)
       across();
     else
       along();
@@ -25,6 +27,7 @@ class scan_writer {
     for (std::size_t k = 0; k < parts_.inputs.size() && !program_.folds; ++k) {
       if (parts_.inputs[k].raw) head += raw_type(k, parts_.types->inputs[k], parts_.own_inputs[k]);
     }
+    if (program_.once) head = "#include \"usmx/scan.hpp\"\n" + head;
     return head + "USMX_KERNEL(1) " + parts_.kernel_name + "(int64_t usmx_lines" + parameters_ +
            ") {\n" + body_ + "}\n";
   }
@@ -61,7 +64,8 @@ class scan_writer {
         read_.push_back(name);
       }
     }
-    if (program_.totals) parameter("usmx_value* usmx_totals");
+    if (program_.once) parameter("uint32_t* usmx_flags");
+    if (program_.totals || program_.once) parameter("usmx_value* usmx_totals");
     if (program_.carries) parameter("const usmx_value* usmx_carried");
     for (std::size_t k = 0; stores() && k < parts_.outputs.size(); ++k) {
       const std::string name = "out" + std::to_string(k);
@@ -89,12 +93,32 @@ class scan_writer {
                            : "usmx_line * " + length + " + " + part;
   }
 
+  /// The pointers of operands as parameters and arguments of `usmx_map_at` and `usmx_store_at`,
+  /// which find their element at the place `usmx_k` of them.
+  std::string pointers(const std::vector<std::string>& names, bool declared) const {
+    std::string text;
+    for (const auto& name : names) {
+      const auto k = std::stoul(name.substr(name.find_first_of("0123456789")));
+      text += ", ";
+      if (declared) {
+        text += name.starts_with("in")
+                    ? "const " + std::string(device_name(parts_.own_inputs[k])) + "* "
+                    : std::string(device_name(parts_.own_outputs[k])) + "* ";
+      }
+      text += "usmx_" + name;
+    }
+    return text;
+  }
+
   void define_map() {
-    line("const auto usmx_map = [&](int64_t usmx_i) {");
     if (program_.folds) {
+      line("const auto usmx_map = [&](int64_t usmx_i) {");
       line("return usmx_values[" + value_at("usmx_i", "usmx_length") + "];\n};");
       return;
     }
+    line(program_.once ? "const auto usmx_map_at = [&](int64_t usmx_i, int64_t usmx_k" +
+                             pointers(read_, true) + ") {\n(void)usmx_k;"
+                       : "const auto usmx_map = [&](int64_t usmx_i) {");
     for (std::size_t k = 0; k < parts_.inputs.size(); ++k) {
       const dtype& as = parts_.types->inputs[k];
       const std::string name = "usmx_in" + std::to_string(k);
@@ -106,17 +130,23 @@ class scan_writer {
         line("const usmx_raw" + std::to_string(k) + " " + parts_.inputs[k].name + "{" + name +
              ", " + name + "_size};");
       } else {
-        line(declared +
-             load_text(as, parts_.own_inputs[k], name, name + "_at + usmx_i * " + name + "_step") +
-             ";");
+        line(declared + load_text(as, parts_.own_inputs[k], name, place(name)) + ";");
       }
     }
     line("const int64_t i = usmx_i; (void)i;");
     line("return usmx_value(" + marked("map_expr", parts_.text->map) + ");\n};");
   }
 
+  std::string place(const std::string& name) const {
+    return program_.once ? "usmx_k * " + (program_.elements > 1 ? "1" : name + "_step")
+                         : name + "_at + usmx_i * " + name + "_step";
+  }
+
   void define_store() {
-    line("const auto usmx_store = [&](int64_t usmx_i, usmx_value a) {");
+    line(program_.once ? "const auto usmx_store_at = [&](int64_t usmx_i, usmx_value a, "
+                         "int64_t usmx_k" +
+                             pointers(written_, true) + ") {"
+                       : "const auto usmx_store = [&](int64_t usmx_i, usmx_value a) {");
     if (program_.folds) {
       line("usmx_values[" + value_at("usmx_i", "usmx_length") + "] = a;\n};");
       return;
@@ -129,8 +159,7 @@ class scan_writer {
     line(marked("post_map_expr", *parts_.post_map) + ";");
     for (std::size_t k = 0; k < parts_.outputs.size(); ++k) {
       const std::string name = "usmx_out" + std::to_string(k);
-      line(store_text(parts_.own_outputs[k], name, name + "_at + usmx_i * " + name + "_step",
-                      parts_.outputs[k].name));
+      line(store_text(parts_.own_outputs[k], name, place(name), parts_.outputs[k].name));
     }
     line("};");
   }
@@ -245,6 +274,64 @@ for (int usmx_k = usmx_item; usmx_k < usmx_here; usmx_k += usmx_items)
     }
   }
 
+  /// Tiles in one launch. What is written here are the functions that kernels/scan.hpp calls.
+  void once() {
+    const std::string numbers =
+        std::to_string(program_.items) + ", " + std::to_string(program_.blocks);
+    const std::string elements = std::to_string(program_.elements);
+    line("usmx::local<usmx::expression::scan::workspace<usmx_value, " + numbers + ">> usmx_space;");
+    line(
+        R"(const usmx::expression::scan::board<usmx_value> usmx_board(usmx_flags, usmx_totals, usmx_lines * usmx_chunks);
+const int64_t usmx_number = usmx::expression::scan::take_number(usmx_space.get(), usmx_board.next_number);
+const int64_t usmx_line = usmx_number / usmx_chunks, usmx_part = usmx_number % usmx_chunks;)");
+    define_place();
+    define_map();
+    define_store();
+    // From the pointers of whole arrays to those of one element.
+    const auto moved = [&](const std::vector<std::string>& names, bool assume) {
+      std::string text;
+      for (const auto& name : names) {
+        const std::string own = "usmx_" + name;
+        const std::string moved = own + " + " + own + "_at + usmx_i * " + own + "_step";
+        text += assume ? ", static_cast<decltype(" + own + ")>(__builtin_assume_aligned(" + moved +
+                             ", " + elements + " * sizeof *" + own + "))"
+                       : ", " + moved;
+      }
+      return text;
+    };
+    line("const auto usmx_load_one = [&](int64_t usmx_i) { return usmx_map_at(usmx_i, 0" +
+         moved(read_, false) + "); };");
+    line(
+        "const auto usmx_store_one = [&](int64_t usmx_i, usmx_value a) { usmx_store_at(usmx_i, a, "
+        "0" +
+        moved(written_, false) + "); };");
+    line("const auto usmx_load = [&](int64_t usmx_i, usmx_value* usmx_to) {");
+    std::string arguments;
+    for (const auto& name : read_) {
+      if (program_.elements > 1) {
+        line("const auto usmx_several_" + name + " = expression::load_several<" + elements +
+             ">(usmx_" + name + " + usmx_" + name + "_at + usmx_i);");
+        arguments += ", usmx_several_" + name + ".at";
+      } else {
+        arguments = moved(read_, false);
+      }
+    }
+    line("_Pragma(\"unroll\")\nfor (int usmx_k = 0; usmx_k < " + elements +
+         "; ++usmx_k) usmx_to[usmx_k] = usmx_map_at(usmx_i + usmx_k, usmx_k" + arguments +
+         ");\n};");
+    line("const auto usmx_store = [&](int64_t usmx_i, const usmx_value* usmx_from) {");
+    line("_Pragma(\"unroll\")\nfor (int usmx_k = 0; usmx_k < " + elements +
+         "; ++usmx_k) usmx_store_at(usmx_i + usmx_k, usmx_from[usmx_k], usmx_k" +
+         moved(written_, program_.elements > 1) + ");\n};");
+    line("const auto usmx_joined = [](usmx_value a, usmx_value b) { return usmx_join(a, b); };");
+    line("const auto usmx_first = [&] { return usmx_value(" +
+         (exclusive() ? *parts_.text->identity : std::string()) + "); };");
+    line("usmx::expression::scan::tile<" + numbers + ", " + std::to_string(scan_window) + ", " +
+         elements + (exclusive() ? ", true" : ", false") +
+         ">(usmx_space.get(), usmx_board, usmx_line, usmx_part, usmx_chunks, usmx_begin, usmx_end, "
+         "usmx_load, usmx_load_one, usmx_joined, usmx_first, usmx_store, usmx_store_one);");
+  }
+
   const scan_source_parts& parts_;
   const scan_program& program_;
   std::vector<std::string> read_;
@@ -257,8 +344,9 @@ for (int usmx_k = usmx_item; usmx_k < usmx_here; usmx_k += usmx_items)
 
 std::string scan_program::key() const {
   std::string key;
-  for (const bool flag : {across, folds, totals, carries}) key += flag ? '1' : '0';
-  for (const int n : {items, blocks, static_cast<int>(kept_rank)}) key += std::to_string(n) + ",";
+  for (const bool flag : {across, folds, totals, carries, once}) key += flag ? '1' : '0';
+  for (const int n : {items, blocks, elements, static_cast<int>(kept_rank)})
+    key += std::to_string(n) + ",";
   return key;
 }
 

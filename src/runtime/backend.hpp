@@ -34,6 +34,11 @@ struct kernel_forms {
   /// triad of 2^28 float32 on an H200 runs at 4389 GB/s with float4, at 3446 without; the CPU
   /// device makes vectors of neighbouring items itself.
   std::size_t vector_bytes = 16;
+  /// Groups that have started go on running while others of the same launch wait for them, as CUDA
+  /// and processors do: long scans then take one launch, which reads and writes each element once,
+  /// instead of three that read twice. Other devices promise nothing of the kind, and the CPU
+  /// device gains nothing. Used by scan.cpp.
+  bool groups_wait = false;
 };
 
 /// One backend, for one type of device where that matters. The defaults are the cautious choice for

@@ -107,6 +107,22 @@ def scans() -> None:
     x = some("int64", 40_000)
     same(running(usmx.asarray(x)), np.cumsum(x))
     same(before(usmx.asarray(x)), np.cumsum(x) - x)
+    for dtype in TYPES:  # each with a tile of its own
+        x = (np.arange(40_000) % 1000 == 0).astype(dtype)
+        a = usmx.asarray(x)
+        same(running(a), np.cumsum(x, dtype=dtype))
+        same(before(a[1:]), np.cumsum(x[1:], dtype=dtype) - x[1:])
+    last = usmx.ScanKernel(
+        "T x",
+        "int64 y",
+        "place{x, i}",
+        "b.value < a.value ? a : b",
+        "y = a.at",
+        name="last",
+        scan_type="place",
+        preamble="struct place { T value; int64_t at; };",
+    )
+    same(last(usmx.asarray(np.ones(40_000, "float32"))), np.arange(40_000))
     x = some("int64", 3000, 40)
     same(running(usmx.asarray(x), axis=0), np.cumsum(x, axis=0))
     same(before(usmx.asarray(x), axis=1), np.cumsum(x, axis=1) - x)

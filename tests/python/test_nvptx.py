@@ -127,21 +127,38 @@ def test_adding_floats_is_one_instruction(tmp_path):
     assert "cas" not in ptx
 
 
-def test_elementwise_kernels_load_and_store_vectors(tmp_path):
-    made = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import usmx; from usmx import _usmx; _usmx._use_forms_of('cuda');"
-            "_usmx._keep_compiled_texts(True);"
-            "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'triad');"
-            "a = usmx.ones(8, 'float32'); k(a, a); print(_usmx._kept_compiled_texts()[0][0])",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
+def text_for_cuda(program):
+    """The last text that a program of usmx compiles."""
+    text = (
+        "import usmx; from usmx import _usmx; _usmx._use_forms_of('cuda');"
+        f"_usmx._keep_compiled_texts(True);{program}"
+        "; print(_usmx._kept_compiled_texts()[-1][0])"
     )
-    ptx = ptx_of(tmp_path, "triad", made.stdout)
+    made = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True
+    )
+    return made.stdout
+
+
+def test_elementwise_kernels_load_and_store_vectors(tmp_path):
+    text = text_for_cuda(
+        "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'triad');"
+        "a = usmx.ones(8, 'float32'); k(a, a)"
+    )
+    ptx = ptx_of(tmp_path, "triad", text)
     assert ptx.count("ld.global.v4") == 2
     assert ptx.count("st.global.v4") == 1
+
+
+def test_long_scans_load_vectors_and_order_what_groups_tell_each_other(tmp_path):
+    text = text_for_cuda(
+        "k = usmx.ScanKernel('T x', 'T y', 'x', 'a + b', name='sums');"
+        "k(usmx.ones(40_000, 'float32'))"
+    )
+    ptx = ptx_of(tmp_path, "sums", text)
+    assert ptx.count("ld.v4") == ptx.count("st.v4") == 4  # 16 elements an item
+    # A fence stands right before each flag that is set, and after each that was seen.
+    found = re.findall(r"call.*MemoryBarrier|(?:st|ld)\.relaxed\.gpu\.b32", ptx)
+    kinds = "".join("F" if x.startswith("call") else "S" if x[0] == "s" else "L" for x in found)
+    assert kinds == "FSLFLFFS"
+    assert "membar.gl" in ptx
