@@ -1,11 +1,11 @@
 # Turns every file below kernels/ into a string inside the library, so that device code travels with
-# it: usmx::detail::kernel_source("prelude/math.hpp"), and the list of all names.
+# it: usmx::detail::kernel_file("prelude/math.hpp"), and the list of all names.
 function(usmx_embed_kernels out)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/kernels)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
   list(FILTER files EXCLUDE REGEX "(^|/)\\.")
   set(text "// Generated from kernels/ by cmake/EmbedKernels.cmake.\n#include <span>\n#include <string_view>\n\n")
-  string(APPEND text "namespace usmx::detail {\nstd::string_view kernel_source(std::string_view name) {\n")
+  string(APPEND text "namespace usmx::detail {\nstd::string_view kernel_file(std::string_view name) {\n")
   set(names "")
   foreach(name ${files})
     file(READ ${folder}/${name} content)
@@ -13,7 +13,7 @@ function(usmx_embed_kernels out)
     string(APPEND names "\"${name}\", ")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${name})
   endforeach()
-  string(APPEND text "  return {};\n}\nstd::span<const std::string_view> kernel_source_names() {\n")
+  string(APPEND text "  return {};\n}\nstd::span<const std::string_view> kernel_file_names() {\n")
   string(APPEND text "  static constexpr std::string_view names[] = {${names}};\n  return names;\n}\n")
   string(APPEND text "}  // namespace usmx::detail\n")
   file(CONFIGURE OUTPUT ${out} CONTENT "${text}" @ONLY)

@@ -6,50 +6,13 @@
 // Distances are in units of TO and FROM. The outermost dimension comes first.
 // SPDX-License-Identifier: Apache-2.0
 
-template <class A, class B>
-inline constexpr bool same = false;
-template <class A>
-inline constexpr bool same<A, A> = true;
-template <class T>
-inline constexpr bool is_floating = same<T, half> || same<T, float> || same<T, double>;
+#include "usmx/cast.hpp"
 
-// As on the host: towards zero, and the lowest number for what does not fit.
-template <class Integer, class Floating>
-Integer truncate(Floating x) {
-  if constexpr (same<Integer, uint64_t>) {
-    constexpr Floating two_63 = Floating(9223372036854775808.0f);
-    if (x >= two_63) {
-      return x < 2 * two_63 ? uint64_t(int64_t(x - two_63)) ^ (uint64_t(1) << 63) : uint64_t(0);
-    }
-    return uint64_t(truncate<int64_t>(x));
-  } else if constexpr (same<Integer, int64_t>) {
-    constexpr Floating two_63 = Floating(9223372036854775808.0f);
-    return x >= -two_63 && x < two_63 ? int64_t(x) : int64_t(uint64_t(1) << 63);
-  } else if constexpr (same<Integer, uint32_t>) {
-    return uint32_t(truncate<int64_t>(x));
-  } else {
-    constexpr Floating two_31 = Floating(2147483648.0f);
-    return Integer(x >= -two_31 && x < two_31 ? int32_t(x) : int32_t(uint32_t(1) << 31));
-  }
-}
-
-template <class To, class From>
-To convert(From x) {
-  if constexpr (same<To, From>) {
-    return x;
-  } else if constexpr (same<To, bool>) {
-    return x != From(0);
-  } else if constexpr (same<From, half> && !is_floating<To>) {
-    return truncate<To>(float(x));
-  } else if constexpr (is_floating<From> && !is_floating<To>) {
-    return truncate<To>(x);
-  } else {
-    return To(x);
-  }
-}
+using usmx::expression::convert;
+using usmx::expression::is_same;
 
 inline FROM load(const FROM* from) {
-  if constexpr (same<FROM, bool>) {
+  if constexpr (is_same<FROM, bool>) {
     return *reinterpret_cast<const uint8_t*>(from) != 0;  // a foreign true need not be 1
   } else {
     return *from;
@@ -65,7 +28,7 @@ inline void copy_element(TO* to, const FROM* from) {
   to[1] = TO(0);
 #endif
 #elif FROM_PARTS == 2
-  if constexpr (same<TO, bool>) {
+  if constexpr (is_same<TO, bool>) {
     *to = from[0] != FROM(0) || from[1] != FROM(0);
   } else {
     *to = convert<TO>(from[0]);

@@ -97,6 +97,26 @@ class kernel_argument {
   std::uint64_t bits_ = 0;
 };
 
+/// A kernel as a text declares it.
+struct kernel_declaration {
+  std::string name;
+  int rank = 1;  ///< dimensions of its range
+  /// Empty if nothing is said about them.
+  std::optional<std::vector<kernel_parameter>> parameters;
+};
+
+/// A text that a program wrote, together with what it declares: nothing is read from it. It sees
+/// the prelude.
+struct kernel_source {
+  std::string text;
+  std::vector<kernel_declaration> kernels;
+  std::vector<std::string> options = {};
+};
+
+namespace detail {
+struct own_launch;
+}
+
 /// What a kernel needs of its device as it was compiled for it, and what it allows there.
 struct kernel_limits {
   std::size_t max_work_group_size = 0;  ///< work-items
@@ -165,6 +185,7 @@ class kernel {
 
  private:
   friend class program;
+  friend struct detail::own_launch;
   struct state;
   struct unsized_kernel;
   /// "argument 1 of kernel 'f' (float* x)", as messages begin.
@@ -174,6 +195,13 @@ class kernel {
   kernel sized_for(std::span<const kernel_argument> arguments) const;
   void check(const sycl::queue& queue, const launch_range& range,
              std::span<const kernel_argument> arguments) const;
+  void check_range(const launch_range& range) const;
+  sycl::event submit(sycl::queue& queue, const launch_range& range,
+                     std::span<const kernel_argument> arguments,
+                     std::span<const sycl::event> depends) const;
+  void submit_without_event(sycl::queue& queue, const launch_range& range,
+                            std::span<const kernel_argument> arguments,
+                            std::span<const sycl::event> depends) const;
   explicit kernel(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
   std::shared_ptr<const state> state_;
 };
@@ -191,6 +219,7 @@ class program {
   /// compilation. Throws build_error with the compiler's log, whose lines are those of `source`.
   static program build(const sycl::queue& queue, std::string source,
                        std::vector<std::string> options = {});
+  static program build(const sycl::queue& queue, kernel_source source);
 
   /// The kernel of that name. Throws std::out_of_range naming those there are.
   kernel get(std::string_view name) const;
@@ -242,9 +271,9 @@ std::vector<signature> read_signatures(std::string_view source,
 bool includes_sycl(std::string_view source);
 
 /// An embedded file of kernels/, named by its path there; empty if there is none.
-std::string_view kernel_source(std::string_view name);
+std::string_view kernel_file(std::string_view name);
 /// The paths of all embedded files.
-std::span<const std::string_view> kernel_source_names();
+std::span<const std::string_view> kernel_file_names();
 
 }  // namespace detail
 }  // namespace usmx

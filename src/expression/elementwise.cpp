@@ -8,6 +8,7 @@
 
 #include "expression/elementwise_state.hpp"
 #include "expression/expression_call.hpp"
+#include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/copy_paths.hpp"
 #include "usmx/copy.hpp"
@@ -205,9 +206,9 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
   // event is asked in a tenth of the time that a queue takes.
   const bool any_made = std::ranges::any_of(out, [](const auto& o) { return !o.given; });
   if (any_made) {
-    k.launch(queue, items, arguments, depends);
+    detail::own_launch::launch(k, queue, items, arguments, depends);
   } else {
-    k.enqueue(queue, items, arguments, depends);
+    detail::own_launch::enqueue(k, queue, items, arguments, depends);
   }
 }
 

@@ -74,20 +74,10 @@ void elementwise_kernel::state::check_operands(const sycl::queue& queue,
                                 " outputs, got " + std::to_string(in.size()) + " and " +
                                 std::to_string(out.size()));
   }
-  std::optional<sycl::context> context;
-  const auto check_context = [&](const array& a, const char* what, const expression_parameter& p) {
-    if (a.queue() == queue) return;
-    if (!context) context = queue.get_context();
-    if (a.queue().get_context() != *context) {
-      throw std::invalid_argument(called(what, p) +
-                                  ": its memory belongs to another context than the queue; copy it "
-                                  "with to_device()");
-    }
-  };
   for (std::size_t k = 0; k < in.size(); ++k) {
     const auto& p = parameters[k];
     if (const auto* a = in[k].array()) {
-      check_context(*a, "input", p);
+      detail::check_memory(queue, "input", p, *a);
     } else if (p.raw) {
       throw interop_error(fault::kind_mismatch,
                           called("input", p) + ": is a number, expected an array");
@@ -99,7 +89,7 @@ void elementwise_kernel::state::check_operands(const sycl::queue& queue,
       if (!p.raw) continue;
       throw std::invalid_argument(called("output", p) + ": a raw output has to be given");
     }
-    check_context(*out[k].given, "output", p);
+    detail::check_memory(queue, "output", p, *out[k].given);
     const auto& v = out[k].given->elements();
     if (v.read_only()) {
       throw interop_error(fault::read_only, called("output", p) + ": is read-only");

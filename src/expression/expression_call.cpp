@@ -9,6 +9,7 @@
 
 #include "core/format.hpp"
 #include "kernel/source/user_text.hpp"
+#include "memory/reach.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/copy_paths.hpp"
 #include "usmx/copy.hpp"
@@ -21,13 +22,21 @@ bool is_part_of_word(char c) {
   return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-void check_context(const sycl::queue& queue, const std::string& who, const array& a) {
+}  // namespace
+
+void check_memory(const sycl::queue& queue, const char* what, const expression_parameter& p,
+                  const array& a) {
+  if (a.queue() == queue) return;
   if (a.queue().get_context() != queue.get_context()) {
-    throw std::invalid_argument(who + ": its memory belongs to another context than the queue");
+    throw std::invalid_argument(called(what, p) +
+                                ": its memory belongs to another context than the queue; copy it "
+                                "with to_device()");
+  }
+  if (a.kind() == usm_kind::device) {
+    require_within_reach(called(what, p), usm_kind::device, a.queue().get_device(),
+                         queue.get_device());
   }
 }
-
-}  // namespace
 
 bool repeats_elements(const layout& where) {
   if (where.is_c_contiguous()) return false;
@@ -104,7 +113,7 @@ void check_inputs(const sycl::queue& queue, const expression_signature& signatur
         throw std::invalid_argument(called("input", p) + ": is a number, expected an array");
       continue;
     }
-    check_context(queue, called("input", p), *a);
+    check_memory(queue, "input", p, *a);
     if (p.raw && !a->elements().layout().is_c_contiguous()) {
       throw std::invalid_argument(called("input", p) +
                                   ": is strided, and a raw parameter of this kernel knows no "
@@ -126,7 +135,7 @@ expression_types check_outputs(const sycl::queue& queue, const expression_signat
     const auto& v = outputs[k].given->elements();
     given[k] = v.dtype();
     const std::string who = called("output", signature.outputs[k]);
-    check_context(queue, who, *outputs[k].given);
+    check_memory(queue, "output", signature.outputs[k], *outputs[k].given);
     if (!(v.layout().shape() == shape)) {
       throw std::invalid_argument(who + ": has shape " + shape_text(v.layout().shape()) +
                                   ", expected " + shape_text(shape));
@@ -208,7 +217,10 @@ std::vector<std::int64_t> steps_over(const extents& shape, const array& a) {
 kernel compile_expression(const sycl::queue& queue, const std::string& source,
                           const std::string& name, std::span<const std::string> options) {
   try {
-    return program::build(queue, source, {options.begin(), options.end()}).get(name);
+    return program::build(queue, {.text = source,
+                                  .kernels = {{.name = name, .rank = 1, .parameters = {}}},
+                                  .options = {options.begin(), options.end()}})
+        .get(name);
   } catch (const build_error& e) {
     throw in_marked_text(source, e);
   }

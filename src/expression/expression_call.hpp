@@ -22,6 +22,9 @@ namespace usmx::detail {
 
 /// "input 'x' (T x)", as messages begin.
 std::string called(const char* what, const expression_parameter& p);
+/// Throws std::invalid_argument if the queue's device does not reach the array's memory.
+void check_memory(const sycl::queue& queue, const char* what, const expression_parameter& p,
+                  const array& a);
 /// Whether a word stands in C++ text by itself; comments and strings count as text.
 bool has_word(std::string_view text, std::string_view word) noexcept;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "expression/reduction_state.hpp"
+#include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/promotion.hpp"
 
@@ -231,8 +232,8 @@ sycl::event reduction_kernel::state::launch(const reduction_call& call,
   }
   const auto local = static_cast<std::size_t>(program.shape.items);
   const std::size_t global = static_cast<std::size_t>(groups) * local;
-  return k.launch(call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments,
-                  depends);
+  return detail::own_launch::launch(
+      k, call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments, depends);
 }
 
 sycl::event reduction_kernel::state::run(reduction_call& call,

@@ -11,6 +11,7 @@
 
 #include "expression/expression_call.hpp"
 #include "expression/scan_plan.hpp"
+#include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 
@@ -156,8 +157,8 @@ sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program
       program.across ? over(call.lines * chunks, program.items) : call.lines * chunks;
   const auto local = static_cast<std::size_t>(program.items);
   const std::size_t global = static_cast<std::size_t>(groups) * local;
-  return k.launch(call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments,
-                  depends);
+  return detail::own_launch::launch(
+      k, call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments, depends);
 }
 
 sycl::event scan_kernel::state::stage(const scan_call& call, scan_program program,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -241,14 +242,21 @@ executable compile(const sycl::context& context, const sycl::device& device,
   }
   add_cuda_path(device, options);
   if (!includes_sycl(source)) {
-    for (const auto name : kernel_source_names()) {
-      headers.add("usmx/" + std::string(name), std::string(kernel_source(name)));
+    for (const auto name : kernel_file_names()) {
+      headers.add("usmx/" + std::string(name), std::string(kernel_file(name)));
     }
     headers.add("usmx/options.hpp", take_macros(options));
-    // Included by the command line, not by the text: so the user's lines keep their numbers.
-    for (const char* header : {"usmx/options.hpp", "usmx/prelude.hpp"}) {
-      options.insert(options.begin(), {"-Xclang", "-include", "-Xclang", header});
+    // Included by the command line, not by the text: so the user's lines keep their numbers, and
+    // the macros meet no header of ours, neither the prelude nor those that the text includes.
+    std::vector<std::string> included{"usmx/prelude.hpp"};
+    std::ranges::move(own_headers(source), std::back_inserter(included));
+    included.emplace_back("usmx/options.hpp");
+    std::vector<std::string> first;
+    for (auto& header : included) {
+      first.insert(first.end(), {"-Xclang", "-include", "-Xclang", std::move(header)});
     }
+    std::ranges::move(options, std::back_inserter(first));
+    options = std::move(first);
   }
   std::string log;
   std::optional<source_bundle> text;
@@ -280,7 +288,7 @@ std::string disk_key(const sycl::device& device, std::string_view source,
     const std::string runtime = runtime_identity();
     if (runtime.empty()) return runtime;
     std::string text = std::string(version) + '\0' + runtime + '\0' + processor();
-    for (const auto name : kernel_source_names()) text.append(1, '\0').append(kernel_source(name));
+    for (const auto name : kernel_file_names()) text.append(1, '\0').append(kernel_file(name));
     // The prelude is long and the same for all programs: what tells two of them apart is enough.
     return std::to_string(checksum(text)) + '\0' + runtime + '\0' + processor();
   }();

@@ -241,19 +241,11 @@ void kernel::check_count(std::size_t arguments) const {
                               std::to_string(arguments));
 }
 
-void kernel::check(const sycl::queue& queue, const launch_range& range,
-                   std::span<const kernel_argument> arguments) const {
+void kernel::check_range(const launch_range& range) const {
   const auto& s = *state_;
-  if (!is_for(queue)) {
-    throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
-                                (queue.get_context() != s.context ? "context" : "device"));
-  }
-  check_count(arguments.size());
-  // A kernel that `with_local` gave takes local memory of its sizes alone.
-  if (!s.local.empty()) static_cast<void>(sized_for(arguments));
   if (s.rank != 0 && s.rank != range.rank()) {
     throw std::invalid_argument("range: " + detail::shape_text(range.global()) +
-                                " has another number of " + "dimensions than the " +
+                                " has another number of dimensions than the " +
                                 std::to_string(s.rank) + " of kernel '" + s.name + "'");
   }
   const auto local = range.local();
@@ -265,7 +257,21 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                                 "' takes at most " + std::to_string(s.max_work_group_size) +
                                 " in a group");
   }
-  detail::check_groups(detail::backend_of(s.device), s.name, range);
+  detail::check_groups(*s.backend, s.name, range);
+}
+
+void kernel::check(const sycl::queue& queue, const launch_range& range,
+                   std::span<const kernel_argument> arguments) const {
+  const auto& s = *state_;
+  if (!is_for(queue)) {
+    throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
+                                (queue.get_context() != s.context ? "context" : "device"));
+  }
+  check_count(arguments.size());
+  // A kernel that `with_local` gave takes local memory of its sizes alone.
+  if (!s.local.empty()) static_cast<void>(sized_for(arguments));
+  check_range(range);
+  const auto local = range.local();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& a = arguments[i];
     const auto* p = s.parameters ? &(*s.parameters)[i] : nullptr;
@@ -345,11 +351,9 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
   }
 }
 
-sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
+sycl::event kernel::submit(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
                            std::span<const sycl::event> depends) const {
-  if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends);
-  check(queue, range, arguments);
   const detail::using_driver inside;
   detail::submits_to(queue);
   // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
@@ -369,16 +373,14 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   return launched;
 }
 
-void kernel::enqueue(sycl::queue& queue, const launch_range& range,
-                     std::span<const kernel_argument> arguments,
-                     std::span<const sycl::event> depends) const {
+void kernel::submit_without_event(sycl::queue& queue, const launch_range& range,
+                                  std::span<const kernel_argument> arguments,
+                                  std::span<const sycl::event> depends) const {
   // A record may want the device's times, which only an event knows.
   if (is_traced() || range.size() == 0) {
-    launch(queue, range, arguments, depends);
+    submit(queue, range, arguments, depends);
     return;
   }
-  if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends);
-  check(queue, range, arguments);
   const detail::using_driver inside;
   detail::submits_to(queue);
   const launch_range cut = in_groups(queue, state_->name, range,
@@ -388,6 +390,39 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
   sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
     fill_in(h, cut, arguments, depends, code, state_->parameters);
   });
+}
+
+sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
+                           std::span<const kernel_argument> arguments,
+                           std::span<const sycl::event> depends) const {
+  if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends);
+  check(queue, range, arguments);
+  return submit(queue, range, arguments, depends);
+}
+
+void kernel::enqueue(sycl::queue& queue, const launch_range& range,
+                     std::span<const kernel_argument> arguments,
+                     std::span<const sycl::event> depends) const {
+  if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends);
+  check(queue, range, arguments);
+  submit_without_event(queue, range, arguments, depends);
+}
+
+sycl::event detail::own_launch::launch(const kernel& k, sycl::queue& queue,
+                                       const launch_range& range,
+                                       std::span<const kernel_argument> arguments,
+                                       std::span<const sycl::event> depends) {
+  k.check_count(arguments.size());
+  k.check_range(range);
+  return k.submit(queue, range, arguments, depends);
+}
+
+void detail::own_launch::enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
+                                 std::span<const kernel_argument> arguments,
+                                 std::span<const sycl::event> depends) {
+  k.check_count(arguments.size());
+  k.check_range(range);
+  k.submit_without_event(queue, range, arguments, depends);
 }
 
 }  // namespace usmx

@@ -39,6 +39,8 @@ struct program::origin {
   /// The kernel whose local memory has a size in this program, and its sizes.
   std::string sized = {};
   std::vector<local_memory> sizes = {};
+  /// What the source declares, if it is said; else it is read.
+  std::optional<std::vector<kernel_declaration>> declared = {};
 };
 
 /// The program of a kernel with local memory, and the kernels that it gave for each size so far.
@@ -60,6 +62,7 @@ struct kernel::state {
   std::shared_ptr<unsized_kernel> unsized = {};
   /// Compiled for groups of one size.
   bool has_group_size = false;
+  const detail::backend_row* backend = nullptr;
   /// What the code belongs to; null if there is one for each size of local memory.
   std::shared_ptr<const program::state> from = {};
   mutable std::mutex mutex = {};
@@ -68,6 +71,18 @@ struct kernel::state {
   /// What is launched. Brings the code back into memory where it was dropped, which compiles it if
   /// the disk does not have it.
   sycl::kernel code() const;
+};
+
+/// Launches kernels of texts that the library wrote: which arguments they take is known from the
+/// list that the text was written from, and arrays were checked where they came in.
+struct detail::own_launch {
+  static sycl::event launch(const kernel& k, sycl::queue& queue, const launch_range& range,
+                            std::span<const kernel_argument> arguments,
+                            std::span<const sycl::event> depends);
+  /// Without an event, which is quicker.
+  static void enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
+                      std::span<const kernel_argument> arguments,
+                      std::span<const sycl::event> depends);
 };
 
 }  // namespace usmx

@@ -32,7 +32,8 @@ using detail::program_memory;
 struct program::state final : detail::held_program, std::enable_shared_from_this<state> {
   explicit state(origin made_from)
       : from(std::move(made_from)),
-        signatures(detail::read_signatures(from.source, from.options)),
+        signatures(from.declared ? std::vector<detail::signature>()
+                                 : detail::read_signatures(from.source, from.options)),
         source(detail::with_wrappers(from.source, signatures, from.sized, from.sizes)),
         input(detail::input_of(from.source, from.options)),
         disk_key(input == detail::program_input::files
@@ -65,6 +66,8 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
   void compile() const;
   void store(std::vector<std::string> files, std::vector<char> binary) const noexcept;
   void find_names();
+  detail::declared_kernel declaration_of(const std::string& name,
+                                         std::optional<std::size_t> passed) const;
   /// Whether the kernels of that name have no size yet.
   bool is_unsized(std::string_view name) const;
   std::shared_ptr<const kernel::state> make(const std::string& name) const;
@@ -161,11 +164,22 @@ bool program::state::load_from_disk() const {
 }
 
 void program::state::find_names() {
-  for (const auto& s : signatures) {
-    if (std::ranges::count(names, s.name) == 0 && (built->has(s.name) || is_unsized(s.name))) {
-      names.push_back(s.name);
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::count(names, name) == 0 && (built->has(name) || is_unsized(name))) {
+      names.push_back(name);
     }
-  }
+  };
+  for (const auto& s : signatures) add(s.name);
+  if (!from.declared) return;
+  for (const auto& k : *from.declared) add(k.name);
+}
+
+detail::declared_kernel program::state::declaration_of(const std::string& name,
+                                                       std::optional<std::size_t> passed) const {
+  if (!from.declared) return detail::declaration_of(signatures, name, passed);
+  const auto found = std::ranges::find(*from.declared, name, &kernel_declaration::name);
+  if (found == from.declared->end()) return {};
+  return {found->parameters, found->rank};
 }
 
 void program::state::compile() const {
@@ -235,7 +249,8 @@ std::shared_ptr<const kernel::state> program::state::make_unsized(const std::str
                         .max_work_group_size = group,
                         .rank = s->rank,
                         .parameters = s->parameters,
-                        .unsized = std::move(unsized)});
+                        .unsized = std::move(unsized),
+                        .backend = &detail::backend_of(from.device)});
 }
 
 std::shared_ptr<const kernel::state> program::state::make(const std::string& name) const {
@@ -259,7 +274,7 @@ std::shared_ptr<const kernel::state> program::state::make(const std::string& nam
   }
   const auto group =
       handle.get_info<sycl::info::kernel_device_specific::work_group_size>(from.device);
-  auto declared = detail::declaration_of(signatures, name, passed);
+  auto declared = declaration_of(name, passed);
   const auto count =
       declared.parameters ? declared.parameters->size() : passed.value_or(kernel::unknown_count);
   return std::shared_ptr<const kernel::state>(
@@ -272,6 +287,7 @@ std::shared_ptr<const kernel::state> program::state::make(const std::string& nam
                         .parameters = std::move(declared.parameters),
                         .local = name == from.sized ? from.sizes : decltype(from.sizes)(),
                         .has_group_size = has_group_size,
+                        .backend = &backend,
                         .from = shared_from_this(),
                         .handle = std::move(handle)});
 }
@@ -297,6 +313,16 @@ program program::build(const sycl::queue& queue, std::string source,
   auto all = detail::common_options(detail::backend_of(queue));
   std::ranges::move(options, std::back_inserter(all));
   return build(origin{queue.get_context(), queue.get_device(), std::move(source), std::move(all)});
+}
+
+program program::build(const sycl::queue& queue, kernel_source source) {
+  auto all = detail::common_options(detail::backend_of(queue));
+  std::ranges::move(source.options, std::back_inserter(all));
+  return build(origin{.context = queue.get_context(),
+                      .device = queue.get_device(),
+                      .source = std::move(source.text),
+                      .options = std::move(all),
+                      .declared = std::move(source.kernels)});
 }
 
 program program::build(origin from) {

@@ -52,7 +52,7 @@ bool is_own_header(std::string_view path) {
   if (!path.starts_with(prefix) || !path.ends_with('"')) return false;
   path.remove_prefix(prefix.size());
   path.remove_suffix(1);
-  return !kernel_source(path).empty();
+  return !kernel_file(path).empty();
 }
 
 /// `<sycl/sycl.hpp>`, `<cmath>`, `<stdint.h>`: found in the compiler or in a folder of the system.
@@ -91,6 +91,16 @@ program_input input_of(std::string_view source, std::span<const std::string> opt
   if (found == headers &&
       (is_set("CPATH") || is_set("CPLUS_INCLUDE_PATH") || is_set("C_INCLUDE_PATH"))) {
     return files;
+  }
+  return found;
+}
+
+std::vector<std::string> own_headers(std::string_view source) {
+  std::vector<std::string> found;
+  for (const auto& line : directives_of(without_splices(source).text)) {
+    if (line.name != "include" || !is_own_header(line.rest)) continue;
+    if (!line.rest.ends_with(".hpp\"")) continue;
+    found.push_back(line.rest.substr(1, line.rest.size() - 2));
   }
   return found;
 }

@@ -17,6 +17,9 @@ enum class program_input {
 };
 program_input input_of(std::string_view source, std::span<const std::string> options);
 
+/// The files of kernels/ that a text includes: "usmx/expression.hpp".
+std::vector<std::string> own_headers(std::string_view source);
+
 /// Lets a compiler write down the files that it reads, in memory.
 class read_files {
  public:

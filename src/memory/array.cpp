@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/format.hpp"
 #include "memory/reach.hpp"
 #include "usmx/runtime.hpp"
 
@@ -21,14 +22,6 @@ std::string hex(const void* p) {
   return "0x" + (out.empty() ? "0" : out);
 }
 
-std::string text(std::span<const std::int64_t> shape) {
-  std::string out = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    out += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
-  }
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
-
 /// "field: held, but message".
 [[noreturn]] void raise(fault code, const std::string& held) {
   throw interop_error(code,
@@ -38,7 +31,7 @@ std::string text(std::span<const std::int64_t> shape) {
 layout c_order(std::span<const std::int64_t> shape, dtype type) {
   layout where;
   if (const fault f = layout::c_order(extents(shape), type.itemsize(), where); f != fault::none) {
-    raise(f, text(shape));
+    raise(f, detail::shape_text(shape));
   }
   return where;
 }

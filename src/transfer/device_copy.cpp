@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/kernel.hpp"
@@ -94,6 +95,21 @@ std::string macro(const char* name, const std::string& value) {
   return "-D" + std::string(name) + "=" + value;
 }
 
+/// A file of kernels/, compiled with these options.
+program copy_program(const sycl::queue& queue, std::string_view file,
+                     std::initializer_list<const char*> kernels, std::vector<std::string> options) {
+  kernel_source source{std::string(kernel_file(file)), {}, std::move(options)};
+  for (const char* name : kernels) source.kernels.push_back({name, 1, {}});
+  return program::build(queue, std::move(source));
+}
+
+sycl::event launch(const kernel& run, sycl::queue& queue, const launch_range& range,
+                   std::initializer_list<kernel_argument> arguments,
+                   std::span<const sycl::event> depends) {
+  return own_launch::launch(run, queue, range, std::span(arguments.begin(), arguments.size()),
+                            depends);
+}
+
 /// The dimension, other than the innermost, along which the source's elements are neighbours while
 /// the destination's are along the innermost one; -1 if this is no transposition worth tiles.
 int transposed_axis(const loop_nest& nest, std::size_t itemsize) noexcept {
@@ -123,9 +139,9 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   const std::int64_t edge = !are_loops ? 32 : is_pair ? 16 : itemsize == 8 ? 32 : 64;
   const std::int64_t items = are_loops ? edge : 256;
   const kernel run =
-      program::build(queue, std::string(kernel_source("tiled_copy.cpp")),
-                     {macro("WORD", is_pair ? "pair" : word.name),
-                      macro("TILE", std::to_string(edge)), macro("ITEMS", std::to_string(items))})
+      copy_program(queue, "tiled_copy.cpp", {"tiled_copy"},
+                   {macro("WORD", is_pair ? "pair" : word.name),
+                    macro("TILE", std::to_string(edge)), macro("ITEMS", std::to_string(items))})
           .get("tiled_copy");
 
   const loop_nest loops = nest.with_next_to_inner(axis);
@@ -144,10 +160,10 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   const auto groups = static_cast<std::size_t>(n[0] * n[1] * tiles(n[2]) * tiles(n[3]));
   const auto local = static_cast<std::size_t>(items);
   const std::size_t global = groups * local;
-  commands.then(run.launch(queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
-                           {static_cast<const void*>(to), static_cast<const void*>(from), n[2],
-                            n[3], d[2], s[3], n[1], d[0], d[1], s[0], s[1]},
-                           commands.before()));
+  commands.then(launch(run, queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
+                       {static_cast<const void*>(to), static_cast<const void*>(from), n[2], n[3],
+                        d[2], s[3], n[1], d[0], d[1], s[0], s[1]},
+                       commands.before()));
   return true;
 }
 
@@ -227,11 +243,12 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   const auto size = static_cast<std::uint64_t>(loops.count(loops.rank));
   constexpr std::size_t fixed_rank = 4;
 
-  const program built = program::build(queue, std::string(kernel_source("strided_copy.cpp")),
-                                       {macro("TO", to_type.name), macro("FROM", from_type.name),
-                                        macro("TO_PARTS", std::to_string(to_type.parts)),
-                                        macro("FROM_PARTS", std::to_string(from_type.parts)),
-                                        macro("RANK", std::to_string(std::min(rank, fixed_rank)))});
+  const program built =
+      copy_program(queue, "strided_copy.cpp", {"strided_copy", "strided_copy_any"},
+                   {macro("TO", to_type.name), macro("FROM", from_type.name),
+                    macro("TO_PARTS", std::to_string(to_type.parts)),
+                    macro("FROM_PARTS", std::to_string(from_type.parts)),
+                    macro("RANK", std::to_string(std::min(rank, fixed_rank)))});
 
   if (rank <= fixed_rank) {
     // Missing outer dimensions stand at the end of the outer side: dimension 0 takes what remains.
@@ -245,10 +262,10 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
       s[at] = loops.from[k] / from_type.bytes;
     }
     const kernel run = built.get("strided_copy");
-    commands.then(run.launch(queue, range_for(run, queue, size),
-                             {static_cast<const void*>(to), static_cast<const void*>(from), size,
-                              n[1], n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
-                             commands.before()));
+    commands.then(launch(run, queue, range_for(run, queue, size),
+                         {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1],
+                          n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
+                         commands.before()));
     return;
   }
   std::vector<std::int64_t> table;
@@ -259,10 +276,10 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   const array on_device = device_table(commands, table);
   const kernel run = built.get("strided_copy_any");
   commands.then(
-      run.launch(queue, range_for(run, queue, size),
-                 {static_cast<const void*>(to), static_cast<const void*>(from), size,
-                  static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
-                 commands.before()));
+      launch(run, queue, range_for(run, queue, size),
+             {static_cast<const void*>(to), static_cast<const void*>(from), size,
+              static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
+             commands.before()));
 }
 
 }  // namespace

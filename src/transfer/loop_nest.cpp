@@ -7,18 +7,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/format.hpp"
+
 namespace usmx::detail {
-namespace {
-
-std::string text(const extents& shape) {
-  std::string out = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    out += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
-
-}  // namespace
-
 std::int64_t loop_nest::count(int depth) const noexcept {
   return std::accumulate(shape.begin(), shape.begin() + depth, std::int64_t{1},
                          std::multiplies<>());
@@ -120,8 +111,9 @@ loop_nest make_nest(const any_view& dst, const any_view& src) noexcept {
 
 void check_copy(const any_view& dst, const any_view& src) {
   if (!(dst.layout().shape() == src.layout().shape())) {
-    throw std::invalid_argument("shape: " + text(src.layout().shape()) + " cannot be copied to " +
-                                text(dst.layout().shape()) + "; the shapes must be equal");
+    throw std::invalid_argument("shape: " + shape_text(src.layout().shape()) +
+                                " cannot be copied to " + shape_text(dst.layout().shape()) +
+                                "; the shapes must be equal");
   }
   if (dst.read_only()) {
     throw interop_error(fault::read_only, std::string(field_of(fault::read_only)) +

@@ -57,6 +57,35 @@ USMX_KERNEL(1) fill_with(int* p, int value) { p[usmx::global_id()] = value; }
 
 // --- building -----------------------------------------------------------------------------------
 
+TEST(Program, OfAGeneratedTextKnowsWhatItIsTold) {
+  // A reader of the text would take `number` for an int of its own, and find no kernel at all.
+  auto q = queue();
+  usmx::kernel_parameter out, number;
+  out.text = "float* out";
+  out.pointer = true;
+  out.type = dtype::of<float>();
+  number.text = "float number";
+  number.type = dtype::of<float>();
+  const std::string text = unique(R"(
+#define BEGIN USMX_KERNEL(1) told
+using number = int;
+BEGIN(float* out, float number) { out[usmx::global_id()] = number; }
+)");
+  const auto p = program::build(
+      q, {.text = text,
+          .kernels = {{.name = "told", .rank = 1, .parameters = std::vector{out, number}}}});
+  CHECK(p.names() == std::vector<std::string>{"told"});
+  const auto k = p.get("told");
+  CHECK_EQUAL(k.rank(), 1);
+  CHECK_EQUAL(k.argument_count(), 2U);
+  CHECK_EQUAL((*k.parameters())[1].text, "float number");
+  const auto x = filled(3, 0.0f);
+  k.launch(q, 3, {x, 1.5f}).wait();
+  CHECK_EQUAL(at<float>(x)[2], 1.5f);
+  CHECK(contains(message_of<usmx::interop_error>([&] { k.launch(q, 3, {x, 2}); }),
+                 "argument 1 of kernel 'told' (float number): has type int32, expected float32"));
+}
+
 TEST(Program, ComputesWhatItsSourceSays) {
   const auto k = program::build(queue(), axpy).get("axpy");
   auto x = filled(1000, 2.0f), y = filled(1000, 1.0f);

@@ -449,3 +449,12 @@ def test_nothing_is_kept():
         with pytest.raises(TypeError):
             ADD(x, "one")
     assert sys.getrefcount(x) == before
+
+
+@pytest.mark.parametrize("name", ["N", "T", "As", "at", "Integer", "count"])
+def test_macros_among_the_options_meet_no_header(name):
+    """A macro is for the expression alone, whatever names the headers of the library use."""
+    k = usmx.ElementwiseKernel(
+        "float32 x", "int8 y", f"y = x + {name}", "macro", options=(f"-D{name}=8",)
+    )
+    assert k(usmx.ones(3, "float32")).to_numpy().tolist() == [9, 9, 9]
