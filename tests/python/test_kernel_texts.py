@@ -9,7 +9,10 @@ import sys
 import textwrap
 import types
 
+import nbformat
 import pytest
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
 
 import usmx
 from usmx._kernel import texts
@@ -116,6 +119,53 @@ def test_kernels_are_typed_at_the_prompt():
         process.wait(timeout=60)
     os.close(shell)
     assert "got [2, 4, 6, 8]" in said.decode(), said.decode()
+
+
+def test_kernels_are_typed_in_ipython():
+    typed = textwrap.dedent("""
+        import usmx
+        @usmx.kernel
+        def f(item, x):
+            x[item.get_id(0)] += 3
+
+        x = usmx.zeros(3, "i4", usm_type="shared")
+        _ = f[3](x).wait()
+        print("got", x.to_numpy().tolist())
+        exit()
+    """).lstrip()
+    done = run("-m", "IPython", "--simple-prompt", "--no-banner", input=typed)
+    assert "got [3, 3, 3]" in done.stdout, done.stderr
+
+
+def test_kernels_stand_in_cells_of_a_notebook():
+    define = """
+        @usmx.kernel
+        def add(item, x, n):
+            x[item.get_id(0)] += {} * n
+        add[3](x, 2).wait()
+        print(x.to_numpy().tolist())
+    """
+    wrong = """
+        @usmx.kernel
+        def wrong(item, x):
+            x[0] = missing
+        try:
+            wrong[3](x)
+        except usmx.KernelError as error:
+            print(error)
+    """
+    cells = [
+        "import usmx\nx = usmx.zeros(3, 'i4', usm_type='shared')",
+        # The cell that is run again, as authors do: the second text counts.
+        textwrap.dedent(define.format(1)),
+        textwrap.dedent(define.format(10)),
+        textwrap.dedent(wrong).lstrip(),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    NotebookClient(notebook, timeout=120, km=KernelManager(transport="ipc")).execute()
+    said = ["".join(o["text"] for o in cell.outputs) for cell in notebook.cells]
+    assert said[1:3] == ["[2, 2, 2]\n", "[22, 22, 22]\n"]
+    assert said[3].startswith("wrong, cell In[4]:3: the name 'missing' is not defined\n")
 
 
 def test_exec_of_a_variable_has_kernels():
