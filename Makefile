@@ -99,16 +99,18 @@ fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its li
 	    -artifact_prefix=build/fuzz/ -verbosity=0 || exit 1; \
 	done
 
-lint: $(STAMPS)/lint ## formatting, types, layers
+lint: $(STAMPS)/lint ## formatting, types, layers, imports
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
 	ruff check .
 	ruff format --check .
 	mypy
 	PYTHONPATH=python basedpyright --verifytypes usmx --ignoreexternal
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/python tools/check_imports.py
 
-stubs: $(STAMPS)/usmx ## the type stub of the compiled module, after its bindings changed
+stubs: $(STAMPS)/usmx ## the type stub of the compiled module, and what comes of the table of operations
 	$(BIN)/python tools/make_stubs.py --write
+	$(BIN)/python tools/make_tables.py --write
 
 format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i

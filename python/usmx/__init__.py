@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from . import (
+    _functions,
     _runtime,
     memory,
 )
@@ -72,26 +73,14 @@ from .paths import get_cmake_dir, get_include
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from ._functions import *  # noqa: F403
     from ._fusion import fuse
-    from ._kernel import (
-        AtomicRef,
-        KernelError,
-        LocalMemory,
-        atomic,
-        barrier,
-        clamp,
-        clz,
-        constant,
-        device_func,
-        fence,
-        fma,
-        kernel,
-        local,
-        popcount,
-        private,
-        rsqrt,
-        simulate,
-    )
+    from ._kernel.language.constants import constant
+    from ._kernel.language.functions import AtomicRef, atomic, barrier, fence, local, private
+    from ._kernel.language.local_memory import LocalMemory
+    from ._kernel.launch import device_func, kernel
+    from ._kernel.mode import simulate
+    from ._kernel.source.diagnostics import KernelError
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -125,8 +114,6 @@ __all__ = [
     "barrier",
     "bool_",
     "broadcast_to",
-    "clamp",
-    "clz",
     "complex64",
     "complex128",
     "constant",
@@ -147,7 +134,6 @@ __all__ = [
     "float16",
     "float32",
     "float64",
-    "fma",
     "from_numpy",
     "full",
     "full_like",
@@ -169,12 +155,10 @@ __all__ = [
     "ones",
     "ones_like",
     "platforms",
-    "popcount",
     "prefetch",
     "prefetch_async",
     "private",
     "program_memory",
-    "rsqrt",
     "set_program_memory",
     "simulate",
     "trace",
@@ -186,30 +170,26 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += _functions.__all__
 
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
     "_fusion": ("fuse",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),
-    "_kernel": (
+    "_kernel.language.constants": ("constant",),
+    "_kernel.language.functions": (
         "AtomicRef",
-        "KernelError",
-        "LocalMemory",
         "atomic",
         "barrier",
-        "clamp",
-        "clz",
-        "constant",
-        "device_func",
         "fence",
-        "fma",
-        "kernel",
         "local",
-        "popcount",
         "private",
-        "rsqrt",
-        "simulate",
+        *_functions.__all__,
     ),
+    "_kernel.language.local_memory": ("LocalMemory",),
+    "_kernel.launch": ("device_func", "kernel"),
+    "_kernel.mode": ("simulate",),
+    "_kernel.source.diagnostics": ("KernelError",),
 }
 
 

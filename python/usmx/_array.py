@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import _usmx
 
 if TYPE_CHECKING:
-    from . import ndarray
+    from ._usmx import ndarray
 
 
 def rebuild(

@@ -6,10 +6,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._summary import amount
+from ._tracing.units import amount
 
 if TYPE_CHECKING:
-    from . import Device, ndarray
+    from ._usmx import Device, ndarray
     from .memory import MemoryResource
 
 __all__ = ["array", "device", "memory", "resource"]

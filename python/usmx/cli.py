@@ -236,7 +236,7 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
     import runpy
 
     from . import counters
-    from ._summary import amount, duration
+    from ._tracing.units import amount, duration
 
     if not os.path.isfile(script):
         print(f"usmx trace: there is no file {script}", file=sys.stderr)

@@ -14,6 +14,7 @@ from ._usmx import (
     AlignedResource,
     AllocationError,
     BinningResource,
+    DeviceError,
     FailureCallbackResource,
     LimitingResource,
     LoggingResource,
@@ -44,7 +45,7 @@ USMAllocationError = AllocationError
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
     from ._memory_stats import MemoryStats
-    from ._snapshot import Snapshot
+    from ._tracing.snapshot import Snapshot
 
 __all__ = [
     "AlignedResource",
@@ -87,7 +88,7 @@ def snapshot() -> Snapshot:
         figures. Owners of blocks and the timeline are there if `record_history` or a
         `usmx.trace` was on.
     """
-    from . import _snapshot
+    from ._tracing import snapshot as _snapshot
 
     return _snapshot.take()
 
@@ -110,7 +111,7 @@ def record_history(enabled: bool = True, *, most: int = 65536) -> None:
     ValueError
         If ``most`` is not positive.
     """
-    from . import _snapshot
+    from ._tracing import snapshot as _snapshot
 
     _snapshot.record_history(enabled, most=most)
 
@@ -144,8 +145,6 @@ def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: boo
     readonly : bool
         Whether it was read-only.
     """
-    from . import DeviceError
-
     queue: str | None = device or None
     try:
         memory = cls(len(data), queue=queue)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
-    from . import Event, LocalMemory
-    from . import dtype as usmx_dtype
+    from ._kernel.language.local_memory import LocalMemory
+    from ._usmx import Event
+    from ._usmx import dtype as usmx_dtype
 
     if sys.version_info >= (3, 12):
         from collections.abc import Buffer

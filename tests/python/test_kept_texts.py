@@ -54,7 +54,7 @@ scale[8](x, 3).wait()
 reverse[8, 4](x).wait()
 y = usmx.zeros((2, 2), dtype="int32", usm_type="shared")
 plane[2, 2](y).wait()
-imported = "usmx._kernel.compiler" in sys.modules, "ast" in sys.modules
+imported = "usmx._kernel.frontend.compiler" in sys.modules, "ast" in sys.modules
 print(x.to_numpy().tolist(), y.to_numpy().tolist())
 print(_usmx._program_counts()[0], *imported)
 """
@@ -187,6 +187,20 @@ def test_the_command_counts_texts_and_clears_them(
 def key_of() -> Callable[..., object]:
     kept = importlib.import_module("usmx._kernel.kept")
     return lambda function, *args: kept.key_of(function, args)
+
+
+def test_every_file_that_the_compiler_imports_is_part_of_the_key(run_python) -> None:  # type: ignore[no-untyped-def]
+    run_python("""
+        import os, sys
+        import usmx, numpy
+        from usmx._kernel import kept, launch
+        before = set(sys.modules)
+        import usmx._kernel.frontend.compiler
+        new = [m for name, m in sys.modules.items() if name not in before and "usmx" in name]
+        files = {os.path.realpath(m.__file__) for m in new}
+        assert len(files) > 20, files
+        assert not files - set(map(os.path.realpath, kept.sources()))
+    """)
 
 
 def test_tables_belong_to_the_key(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import usmx
+from usmx._operations import OPERATIONS
 
 KERNELS = int(os.environ.get("USMX_FUZZ_KERNELS", "16"))
 FIRST = int(os.environ.get("USMX_FUZZ_SEED", "1"))
@@ -18,6 +19,13 @@ SIZE, LOCAL = 8, 4
 # Signed and unsigned 64-bit integers meet as floats, which have no bits to shift.
 INTEGERS = [["i1", "i2", "i4", "i8", "u1", "u2", "u4"], ["u1", "u2", "u4", "u8"]]
 MIXED = ["i1", "i8", "u8"]
+# Operations on floats that are exact, whatever the operands: those that NumPy has in the same form.
+EXACT = [
+    row
+    for row in OPERATIONS
+    if row.takes.startswith(("f", "iuf")) and row.result == "same" and not row.numpy
+    if not (row.ulps or row.any_zero)
+]
 
 
 class Program:
@@ -60,6 +68,7 @@ class Program:
                 "operator",
                 "choice",
                 "call",
+                "function",
                 "mixed",
                 "floor",
                 "minus",
@@ -140,6 +149,11 @@ class Program:
                 f"f{self.seed}({a}, {b})",
             ]
         )
+
+    def float_function(self, depth):
+        row = self.random.choice(EXACT)
+        operands = ", ".join(self.expression("float", depth) for _ in range(row.arity))
+        return f"{row.python.split()[0].replace('numpy.', 'np.')}({operands})"
 
     def float_mixed(self, depth):
         a, b = self.expression("float", depth), self.expression("int", depth)
@@ -312,7 +326,9 @@ def loaded(programs, folder):
     """The functions of all programs, in one module."""
     path = folder / f"random_kernels_{programs[0].seed}.py"
     texts = [p.text for p in programs]
-    path.write_text("\n\n".join(["import math", "import usmx", *texts]), encoding="utf-8")
+    path.write_text(
+        "\n\n".join(["import math", "import numpy as np", "import usmx", *texts]), encoding="utf-8"
+    )
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import usmx
-from usmx._kernel import arithmetic
-from usmx._kernel.intrinsics import ROWS
+from usmx._kernel.language.intrinsics import ROWS
+from usmx._kernel.simulator import arithmetic
 
 SIZE = 32
 DTYPES = sorted({dtype for row in ROWS for dtype in row.dtypes})
@@ -22,7 +22,7 @@ def rows_of(dtype):
 
 def operands_of(row, dtype, number):
     random = np.random.default_rng(number)
-    low, high = row.domain
+    low, high = row.row.domain
     kind = np.dtype(dtype).kind
     made = []
     for _ in range(row.operands):
@@ -48,7 +48,7 @@ def kernel_of(dtype, tmp_path):
     lines = ["import math, cmath", "import numpy as np", "import usmx", "", ""]
     lines += ["@usmx.kernel", "def f(item, a, same, whole, real):", "    i = item.get_id(0)"]
     for k, row in enumerate(rows_of(dtype)):
-        target = {"same": "same", "real": "real"}.get(row.result, "whole")
+        target = {"same": "same", "real": "real"}.get(row.row.result, "whole")
         arguments = ", ".join(f"a[{k}, {n}, i]" for n in range(row.operands))
         lines.append(f"    {target}[{k}, i] = {spelled(row)}({arguments})")
     path = tmp_path / f"all_{dtype}.py"
@@ -73,10 +73,10 @@ def test_every_function_of_the_table_agrees_with_numpy(dtype, tmp_path):
     same, whole, reals = (x.to_numpy() for x in passed[1:])
     rtol = TOLERANCE.get(dtype, 1e-12)
     for k, row in enumerate(rows):
-        got = {"same": same, "real": reals}.get(row.result, whole)[k]
-        want = arithmetic.evaluate(row, *a[k, : row.operands])
-        assert row.result != "same" or np.asarray(want).dtype == np.dtype(dtype), row.python
-        exact = np.dtype(dtype).kind in "iu" or row.result in ("int", "bool")
+        got = {"same": same, "real": reals}.get(row.row.result, whole)[k]
+        want = arithmetic.evaluate(row.row, *a[k, : row.operands])
+        assert row.row.result != "same" or np.asarray(want).dtype == np.dtype(dtype), row.python
+        exact = np.dtype(dtype).kind in "iu" or row.row.result in ("int", "bool")
         if exact and row.takes != "f":
             np.testing.assert_array_equal(got, want, err_msg=row.python)
         else:

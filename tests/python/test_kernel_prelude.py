@@ -1,12 +1,12 @@
 # What the prelude gives to kernels, against NumPy: mathematics and atomic operations, each for
 # every type it takes.
 # SPDX-License-Identifier: Apache-2.0
-import math
-
 import numpy as np
 import pytest
 
 import usmx
+from usmx._kernel.simulator.arithmetic import evaluate
+from usmx._operations import OPERATIONS
 
 
 def array(values, dtype=None):
@@ -17,44 +17,49 @@ def kernel(body, **kwargs):
     return usmx.RawKernel(body, "f", **kwargs)
 
 
-UNARY = {
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-    "acosh": lambda x: np.arccosh(x + 1), "atanh": np.arctanh, "exp": np.exp, "exp2": np.exp2,
-    "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
-    "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
-    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc),
-    "tgamma": np.vectorize(math.gamma), "lgamma": np.vectorize(math.lgamma), "fabs": np.fabs,
-    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint,
-    "round": lambda x: np.floor(x + 0.5),
-}  # fmt: skip
-BINARY = {
-    "pow": np.power, "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot,
-    "copysign": np.copysign, "fmin": np.fmin, "fmax": np.fmax, "nextafter": np.nextafter,
-    "fdim": lambda x, y: np.maximum(x - y, 0), "min": np.minimum, "max": np.maximum,
-}  # fmt: skip
+#: Rows of the table that give a float of a float, and what else the prelude has.
+OF_FLOATS = [
+    row for row in OPERATIONS if row.function and "f" in row.takes and row.result == "same"
+]
+MORE = {
+    "round(x)": lambda x, _: np.floor(x + 0.5),
+    "fdim(x, y)": lambda x, y: np.maximum(x - y, 0),
+    "min(x, y)": np.minimum,
+    "max(x, y)": np.maximum,
+    "abs(-x)": lambda x, _: x,
+}
+
+
+def wanted_of(x, y):
+    """Calls of the prelude, each with NumPy's result."""
+    wanted = {}
+    for row in OF_FLOATS:
+        operands, texts = [x, y, x][: row.arity], ["x", "y", "x"][: row.arity]
+        if row.function == "acosh":
+            operands, texts = [x + 1], ["x + 1"]
+        if row.function == "clamp":
+            operands, texts = [x, 0.25, 0.5], ["x", "T(0.25)", "T(0.5)"]
+        wanted[f"{row.function}({', '.join(texts)})"] = evaluate(row, *operands)
+    return wanted | {call: function(x, y) for call, function in MORE.items()}
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_mathematical_functions_agree_with_numpy(dtype):
-    unary = ", ".join(f"usmx::{n}(x{' + 1' if n == 'acosh' else ''})" for n in UNARY)
-    binary = ", ".join(f"usmx::{n}(x, y)" for n in BINARY)
+    random = np.random.default_rng(1)
+    x, y = (random.uniform(0.01, 0.99, 200).astype(dtype) for _ in range(2))
+    wanted = wanted_of(x, y)
+    calls = ", ".join(f"usmx::{call}" for call in wanted)
     k = kernel(
         f"""
     USMX_KERNEL(1) f(const T* xs, const T* ys, T* out) {{
       auto i = usmx::global_id(), n = usmx::global_range();
       T x = xs[i], y = ys[i];
-      T results[] = {{{unary}, {binary}, usmx::fma(x, y, T(1)), usmx::clamp(x, T(0.25), T(0.5)),
-                      usmx::abs(-x)}};
+      T results[] = {{{calls}}};
       int k = 0;
       for (T r : results) out[k++ * n + i] = r;
     }}""",
         options=[f"-DT={'float' if dtype == 'f4' else 'double'}"],
     )
-    random = np.random.default_rng(1)
-    x, y = (random.uniform(0.01, 0.99, 200).astype(dtype) for _ in range(2))
-    wanted = {n: f(x) for n, f in UNARY.items()} | {n: f(x, y) for n, f in BINARY.items()}
-    wanted |= {"fma": x * y + 1, "clamp": np.clip(x, 0.25, 0.5), "abs": x}
     out = usmx.empty((len(wanted), len(x)), dtype=dtype, usm_type="shared")
     k[len(x)](array(x), array(y), out).wait()
     for got, (name, want) in zip(out.to_numpy(), wanted.items(), strict=True):

@@ -15,7 +15,7 @@ from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 import usmx
-from usmx._kernel import texts
+from usmx._kernel.source import texts
 
 PROGRAM = """
 import usmx

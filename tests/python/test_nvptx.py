@@ -80,8 +80,9 @@ def test_every_function_of_the_prelude_is_compiled():
         declared |= set(re.findall(r"^(?:  )?(?:inline|constexpr) [\w<> :]*?(\w+)\(", text, re.M))
         declared |= set(re.findall(r"^USMX_(?:GROUP|MATH_\d|WHOLE)\((\w+)", text, re.M))
     called = (LAB / "every_prelude_function.cpp").read_text()
-    for path in (ROOT / "python/usmx/_kernel").glob("*.py"):
-        called += path.read_text()  # functions of numbers, in the table of intrinsics
+    called += (ROOT / "python/usmx/_operations.py").read_text()  # functions of numbers
+    for path in (ROOT / "python/usmx/_kernel").rglob("*.py"):
+        called += path.read_text()
     for path in (KERNELS / "prelude").glob("*.hpp"):
         # What the prelude's functions call themselves, beside the place that declares it.
         called += re.sub(

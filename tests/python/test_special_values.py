@@ -7,35 +7,13 @@ import numpy as np
 import pytest
 
 import usmx
-from usmx._kernel import arithmetic
-from usmx._kernel.intrinsics import ROWS
+from usmx._kernel.language.intrinsics import ROWS
+from usmx._kernel.simulator import arithmetic
+from usmx._operations import BY_NAME, OPERATIONS
 
 PART = {"complex64": "float32", "complex128": "float64"}
 DTYPES = ["float32", "float64", "complex64", "complex128"]
-# Of two zeros either may be the smaller.
-ANY_ZERO = {"fmin", "fmax", "minimum", "maximum"}
-# Units in the last place that a result may be off, from the table "Relative error as ULPs" of the
-# OpenCL C specification, which SYCL 2020 refers to. Where they are not exact, float and double have
-# the same bounds there. What is not named is exact.
-ULPS = {
-    **dict.fromkeys(("cbrt", "degrees", "log1p", "radians", "rsqrt"), 2),
-    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10"), 3),
-    **dict.fromkeys(("acos", "acosh", "asin", "asinh"), 4),
-    **dict.fromkeys(("cos", "cosh", "hypot", "sin", "sinh"), 4),
-    **dict.fromkeys(("atan", "atanh", "tan", "tanh"), 5),
-    "atan2": 6,
-    **dict.fromkeys(("erf", "erfc", "pow", "**", "tgamma"), 16),
-    "lgamma": 16,  # The table leaves it to the implementation.
-}
-# It has no complex functions; these come of the functions of floats that make them.
-COMPLEX_ULPS = {
-    "magnitude": ULPS["hypot"],
-    "arg": ULPS["atan2"],
-    "sqrt": 4,  # half of those of hypot, a sum, a division and two roots
-    "log": ULPS["log"] + ULPS["hypot"],
-    # Beyond the largest exponent the exponential is the square of that of a half.
-    **dict.fromkeys(("exp", "sinh", "cosh", "sin", "cos"), 2 * ULPS["exp"] + ULPS["cos"] + 2),
-}
+ULPS_OF_POWER = BY_NAME["power"].ulps
 # Of the whole of a complex power, for each unit of b * log(a), of which it is the exponential.
 COMPLEX_POWER_ULPS = 4
 WIDER = {"f": {4: np.float64, 8: np.longdouble}, "c": {8: np.complex128, 16: np.clongdouble}}
@@ -151,18 +129,19 @@ def test_functions_of_special_values(dtype, count, simulate, tmp_path):
     arguments = ", ".join(f"{x}[i]" for x in names)
     lines, wanted = [], []
 
-    def add(name, target, call, want, exact=None, ulp=0):
+    def add(name, target, call, want, exact=None, ulp=0, any_zero=False):
         lines.append(f"    {target}[{len(lines)}, i] = {call}")
-        wanted.append((name, target, np.asarray(want), exact, ulp))
+        wanted.append((name, target, np.asarray(want), exact, ulp, any_zero))
 
     for row in ROWS:
-        if kind in row.takes and row.operands == count and row.result != "int":
-            target = {"real": "real", "bool": "truth"}.get(row.result, "same")
+        if kind in row.takes and row.operands == count and row.row.result != "int":
+            target = {"real": "real", "bool": "truth"}.get(row.row.result, "same")
             function = row.python.split()[0].replace("numpy.", "np.").replace("builtins.", "")
-            want = arithmetic.evaluate(row, *operands)
-            ulp = (COMPLEX_ULPS if kind == "c" else ULPS).get(row.name, 0)
-            exact = arithmetic.evaluate(row, *map(wider, operands)) if ulp else None
-            add(row.name, target, f"{function}({arguments})", want, exact, ulp)
+            want = arithmetic.evaluate(row.row, *operands)
+            ulp = row.row.complex_ulps if kind == "c" else row.row.ulps
+            exact = arithmetic.evaluate(row.row, *map(wider, operands)) if ulp else None
+            call = f"{function}({arguments})"
+            add(row.name, target, call, want, exact, ulp, row.row.any_zero)
     if count == 2:
         with np.errstate(all="ignore"):
             a, b = operands
@@ -170,14 +149,13 @@ def test_functions_of_special_values(dtype, count, simulate, tmp_path):
             for sign, want in (("+", a + b), ("-", a - b), ("*", product), ("/", a / b)):
                 add(sign, "same", f"a[i] {sign} b[i]", want)
             exact = np.power(wider(a), wider(b)) if kind == "f" else None
-            add("**", "same", "a[i] ** b[i]", np.power(a, b), exact, ULPS["**"])
+            add("**", "same", "a[i] ** b[i]", np.power(a, b), exact, ULPS_OF_POWER)
     got = compute(lines, dtype, operands, PART.get(dtype, dtype), tmp_path, simulate)
     wrong = []
-    for k, (name, target, want, exact, ulp) in enumerate(wanted):
+    for k, (name, target, want, exact, ulp, any_zero) in enumerate(wanted):
         if name == "**" and kind == "c":
             wrong += wrong_powers(got[target][k], want, operands)[:12]
             continue
-        any_zero = name in ANY_ZERO
         wrong += wrong_values(got[target][k], want, name, operands, exact, ulp, any_zero)[:12]
     assert not wrong, "\n".join(wrong)
 
@@ -267,11 +245,12 @@ def test_complex_constants_keep_infinities_nan_and_signs_of_zeros(dtype, tmp_pat
     assert not wrong, "\n".join(wrong)
 
 
+# Those that have complex numbers as operands, and bounds for them.
+OF_ONE = [row for row in OPERATIONS if row.complex_ulps and "c" in "".join(k for k, _ in row.texts)]
+
+
 def functions_of_one(x):
-    return np.exp(x), np.log(x), np.sqrt(x), np.sin(x), np.cos(x), np.sinh(x), np.cosh(x), abs(x)
-
-
-NAMES_OF_ONE = ("exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "magnitude")
+    return tuple(getattr(np, row.name)(x) for row in OF_ONE)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
@@ -282,8 +261,9 @@ def test_fused_functions_of_special_complex_numbers(dtype):
         wanted = functions_of_one(*operands)
         exact = functions_of_one(*map(wider, operands))
     wrong = []
-    for one, want, true, name in zip(got, wanted, exact, NAMES_OF_ONE, strict=True):
-        wrong += wrong_values(one.to_numpy(), want, name, operands, true, COMPLEX_ULPS[name])[:12]
+    assert len(OF_ONE) == 8
+    for one, want, true, row in zip(got, wanted, exact, OF_ONE, strict=True):
+        wrong += wrong_values(one.to_numpy(), want, row.name, operands, true, row.complex_ulps)[:12]
     assert not wrong, "\n".join(wrong)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import usmx
 import usmx.memory as um
+from usmx._tracing.summary import Row
 
 
 def here():
@@ -282,7 +283,7 @@ def test_names_are_escaped_in_the_summary():
         pass
 
     Evil.__name__ = "<script>"
-    row = usmx._summary.Row("kernel <script>", 1, 0, 5, "<b>")
+    row = Row("kernel <script>", 1, 0, 5, "<b>")
     with usmx.trace() as t:
         pass
     summary = t.summary()

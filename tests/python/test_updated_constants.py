@@ -18,8 +18,8 @@ import usmx
 import usmx.memory as um
 from usmx import _usmx
 from usmx._kernel import launch
-from usmx._kernel.simulated import State
-from usmx._kernel.simulator import Tools
+from usmx._kernel.simulator.arrays import State
+from usmx._kernel.simulator.simulation import Tools
 
 TABLE = usmx.constant.array([[1, 2], [3, 4]], dtype="int64")
 
@@ -407,7 +407,8 @@ for values in ([3, 4], [5, 6], [int(sys.argv[1]), 8]):
     two.update([2, 3])
     read[2](out).wait()
     found.append(out.to_numpy().tolist())
-print(json.dumps([found, _usmx._program_counts()[0], "usmx._kernel.compiler" in sys.modules]))
+compiled = "usmx._kernel.frontend.compiler" in sys.modules
+print(json.dumps([found, _usmx._program_counts()[0], compiled]))
 """
 
 

@@ -47,12 +47,12 @@ def unassigned_sum(item, a):
     s += a[0]
 
 
-@wrong("'ORDINARY' is an array of the surroundings", "ORDINARY", F)
+@wrong("'ORDINARY' is a global or closure array", "ORDINARY", F)
 def captured_array(item, a):
     a[0] = ORDINARY[0]
 
 
-@wrong("'NAMES' is a list of the surroundings", "NAMES", F)
+@wrong("'NAMES' is a global or closure list", "NAMES", F)
 def captured_list(item, a):
     a[0] = len(NAMES)
 

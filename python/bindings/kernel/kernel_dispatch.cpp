@@ -112,7 +112,7 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
   } else {
     // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
     key += '{' +
-           to_text(nb::module_::import_("usmx._kernel.launch").attr("key_of_argument")(obj),
+           to_text(nb::module_::import_("usmx._kernel.arguments").attr("key_of_argument")(obj),
                    "key_of_argument") +
            '}';
   }

@@ -10,7 +10,7 @@ namespace usmx::python {
 std::optional<local_memory> to_local_memory(nb::handle obj) {
   // Not imported: nobody has made one.
   const nb::object loaded = nb::module_::import_("sys").attr("modules");
-  const nb::object module = loaded.attr("get")("usmx._kernel.functions");
+  const nb::object module = loaded.attr("get")("usmx._kernel.language.local_memory");
   if (module.is_none() || !nb::isinstance(obj, module.attr("LocalMemory"))) return {};
   local_memory memory{to_dtype(obj.attr("dtype").attr("name")), {}};
   const auto lengths = nb::cast<nb::tuple>(obj.attr("shape"));

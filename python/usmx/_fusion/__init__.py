@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import _usmx
 from . import ufuncs
+from .functions import FUNCTIONS
 from .reductions import ROWS, Reduced, text_of
 from .spelling import cpp
 from .symbols import NATURAL, Program, Symbol, constant
@@ -261,7 +262,7 @@ class _Traced:
         contract: bool,
         same: dict[int, int] | None = None,
     ) -> None:
-        program = Program()
+        program = Program(FUNCTIONS)
         program.contract = contract
         parameters = []
         symbols: list[Any] = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from .reductions import reduce
 from .spelling import literal
-from .symbols import WEAK, Program, Symbol, cast, constant, type_of, write
+from .symbols import WEAK, Program, Symbol, cast, constant, operate, type_of, write
 
 
 def _as_operand(value: Any) -> Any:
@@ -71,9 +71,13 @@ def around(program: Program, a: Any, decimals: int = 0, out: Any = None) -> Any:
     if decimals == 0:
         rounded = np.rint(value)
     elif decimals > 0:
-        rounded = np.rint(value * factor) / factor
+        rounded = operate(
+            program, "divide", np.rint(operate(program, "multiply", value, factor)), factor
+        )
     else:
-        rounded = np.rint(value / factor) * factor
+        rounded = operate(
+            program, "multiply", np.rint(operate(program, "divide", value, factor)), factor
+        )
     return write(rounded, out, "np.round")
 
 

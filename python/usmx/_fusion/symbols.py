@@ -7,12 +7,12 @@ functions that it hands to objects with ``__array_ufunc__`` and ``__array_functi
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
-from . import ufuncs
+from .._operations import BY_NAME, OPERATIONS
 from .spelling import cpp, literal
 
 WEAK = {"i": int, "f": float, "c": complex}
@@ -20,9 +20,16 @@ NATURAL = {int: "q", float: "d", complex: "D"}
 
 
 class Program:
-    """The lines written so far. Equal operations on equal operands are one line."""
+    """The lines written so far. Equal operations on equal operands are one line.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    functions : mapping
+        NumPy's function -> what traces it, called with the program and the function's arguments.
+    """
+
+    def __init__(self, functions: Mapping[Any, Callable[..., Any]]) -> None:
+        self.functions = functions
         #: Whether a product and a sum may be rounded as one.
         self.contract = False
         self.lines: list[str] = []
@@ -181,14 +188,13 @@ class Symbol:
         return write(result, out[0], f"np.{ufunc.__name__}", casting)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .functions import FUNCTIONS
-
-        if function not in FUNCTIONS:
+        functions = self.program.functions
+        if function not in functions:
             raise TypeError(
                 f"np.{function.__name__} cannot be fused; call it on the result of the fused "
                 "function, or write it with ufuncs and np.where"
             )
-        return FUNCTIONS[function](self.program, *args, **kwargs)
+        return functions[function](self.program, *args, **kwargs)
 
     # --- what arrays have ---
 
@@ -240,58 +246,33 @@ class Symbol:
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Any:
         """The sum over axes."""
-        return _reduce("add", self, axis, **kwargs)
+        return np.sum(self, axis, **kwargs)
 
     def prod(self, axis: Any = None, **kwargs: Any) -> Any:
         """The product over axes."""
-        return _reduce("multiply", self, axis, **kwargs)
+        return np.prod(self, axis, **kwargs)
 
     def min(self, axis: Any = None, **kwargs: Any) -> Any:
         """The smallest over axes."""
-        return _reduce("minimum", self, axis, **kwargs)
+        return np.min(self, axis, **kwargs)
 
     def max(self, axis: Any = None, **kwargs: Any) -> Any:
         """The largest over axes."""
-        return _reduce("maximum", self, axis, **kwargs)
+        return np.max(self, axis, **kwargs)
 
     def mean(self, axis: Any = None, **kwargs: Any) -> Any:
         """The mean over axes."""
-        return _reduce("mean", self, axis, **kwargs)
+        return np.mean(self, axis, **kwargs)
 
     def any(self, axis: Any = None, **kwargs: Any) -> Any:
         """Whether one is not zero."""
-        return _reduce("logical_or", self, axis, **kwargs)
+        return np.any(self, axis, **kwargs)
 
     def all(self, axis: Any = None, **kwargs: Any) -> Any:
         """Whether none is zero."""
-        return _reduce("logical_and", self, axis, **kwargs)
+        return np.all(self, axis, **kwargs)
 
-    # --- operators ---
-
-    __add__, __radd__ = _binary("add"), _binary("add", True)
-    __sub__, __rsub__ = _binary("subtract"), _binary("subtract", True)
-    __mul__, __rmul__ = _binary("multiply"), _binary("multiply", True)
-    __truediv__, __rtruediv__ = _binary("divide"), _binary("divide", True)
-    __floordiv__, __rfloordiv__ = _binary("floor_divide"), _binary("floor_divide", True)
-    __mod__, __rmod__ = _binary("remainder"), _binary("remainder", True)
-    __rpow__ = _binary("power", True)
-    __and__, __rand__ = _binary("bitwise_and"), _binary("bitwise_and", True)
-    __or__, __ror__ = _binary("bitwise_or"), _binary("bitwise_or", True)
-    __xor__, __rxor__ = _binary("bitwise_xor"), _binary("bitwise_xor", True)
-    __lshift__, __rlshift__ = _binary("left_shift"), _binary("left_shift", True)
-    __rshift__, __rrshift__ = _binary("right_shift"), _binary("right_shift", True)
-    __eq__ = _binary("equal")
-    __ne__ = _binary("not_equal")
-    __lt__, __le__ = _binary("less"), _binary("less_equal")
-    __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
-    __neg__, __pos__ = _unary("negative"), _unary("positive")
-    __abs__, __invert__ = _unary("absolute"), _unary("invert")
-
-    __iadd__, __isub__, __imul__ = map(_in_place, ("__add__", "__sub__", "__mul__"))
-    __itruediv__, __ifloordiv__ = _in_place("__truediv__"), _in_place("__floordiv__")
-    __imod__, __ipow__ = _in_place("__mod__"), _in_place("__pow__")
-    __iand__, __ior__, __ixor__ = map(_in_place, ("__and__", "__or__", "__xor__"))
-    __ilshift__, __irshift__ = _in_place("__lshift__"), _in_place("__rshift__")
+    # --- operators: the others are rows of the table, see the end of this file ---
 
     def __pow__(self, other: Any) -> Any:
         # As ndarray does: exact, and quicker.
@@ -430,7 +411,8 @@ def operate(program: Program, name: str, *operands: Any) -> Any:
 def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
     """One ufunc: NumPy says the types, the table the text."""
     name = ufunc.__name__
-    if name not in ufuncs.ROWS:
+    row = BY_NAME.get(name)
+    if row is None or not row.texts:
         raise TypeError(f"np.{name} cannot be fused")
     for value in inputs:
         constant(program, value)
@@ -439,27 +421,29 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
         given = tuple(np.dtype(NATURAL[t]) for t in given)
     how = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
     *types, result = ufunc.resolve_dtypes((*given, None), **how)
-    text = ufuncs.text_of(name, types[0].kind)
+    text = row.text(types[0].kind)
     if text is None:
         raise TypeError(f"np.{name} of {types[0]} cannot be fused")
     operands = [cast(program, value, t).text for value, t in zip(inputs, types, strict=True)]
     if len(types) == 2 and types[0] != types[1]:
         # Only comparisons of 64-bit integers keep two types; they are compared by value.
-        text = MIXED[name]
+        text = row.mixed
     return program.line(result, text.format(*operands, T=cpp(types[0])))
 
 
-MIXED = {
-    "equal": "equal({0}, {1})",
-    "not_equal": "!equal({0}, {1})",
-    "less": "less({0}, {1})",
-    "less_equal": "less_equal({0}, {1})",
-    "greater": "less({1}, {0})",
-    "greater_equal": "less_equal({1}, {0})",
-}
+def _give_operators() -> None:
+    """Give values the operators of the table: ``a + b``, ``b + a`` for others' `b`, ``a += b``."""
+    for row in OPERATIONS:
+        if not row.method:
+            continue
+        if row.arity == 1:
+            setattr(Symbol, f"__{row.method}__", _unary(row.name))
+            continue
+        if f"__{row.method}__" not in vars(Symbol) or row.result == "bool":
+            setattr(Symbol, f"__{row.method}__", _binary(row.name))
+        if row.result != "bool":
+            setattr(Symbol, f"__r{row.method}__", _binary(row.name, True))
+            setattr(Symbol, f"__i{row.method}__", _in_place(f"__{row.method}__"))
 
 
-def _reduce(name: str, value: Symbol, axis: Any, **how: Any) -> Any:
-    from .reductions import reduce
-
-    return reduce(value.program, name, value, axis, **how)
+_give_operators()

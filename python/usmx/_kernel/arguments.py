@@ -4,19 +4,90 @@
 from __future__ import annotations
 
 from .. import _usmx
+from .language.device_function import DeviceFunction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .types.scalars import Type
+
+# Types are imported where they are needed: a kernel that is kept on disk needs none of them.
+
 
 def as_array(obj: Any) -> Any:
     """USM of any kind as an array of ours, everything else as it is.
 
-    By the protocols, and not by asking for an attribute: an attribute that describes memory waits for
-    what is pending, and from then on the memory counts as exposed.
+    By the protocols, and not by asking for an attribute: one that describes memory waits for what
+    is pending, and from then on the memory counts as exposed.
     """
     if isinstance(obj, _usmx.ndarray):
         return obj
     found = _usmx._imported(obj)
     return obj if found is None else found
+
+
+_kept: dict[int, object] = {}
+
+
+def key_of_argument(obj: object) -> str:
+    """What distinguishes the type of an argument that is neither USM nor a Python number.
+
+    Raises
+    ------
+    TypeError
+        It can be no argument of a kernel.
+    """
+    from .types.scalars import Scalar
+
+    t = type_of(obj, "an argument")
+    if isinstance(t, Scalar):
+        return t.name
+    # Alive as long as kernels that were compiled for it, so that no other object gets its id.
+    _kept[id(obj)] = obj
+    return str(id(obj))
+
+
+def type_of(obj: object, where: str) -> Type:
+    """The type of an argument; `where` begins messages. Foreign arrays are imported before.
+
+    Raises
+    ------
+    TypeError
+        It can be no argument of a kernel.
+    """
+    from .language.local_memory import LocalMemory
+    from .types import scalars
+    from .types.scalars import Array, Static
+
+    if type(obj) in (bool, int, float, complex):
+        return scalars.BY_NAME[type(obj).__name__]
+    if isinstance(obj, _usmx.ndarray):
+        # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
+        # which waits for what is pending and takes the memory for shared from then on.
+        typestr = obj._typestr
+        element = scalars.named("bool" if typestr == "|b1" else typestr[1:])
+        if element is None:
+            raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
+        contiguous = bool(obj.flags.c_contiguous)
+        return Array(element, obj.ndim, contiguous, bool(obj.flags.writeable))
+    if type(obj).__module__ == "numpy" and getattr(obj, "ndim", 0) > 0:
+        # On the device a buffer arrives as an array of usmx; the simulator takes it as it is.
+        array: Any = obj
+        element = scalars.named(array.dtype)
+        if element is not None:
+            return Array(element, array.ndim, array.flags.c_contiguous, array.flags.writeable)
+    if obj is None or isinstance(obj, LocalMemory | DeviceFunction | type):
+        return Static(obj)
+    # A NumPy scalar.
+    if hasattr(obj, "dtype") and hasattr(obj, "item") and getattr(obj, "ndim", 1) == 0:
+        scalar = scalars.named(obj.dtype)
+        if scalar is not None:
+            return scalar
+    if scalars.named(obj) is not None:
+        return Static(obj)
+    raise TypeError(
+        f"{where}: is of type {type(obj).__name__}, expected a number, or USM: a usmx array or "
+        "memory, or any object with __sycl_usm_array_interface__; usmx.asarray() copies others "
+        "into USM"
+    )

@@ -12,7 +12,7 @@ from .. import _usmx
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType
     from typing import Any
 
@@ -162,12 +162,24 @@ def _lines(code: CodeType) -> str:
 
 def _compiler() -> str:
     """Changes with the compiler, also between releases."""
-    files = sorted(
-        (entry.name, entry.stat().st_mtime_ns, entry.stat().st_size)
-        for entry in os.scandir(os.path.dirname(__file__))
-        if entry.name.endswith(".py")
-    )
+    files = sorted((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in sources())
     return f"{_usmx.__version__} {sys.version} {files}"
+
+
+def sources() -> Iterator[str]:
+    """The files of the compiler, and the table that it reads."""
+    here = os.path.dirname(__file__)
+    yield os.path.join(os.path.dirname(here), "_operations.py")
+    yield from _python_files(here)
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.path
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _python_files(entry.path)
 
 
 _about_compiler: list[str] = []

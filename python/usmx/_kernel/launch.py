@@ -4,130 +4,23 @@
 from __future__ import annotations
 
 from .. import _usmx
-from . import arguments, kept, mode, texts
+from . import arguments, kept, mode
+from .language.device_function import DeviceFunction, name_as
+from .source import texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Never, overload
 
-    from . import source
-    from .compiler import Compiled
-    from .spaces import ConstantArray
-    from .types import Type
+    from .frontend.compiler import Compiled
+    from .language.constants import ConstantArray
+    from .source.function import Function
+    from .types.scalars import Type
 
 # What compiles is imported where it is needed: a kernel that is kept on disk needs none of it.
 #: A kernel is specialised for this many numbers at most, one after the other.
 MOST_NUMBERS = 32
-
-
-def _name_as(self: Any, python: Any) -> None:
-    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
-        setattr(self, name, getattr(python, name))
-    self.__wrapped__ = python
-
-
-class DeviceFunction:
-    """A Python function that kernels can call; made by ``@usmx.device_func``.
-
-    In Python it is what it was: calling it calls the function.
-    """
-
-    is_device_function = True
-
-    def __init__(self, python: Callable[..., Any]) -> None:
-        if getattr(python, "__code__", None) is None:
-            raise TypeError(
-                f"a device function is made of a Python function, not of {type(python).__name__}"
-            )
-        self.python = python
-        self._function: source.Function | None = None
-        _name_as(self, python)
-        texts.remember(python)
-
-    @property
-    def function(self) -> source.Function:
-        """The function with its tree."""
-        if self._function is None:
-            from . import source
-
-            self._function = source.read(self.python)
-        return self._function
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.python(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"<usmx.device_func {self.python.__name__}>"
-
-
-_kept: dict[int, object] = {}
-
-
-def key_of_argument(obj: object) -> str:
-    """What distinguishes the type of an argument that is neither USM nor a Python number.
-
-    Raises
-    ------
-    TypeError
-        It can be no argument of a kernel.
-    """
-    from .types import Scalar
-
-    t = type_of(obj, "an argument")
-    if isinstance(t, Scalar):
-        return t.name
-    # Alive as long as kernels that were compiled for it, so that no other object gets its id.
-    _kept[id(obj)] = obj
-    return str(id(obj))
-
-
-def type_of(obj: object, where: str) -> Type:
-    """The type of an argument; `where` begins messages. Foreign arrays are imported before.
-
-    Raises
-    ------
-    TypeError
-        It can be no argument of a kernel.
-    """
-    from . import types
-    from .functions import LocalMemory
-    from .types import Array, Static
-
-    plain = {bool: types.BOOL, int: types.INT, float: types.FLOAT, complex: types.COMPLEX}.get(
-        type(obj)
-    )
-    if plain is not None:
-        return plain
-    if isinstance(obj, _usmx.ndarray):
-        # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
-        # which waits for what is pending and takes the memory for shared from then on.
-        typestr = obj._typestr
-        element = types.named("bool" if typestr == "|b1" else typestr[1:])
-        if element is None:
-            raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
-        contiguous = bool(obj.flags.c_contiguous)
-        return Array(element, obj.ndim, contiguous, bool(obj.flags.writeable))
-    if type(obj).__module__ == "numpy" and getattr(obj, "ndim", 0) > 0:
-        # On the device a buffer arrives as an array of usmx; the simulator takes it as it is.
-        array: Any = obj
-        element = types.named(array.dtype)
-        if element is not None:
-            return Array(element, array.ndim, array.flags.c_contiguous, array.flags.writeable)
-    if obj is None or isinstance(obj, LocalMemory | DeviceFunction | type):
-        return Static(obj)
-    # A NumPy scalar.
-    if hasattr(obj, "dtype") and hasattr(obj, "item") and getattr(obj, "ndim", 1) == 0:
-        scalar = types.named(obj.dtype)
-        if scalar is not None:
-            return scalar
-    if types.named(obj) is not None:
-        return Static(obj)
-    raise TypeError(
-        f"{where}: is of type {type(obj).__name__}, expected a number, or USM: a usmx array or "
-        "memory, or any object with __sycl_usm_array_interface__; usmx.asarray() copies others "
-        "into USM"
-    )
 
 
 class Kernel(_usmx._KernelDispatcher):
@@ -168,16 +61,16 @@ class Kernel(_usmx._KernelDispatcher):
         self._choice = simulate
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
-        self._function: source.Function | None = None
+        self._function: Function | None = None
         self._known_rank: int | None = None
-        _name_as(self, python)
+        name_as(self, python)
         texts.remember(python)
 
     def _simulation(self, key: Any) -> Any:
         """Called in brackets where simulation may be on: None if it is not."""
         if self._choice is False or (self._choice is None and not mode.is_on()):
             return None
-        from .simulator import Simulation
+        from .simulator.simulation import Simulation
 
         return Simulation(self, key)
 
@@ -189,12 +82,12 @@ class Kernel(_usmx._KernelDispatcher):
         return f"<usmx.kernel {self.__name__}>"
 
     @property
-    def function(self) -> source.Function:
+    def function(self) -> Function:
         """The function with its tree."""
         if self._function is None:
-            from . import source
+            from .source.function import read
 
-            function = source.read(self.python)
+            function = read(self.python)
             if self._has_item and not function.parameters:
                 raise function.place.error(
                     None, "it has no parameters; the first one is the item that runs"
@@ -211,7 +104,7 @@ class Kernel(_usmx._KernelDispatcher):
             if held:
                 self._known_rank = int(held[0])
                 return self._known_rank
-            from . import dimensions
+            from .frontend import dimensions
 
             item = self.function.parameters[0] if self._has_item else None
             self._known_rank = dimensions.of(self.function, item)
@@ -277,14 +170,14 @@ class Kernel(_usmx._KernelDispatcher):
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
-            t = type_of(arg, f"argument {k} ('{name}') of kernel '{self.__name__}'")
+            t = arguments.type_of(arg, f"argument {k} ('{name}') of kernel '{self.__name__}'")
             given.append(self._annotated(name, t))
         return given
 
     def _annotated(self, name: str, t: Type) -> Type:
         """The type that the function declares for a number."""
-        from . import types
-        from .types import Scalar
+        from .types import scalars
+        from .types.scalars import Scalar
 
         annotation = self.python.__annotations__.get(name)
         if isinstance(annotation, str):
@@ -292,18 +185,18 @@ class Kernel(_usmx._KernelDispatcher):
                 annotation = eval(annotation, getattr(self.python, "__globals__", {}))
             except (NameError, AttributeError, SyntaxError):
                 return t
-        declared = types.named(annotation) if annotation is not None else None
+        declared = scalars.named(annotation) if annotation is not None else None
         if declared is None or not isinstance(t, Scalar):
             return t
-        if types.RANK[t.kind] > types.RANK[declared.kind]:
+        if scalars.RANK[t.kind] > scalars.RANK[declared.kind]:
             raise TypeError(f"'{name}' of kernel '{self.__name__}' is declared {declared}, got {t}")
         return declared
 
     def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
         """The kernel for the types of these arguments."""
-        from .compiler import compile_kernel
-        from .diagnostics import KernelError
-        from .walker import Specialise
+        from .frontend.compiler import compile_kernel
+        from .frontend.results import Specialise
+        from .source.diagnostics import KernelError
 
         given = self.argument_types(args)
         family = (rank, *given)

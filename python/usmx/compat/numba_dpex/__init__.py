@@ -13,9 +13,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..._kernel import atomic, barrier, device_func, local, private
-from ..._kernel.functions import DeviceOnly, item_functions
-from ..._kernel.launch import Kernel
+from ..._kernel.language.functions import (
+    DeviceOnly,
+    atomic,
+    barrier,
+    item_functions,
+    local,
+    private,
+)
+from ..._kernel.launch import Kernel, device_func
 from . import kernel_api
 from .kernel_api import NdRange, Range
 

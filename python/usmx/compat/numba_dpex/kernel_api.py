@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kernel import AtomicRef, LocalMemory
-from ..._kernel.functions import fence as atomic_fence
-from ..._kernel.functions import group_barrier
-from ..._kernel.functions import private_array as PrivateArray
-from ..._kernel.simulated import Group, Item
+from ..._kernel.language.functions import AtomicRef, group_barrier
+from ..._kernel.language.functions import fence as atomic_fence
+from ..._kernel.language.functions import private_array as PrivateArray
+from ..._kernel.language.local_memory import LocalMemory
+from ..._kernel.simulator.arrays import Group, Item
 
 NdItem = Item
 LocalAccessor = LocalMemory

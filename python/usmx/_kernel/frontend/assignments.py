@@ -1,0 +1,201 @@
+"""Assignments: to names, to elements, to several targets."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import re
+
+from ..types import operators, scalars
+from ..types import values as v
+from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
+from .elements import Elements, reach
+from .expressions import BINARY, Operators
+from .names import Names
+from .walk import Walk
+
+
+class Assignments:
+    """What gets a value."""
+
+    def __init__(self, walk: Walk, names: Names, elements: Elements, operators: Operators) -> None:
+        self.walk = walk
+        self.names = names
+        self.elements = elements
+        self.operators = operators
+
+    def on_assign(self, node: ast.Assign) -> None:
+        """``a = b = value``."""
+        first = node.targets[0]
+        self.walk.hint = first.id if isinstance(first, ast.Name) else ""
+        value = self.walk.value(node.value)
+        self.walk.hint = ""
+        if len(node.targets) > 1 and isinstance(value, Number) and value.const is None:
+            value = self.walk.temporary(value)
+        for target in node.targets:
+            self.assign(target, value, node.value)
+
+    def on_annotated(self, node: ast.AnnAssign) -> None:
+        """``a: usmx.float32 = value``: a variable of that type."""
+        annotation = self.walk.value(node.annotation)
+        t = scalars.named(annotation.value) if isinstance(annotation, PythonObject) else None
+        if t is None:
+            raise self.walk.error(node.annotation, "the annotation is no type of a number")
+        if node.value is None:
+            return
+        value = self.walk.scalar(node.value)
+        try:
+            self.assign(node.target, operators.checked(value, t), node.value)
+        except TypeError as error:
+            raise self.walk.error(node.value, str(error)) from None
+
+    def on_augmented(self, node: ast.AugAssign) -> None:
+        """``a += value``."""
+        if isinstance(node.op, ast.MatMult):
+            raise self.walk.error(node, "'@=' is not defined in kernels")
+        sign = BINARY[type(node.op)]
+        b = self.walk.scalar(node.value, f"the right side of '{sign}='")
+        if isinstance(node.target, ast.Name):
+            read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+            a = self.walk.number(node.target, self.names.read(read), f"'{node.target.id}'")
+            if node.target.id not in self.walk.scope.assigned:
+                raise self.walk.error(
+                    node.target, f"'{node.target.id}' is read before it is assigned"
+                )
+            self.assign(node.target, self.operators.operate(node, sign, a, b), node)
+            return
+        if not isinstance(node.target, ast.Subscript):
+            raise self.walk.error(node.target, "only variables and elements can be assigned")
+        a_array = self.elements.to_write(node.target)
+        if not a_array.pure:
+            raise self.walk.error(
+                node.target, "its index would be evaluated twice; give it a name on a line before"
+            )
+        element = Number(a_array.element, reach(a_array))
+        result = self.operators.operate(node, sign, element, b)
+        plain = sign in ("+", "-", "*", "&", "|", "^") or (
+            sign == "/" and element.type.kind in "fc"
+        )
+        if self.walk.module.grouped and sign in "*/" and element.type.kind == "f":
+            plain = False  # the prelude says why
+        if plain and result.type == element.type and not element.type.is_narrow:
+            try:
+                code = operators.checked(b, element.type).code
+            except TypeError as error:
+                raise self.walk.error(node, str(error)) from None
+            self.walk.line(f"{element.code} {sign}= {code};")
+            self.walk.mark_written(a_array)
+            return
+        self._store(a_array, result, node)
+
+    def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        """One target of an assignment."""
+        if isinstance(target, ast.Name):
+            self._assign_name(target, value, node)
+        elif isinstance(target, ast.Subscript):
+            a = self.elements.to_write(target)
+            self._store(a, self.walk.number(node, value, "what is stored"), node)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value, node)
+        elif isinstance(target, ast.Starred):
+            raise self.walk.error(target, "a kernel has no '*' before a target")
+        else:
+            raise self.walk.error(target, "only variables and elements can be assigned")
+
+    def _assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
+        """``name = value``."""
+        name = target.id
+        if isinstance(value, Tuple):
+            value = self._name_tuple(name, value, node)
+        if isinstance(value, ArrayValue) and value.indices:
+            raise self.walk.error(
+                node,
+                f"a row of an array of {value.ndim} dimensions has no name of its own; give "
+                "all indices where it is used",
+            )
+        if not isinstance(value, Number):
+            self.names.bind_static(name, value, node)
+            return
+        t = self.names.assign_scalar(name, value, node)
+        if name in self.walk.scope.known:
+            del self.walk.scope.known[name]
+        if self.walk.stores.get(name) == 1 and name not in self.walk.arguments:
+            self.walk.scope.origins[name] = value.origins
+            if isinstance(value.const, int) and value.type.weak and self.walk.loops == 0:
+                self.walk.scope.known[name] = value
+        self.walk.result.notes[target] = t
+        try:
+            self.walk.line(f"{self.walk.spell(name)} = {operators.checked(value, t).code};")
+        except TypeError as error:
+            raise self.walk.error(node, f"{error}, the type of '{name}'") from None
+
+    def _name_tuple(self, name: str, value: Tuple, node: ast.AST) -> Tuple:
+        """A tuple under a name: its numbers become variables, so that they keep their values."""
+        known = all(isinstance(i, Number) and i.const is not None for i in value.items)
+        if (known and self.walk.stores.get(name) == 1) or not all(
+            isinstance(i, Number) for i in value.items
+        ):
+            return value
+        items: list[Value] = []
+        numbers = [self.walk.number(node, i) for i in value.items]
+        if self._reads_tuple(name, value):
+            numbers = [self.walk.temporary(n) for n in numbers]
+        for k, number in enumerate(numbers):
+            part = f"{name}.{k}"
+            t = self.walk.scope.variables.get(part)
+            t = number.type if t is None else scalars.join(t, number.type)
+            self.walk.scope.variables[part] = t
+            self.walk.scope.assigned.add(part)
+            self.walk.line(f"{self.walk.spell(part)} = {operators.checked(number, t).code};")
+            items.append(Number(t, self.walk.spell(part), origins=number.origins))
+        old = self.walk.scope.statics.get(name)
+        if isinstance(old, Tuple) and len(old.items) == len(items):
+            self.walk.scope.statics[name] = Tuple(tuple(items))
+        return Tuple(tuple(items))
+
+    def _reads_tuple(self, name: str, value: Tuple) -> bool:
+        """Whether parts of the tuple that is replaced stand in its new value."""
+        parts = [self.walk.spell(p) for p in self.walk.scope.variables if p.startswith(name + ".")]
+        return any(p in i.code for p in parts for i in value.items if isinstance(i, Number))
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
+        """``a, b = value``."""
+        if not isinstance(value, Tuple):
+            raise self.walk.error(node, f"{v.describe(value)} cannot be unpacked; a tuple can")
+        if len(target.elts) != len(value.items):
+            raise self.walk.error(node, f"{len(value.items)} values for {len(target.elts)} targets")
+        items = list(value.items)
+        # All values are there before the first target changes: a, b = b, a.
+        if not self._independent(target, items):
+            for k, item in enumerate(items):
+                if isinstance(item, Number) and item.const is None and not _is_length(item):
+                    items[k] = self.walk.temporary(item)
+        for one, item in zip(target.elts, items, strict=True):
+            self.assign(one, item, node)
+
+    def _independent(self, target: ast.Tuple | ast.List, items: list[Value]) -> bool:
+        """Whether no target stands in a value, so that they can be assigned one by one."""
+        if not all(isinstance(one, ast.Name) for one in target.elts):
+            return False
+        spelled = {self.walk.spell(one.id) for one in target.elts if isinstance(one, ast.Name)}
+        words = {
+            word
+            for item in items
+            if isinstance(item, Number)
+            for word in re.findall(r"\w+", item.code)
+        }
+        return not spelled & words
+
+    def _store(self, a: ArrayValue, value: Number, node: ast.AST) -> None:
+        """``a[i] = value``."""
+        try:
+            code = operators.stored(value, a.element).code
+        except TypeError as error:
+            raise self.walk.error(node, str(error)) from None
+        self.walk.mark_written(a)
+        self.walk.line(f"{reach(a)} = {code};")
+
+
+def _is_length(number: Number) -> bool:
+    """Whether nothing in the kernel can change it."""
+    return ".shape[" in number.code and number.pure

@@ -1,0 +1,180 @@
+"""Calls: conversions, functions of numbers, and the way to all others."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from ..language import functions as f
+from ..language import intrinsics
+from ..language.device_function import DeviceFunction
+from ..types import operators, scalars
+from ..types import values as v
+from ..types.scalars import Scalar
+from ..types.values import (
+    AtomicValue,
+    ItemValue,
+    Method,
+    Number,
+    PythonObject,
+    Value,
+    convert,
+)
+from .arguments import in_order
+from .atomics import Atomics
+from .device_functions import DeviceFunctions
+from .groups import Groups
+from .items import Items
+from .memory import Memory
+from .printing import Printing
+from .python_functions import PythonFunctions
+from .walk import Walk
+
+
+class Calls:
+    """What is called."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        python_functions: PythonFunctions,
+        items: Items,
+        groups: Groups,
+        atomics: Atomics,
+        memory: Memory,
+        printing: Printing,
+        device_functions: DeviceFunctions,
+    ) -> None:
+        self.walk = walk
+        self.items = items
+        self.groups = groups
+        self.atomics = atomics
+        self.device_functions = device_functions
+        rows: list[tuple[object, Callable[[ast.Call], Value]]] = [
+            (len, python_functions.on_len),
+            (min, partial(python_functions.on_extreme, name="min")),
+            (max, partial(python_functions.on_extreme, name="max")),
+            (range, python_functions.on_range),
+            (print, printing.on_print),
+            (f.barrier, items.on_barrier),
+            (f.fence, items.on_fence),
+            (f.group_barrier, items.on_group_barrier),
+            (f.AtomicRef, atomics.on_atomic_ref),
+            (f.local.array, memory.on_local_array),
+            (f.private.array, memory.on_private_array),
+            (f.private_array, memory.on_private_array),
+            *(
+                (f.item_functions[name], partial(items.item_method, name=method))
+                for name, method in f.ITEM_FUNCTIONS.items()
+            ),
+            *(
+                (getattr(f.atomic, name), partial(atomics.on_atomic, name=name))
+                for name in f.ATOMIC
+            ),
+        ]
+        # None of them is a method of this object, which would then refer to itself.
+        #: By the id of what is called, because not everything that is called has a hash.
+        self.handlers: dict[int, Callable[[ast.Call], Value]] = {id(o): h for o, h in rows}
+
+    def call(self, node: ast.Call) -> Value:
+        """Any call."""
+        called = self.walk.value(node.func)
+        if isinstance(called, Method):
+            self.walk.result.called[node] = called
+            return self._method(node, called)
+        if not isinstance(called, PythonObject):
+            raise self.walk.error(node, f"{v.describe(called)} cannot be called")
+        obj = called.value
+        handler = self.handlers.get(id(obj))
+        if handler is not None:
+            self.walk.result.called[node] = obj
+            return handler(node)
+        if isinstance(obj, DeviceFunction):
+            return self.device_functions.call(node, obj.function)
+        row = intrinsics.find(obj)
+        if row is not None:
+            return self._intrinsic(node, row)
+        t = scalars.named(obj) if isinstance(obj, (type, Scalar)) else None
+        t = t or (scalars.named(obj) if _is_dtype(obj) else None)
+        if t is not None:
+            return self._conversion(node, t)
+        name = ast.unparse(node.func)
+        if getattr(obj, "__code__", None) is not None:
+            raise self.walk.error(
+                node, f"'{name}' is a plain Python function; decorate it with @usmx.device_func"
+            )
+        raise self.walk.error(node, f"kernels do not know the function '{name}'")
+
+    def _intrinsic(self, node: ast.Call, row: intrinsics.Intrinsic) -> Value:
+        """A row of the table."""
+        nodes = in_order(self.walk, node, row.operands)
+        operands = [self.walk.scalar(one, f"the argument of '{row.title}'") for one in nodes]
+        if any(o.type.kind == "c" for o in operands):
+            row = intrinsics.complex_form(row) or row
+        try:
+            t = row.operand_type([o.type for o in operands])
+            codes = [exact(operators.checked(o, t)) for o in operands]
+        except TypeError as error:
+            raise self.walk.error(node, str(error)) from None
+        result = row.result_type(t)
+        self.walk.result.notes[node] = t
+        self.walk.result.called[node] = row
+        pure = all(o.pure for o in operands)
+        code = f"usmx::{row.name}({', '.join(codes)})"
+        return Number(result, code, pure=pure)
+
+    def _conversion(self, node: ast.Call, t: Scalar) -> Value:
+        """``usmx.float32(x)``, ``int(x)``."""
+        nodes = in_order(
+            self.walk, node, 0 if t.weak or t.kind == "b" else 1, 2 if t.kind == "c" else 1
+        )
+        self.walk.result.called[node] = t
+        if not nodes:
+            return convert(v.constant(0), t)
+        value = self.walk.scalar(nodes[0], f"the argument of '{ast.unparse(node.func)}'")
+        if len(nodes) == 2:
+            part = scalars.real_of(t)
+            imaginary = self.walk.scalar(nodes[1], "the imaginary part")
+            if value.const is not None and imaginary.const is not None and t.weak:
+                return v.constant(complex(value.const, imaginary.const))
+            if "c" in (value.type.kind, imaginary.type.kind):
+                raise self.walk.error(node, "the parts of a complex number are real")
+            code = f"{t.cpp}({convert(value, part).code}, {convert(imaginary, part).code})"
+            return Number(t, code, pure=value.pure and imaginary.pure)
+        if value.type.kind == "c" and t.kind != "c":
+            raise self.walk.error(node, f"a complex number does not become {t}; take its .real")
+        if t.kind == "b":
+            return operators.truth(value)
+        try:
+            fits = value.const is not None and value.type.kind == "i" and t.is_integer
+            converted = operators.checked(value, t) if fits else convert(value, t)
+        except TypeError as error:
+            raise self.walk.error(node, str(error)) from None
+        return replace(converted, origins=value.origins) if t is scalars.INT else converted
+
+    def _method(self, node: ast.Call, method: Method) -> Value:
+        """A call of a method."""
+        of, name = method.of, method.name
+        if isinstance(of, AtomicValue):
+            return self.atomics.method(node, of, name)
+        if isinstance(of, Number):
+            in_order(self.walk, node, 0)
+            return Number(of.type, f"usmx::conj({of.code})") if of.type.kind == "c" else of
+        assert isinstance(of, ItemValue)
+        if of.what == "item":
+            return self.items.item_method(node, name)
+        return self.groups.method(node, of.what, name)
+
+
+def exact(value: Number) -> str:
+    """C++ of exactly the type: a literal 5 is an int, not an int64_t."""
+    if value.type.is_integer and value.code.lstrip("-").isdigit():
+        return f"{value.type.cpp}({value.code})"
+    return value.code
+
+
+def _is_dtype(obj: object) -> bool:
+    return hasattr(obj, "itemsize") and hasattr(obj, "name") and not hasattr(obj, "shape")

@@ -1,0 +1,186 @@
+"""A kernel for one list of argument types: its C++ text, and how its arguments are passed."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..source.function import Function
+from ..types import scalars
+from ..types.scalars import Array, Scalar, Static, Type
+from .elaborate import elaborate
+from .module import Module
+from .results import Instance, Result, Walked
+
+
+@dataclass
+class Compiled:
+    """A kernel as C++.
+
+    Attributes
+    ----------
+    text, name : str
+        The source for RawKernel, and the kernel's name in it.
+    plan : str
+        How each argument is passed: ``n`` number, ``c`` complex number, ``d`` gapless array (with
+        its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
+    needs_group : str or None
+        Why a local range has to be given at the launch.
+    module : Module
+        Constants and device functions, for the simulator.
+    walked : Walked
+        Types of variables and of converted values, for the simulator.
+    """
+
+    text: str
+    name: str
+    plan: str
+    needs_group: str | None
+    module: Module
+    walked: Walked
+
+    @property
+    def result(self) -> Result:
+        """What the walk over the kernel found."""
+        return self.walked.result
+
+
+def compile_kernel(
+    function: Function,
+    arguments: list[Type],
+    *,
+    rank: int,
+    known: Mapping[str, int],
+    has_item: bool = True,
+    grouped: bool = False,
+) -> Compiled:
+    """The C++ of a kernel.
+
+    Parameters
+    ----------
+    function : Function
+        Its first parameter is the item, if ``has_item``.
+    grouped : bool
+        Whether it has barriers or other things of groups; found out if not given.
+    arguments : list of Type
+        One for each parameter that is left.
+    rank : int
+        Dimensions of the launch.
+    known : mapping
+        Values to specialise for, see `Specialise`.
+
+    Raises
+    ------
+    KernelError
+        The function is no kernel for these types.
+    Specialise
+        More values have to be known.
+    """
+    item = function.parameters[0] if has_item else None
+    names = function.parameters[1 if has_item else 0 :]
+    module = Module(rank, known, grouped)
+    module.taken |= {"device", "table"}
+    name = module.unique(function.name)
+    walked = elaborate(
+        function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
+    )
+    result = walked.result
+    if result.needs_group is not None and not grouped:
+        return compile_kernel(
+            function,
+            arguments,
+            rank=rank,
+            known=known,
+            has_item=has_item,
+            grouped=True,
+        )
+    parameters: list[str] = []
+    head: list[str] = []
+    plan = ""
+    for p, t in zip(names, arguments, strict=True):
+        spelled = walked.spell(p)
+        if isinstance(t, Static):
+            plan += "-"
+        elif isinstance(t, Scalar):
+            plan += "c" if t.kind == "c" else "n"
+            parameters += _scalar(walked, p, t, head)
+        else:
+            plan += "d" if t.dense else "s"
+            const = "" if p in result.written else "const "
+            parameters.append(f"{const}{t.element.cpp}* {spelled}_data")
+            lengths = [f"{spelled}_n{k}" for k in range(t.ndim)]
+            strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
+            parameters += [f"int64_t {n}" for n in lengths + strides]
+            head.append(_view(spelled, t, const, lengths, strides))
+    lines = [f"// {function.name}({_signature(names, arguments)})"]
+    # In namespaces, so that a variable of the same name hides nothing.
+    if module.constants:
+        lines += ["namespace table {", *_declarations(module), "}", ""]
+    if module.given:
+        parameters += _given(module, walked, head)
+    functions = [instance.text for instance in _used(result)]
+    if functions:
+        lines += ["namespace device {", "\n\n".join(functions), "}", ""]
+    lines.append(f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{")
+    lines += ["  " + line for line in head + result.declarations]
+    lines += [*result.lines, "}", ""]
+    return Compiled("\n".join(lines), name, plan, result.needs_group, module, walked)
+
+
+def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:
+    """The parameters of one number, and what makes a variable of them."""
+    given = walked.spell(name) + ("" if walked.variables[name].cpp == t.cpp else "_given")
+    if t.kind != "c":
+        return [f"{t.cpp} {given}"]
+    part = scalars.real_of(t).cpp
+    head.append(f"{t.cpp} {given}({given}_re, {given}_im);")
+    return [f"{part} {given}_re", f"{part} {given}_im"]
+
+
+def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str]) -> str:
+    lists = (
+        f"{{{', '.join(lengths)}}}"
+        if t.dense
+        else (f"{{{', '.join(lengths)}}}, {{{', '.join(strides)}}}")
+    )
+    form = "dense" if t.dense else "strided"
+    return f"const usmx::{form}<{const}{t.element.cpp}, {t.ndim}> {name}{{{name}_data, {lists}}};"
+
+
+def _declarations(module: Module) -> list[str]:
+    """What stands in the namespace of the tables."""
+    lines = [t.of.declaration(t.name) for t in module.constants.values() if not t.is_given]
+    if module.given:
+        fields = [f"  const {t.of.element.cpp} (*{t.name}){t.of.lengths};" for t in module.given]
+        lines += ["struct usmx_given {", *fields, "};"]
+    return lines
+
+
+def _given(module: Module, walked: Walked, head: list[str]) -> list[str]:
+    """The parameters of tables, and one variable of them all, which device functions take."""
+    parameters, pointers = [], []
+    for t in module.given:
+        name, element = walked.spell(f"table.{t.name}"), t.of.element.cpp
+        parameters.append(f"const {element}* {name}")
+        pointers.append(f"(const {element} (*){t.of.lengths}){name}")
+    head.append(f"const table::usmx_given usmx_tables{{{', '.join(pointers)}}};")
+    return parameters
+
+
+def _signature(names: tuple[str, ...], arguments: list[Type]) -> str:
+    return ", ".join(f"{n}: {t}" for n, t in zip(names, arguments, strict=True)).replace("\n", " ")
+
+
+def _used(result: Result) -> list[Instance]:
+    """Device functions in an order in which each comes after those that it calls."""
+    found: list[Instance] = []
+
+    def add(r: Result) -> None:
+        for instance in r.calls:
+            if instance not in found:
+                add(instance.result)
+                found.append(instance)
+
+    add(result)
+    return found

@@ -1,0 +1,74 @@
+"""Over how many dimensions a kernel runs, as far as its text says: what two ints in brackets mean
+depends on it."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+
+from ..language.functions import ITEM_FUNCTIONS, item_functions
+from ..source.function import MISSING, Function
+from . import spelling
+from .items import GROUP, ITEM
+
+#: The text asks for dimensions, but for some in a way that cannot be read.
+UNCLEAR = -1
+_METHODS = {*ITEM, *GROUP, *ITEM_FUNCTIONS}
+
+
+def of(function: Function, item: str | None) -> int:
+    """The highest dimension that a kernel and its device functions ask for, plus one.
+
+    Parameters
+    ----------
+    function : Function
+        The kernel.
+    item : str or None
+        Its parameter that is the work-item.
+
+    Returns
+    -------
+    int
+        1, 2 or 3; 0 if it asks for none, as kernels with linear ids; `UNCLEAR`.
+    """
+    found: set[int] = set()
+    _collect(function, {item} if item else set(), found, set())
+    if found & {1, 2}:
+        return max(found) + 1
+    return UNCLEAR if UNCLEAR in found else len(found)
+
+
+def _collect(function: Function, items: set[str], found: set[int], seen: set[int]) -> None:
+    """Add the dimensions that one function asks for; ``items`` are its items among parameters."""
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    own = {*function.parameters, *spelling.stores(function.tree)}
+
+    def meaning(node: ast.expr) -> object:
+        """The object that a name or a dotted name means outside of the function."""
+        if isinstance(node, ast.Name):
+            return MISSING if node.id in own else function.lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            of = meaning(node.value)
+            return MISSING if of is MISSING else getattr(of, node.attr, MISSING)
+        return node.value if isinstance(node, ast.Constant) else MISSING
+
+    functions = {id(f): f for f in item_functions.values()}
+    for node in ast.walk(function.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = meaning(node.func)
+        is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS
+        if id(called) in functions or (called is MISSING and is_method):
+            if len(node.args) == 1:
+                d = meaning(node.args[0])
+                found.add(d if isinstance(d, int) and d in (0, 1, 2) else UNCLEAR)
+            continue
+        passed = [isinstance(a, ast.Name) and a.id in items for a in node.args]
+        if getattr(called, "is_device_function", False):
+            callee: Function = called.function  # type: ignore[attr-defined]
+            inner = {p for p, given in zip(callee.parameters, passed, strict=False) if given}
+            _collect(callee, inner, found, seen)
+        elif any(passed) or (isinstance(node.func, ast.Name) and node.func.id in own):
+            found.add(UNCLEAR)  # a function that only the launch knows

@@ -1,0 +1,131 @@
+"""From the syntax tree of one function to C++, with the types of everything in it.
+
+The tree is walked until the types of its variables no longer change; each round makes the whole
+text, and the last one counts. So a construct is described in one place: its types, its errors and
+its C++ together. Here the parts are put together, and each kind of node gets the one that
+elaborates it.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from ..source.function import Function
+from ..types.scalars import Type
+from ..types.values import Value
+from .assignments import Assignments
+from .atomics import Atomics
+from .attributes import Attributes
+from .calls import Calls
+from .device_functions import DeviceFunctions
+from .elements import Elements
+from .expressions import Operators
+from .groups import Groups
+from .items import Items
+from .memory import Memory
+from .module import Module
+from .names import Names
+from .printing import Printing
+from .python_functions import PythonFunctions
+from .results import Walked
+from .statements import Statements
+from .walk import Walk
+
+#: Types grow a few times at most: bool, int, float, complex, weak and strong.
+MOST_ROUNDS = 12
+
+
+def elaborate(
+    function: Function,
+    arguments: Mapping[str, Type | Value],
+    module: Module,
+    *,
+    is_kernel: bool = False,
+    item: str | None = None,
+) -> Walked:
+    """Walk over a function until nothing changes.
+
+    Parameters
+    ----------
+    function : Function
+        A kernel or a device function.
+    arguments : mapping
+        What is known of its parameters.
+    module : Module
+        What it shares with the others of its text.
+    is_kernel : bool
+        Whether launches call it.
+    item : str, optional
+        The parameter that is the work-item.
+
+    Raises
+    ------
+    KernelError
+        It is no kernel for these types.
+    Specialise
+        More values have to be known.
+    """
+    walk = Walk(function, arguments, module, is_kernel=is_kernel, item=item)
+    names = put_together(walk)
+    try:
+        for _ in range(MOST_ROUNDS):
+            before = walk.types
+            walk.begin_round()
+            names.bind_parameters()
+            walk.body(function.tree.body)
+            if before == walk.types:
+                names.declare_variables()
+                return walk.walked
+        raise walk.error(None, "the types of its variables do not settle")
+    finally:
+        # Its parts refer to it: tables and the memory of their values would wait for the collector.
+        walk.expressions.clear()
+        walk.statements.clear()
+
+
+def put_together(walk: Walk) -> Names:
+    """Make the parts, and tell the walk which of them each kind of node is for."""
+    memory = Memory(walk)
+    names = Names(walk, memory)
+    operators = Operators(walk)
+    elements = Elements(walk, operators)
+    attributes = Attributes(walk, names, elements)
+    items = Items(walk)
+    groups = Groups(walk, items, operators)
+    atomics = Atomics(walk, elements)
+    printing = Printing(walk)
+    device_functions = DeviceFunctions(walk, elaborate)
+    own = PythonFunctions(walk, elements)
+    calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions)
+    walk.expressions = {
+        ast.Attribute: attributes.attribute,
+        ast.BinOp: operators.binary,
+        ast.BoolOp: operators.bool_op,
+        ast.Call: calls.call,
+        ast.Compare: operators.compare,
+        ast.Constant: names.literal,
+        ast.IfExp: operators.choice,
+        ast.Name: names.read,
+        ast.Subscript: elements.subscript,
+        ast.Tuple: operators.tuple_of,
+        ast.UnaryOp: operators.unary,
+    }
+    assignments = Assignments(walk, names, elements, operators)
+    statements = Statements(walk, names, operators)
+    walk.statements = {
+        ast.AnnAssign: assignments.on_annotated,
+        ast.Assert: statements.on_assert,
+        ast.Assign: assignments.on_assign,
+        ast.AugAssign: assignments.on_augmented,
+        ast.Break: statements.on_break,
+        ast.Continue: statements.on_continue,
+        ast.Expr: statements.on_expr,
+        ast.For: statements.on_for,
+        ast.If: statements.on_if,
+        ast.Pass: statements.on_pass,
+        ast.Return: statements.on_return,
+        ast.While: statements.on_while,
+    }
+    return names

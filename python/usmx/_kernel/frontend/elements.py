@@ -1,0 +1,161 @@
+"""Arrays: their shapes, indices and elements."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from ..types import scalars
+from ..types import values as v
+from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value, constant
+from .expressions import Operators
+from .walk import Walk
+
+
+class Elements:
+    """What is inside of arrays."""
+
+    def __init__(self, walk: Walk, operators: Operators) -> None:
+        self.walk = walk
+        self.operators = operators
+
+    # --- shapes ---------------------------------------------------------------------------------
+
+    def attribute(self, node: ast.AST, a: ArrayValue, name: str) -> Value:
+        """``a.shape`` and its like."""
+        if name == "shape":
+            return Tuple(tuple(self.length(a, k) for k in range(len(a.indices), a.ndim)))
+        if name == "ndim":
+            return constant(a.ndim - len(a.indices))
+        if name == "dtype":
+            return PythonObject(a.element)
+        if name == "itemsize":
+            return constant(a.element.size)
+        if name == "size":
+            size = constant(1)
+            for k in range(len(a.indices), a.ndim):
+                size = self.operators.operate(node, "*", size, self.length(a, k))
+                if k == len(a.indices) and a.ndim - len(a.indices) == 1:
+                    size = self.length(a, k)
+            return size
+        raise self.walk.error(node, f"an array has no '{name}' in a kernel")
+
+    def length(self, a: ArrayValue, axis: int) -> Number:
+        """The length of an axis."""
+        if a.shape is not None:
+            return constant(a.shape[axis])
+        origin = f"{a.parameter}.shape[{axis}]"
+        if self.walk.is_kernel and origin in self.walk.module.known:
+            return constant(self.walk.module.known[origin])
+        origins = frozenset({origin}) if self.walk.is_kernel and a.parameter else frozenset[str]()
+        return Number(scalars.INT, f"{a.code}.shape[{axis}]", origins=origins)
+
+    # --- indices --------------------------------------------------------------------------------
+
+    def subscript(self, node: ast.Subscript) -> Value:
+        """``a[i, j]``."""
+        walk = self.walk
+        of = walk.value(node.value)
+        if isinstance(of, Tuple):
+            at = walk.to_constant(node.slice, walk.value(node.slice), "the index of a tuple")
+            if not -len(of.items) <= at < len(of.items):
+                raise walk.error(node.slice, f"index {at} of a tuple of {len(of.items)}")
+            return of.items[at]
+        if not isinstance(of, ArrayValue):
+            raise walk.error(node, f"{v.describe(of)} has no elements")
+        return self.element(self.indexed(node, of))
+
+    def indexed(self, node: ast.Subscript, a: ArrayValue) -> ArrayValue:
+        """An array with the indices of a subscript added to those it had."""
+        many = isinstance(node.slice, ast.Tuple)
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        codes: list[str] = []
+        pure = a.pure
+        for at in nodes:
+            axis = len(a.indices) + len(codes)
+            value = self.walk.value(at)
+            if isinstance(value, Tuple) and not many:
+                return self.with_indices(node, a, [(at, item) for item in value.items])
+            if axis >= a.ndim:
+                raise self.walk.error(
+                    at, f"{len(a.indices) + len(nodes)} indices for an array of {a.ndim} dimensions"
+                )
+            code, is_pure = self._index(at, value, a, axis)
+            codes.append(code)
+            pure = pure and is_pure
+        return replace(a, indices=(*a.indices, *codes), pure=pure)
+
+    def with_indices(
+        self, node: ast.AST, a: ArrayValue, indices: list[tuple[ast.expr, Value]]
+    ) -> ArrayValue:
+        """An array indexed by values that were evaluated before."""
+        codes: list[str] = []
+        pure = a.pure
+        for at, value in indices:
+            axis = len(a.indices) + len(codes)
+            if axis >= a.ndim:
+                raise self.walk.error(
+                    node,
+                    f"{len(a.indices) + len(indices)} indices for an array of {a.ndim} dimensions",
+                )
+            code, is_pure = self._index(at, value, a, axis)
+            codes.append(code)
+            pure = pure and is_pure
+        return replace(a, indices=(*a.indices, *codes), pure=pure)
+
+    def _index(self, node: ast.expr, value: Value, a: ArrayValue, axis: int) -> tuple[str, bool]:
+        """One index as C++."""
+        number = self.walk.number(node, value, "an index")
+        if number.type.kind not in "iu":
+            hint = "; round it down with int()" if number.type.kind == "f" else ""
+            raise self.walk.error(node, f"an index is an int, not {v.describe(number)}{hint}")
+        if number.const is not None:
+            at = int(number.const.real)
+            if at < 0:
+                self.walk.result.from_end.add(node)
+            length = self.length(a, axis)
+            if length.const is not None:
+                n = int(length.const.real)
+                if not -n <= at < n:
+                    raise self.walk.error(node, f"index {at} is out of bounds for a length of {n}")
+                return str(at % n), True
+            if at < 0:
+                return f"{length.code} - {-at}", True
+            return str(at), True
+        return number.code, number.pure
+
+    # --- elements -------------------------------------------------------------------------------
+
+    def element(self, a: ArrayValue) -> Value:
+        """The number at a full set of indices, else the array with those it has."""
+        if len(a.indices) < a.ndim:
+            return a
+        return Number(a.element, reach(a), pure=a.pure)
+
+    def to_write(self, node: ast.Subscript) -> ArrayValue:
+        """The element that is written."""
+        of = self.walk.value(node.value)
+        if not isinstance(of, ArrayValue):
+            raise self.walk.error(node, f"{v.describe(of)} has no elements that could be assigned")
+        a = self.indexed(node, of)
+        if len(a.indices) < a.ndim:
+            raise self.walk.error(
+                node,
+                f"{len(a.indices)} indices for an array of {a.ndim} dimensions; a kernel "
+                "writes single elements",
+            )
+        if a.space == "constant":
+            raise self.walk.error(node, "constant memory is read only; use its update() outside")
+        if a.readonly:
+            raise self.walk.error(node, "the array that was passed is read only")
+        return a
+
+
+def reach(a: ArrayValue) -> str:
+    """The C++ of an element."""
+    if a.space != "global":
+        return a.code + "".join(f"[{i}]" for i in a.indices)
+    if a.ndim == 1:
+        return f"{a.code}[{a.indices[0]}]"
+    return f"{a.code}({', '.join(a.indices)})"

@@ -1,0 +1,146 @@
+"""Ids and ranges of work-items, groups and sub-groups, and barriers."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+
+from ..types import values as v
+from ..types.scalars import INT
+from ..types.values import ItemValue, Number, PythonObject, Value
+from .arguments import in_order
+from .walk import Walk
+
+#: Methods that take a dimension -> function of nd_item. Needs a known group: those of groups.
+ITEM = {
+    "get_id": "get_global_id",
+    "get_range": "get_global_range",
+    "get_global_id": "get_global_id",
+    "get_global_range": "get_global_range",
+    "get_local_id": "get_local_id",
+    "get_local_range": "get_local_range",
+    "get_group_id": "get_group",
+    "get_group_range": "get_group_range",
+}
+LINEAR = {
+    "get_linear_id": "get_global_linear_id",
+    "get_global_linear_id": "get_global_linear_id",
+    "get_local_linear_id": "get_local_linear_id",
+    "get_group_linear_id": "get_group_linear_id",
+    "get_linear_range": "get_global_linear_range",
+    "get_global_linear_range": "get_global_linear_range",
+    "get_local_linear_range": "get_local_linear_range",
+    "get_group_linear_range": "get_group_linear_range",
+}
+GROUP = {
+    "get_group_id": "get_group",
+    "get_id": "get_group",
+    "get_group_range": "get_group_range",
+    "get_local_id": "get_local_id",
+    "get_local_range": "get_local_range",
+    "get_max_local_range": "get_local_range",
+}
+GROUP_LINEAR = {
+    "get_group_linear_id": "get_group_linear_id",
+    "get_linear_id": "get_group_linear_id",
+    "get_group_linear_range": "get_group_linear_range",
+    "get_local_linear_id": "get_local_linear_id",
+    "get_local_linear_range": "get_local_linear_range",
+}
+SUB_GROUP = {
+    "get_local_id": "sub_group_local_id",
+    "get_local_linear_id": "sub_group_local_id",
+    "get_local_range": "sub_group_size",
+    "get_local_linear_range": "sub_group_size",
+    "get_max_local_range": "sub_group_max_size",
+    "get_group_id": "sub_group_id",
+    "get_group_linear_id": "sub_group_id",
+    "get_group_range": "sub_group_count",
+    "get_group_linear_range": "sub_group_count",
+}
+
+
+class Items:
+    """What an item asks about itself and its group."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+
+    def item_method(self, node: ast.Call, name: str) -> Value:
+        """A method of the first parameter."""
+        if name in ("get_group", "get_sub_group"):
+            if node.args:
+                raise self.walk.error(
+                    node.args[0],
+                    f"item.{name}() is the group itself; its number is "
+                    f"item.{name}().get_group_id({'0' if name == 'get_group' else ''})",
+                )
+            in_order(self.walk, node, 0)
+            self.walk.needs_group(node, f"item.{name}()")
+            return ItemValue("group" if name == "get_group" else "sub-group")
+        if name == "barrier":
+            return self.on_barrier(node)
+        if name == "ndim":
+            return v.constant(self.walk.module.rank)
+        return self.id_method(node, "item", name, ITEM, LINEAR)
+
+    def dimension(self, node: ast.expr, rank: int) -> int:
+        """A dimension, a number known when compiling."""
+        d = self.walk.to_constant(node, self.walk.value(node), "a dimension")
+        if not 0 <= d < rank:
+            raise self.walk.error(node, f"dimension {d} of a launch over {rank}")
+        return d
+
+    def id_method(
+        self, node: ast.Call, what: str, name: str, axes: dict[str, str], linear: dict[str, str]
+    ) -> Value:
+        """``get_global_id(0)`` and the like."""
+        item = f"usmx::nd_item<{self.walk.module.rank}>"
+        if name in linear:
+            in_order(self.walk, node, 0)
+            code = linear[name]
+            argument = ""
+        elif name in axes:
+            argument = str(self.dimension(in_order(self.walk, node, 1)[0], self.walk.module.rank))
+            code = axes[name]
+        else:
+            raise unknown(self.walk, node, what, name, [*axes, *linear])
+        if "local" in code or "group" in code:
+            self.walk.needs_group(node, f"{what}.{name}()")
+        known = (
+            self.walk.module.known.get(f"local[{argument}]") if code == "get_local_range" else None
+        )
+        if known is not None:
+            return v.constant(known)
+        origins = frozenset({f"local[{argument}]"}) if code == "get_local_range" else frozenset()
+        return Number(INT, f"int64_t({item}::{code}({argument}))", origins=origins)
+
+    def on_barrier(self, node: ast.Call) -> Value:
+        """``usmx.barrier()``; a fence as argument is allowed and changes nothing."""
+        for one in in_order(self.walk, node, 0, 2):
+            self.walk.value(one)
+        self.walk.needs_group(node, "barrier")
+        self.walk.line("usmx::group_barrier();")
+        return PythonObject(None)
+
+    def on_group_barrier(self, node: ast.Call) -> Value:
+        """``group_barrier(group, scope)``."""
+        group = self.walk.value(in_order(self.walk, node, 1, 2)[0])
+        if not isinstance(group, ItemValue) or group.what == "item":
+            raise self.walk.error(node.args[0], f"{v.describe(group)}, expected a group")
+        if group.what == "group":
+            return self.on_barrier(node)
+        self.walk.line("usmx::sub_group_barrier();")
+        return PythonObject(None)
+
+    def on_fence(self, node: ast.Call) -> Value:
+        """``usmx.fence()``; an order and a scope are allowed, this one is the strongest."""
+        for one in in_order(self.walk, node, 0, 2):
+            self.walk.value(one)
+        self.walk.line("usmx::fence();")
+        return PythonObject(None)
+
+
+def unknown(walk: Walk, node: ast.AST, what: str, name: str, there_are: list[str]) -> Exception:
+    """A method that does not exist."""
+    return walk.error(node, f"the {what} has no '{name}'; it has {', '.join(there_are)}")

@@ -1,0 +1,87 @@
+"""Local and private memory of a kernel."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import math
+
+from ..language.local_memory import LocalMemory
+from ..types import scalars
+from ..types.scalars import Scalar
+from ..types.values import ArrayValue, PythonObject, Tuple, Value
+from .arguments import by_name
+from .walk import Walk
+
+
+class Memory:
+    """Arrays that exist while a kernel runs."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+
+    def given(self, name: str, value: LocalMemory) -> ArrayValue:
+        """The local memory that an argument stands for."""
+        walk = self.walk
+        walk.needs_group(walk.function.tree, f"local memory for '{name}'")
+        size = math.prod(value.shape) * value.dtype.size
+        walk.take_memory(walk.function.tree, "local", walk.spell(name), size)
+        return self.local(walk.spell(name), value.shape, value.dtype)
+
+    def local(self, name: str, lengths: tuple[int, ...], t: Scalar) -> ArrayValue:
+        """An array that is declared before the first statement."""
+        text = "".join(f"[{n}]" for n in lengths)
+        self.walk.declare(f"usmx::local<{t.cpp}{text}> {name};")
+        return ArrayValue(t, len(lengths), name, "local", lengths)
+
+    def on_local_array(self, node: ast.Call) -> Value:
+        """``usmx.local.array(shape, dtype)``."""
+        walk = self.walk
+        if not walk.is_kernel:
+            raise walk.error(node, "local memory is made in the kernel; pass it to this function")
+        name = walk.spell(walk.hint or "tile")
+        lengths, t = self._shape_and_type(node)
+        walk.needs_group(node, "local memory")
+        walk.take_memory(node, "local", name, math.prod(lengths) * t.size)
+        made = walk.result.called[node] = self.local(name, lengths, t)
+        return made
+
+    def on_private_array(self, node: ast.Call) -> Value:
+        """``usmx.private.array(shape, dtype)``."""
+        walk = self.walk
+        name = walk.spell(walk.hint or "own")
+        lengths, t = self._shape_and_type(node, "fill_zeros")
+        text = "".join(f"[{n}]" for n in lengths)
+        walk.declare(f"{t.cpp} {name}{text};")
+        walk.take_memory(node, "private", name, math.prod(lengths) * t.size)
+        walk.line(f"usmx::clear({name});")
+        made = walk.result.called[node] = ArrayValue(t, len(lengths), name, "private", lengths)
+        return made
+
+    def _shape_and_type(self, node: ast.Call, *more: str) -> tuple[tuple[int, ...], Scalar]:
+        """The arguments of local.array and private.array; others are allowed and change nothing."""
+        walk = self.walk
+        shape_node, dtype_node, *_ = by_name(walk, node, "shape", "dtype", *more)
+        if shape_node is None or dtype_node is None:
+            raise walk.error(node, f"'{ast.unparse(node.func)}' takes a shape and a dtype")
+        shape = walk.value(shape_node)
+        nodes = shape_node.elts if isinstance(shape_node, ast.Tuple) else [shape_node] * 9
+        items = shape.items if isinstance(shape, Tuple) else (shape,)
+        if not 1 <= len(items) <= 4:
+            raise walk.error(shape_node, f"{len(items)} dimensions, expected 1 to 4")
+        lengths = tuple(
+            walk.to_constant(at, item, "a length") for at, item in zip(nodes, items, strict=False)
+        )
+        for at, n in zip(nodes, lengths, strict=False):
+            if n < 1:
+                raise walk.error(at, f"a length of {n}")
+        if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
+            t = scalars.named(dtype_node.value)
+        else:
+            given = walk.value(dtype_node)
+            t = scalars.named(given.value) if isinstance(given, PythonObject) else None
+        if t is None:
+            raise walk.error(
+                dtype_node, f"'{ast.unparse(dtype_node)}' is no dtype that kernels have"
+            )
+        return lengths, scalars.STRONG_OF.get(t.name, t)

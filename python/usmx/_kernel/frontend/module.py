@@ -1,0 +1,74 @@
+"""One C++ text: what the kernel and the device functions in it share."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..language.constants import ConstantArray
+from . import spelling
+from .results import Instance
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant table in one text: its name there, and whether it is given at each launch."""
+
+    name: str
+    of: ConstantArray
+    is_given: bool
+
+    @property
+    def code(self) -> str:
+        """Where the text has its elements."""
+        return f"(*usmx_tables.{self.name})" if self.is_given else f"table::{self.name}"
+
+
+@dataclass
+class Module:
+    """What the functions of one text share.
+
+    Attributes
+    ----------
+    rank : int
+        Dimensions of the launch.
+    known : mapping
+        Numbers of the arguments that the text is specialised for: ``"n"``, ``"x.shape[0]"``.
+    grouped : bool
+        Whether the kernel has something to do with groups, such as barriers.
+    instances : dict
+        Device functions by function and argument types; None while one is being made.
+    """
+
+    rank: int
+    known: Mapping[str, int]
+    grouped: bool = False
+    constants: dict[int, Table] = field(default_factory=dict)
+    instances: dict[object, Instance | None] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def unique(self, name: str) -> str:
+        """A name that nothing else of the text has."""
+        wanted, number = spelling.spell(name), 1
+        while wanted in self.taken:
+            number += 1
+            wanted = f"{spelling.spell(name)}_{number}"
+        self.taken.add(wanted)
+        return wanted
+
+    def constant(self, table: ConstantArray, name: str) -> Table:
+        """A constant table under a name of its own."""
+        if id(table) not in self.constants:
+            self.constants[id(table)] = Table(self.unique(name), table, table.is_updated)
+        return self.constants[id(table)]
+
+    @property
+    def frozen(self) -> list[ConstantArray]:
+        """Tables whose values stand in the text."""
+        return [t.of for t in self.constants.values() if not t.is_given]
+
+    @property
+    def given(self) -> list[Table]:
+        """Tables that each launch passes, in this order, after the arguments."""
+        return [t for t in self.constants.values() if t.is_given]

@@ -1,0 +1,196 @@
+"""Names: parameters, variables, and what a name means outside of the function."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+
+from ..language.constants import ConstantArray
+from ..language.local_memory import LocalMemory
+from ..source.function import MISSING
+from ..types import scalars
+from ..types.scalars import Array, Scalar, Static
+from ..types.values import (
+    ArrayValue,
+    ItemValue,
+    Number,
+    PythonObject,
+    Tuple,
+    Value,
+    constant,
+    convert,
+)
+from .memory import Memory
+from .walk import Walk
+
+
+class Names:
+    """What names mean."""
+
+    def __init__(self, walk: Walk, memory: Memory) -> None:
+        self.walk = walk
+        self.memory = memory
+
+    def bind_parameters(self) -> None:
+        """Make the parameters known as values."""
+        walk, scope = self.walk, self.walk.scope
+        for name in walk.function.parameters:
+            if name == walk.item:
+                scope.statics[name] = ItemValue("item")
+                continue
+            t = walk.arguments[name]
+            cpp = walk.spell(name)
+            if isinstance(t, Scalar):
+                known = walk.module.known.get(name) if walk.is_kernel else None
+                if known is not None and t.kind in "bi" and name not in walk.stores:
+                    scope.known[name] = constant(known)
+                scope.variables[name] = scalars.join(scope.variables.get(name, t), t)
+                scope.assigned.add(name)
+            elif isinstance(t, Array):
+                scope.statics[name] = ArrayValue(
+                    t.element,
+                    t.ndim,
+                    cpp,
+                    dense=t.dense,
+                    parameter=name,
+                    readonly=not t.writable,
+                )
+            elif isinstance(t, Static):
+                scope.statics[name] = self.static_argument(name, t.value)
+            else:
+                scope.statics[name] = t
+
+    def static_argument(self, name: str, value: object) -> Value:
+        """An argument that is known when compiling: None, LocalMemory, a dtype."""
+        if isinstance(value, LocalMemory):
+            return self.memory.given(name, value)
+        return PythonObject(value)
+
+    def declare_variables(self) -> None:
+        """One line for each type, before the first statement."""
+        walk = self.walk
+        by_type: dict[str, list[str]] = {}
+        for name, t in walk.scope.variables.items():
+            given = walk.arguments.get(name)
+            if name in walk.private_loops or name not in walk.scope.assigned:
+                continue
+            if isinstance(given, Scalar):
+                if given.cpp != t.cpp:
+                    walk.result.declarations.append(
+                        f"{t.cpp} {walk.spell(name)} = {t.cpp}({walk.spell(name)}_given);"
+                    )
+                continue
+            by_type.setdefault(t.cpp, []).append(walk.spell(name) + "{}")
+        for cpp, those in by_type.items():
+            walk.result.declarations.append(f"{cpp} {', '.join(those)};")
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def read(self, node: ast.Name) -> Value:
+        """What a name means where it is read."""
+        walk, scope, name = self.walk, self.walk.scope, node.id
+        if name in scope.known:
+            return scope.known[name]
+        if name in scope.statics:
+            return scope.statics[name]
+        if name in walk.stores or name in walk.arguments:
+            if name not in scope.assigned:
+                raise walk.error(node, f"'{name}' is read before it is assigned")
+            t = scope.variables[name]
+            origin = frozenset[str]()
+            if walk.is_kernel and name in walk.arguments and name not in walk.stores:
+                origin = frozenset({name})
+            elif walk.stores.get(name) == 1:
+                origin = scope.origins.get(name, origin)
+            return Number(t, walk.spell(name), origins=origin)
+        return self.captured(walk.function.lookup(name), name, node)
+
+    def literal(self, node: ast.Constant) -> Value:
+        """A number in the text."""
+        return self.constant_of(node, node.value)
+
+    def constant_of(self, node: ast.AST, value: object) -> Value:
+        """A literal or a captured Python number."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            if not -(2**63) <= value < 2**64:
+                raise self.walk.error(node, f"{value} does not fit into 64 bits")
+            return constant(value)
+        if isinstance(value, bool | float | complex):
+            return constant(value)
+        if isinstance(value, str | bytes):
+            raise self.walk.error(node, "a kernel has no text but in print and assert")
+        if value is Ellipsis:
+            raise self.walk.error(node, "'...' is no value of a kernel")
+        return PythonObject(value)
+
+    def captured(self, obj: object, name: str, node: ast.AST) -> Value:
+        """What a name means outside of the function."""
+        walk = self.walk
+        if obj is MISSING:
+            raise walk.error(node, f"the name '{name}' is not defined")
+        if obj is None or isinstance(obj, bool | int | float | complex):
+            return self.constant_of(node, obj)
+        if isinstance(obj, ConstantArray):
+            table = walk.module.constant(obj, walk.hint or name)
+            walk.result.needs_tables |= table.is_given
+            return ArrayValue(
+                obj.element, len(obj.shape), table.code, "constant", obj.shape, readonly=True
+            )
+        if isinstance(obj, tuple):
+            return Tuple(tuple(self.captured(item, name, node) for item in obj))
+        if hasattr(obj, "dtype") and hasattr(obj, "item") and not callable(obj):
+            if getattr(obj, "ndim", 1) != 0:
+                raise walk.error(
+                    node,
+                    f"'{name}' is a global or closure array; pass it as an argument, or freeze "
+                    "it with usmx.constant.array",
+                )
+            t = scalars.named(obj.dtype)
+            if t is None:
+                raise walk.error(
+                    node, f"'{name}' is of type {obj.dtype}, which kernels do not have"
+                )
+            return convert(constant(obj.item()), t)
+        if isinstance(obj, str | bytes):
+            raise walk.error(node, f"'{name}' is text; a kernel has none but in print and assert")
+        if isinstance(obj, list | dict | set):
+            raise walk.error(
+                node,
+                f"'{name}' is a global or closure {type(obj).__name__}; kernels take numbers, "
+                "tuples of numbers, and usmx.constant.array",
+            )
+        return PythonObject(obj)
+
+    # --- assigning ------------------------------------------------------------------------------
+
+    def assign_scalar(self, name: str, value: Number, node: ast.AST) -> Scalar:
+        """The type that a variable has once it is assigned ``value`` too."""
+        scope = self.walk.scope
+        if name in scope.statics:
+            raise self.walk.error(node, f"'{name}' is already something that is no number here")
+        t = scope.variables.get(name)
+        t = value.type if t is None else scalars.join(t, value.type)
+        scope.variables[name] = t
+        scope.assigned.add(name)
+        return t
+
+    def bind_static(self, name: str, value: Value, node: ast.AST) -> None:
+        """Give a name to something that exists only while compiling."""
+        walk, statics = self.walk, self.walk.scope.statics
+        if name in walk.scope.variables:
+            raise walk.error(node, f"'{name}' is already a number here")
+        if name in walk.arguments and statics.get(name) != value:
+            raise walk.error(node, f"'{name}' is a parameter and cannot be given another array")
+        if statics.get(name, value) != value and walk.stores.get(name, 0) > 1:
+            raise walk.error(
+                node, f"'{name}' means {_kind(statics[name])} already; use another name"
+            )
+        statics[name] = value
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, ArrayValue):
+        return "another array"
+    if isinstance(value, Tuple):
+        return "a tuple"
+    return "a function" if isinstance(value, PythonObject) else "something else"

@@ -1,0 +1,227 @@
+"""Statements: branches, loops, return, assert."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+
+from ..types import operators, scalars
+from ..types import values as v
+from ..types.values import Number, PythonObject, Tuple
+from .expressions import Operators
+from .names import Names
+from .printing import quoted
+from .walk import Walk
+
+
+class Statements:
+    """What is done, besides assignments."""
+
+    def __init__(self, walk: Walk, names: Names, operators: Operators) -> None:
+        self.walk = walk
+        self.names = names
+        self.operators = operators
+
+    def _block(self, head: str, statements: list[ast.stmt]) -> None:
+        """Statements in braces."""
+        self.walk.line(head + " {")
+        with self.walk.indented():
+            self.walk.body(statements)
+
+    def on_pass(self, node: ast.Pass) -> None:
+        """``pass``."""
+
+    def on_expr(self, node: ast.Expr) -> None:
+        """An expression for its effect."""
+        if isinstance(node.value, ast.Constant):
+            return  # a docstring
+        value = self.walk.value(node.value)
+        if isinstance(value, Number) and not value.pure:
+            self.walk.line(value.code + ";")
+
+    def on_if(self, node: ast.If, word: str = "if") -> None:
+        """``if``, ``elif``, ``else``; what is known when compiling leaves one branch."""
+        condition = self.operators.condition(node.test)
+        if condition.const is not None:
+            if word != "if":
+                self._block("} else", node.body if condition.const else node.orelse)
+            else:
+                self.walk.body(node.body if condition.const else node.orelse)
+            return
+        self._block(f"{word} ({condition.code})", node.body)
+        other = node.orelse
+        if len(other) == 1 and isinstance(other[0], ast.If) and self._adds_no_line(other[0].test):
+            self.on_if(other[0], "} else if")
+        elif other:
+            self._block("} else", other)
+        if word == "if":
+            self.walk.line("}")
+
+    def _adds_no_line(self, node: ast.expr) -> bool:
+        """Whether an expression is computed where it stands, without statements before it."""
+        before = len(self.walk.result.lines)
+        self.operators.condition(node)
+        added = len(self.walk.result.lines) > before
+        del self.walk.result.lines[before:]
+        return not added
+
+    def on_while(self, node: ast.While) -> None:
+        """``while``."""
+        if node.orelse:
+            raise self.walk.error(node.orelse[0], "a kernel has no else after a loop")
+        self.walk.loops += 1
+        if self._adds_no_line(node.test):
+            condition = self.operators.condition(node.test)
+            if condition.const is None or condition.const:
+                self._block(f"while ({condition.code})", node.body)
+                self.walk.line("}")
+        else:
+            self.walk.line("while (true) {")
+            with self.walk.indented():
+                self.walk.line(f"if (!{self.operators.condition(node.test).at(v.UNARY)}) break;")
+                self.walk.body(node.body)
+            self.walk.line("}")
+        self.walk.loops -= 1
+
+    def on_for(self, node: ast.For) -> None:
+        """``for i in range(...)``."""
+        if node.orelse:
+            raise self.walk.error(node.orelse[0], "a kernel has no else after a loop")
+        call = node.iter
+        is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        if is_range:
+            assert isinstance(call, ast.Call)
+            called = self.walk.value(call.func)
+            is_range = isinstance(called, PythonObject) and called.value is range
+        if not is_range:
+            raise self.walk.error(node.iter, "a kernel loops over range(...) only")
+        assert isinstance(call, ast.Call)
+        if not isinstance(node.target, ast.Name):
+            raise self.walk.error(node.target, "the target of a loop is one name")
+        if call.keywords or not 1 <= len(call.args) <= 3:
+            raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
+        bounds = []
+        for one in call.args:
+            number = self.walk.scalar(one, "a bound of range")
+            if number.type.kind not in "biu":
+                raise self.walk.error(one, f"range takes ints, not {v.describe(number)}")
+            try:
+                bounds.append(operators.checked(number, scalars.INT))
+            except TypeError as error:
+                raise self.walk.error(one, str(error)) from None
+        start, stop, step = (
+            (v.constant(0), bounds[0], v.constant(1))
+            if len(bounds) == 1
+            else (bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else v.constant(1))
+        )
+        if step.const == 0:
+            raise self.walk.error(call.args[2], "range with a step of 0")
+        self._loop(node, node.target, (start, stop, step))
+
+    def _loop(self, node: ast.For, target: ast.Name, bounds: tuple[Number, Number, Number]) -> None:
+        """The loop itself; bounds are computed once, as Python does."""
+        start, stop, step = bounds
+        name = target.id
+        t = self.names.assign_scalar(name, Number(scalars.INT, ""), target)
+        self.walk.result.notes[target] = t
+        private = name in self.walk.private_loops
+        counter = self.walk.spell(name) if private else self.walk.spell(name + ".at")
+        head = f"int64_t {counter} = {start.code}"
+        number = None if step.const is None else int(step.const.real)
+        if number is not None and (abs(number) == 1 or _stays_inside(stop, number)):
+            if stop.const is None:
+                limit = self.walk.spell(name + ".end")
+                head += f", {limit} = {stop.code}"
+            else:
+                limit = stop.code
+            test = f"{counter} {'<' if number > 0 else '>'} {limit}"
+            move = {1: f"++{counter}", -1: f"--{counter}"}.get(number, f"{counter} += {number}")
+        else:
+            # A step may lead beyond the last int, so that rounds are counted.
+            by = step.code
+            rounds = self.walk.spell(name + ".rounds")
+            if number is None:
+                by = self.walk.spell(name + ".step")
+                head += f", {by} = {step.code}"
+            head += f", {rounds} = int64_t(usmx::range_length({counter}, {stop.code}, {by}))"
+            test = f"{rounds} != 0"
+            move = f"--{rounds}, {counter} += {by}"
+        self.walk.line(f"for ({head}; {test}; {move}) {{")
+        with self.walk.indented():
+            if not private:
+                value = v.convert(Number(scalars.INT, counter), t)
+                self.walk.line(f"{self.walk.spell(name)} = {value.code};")
+            self.walk.loops += 1
+            self.walk.body(node.body)
+            self.walk.loops -= 1
+        self.walk.line("}")
+
+    def on_break(self, node: ast.Break) -> None:
+        """``break``."""
+        self.walk.line("break;")
+
+    def on_continue(self, node: ast.Continue) -> None:
+        """``continue``."""
+        self.walk.line("continue;")
+
+    def on_return(self, node: ast.Return) -> None:
+        """``return``, with values in device functions only."""
+        nothing = node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        )
+        if self.walk.is_kernel:
+            if not nothing:
+                raise self.walk.error(node, "a kernel returns nothing; write to an array")
+            self.walk.line("return;")
+            return
+        if nothing:
+            if self.walk.result.returns is not None:
+                raise self.walk.error(node, "returns nothing here and a value before")
+            self.walk.result.returns_nothing = True
+            self.walk.line("return;")
+            return
+        assert node.value is not None
+        if self.walk.result.returns_nothing:
+            raise self.walk.error(node, "returns a value here and nothing before")
+        value = self.walk.value(node.value)
+        items = value.items if isinstance(value, Tuple) else (value,)
+        numbers = [self.walk.number(node.value, item, "what is returned") for item in items]
+        self._return_values(node, numbers, isinstance(value, Tuple))
+
+    def _return_values(self, node: ast.Return, numbers: list[Number], is_tuple: bool) -> None:
+        """Join the types with those of other returns."""
+        given = tuple(n.type for n in numbers)
+        # What an earlier walk found counts too: a return may stand before a later, wider one.
+        old = self.walk.result.returns or self.walk.returned
+        if old is not None:
+            if len(old) != len(given):
+                raise self.walk.error(
+                    node, f"returns {len(given)} values here and {len(old)} elsewhere"
+                )
+            given = tuple(scalars.join(a, b) for a, b in zip(old, given, strict=True))
+        self.walk.result.returns = self.walk.returned = given
+        self.walk.result.returns_tuple = is_tuple
+        try:
+            codes = [operators.checked(n, t).code for n, t in zip(numbers, given, strict=True)]
+        except TypeError as error:
+            raise self.walk.error(node, str(error)) from None
+        self.walk.line(f"return {codes[0]};" if not is_tuple else f"return {{{', '.join(codes)}}};")
+
+    def on_assert(self, node: ast.Assert) -> None:
+        """``assert``: prints where and what; the item goes on."""
+        condition = self.operators.condition(node.test)
+        text = ast.unparse(node.test)
+        if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+            text += ": " + node.msg.value
+        elif node.msg is not None:
+            raise self.walk.error(node.msg, "the message of an assert is a literal text")
+        where = f"{self.walk.place.filename}:{self.walk.place.lineno(node)}"
+        message = f"{where}: {self.walk.function.name}: assertion failed: {text}\n".replace(
+            "%", "%%"
+        )
+        self.walk.line(f"if (!{condition.at(v.UNARY)}) USMX_PRINT({quoted(message)});")
+
+
+def _stays_inside(stop: Number, step: int) -> bool:
+    """Whether the counter of a loop stays among 64-bit ints behind its last round."""
+    return stop.const is not None and -(2**63) <= int(stop.const.real) + step < 2**63

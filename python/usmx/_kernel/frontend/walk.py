@@ -1,0 +1,234 @@
+"""Where the walk over a function is, and the way from a node of its tree to what compiles it.
+
+The elaborators of names, expressions, calls and statements share one `Walk`. It knows none of them:
+each kind of node has an entry in its tables, which `elaborate` fills, so that no elaborator imports
+another one to reach the expressions inside of its own.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..source.diagnostics import KernelError
+from ..source.function import Function
+from ..types import values as v
+from ..types.scalars import Scalar, Type
+from ..types.values import Number, Value
+from . import spelling
+from .module import Module
+from .results import Result, Specialise, Walked
+
+#: More than this for one item can end the process: the CPU keeps it on a thread's stack.
+MOST_PRIVATE = 65536
+#: No device has more for one group.
+MOST_LOCAL = 262144
+
+NO_EXPRESSION = {
+    ast.Lambda: "a lambda; use a function with @usmx.device_func",
+    ast.ListComp: "a list; use usmx.private.array",
+    ast.List: "a list; use a tuple of numbers or usmx.private.array",
+    ast.SetComp: "a set",
+    ast.Set: "a set",
+    ast.Dict: "a dict",
+    ast.DictComp: "a dict",
+    ast.GeneratorExp: "a generator",
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.NamedExpr: "':='; assign on a line of its own",
+    ast.Starred: "'*' before a value",
+    ast.JoinedStr: "an f-string outside of print",
+    ast.Slice: "a slice; loop over the elements",
+}
+NO_STATEMENT = {
+    ast.Try: "try", ast.With: "with", ast.FunctionDef: "a function inside; use @usmx.device_func",
+    ast.ClassDef: "classes", ast.Import: "import; import outside", ast.Raise: "raise; use assert",
+    ast.ImportFrom: "import; import outside", ast.Global: "global; globals are read only",
+    ast.Nonlocal: "nonlocal; what is captured is read only", ast.Delete: "del",
+    ast.Match: "match", ast.AsyncFor: "async", ast.AsyncWith: "async",
+    ast.AsyncFunctionDef: "async",
+}  # fmt: skip
+
+
+@dataclass
+class Scope:
+    """What the names of a function mean."""
+
+    #: Types of variables; they only grow from one round to the next.
+    variables: dict[str, Scalar] = field(default_factory=dict)
+    #: Names of what exists only while compiling.
+    statics: dict[str, Value] = field(default_factory=dict)
+    #: Names of numbers that are known while compiling.
+    known: dict[str, Number] = field(default_factory=dict)
+    #: What variables that are assigned once are computed from.
+    origins: dict[str, frozenset[str]] = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)
+
+
+class Walk:
+    """State of the walk over one function for one list of argument types."""
+
+    def __init__(
+        self,
+        function: Function,
+        arguments: Mapping[str, Type | Value],
+        module: Module,
+        *,
+        is_kernel: bool,
+        item: str | None,
+    ) -> None:
+        self.function = function
+        self.place = function.place
+        self.arguments = arguments
+        self.module = module
+        self.is_kernel = is_kernel
+        #: The parameter that is the work-item.
+        self.item = item
+        self.spell: spelling.Speller = spelling.Speller()
+        self.stores: dict[str, int] = spelling.stores(function.tree)
+        self.private_loops: set[str] = spelling.private_loops(function.tree)
+        self.expressions: dict[type[ast.AST], Callable[[Any], Value]] = {}
+        self.statements: dict[type[ast.AST], Callable[[Any], None]] = {}
+        #: Types of what earlier rounds returned.
+        self.returned: tuple[Scalar, ...] | None = None
+        self.scope: Scope = Scope()
+        self.begin_round()
+
+    def begin_round(self) -> None:
+        """Forget everything but the types of variables and results."""
+        self.result: Result = Result()
+        self.scope = Scope(self.scope.variables)
+        #: Name that the value at hand is about to get.
+        self.hint: str = ""
+        self.depth: int = 1
+        self.loops: int = 0
+        self.temporaries: int = 0
+
+    @property
+    def types(self) -> tuple[object, ...]:
+        """What rounds are repeated for until it no longer changes."""
+        return dict(self.scope.variables), self.returned
+
+    @property
+    def walked(self) -> Walked:
+        """What compilers and the simulator need of it."""
+        return Walked(self.function, self.result, self.scope.variables, self.spell)
+
+    # --- nodes ----------------------------------------------------------------------------------
+
+    def value(self, node: ast.expr) -> Value:
+        """Any expression."""
+        elaborate = self.expressions.get(type(node))
+        if elaborate is None:
+            what = NO_EXPRESSION.get(type(node), type(node).__name__)
+            raise self.error(node, f"a kernel has no {what.removeprefix('a ')}")
+        return elaborate(node)
+
+    def body(self, statements: list[ast.stmt]) -> None:
+        """Statements, one after the other."""
+        for node in statements:
+            elaborate = self.statements.get(type(node))
+            if elaborate is None:
+                what = NO_STATEMENT.get(type(node), type(node).__name__)
+                raise self.error(node, f"a kernel has no {what.removeprefix('a ')}")
+            elaborate(node)
+
+    def scalar(self, node: ast.expr, what: str = "") -> Number:
+        """An expression that must be a number."""
+        return self.number(node, self.value(node), what)
+
+    def number(self, node: ast.AST, value: Value, what: str = "") -> Number:
+        """The value, which must be a number."""
+        if isinstance(value, Number):
+            return value
+        if isinstance(value, v.ArrayValue) and value.indices:
+            raise self.error(
+                node,
+                f"{what or 'this'} is a row of an array of {value.ndim} dimensions; "
+                "give all indices",
+            )
+        raise self.error(node, f"{what or 'this'} is {v.describe(value)}, expected a number")
+
+    def to_constant(self, node: ast.AST, value: Value, what: str) -> int:
+        """An int that is known when compiling, if need be because the kernel is specialised."""
+        number = self.number(node, value, what)
+        if isinstance(number.const, int):
+            return int(number.const)
+        if number.const is None and number.origins and number.type.kind in "iu":
+            raise Specialise(number.origins)
+        hint = (
+            "expected an int"
+            if number.const is not None or number.type.kind not in "iu"
+            else "must be known when compiling: a literal, a global, or computed from arguments "
+            "and shapes alone"
+        )
+        raise self.error(node, f"{what} is {v.describe(number)}; {hint}")
+
+    # --- text -----------------------------------------------------------------------------------
+
+    def error(self, node: ast.AST | None, cause: str) -> KernelError:
+        """An error at a place of this function."""
+        return self.place.error(node, cause)
+
+    def line(self, text: str) -> None:
+        """One line of C++ at the depth at hand."""
+        self.result.lines.append("  " * self.depth + text)
+
+    @contextlib.contextmanager
+    def indented(self) -> Iterator[None]:
+        """Lines inside of braces."""
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    @contextlib.contextmanager
+    def no_lines(self, node: ast.AST) -> Iterator[None]:
+        """Refuse what has to be computed on a line before: here it may not be computed at all."""
+        before = len(self.result.lines)
+        yield
+        if len(self.result.lines) > before:
+            raise self.error(node, "has to be computed on a line before; give it a name there")
+
+    def declare(self, declaration: str) -> None:
+        """A declaration before the first line."""
+        if declaration not in self.result.declarations:
+            self.result.declarations.append(declaration)
+
+    def temporary(self, value: Number) -> Number:
+        """The value under a name, so that it is computed once and now."""
+        name = self.store_once(value.type.cpp, value.code)
+        return Number(value.type, name, origins=value.origins)
+
+    def store_once(self, cpp: str, code: str) -> str:
+        """The name of a constant that holds this from now on."""
+        self.temporaries += 1
+        name = self.spell(f"once.{self.temporaries}")
+        self.line(f"const {cpp} {name} = {code};")
+        return name
+
+    # --- what the whole kernel needs ------------------------------------------------------------
+
+    def take_memory(self, node: ast.AST, space: str, name: str, size: int) -> None:
+        """Count an array of private or local memory."""
+        taken = self.result.memory[space]
+        taken[name] = size
+        total = sum(taken.values())
+        most = MOST_PRIVATE if space == "private" else MOST_LOCAL
+        if total > most:
+            whose = "an item" if space == "private" else "a group"
+            raise self.error(node, f"{total} bytes of {space} memory; {whose} has at most {most}")
+
+    def needs_group(self, node: ast.AST, what: str) -> None:
+        """Note that the kernel only makes sense with work-groups of a given size."""
+        if self.result.needs_group is None:
+            self.result.needs_group = f"line {self.place.lineno(node)}: {what}"
+
+    def mark_written(self, a: v.ArrayValue) -> None:
+        """Note that a parameter's elements are written."""
+        if a.parameter is not None:
+            self.result.written.add(a.parameter)

@@ -1,0 +1,111 @@
+"""What kernels call that is not Python's own: names with a meaning inside kernels only."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+from ..._operations import names_of_usmx
+
+
+class DeviceOnly:
+    """A function that exists inside kernels; elsewhere it says so."""
+
+    def __init__(self, name: str, doc: str) -> None:
+        self.__name__: str = name
+        self.__doc__: str = doc
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError(f"usmx.{self.__name__} works inside kernels only")
+
+    def __repr__(self) -> str:
+        return f"<usmx.{self.__name__}, for kernels>"
+
+
+barrier: DeviceOnly = DeviceOnly(
+    "barrier",
+    "Wait until every work-item of the group is here and sees what the others wrote.",
+)
+fence: DeviceOnly = DeviceOnly(
+    "fence", "Make this item's writes visible to other items before what it writes next."
+)
+AtomicRef: DeviceOnly = DeviceOnly(
+    "AtomicRef",
+    "``AtomicRef(array, index)``: an element that several items change; has load, store, exchange, "
+    "compare_exchange, fetch_add, fetch_sub, fetch_min, fetch_max, fetch_and, fetch_or, fetch_xor.",
+)
+
+
+# Those of the table, which `usmx._functions` declares.
+globals().update({name: DeviceOnly(name, f"Gives {doc}.") for name, doc in names_of_usmx()})
+
+
+class Namespace:
+    """A dotted name of usmx, such as ``usmx.atomic``."""
+
+    def __init__(self, name: str, doc: str, members: dict[str, object]) -> None:
+        self.__name__: str = name
+        self.__doc__: str = doc
+        self.__dict__.update(members)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"usmx.{self.__name__} has no '{name}'")
+
+
+group_barrier: DeviceOnly = DeviceOnly(
+    "group_barrier", "Wait until every item of the group or sub-group is here."
+)
+private_array: DeviceOnly = DeviceOnly("private.array", "As usmx.private.array, with `fill_zeros`.")
+#: Ids and ranges without an item, as older languages have them -> method of the item.
+ITEM_FUNCTIONS = {
+    "get_global_id": "get_global_id",
+    "get_global_size": "get_global_range",
+    "get_local_id": "get_local_id",
+    "get_local_size": "get_local_range",
+    "get_group_id": "get_group_id",
+    "get_num_groups": "get_group_range",
+}
+item_functions = {
+    name: DeviceOnly(name, f"As item.{method}.") for name, method in ITEM_FUNCTIONS.items()
+}
+
+
+#: Atomic operations by name, with the kinds of numbers that they take.
+ATOMIC = {
+    "add": "iuf",
+    "sub": "iuf",
+    "min": "iuf",
+    "max": "iuf",
+    "exchange": "iuf",
+    "and_": "iu",
+    "or_": "iu",
+    "xor": "iu",
+    "load": "iuf",
+    "store": "iuf",
+    "compare_exchange": "iu",
+}
+atomic: Namespace = Namespace(
+    "atomic",
+    "``atomic.add(array, index, value)`` and its like; each gives the value before.",
+    {name: DeviceOnly(f"atomic.{name}", "Atomic operation.") for name in ATOMIC},
+)
+local: Namespace = Namespace(
+    "local",
+    "Memory that the items of a group share.",
+    {
+        "array": DeviceOnly(
+            "local.array",
+            "``local.array(shape, dtype)``: one array for each group, not initialised. Lengths are "
+            "known when compiling, or come from arguments; then each size is compiled for itself.",
+        )
+    },
+)
+private: Namespace = Namespace(
+    "private",
+    "Memory of one item.",
+    {
+        "array": DeviceOnly(
+            "private.array", "``private.array(shape, dtype)``: an array of this item, all zeros."
+        )
+    },
+)

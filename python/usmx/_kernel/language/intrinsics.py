@@ -1,0 +1,140 @@
+"""The functions of numbers that kernels call: rows of `usmx._operations` with kernels' types."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import builtins
+import cmath
+import math
+import sys
+from dataclasses import dataclass
+
+from ... import _operations
+from ..types import scalars
+from ..types.scalars import FLOAT, FLOAT64, INT, Scalar, promote
+from . import functions
+
+#: Types by the letter of a row's `takes`.
+KINDS = {
+    "b": ("bool",),
+    "i": ("int8", "int16", "int32", "int64"),
+    "u": ("uint8", "uint16", "uint32", "uint64"),
+    "f": ("float16", "float32", "float64"),
+    "c": ("complex64", "complex128"),
+}
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """One function of the prelude, for the kinds of numbers that one name in Python has.
+
+    Attributes
+    ----------
+    row : Operation
+        All that is known of it.
+    python : str
+        What it is in Python, names separated by blanks.
+    takes : str
+        Kinds of numbers that it is defined for.
+    """
+
+    row: _operations.Operation
+    python: str
+    takes: str
+
+    @property
+    def name(self) -> str:
+        """Of the function in ``namespace usmx`` of the prelude."""
+        return self.row.function
+
+    @property
+    def operands(self) -> int:
+        """How many it takes."""
+        return self.row.arity
+
+    def operand_type(self, given: list[Scalar]) -> Scalar:
+        """The type that all operands are converted to.
+
+        Raises
+        ------
+        TypeError
+            If it is not defined for them.
+        """
+        t = given[0]
+        for other in given[1:]:
+            t = promote(t, other)
+        if t.kind in self.takes:
+            return t
+        if t.kind == "b" and "i" in self.takes:
+            return INT
+        if t.kind in "biu" and "f" in self.takes:
+            return FLOAT if t.weak or t.kind == "b" else FLOAT64
+        if t.kind in "biuf" and "c" in self.takes:
+            return scalars.complex_of(t)
+        raise TypeError(f"{self.title} is not defined for {t}")
+
+    def result_type(self, t: Scalar) -> Scalar:
+        """The type of the result for operands of type ``t``."""
+        if self.row.result == "bool":
+            return scalars.BOOL
+        if self.row.result == "int":
+            return INT
+        return scalars.real_of(t) if self.row.result == "real" else t
+
+    @property
+    def title(self) -> str:
+        """The name that messages use."""
+        return self.python.split()[0].removeprefix("builtins.")
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Names of the types that it takes as they are."""
+        return tuple(name for kind in self.takes for name in KINDS[kind])
+
+
+def _forms(row: _operations.Operation) -> tuple[Intrinsic, ...]:
+    """A row for kernels: those of floats and complex numbers are two, as in math and cmath."""
+    if row.takes != "fc":
+        return (Intrinsic(row, row.python, row.takes),)
+    return Intrinsic(row, row.python, "f"), Intrinsic(row, f"cmath.{row.function}", "c")
+
+
+ROWS: tuple[Intrinsic, ...] = tuple(
+    form for row in _operations.OPERATIONS if row.function for form in _forms(row)
+)
+
+_known: dict[int, tuple[object, Intrinsic]] = {}
+_numpy_known = False
+
+
+def _objects(row: Intrinsic) -> list[object]:
+    """The Python functions that a row stands for, NumPy's only if it is imported."""
+    places: dict[str, object] = {
+        "math": math,
+        "cmath": cmath,
+        "builtins": builtins,
+        "usmx": functions,
+        "numpy": sys.modules.get("numpy"),
+    }
+    paths = [path.split(".") for path in row.python.split()]
+    found = [getattr(places[module], name, None) for module, name in paths]
+    return [obj for obj in found if obj is not None]
+
+
+def find(function: object) -> Intrinsic | None:
+    """The row of a Python function, None if it has none."""
+    global _numpy_known  # noqa: PLW0603 - NumPy may be imported after the first kernel
+    if not _known or (not _numpy_known and "numpy" in sys.modules):
+        _numpy_known = "numpy" in sys.modules
+        for row in ROWS:
+            for obj in _objects(row):
+                _known.setdefault(id(obj), (obj, row))
+    entry = _known.get(id(function))
+    return entry[1] if entry else None
+
+
+def complex_form(row: Intrinsic) -> Intrinsic | None:
+    """The row for complex operands of a function that also has one for floats, as numpy.exp."""
+    if row.takes != "f" or row.row.takes != "fc":
+        return None
+    return next(r for r in ROWS if r.row is row.row and r.takes == "c")

@@ -1,0 +1,45 @@
+"""Local memory as an argument of a launch."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..types import scalars
+from ..types.scalars import Scalar
+
+
+class LocalMemory:
+    """An argument that stands for local memory, so that its size is chosen at the launch.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Lengths.
+    dtype : dtype-like
+        Type of the elements.
+    """
+
+    def __init__(self, shape: int | Sequence[int], dtype: object) -> None:
+        lengths = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        if not lengths or any(n < 1 for n in lengths):
+            raise ValueError(f"shape: {shape!r}, expected positive lengths")
+        element = scalars.named(dtype)
+        if element is None or element.weak:
+            raise TypeError(f"dtype: {dtype!r} is not the type of an element")
+        self.shape: tuple[int, ...] = lengths
+        self.dtype: Scalar = element
+        #: What a launch compares instead of the object.
+        self._kernel_key = f"local {lengths} {element.name}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocalMemory) and (self.shape, self.dtype) == (
+            other.shape,
+            other.dtype,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"usmx.LocalMemory({self.shape}, {self.dtype.name!r})"

@@ -1,0 +1,190 @@
+"""The compiler's arithmetic on Python's and NumPy's numbers, for the simulator: the same types, the
+same wrapping around, the same floor division."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._operations import Operation
+from ..language.intrinsics import Intrinsic
+from ..types import scalars
+from ..types.scalars import Scalar, promote
+
+_scalars: dict[type, Scalar] = {
+    bool: scalars.BOOL,
+    int: scalars.INT,
+    float: scalars.FLOAT,
+    complex: scalars.COMPLEX,
+    np.bool_: scalars.BOOL,
+    **{np.dtype(t.name).type: t for t in scalars.STRONG if t.kind != "b"},
+}
+
+
+def scalar_of(x: Any) -> Scalar:
+    """The type of a number."""
+    return _scalars.get(type(x)) or _scalars[np.dtype(type(x)).type]
+
+
+def cast(t: Scalar, x: Any) -> Any:
+    """A number as C++ converts it to ``t``: integers wrap, floats are cut off."""
+    if t.kind == "b":
+        return bool(x)
+    if t.kind in "iu":
+        if isinstance(x, float | np.floating):
+            x = int(x) if math.isfinite(x) else 0
+        x = int(x) & (2**t.bits - 1)
+        if t.kind == "i" and x >> (t.bits - 1):
+            x -= 2**t.bits
+        return x if t.weak else np.dtype(t.name).type(x)
+    if t.weak:
+        return float(x) if t.kind == "f" else complex(x)
+    return np.dtype(t.name).type(x)
+
+
+def binary(sign: str, a: Any, b: Any) -> Any:
+    """``a sign b``."""
+    t = promote(scalar_of(a), scalar_of(b))
+    if t.kind == "b":
+        if sign in ("&", "*"):
+            return bool(a) and bool(b)
+        if sign in ("|", "+"):
+            return bool(a) or bool(b)
+        if sign == "^":
+            return bool(a) != bool(b)
+        t = scalars.INT
+    if sign == "/" and t.is_integer:
+        t = scalars.FLOAT if t.weak else scalars.FLOAT64
+    if sign == "**" and t.is_integer and b < 0:
+        if not t.weak:
+            return cast(t, 0)
+        t = scalars.FLOAT
+    if sign in ("//", "%") and t.is_integer and b == 0:
+        raise ZeroDivisionError(f"{a} {sign} 0: devices give 0, which is seldom what is meant")
+    if sign in ("<<", ">>"):
+        return _shift(sign, cast(t, a), int(cast(t, b)), t)
+    with np.errstate(all="ignore"):
+        if t.kind in "fc":
+            # In NumPy's own types, so that dividing by zero is what it is on devices.
+            wide = t if not t.weak else scalars.strong(t.kind, t.size)
+            return cast(t, _OPERATORS[sign](cast(wide, a), cast(wide, b)))
+        return cast(t, _OPERATORS[sign](int(cast(t, a)), int(cast(t, b))))
+
+
+def extreme(which: Callable[[Any, Any], Any], *numbers: Any) -> Any:
+    """``min`` or ``max``, two by two: each pair becomes of one type before it is compared."""
+    if len(numbers) == 1 and isinstance(numbers[0], tuple):
+        numbers = numbers[0]
+    result = numbers[0]
+    with np.errstate(all="ignore"):
+        for other in numbers[1:]:
+            t = promote(scalar_of(result), scalar_of(other))
+            result = which(cast(t, result), cast(t, other))
+    return result
+
+
+def _shift(sign: str, a: Any, count: int, t: Scalar) -> Any:
+    if not 0 <= count < t.bits:
+        return cast(t, 0 if sign == "<<" or a >= 0 else -1)
+    return cast(t, int(a) << count if sign == "<<" else int(a) >> count)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+def negative(a: Any) -> Any:
+    """``-a``."""
+    t = scalar_of(a)
+    with np.errstate(all="ignore"):
+        if t.kind in "fc":
+            return -a
+        return cast(scalars.INT if t.kind == "b" else t, -int(a))
+
+
+# --- what the expressions of the table of intrinsics are made of ---------------------------------
+
+
+def _as_in_c(function: Callable[[float], float], x: float) -> float:
+    """A function of `math` with the values that C gives where Python raises."""
+    try:
+        return function(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+    except ValueError:  # a pole
+        if function is math.lgamma:
+            return math.inf
+        return math.copysign(math.inf, x) if x == 0 else math.nan
+
+
+def each(function: Callable[[float], float], a: Any) -> Any:
+    """A function of one float, in the type of ``a``; of every element of an array."""
+    a = np.asarray(a)
+    flat = [_as_in_c(function, float(x)) for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+def same(value: Any, like: Any) -> Any:
+    """The value in the type of ``like``."""
+    return np.asarray(value).astype(np.asarray(like).dtype)[()]
+
+
+def power(a: Any, b: Any) -> Any:
+    """``a**b`` as of two arrays; NumPy takes one exponent of 0.5 for a square root."""
+    a, b = np.broadcast_arrays(a, b)
+    twice = np.power(np.stack([a, a]), np.stack([b, b]))
+    return twice[0][()]
+
+
+def whole(a: Any) -> Any:
+    """As Python's int."""
+    return np.asarray(a).astype(np.int64)[()]
+
+
+def popcount(a: Any) -> Any:
+    """Ones in the two's complement."""
+    a = np.asarray(a)
+    mask = 2 ** (8 * a.dtype.itemsize) - 1
+    flat = [(int(x) & mask).bit_count() for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+def clz(a: Any) -> Any:
+    """Zeros before the highest one."""
+    a = np.asarray(a)
+    bits = 8 * a.dtype.itemsize
+    flat = [bits - (int(x) & (2**bits - 1)).bit_length() for x in a.ravel()]
+    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+
+
+_NAMES = {"np": np, "math": math, "each": each, "same": same, "whole": whole,
+          "popcount": popcount, "clz": clz, "power": power}  # fmt: skip
+_compiled: dict[str, Any] = {}
+
+
+def evaluate(row: Operation, *operands: Any) -> Any:
+    """A row of the table for NumPy arrays or scalars of one type."""
+    if row.name not in _compiled:
+        _compiled[row.name] = compile(row.expression, f"<{row.name}>", "eval")
+    with np.errstate(all="ignore"):
+        return eval(_compiled[row.name], _NAMES, dict(zip("abc", operands, strict=False)))
+
+
+def intrinsic(row: Intrinsic, t: Scalar, *operands: Any) -> Any:
+    """A row of the table for numbers, which become of type ``t``."""
+    typed = scalars.STRONG_OF.get(t.name, t)
+    return cast(row.result_type(t), evaluate(row.row, *(cast(typed, x) for x in operands)))

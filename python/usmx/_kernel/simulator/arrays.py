@@ -1,0 +1,411 @@
+"""Arrays, items and groups of the simulator: what checks bounds and finds races."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..types import scalars
+from ..types.scalars import Scalar
+from .arithmetic import cast
+
+
+class RaceError(RuntimeError):
+    """Two work-items use one element without order, and one of them writes."""
+
+
+class DivergenceError(RuntimeError):
+    """Not all items of a group come to a barrier or a group function."""
+
+
+@dataclass
+class State:
+    """What runs at the moment."""
+
+    kernel: str
+    item: int = 0
+    current: Any = None
+    group: int = 0
+    #: Counts the barriers that the group has passed.
+    phase: int = 0
+    races: bool = True
+
+
+class FromEnd(int):
+    """An index that was negative when compiling."""
+
+
+@dataclass
+class Access:
+    """Who used an element last."""
+
+    writer: tuple[int, int, int] | None = None
+    readers: list[tuple[int, int, int]] = field(default_factory=list)
+    atomic: tuple[int, int, int] | None = None
+
+
+class SimArray:
+    """An array with checked accesses."""
+
+    def __init__(
+        self, values: np.ndarray[Any, Any], element: Scalar, name: str, state: State,
+        space: str = "global", readonly: bool = False,
+    ) -> None:  # fmt: skip
+        self.values = values
+        self.element = element
+        self.name = name
+        self.state = state
+        self.space = space
+        self.readonly = readonly
+        self.accesses: dict[tuple[int, ...], Access] = {}
+
+    shape = property(lambda self: tuple(int(n) for n in self.values.shape))
+    ndim = property(lambda self: self.values.ndim)
+    size = property(lambda self: int(self.values.size))
+    itemsize = property(lambda self: self.element.size)
+    dtype = property(lambda self: self.element)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def where(self, index: Any) -> tuple[int, ...]:
+        """The index as a tuple inside of the bounds.
+
+        Raises
+        ------
+        IndexError
+            Outside, or negative without having been so when compiling.
+        """
+        many = index if isinstance(index, tuple) else (index,)
+        found = []
+        for axis, one in enumerate(many):
+            length = self.values.shape[axis]
+            at = int(one)
+            if isinstance(one, FromEnd):
+                at += length
+            if not 0 <= at < length:
+                shown = many[0] if len(many) == 1 else tuple(int(i) for i in many)
+                raise IndexError(
+                    f"kernel '{self.state.kernel}', work-item {self.state.item}: index {shown} of "
+                    f"'{self.name}' is out of bounds, its shape is {self.shape}"
+                )
+            found.append(at)
+        return tuple(found)
+
+    def row(self, index: Any) -> SimArray | None:
+        """``a[i]`` of an array of two dimensions, to be indexed again."""
+        given = len(index) if isinstance(index, tuple) else 1
+        if given >= self.values.ndim:
+            return None
+        return Row(self, index if isinstance(index, tuple) else (index,))
+
+    def note(self, at: tuple[int, ...], what: str) -> None:
+        """Note an access.
+
+        Raises
+        ------
+        RaceError
+            Another item uses the element, and nothing orders the two.
+        """
+        if self.space in ("private", "constant") or not self.state.races:
+            return
+        state = self.state
+        me = (state.item, state.group, state.phase)
+        entry = self.accesses.setdefault(at, Access())
+
+        def conflicts(other: tuple[int, int, int] | None) -> bool:
+            if other is None or other[0] == me[0]:
+                return False
+            return not (other[1] == me[1] and other[2] < me[2])
+
+        rivals = [] if what == "atomic" else [entry.atomic]
+        rivals += [entry.writer]
+        if what != "read":
+            rivals += entry.readers
+        for other in rivals:
+            if conflicts(other):
+                assert other is not None
+                how = "reads" if what == "read" else "writes"
+                raise RaceError(
+                    f"kernel '{state.kernel}': work-item {me[0]} {how} element "
+                    f"{at if len(at) > 1 else at[0]} of '{self.name}', which work-item {other[0]} "
+                    f"{'writes' if other in (entry.writer, entry.atomic) else 'reads'}, and "
+                    "nothing orders the two; a barrier orders items of one group, an atomic "
+                    "operation needs no order"
+                )
+        if what == "write":
+            entry.writer = me
+            entry.readers = []
+        elif what == "atomic":
+            entry.atomic = me
+        elif not any(r[0] == me[0] for r in entry.readers):
+            entry.readers = [*entry.readers[-7:], me]
+        else:
+            entry.readers = [r for r in entry.readers if r[0] != me[0]] + [me]
+
+    def __getitem__(self, index: Any) -> Any:
+        row = self.row(index)
+        if row is not None:
+            return row
+        at = self.where(index)
+        self.note(at, "read")
+        value = self.values[at]
+        return bool(value) if self.element.kind == "b" else value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        at = self.where(index)
+        self.note(at, "write")
+        self.values[at] = cast(self.element, value)
+
+
+class Row(SimArray):
+    """An array with some indices given."""
+
+    def __init__(self, of: SimArray, given: tuple[Any, ...]) -> None:
+        super().__init__(of.values, of.element, of.name, of.state, of.space, of.readonly)
+        self.of = of
+        self.given = given
+
+    def _all(self, index: Any) -> tuple[Any, ...]:
+        return (*self.given, *(index if isinstance(index, tuple) else (index,)))
+
+    shape = property(lambda self: self.of.shape[len(self.given) :])
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.of[self._all(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.of[self._all(index)] = value
+
+
+class AtomicRef:
+    """An element that is only changed as a whole."""
+
+    def __init__(self, ref: SimArray, index: Any = 0, **_: Any) -> None:
+        self.array = ref
+        self.at = ref.where(index if isinstance(index, tuple) else (index,))
+
+    def change(self, name: str, *values: Any) -> Any:
+        """An operation; gives the value before."""
+        array, element = self.array, self.array.element
+        array.note(self.at, "atomic")
+        before = array.values[self.at]
+        operands = [cast(element, x) for x in values]
+        with np.errstate(all="ignore"):
+            after = _ATOMIC[name](before, *operands)
+        array.values[self.at] = cast(element, after)
+        return cast(element, before)
+
+    def __getattr__(self, name: str) -> Any:
+        plain = {"fetch_and": "and_", "fetch_or": "or_"}.get(name, name.removeprefix("fetch_"))
+        return lambda *values: self.change(plain, *values)
+
+
+_ATOMIC: dict[str, Any] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "min": min,
+    "max": max,
+    "and_": lambda a, b: a & b,
+    "or_": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "exchange": lambda a, b: b,
+    "store": lambda a, b: b,
+    "load": lambda a: a,
+    "compare_exchange": lambda a, expected, desired: desired if a == expected else a,
+}
+
+
+class Range3:
+    """Ids and ranges of a launch: the item, and its group."""
+
+    def __init__(
+        self,
+        global_range: tuple[int, ...],
+        local_range: tuple[int, ...],
+        group_id: tuple[int, ...],
+        local_id: tuple[int, ...],
+    ) -> None:
+        self.global_range = global_range
+        self.local_range = local_range
+        self.group_id = group_id
+        self.local_id = local_id
+        self.group_range: tuple[int, ...] = tuple(
+            g // n for g, n in zip(global_range, local_range, strict=True)
+        )
+        self.global_id: tuple[int, ...] = tuple(
+            g * n + i for g, n, i in zip(group_id, local_range, local_id, strict=True)
+        )
+
+    @staticmethod
+    def linear(index: tuple[int, ...], lengths: tuple[int, ...]) -> int:
+        """The number of an index in C order."""
+        at = 0
+        for i, n in zip(index, lengths, strict=True):
+            at = at * n + i
+        return at
+
+
+class Item(Range3):
+    """The first parameter."""
+
+    def get_global_id(self, d: int) -> int:
+        """Id in the whole range."""
+        return self.global_id[d]
+
+    def get_global_range(self, d: int) -> int:
+        """Length of the whole range."""
+        return self.global_range[d]
+
+    def get_local_id(self, d: int) -> int:
+        """Id in the group."""
+        return self.local_id[d]
+
+    def get_local_range(self, d: int) -> int:
+        """Length of the group."""
+        return self.local_range[d]
+
+    def get_group_id(self, d: int) -> int:
+        """Id of the group."""
+        return self.group_id[d]
+
+    def get_group_range(self, d: int) -> int:
+        """Number of groups."""
+        return self.group_range[d]
+
+    def get_global_linear_id(self) -> int:
+        """Id in the whole range, counted through."""
+        return self.linear(self.global_id, self.global_range)
+
+    def get_local_linear_id(self) -> int:
+        """Id in the group, counted through."""
+        return self.linear(self.local_id, self.local_range)
+
+    def get_group_linear_id(self) -> int:
+        """Id of the group, counted through."""
+        return self.linear(self.group_id, self.group_range)
+
+    def get_global_linear_range(self) -> int:
+        """Number of items."""
+        return math.prod(self.global_range)
+
+    def get_local_linear_range(self) -> int:
+        """Number of items in a group."""
+        return math.prod(self.local_range)
+
+    def get_group_linear_range(self) -> int:
+        """Number of groups."""
+        return math.prod(self.group_range)
+
+    def get_id(self, d: int) -> int:
+        """As `get_global_id`."""
+        return self.get_global_id(d)
+
+    def get_range(self, d: int) -> int:
+        """As `get_global_range`."""
+        return self.get_global_range(d)
+
+    def get_linear_id(self) -> int:
+        """As `get_global_linear_id`."""
+        return self.get_global_linear_id()
+
+    def get_linear_range(self) -> int:
+        """As `get_global_linear_range`."""
+        return self.get_global_linear_range()
+
+    def ndim(self) -> int:
+        """Dimensions."""
+        return len(self.global_range)
+
+    def get_group(self) -> Group:
+        """Its group."""
+        return Group(self.global_range, self.local_range, self.group_id, self.local_id)
+
+    def get_sub_group(self) -> SubGroup:
+        """Its sub-group."""
+        return SubGroup(self.global_range, self.local_range, self.group_id, self.local_id)
+
+
+class Group(Item):
+    """A work-group."""
+
+    def get_id(self, d: int) -> int:
+        """As `get_group_id`."""
+        return self.get_group_id(d)
+
+    def get_max_local_range(self, d: int) -> int:
+        """As `get_local_range`."""
+        return self.get_local_range(d)
+
+    def get_linear_id(self) -> int:
+        """As `get_group_linear_id`."""
+        return self.get_group_linear_id()
+
+    def leader(self) -> bool:
+        """Whether this is the first item."""
+        return self.get_local_linear_id() == 0
+
+
+#: Items in a simulated sub-group; devices have 4 to 64.
+SUB_GROUP = 8
+
+
+class SubGroup(Range3):
+    """A part of a work-group."""
+
+    def _id(self) -> int:
+        return self.linear(self.local_id, self.local_range)
+
+    def get_local_id(self, _: int = 0) -> int:
+        """Id in the sub-group."""
+        return self._id() % SUB_GROUP
+
+    def get_group_id(self, _: int = 0) -> int:
+        """Which sub-group."""
+        return self._id() // SUB_GROUP
+
+    def get_local_range(self, _: int = 0) -> int:
+        """Items in it."""
+        return min(SUB_GROUP, math.prod(self.local_range) - self.get_group_id() * SUB_GROUP)
+
+    def get_max_local_range(self, _: int = 0) -> int:
+        """Most items in one."""
+        return SUB_GROUP
+
+    def get_group_range(self, _: int = 0) -> int:
+        """How many sub-groups the group has."""
+        return -(-math.prod(self.local_range) // SUB_GROUP)
+
+    def get_local_linear_id(self, _: int = 0) -> int:
+        """As `get_local_id`."""
+        return self.get_local_id()
+
+    def get_group_linear_id(self, _: int = 0) -> int:
+        """As `get_group_id`."""
+        return self.get_group_id()
+
+    def get_local_linear_range(self, _: int = 0) -> int:
+        """As `get_local_range`."""
+        return self.get_local_range()
+
+    def get_group_linear_range(self, _: int = 0) -> int:
+        """As `get_group_range`."""
+        return self.get_group_range()
+
+    def leader(self) -> bool:
+        """Whether this is the first item."""
+        return self.get_local_id() == 0
+
+
+def element_of(array: Any) -> Scalar:
+    """The type of an array's elements."""
+    found = scalars.named(array.dtype)
+    assert found is not None
+    return found

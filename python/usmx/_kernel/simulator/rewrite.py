@@ -1,0 +1,329 @@
+"""The simulator's Python: a kernel's own tree, with the compiler's arithmetic and conversions.
+
+Lines and the name of the file stay, so breakpoints and tracebacks lead to the kernel's text. What
+needs the other items of a group becomes a ``yield``: the scheduler answers when all are there.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from ..frontend.expressions import BINARY
+from ..frontend.groups import COLLECTIVE, SHUFFLE
+from ..frontend.results import Instance, Walked
+from ..language import functions
+from ..language.constants import ConstantArray
+from ..language.intrinsics import Intrinsic
+from ..types.scalars import INT, Scalar
+from ..types.values import ArrayValue, Method, PythonObject
+
+WAITING = {"barrier", "any", "all", *COLLECTIVE, *SHUFFLE}
+#: Name under which the tools of the simulator are found in a rewritten function.
+TOOLS = "_usmx_simulator"
+
+
+class Rewriter(ast.NodeTransformer):
+    """One function."""
+
+    def __init__(self, walked: Walked, tools: Any) -> None:
+        memo: dict[int, Any] = {}
+        self.walked = walked
+        self.tools = tools
+        self.tree = copy.deepcopy(walked.function.tree, memo)
+        result = walked.result
+        self.notes = {memo[id(n)]: t for n, t in result.notes.items() if id(n) in memo}
+        self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
+        self.from_end = {memo[id(n)] for n in result.from_end if id(n) in memo}
+        self.objects: dict[str, object] = {}
+        self.count = 0
+
+    def function(self) -> Callable[..., Any]:
+        """The rewritten function."""
+        tree = self.tree
+        tree.decorator_list = []
+        tree.returns = None
+        for a in (*tree.args.posonlyargs, *tree.args.args):
+            a.annotation = None
+        body: list[ast.stmt] = []
+        for p in self.walked.function.parameters:
+            t = self.walked.variables.get(p)
+            if isinstance(t, Scalar):
+                target = ast.Name(p, ast.Store())
+                body.append(ast.Assign([target], self.cast(t, ast.Name(p, ast.Load()))))
+        tree.body = body + [s for old in tree.body for s in self.statements(old)] or [ast.Pass()]
+        module = ast.Module([tree], [])
+        ast.copy_location(tree, self.walked.function.tree)
+        for node in ast.walk(module):
+            if not hasattr(node, "lineno") and isinstance(node, ast.stmt | ast.expr):
+                node.lineno = node.end_lineno = getattr(tree.body[0], "lineno", 1) or 1
+                node.col_offset = node.end_col_offset = 0
+        ast.fix_missing_locations(module)
+        first = self.walked.function.place.first_line
+        ast.increment_lineno(module, first - 1)
+        python: Any = self.walked.function.python
+        names: dict[str, Any] = dict(python.__globals__)
+        code = python.__code__
+        for name, cell in zip(code.co_freevars, python.__closure__ or (), strict=True):
+            names[name] = cell.cell_contents
+        for name, value in names.items():
+            if isinstance(value, ConstantArray):
+                names[name] = self.tools.constant(value, name)
+        names[TOOLS] = self.tools
+        names.update(self.objects)
+        exec(compile(module, code.co_filename, "exec"), names)
+        made: Callable[..., Any] = names[tree.name]
+        return made
+
+    # --- pieces -----------------------------------------------------------------------------------
+
+    def keep(self, obj: object) -> ast.expr:
+        """An expression for an object that has no name."""
+        self.count += 1
+        name = f"_usmx_object_{id(self)}_{self.count}"
+        self.objects[name] = obj
+        return ast.Name(name, ast.Load())
+
+    def tool(self, name: str, *arguments: ast.expr) -> ast.expr:
+        """A call of the simulator."""
+        function = ast.Attribute(ast.Name(TOOLS, ast.Load()), name, ast.Load())
+        return ast.Call(function, list(arguments), [])
+
+    def cast(self, t: Scalar, value: ast.expr) -> ast.expr:
+        """The value as one of type ``t``."""
+        return self.tool("cast", self.keep(t), value)
+
+    def waiting(self, request: ast.expr) -> ast.expr:
+        """What the scheduler answers."""
+        return ast.Yield(request)
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def statements(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements that a statement becomes."""
+        new = self.visit(node)
+        many = new if isinstance(new, list) else [new]
+        for one in many:
+            for part in ast.walk(one):
+                if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+        return many
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a block."""
+        return [new for old in body for new in self.statements(old)]
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Both branches."""
+        node.test = self.visit(node.test)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> Any:
+        """The body."""
+        node.test = self.visit(node.test)
+        node.body = self.block(node.body)
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        """The body, and the type of the loop variable."""
+        assert isinstance(node.iter, ast.Call)
+        node.iter.args = [
+            ast.Call(self.keep(int), [self.cast(INT, self.visit(a))], []) for a in node.iter.args
+        ]
+        node.iter.func = self.keep(range)
+        node.body = self.block(node.body)
+        t = self.notes.get(node.target)
+        if t is not None and not t.weak:
+            assert isinstance(node.target, ast.Name)
+            name = node.target.id
+            change = ast.Assign(
+                [ast.Name(name, ast.Store())], self.cast(t, ast.Name(name, ast.Load()))
+            )
+            node.body.insert(0, change)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Each target gets the value in its own type."""
+        value = self.visit(node.value)
+        if len(node.targets) == 1 and not isinstance(node.targets[0], ast.Tuple | ast.List):
+            return self.assign(node.targets[0], value)
+        self.count += 1
+        name = f"_usmx_value_{self.count}"
+        many: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], value)]
+        for target in node.targets:
+            many += self.unpack(target, ast.Name(name, ast.Load()))
+        return many
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """``a: usmx.float32 = value``."""
+        if node.value is None:
+            return ast.Pass()
+        return self.assign(node.target, self.visit(node.value))
+
+    def unpack(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        """One target of several."""
+        if not isinstance(target, ast.Tuple | ast.List):
+            return [self.assign(target, value)]
+        made = []
+        for k, one in enumerate(target.elts):
+            made += self.unpack(one, ast.Subscript(value, ast.Constant(k), ast.Load()))
+        return made
+
+    def assign(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        """One target."""
+        if isinstance(target, ast.Name):
+            t = self.notes.get(target)
+            if t is not None:
+                value = self.cast(t, value)
+            elif f"{target.id}.0" in self.walked.variables:
+                types: list[Scalar] = []
+                while f"{target.id}.{len(types)}" in self.walked.variables:
+                    types.append(self.walked.variables[f"{target.id}.{len(types)}"])
+                value = self.tool("cast_tuple", self.keep(types), value)
+            return ast.Assign([target], value)
+        return ast.Assign([self.visit(target)], value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """As an assignment."""
+        read = copy.deepcopy(node.target)
+        assert isinstance(read, ast.Name | ast.Subscript)
+        read.ctx = ast.Load()
+        if isinstance(node.target, ast.Subscript):
+            assert isinstance(read, ast.Subscript)
+            node.target.slice = self.visit(node.target.slice)
+            node.target.value = self.visit(node.target.value)
+            read.slice, read.value = node.target.slice, node.target.value
+        sign = ast.Constant(BINARY[type(node.op)])
+        value = self.tool("binary", sign, read, self.visit(node.value))
+        if isinstance(node.target, ast.Name):
+            return self.assign(node.target, value)
+        return ast.Assign([node.target], value)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """In the type of the function."""
+        if node.value is None:
+            return node
+        value = self.visit(node.value)
+        returns = self.walked.result.returns
+        if returns is not None:
+            if self.walked.result.returns_tuple:
+                value = self.tool("cast_tuple", self.keep(list(returns)), value)
+            else:
+                value = self.cast(returns[0], value)
+        node.value = value
+        return node
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """The compiler's arithmetic."""
+        sign = ast.Constant(BINARY[type(node.op)])
+        return self.tool("binary", sign, self.visit(node.left), self.visit(node.right))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        """The same."""
+        new = self.generic_visit(node)
+        assert isinstance(new, ast.UnaryOp)
+        if isinstance(new.op, ast.USub) and not isinstance(new.operand, ast.Constant):
+            return self.tool("negative", new.operand)
+        return new
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """A bool of Python's; what was known when compiling, as with dtypes, is known here."""
+        known = self.called.get(node)
+        if isinstance(known, PythonObject):
+            return ast.Constant(bool(known.value))
+        self.generic_visit(node)
+        return ast.Call(self.keep(bool), [node], [])
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        """In the type of both branches."""
+        t = self.notes.get(node)
+        self.generic_visit(node)
+        return node if t is None else self.cast(t, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Indices from the end are marked; all others are checked."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        new = []
+        for one in nodes:
+            marked = one in self.from_end
+            value = self.visit(one)
+            new.append(self.tool("FromEnd", value) if marked else value)
+        if isinstance(node.slice, ast.Tuple):
+            node.slice.elts = new
+        else:
+            node.slice = new[0]
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """What the compiler found the call to be."""
+        what = self.called.get(node)
+        t = self.notes.get(node)
+        if isinstance(what, ArrayValue):
+            make = "private" if what.space == "private" else "local"
+            return self.tool(make, self.keep(node), self.keep(what))
+        func = node.func
+        node.args = [self.visit(a) for a in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        if isinstance(what, Scalar):
+            if len(node.args) == 2:
+                return self.cast(what, ast.Call(self.keep(complex), node.args, []))
+            return self.cast(what, node.args[0] if node.args else ast.Constant(0))
+        if isinstance(what, Intrinsic):
+            assert t is not None
+            return self.tool("intrinsic", self.keep(what), self.keep(t), *node.args)
+        if isinstance(what, Instance):
+            called = ast.Call(self.keep(self.tools.function_of(what)), node.args, [])
+            return ast.YieldFrom(called) if is_waiting(what.walked) else called
+        if isinstance(what, Method):
+            assert isinstance(func, ast.Attribute)
+            func.value = self.visit(func.value)
+            if what.name in WAITING and not isinstance(what.of, ArrayValue):
+                # What is None for a barrier: the scheduler answers only when all are there.
+                return self.waiting(
+                    self.tool("request", self.keep(what), self.keep(t), func.value, *node.args)
+                )
+            return node
+        if what is functions.barrier:
+            return self.waiting(self.tool("request", ast.Constant("barrier")))
+        if what is functions.group_barrier:
+            return self.waiting(self.tool("request", ast.Constant("barrier"), *node.args))
+        for name, method in functions.ITEM_FUNCTIONS.items():
+            if what is functions.item_functions[name]:
+                return self.tool("of_item", ast.Constant(method), *node.args)
+        if what is functions.fence:
+            return ast.Constant(None)
+        if what is functions.AtomicRef:
+            node.func = ast.Attribute(ast.Name(TOOLS, ast.Load()), "AtomicRef", ast.Load())
+            return node
+        for name in functions.ATOMIC:
+            if what is getattr(functions.atomic, name):
+                return self.tool("atomic", ast.Constant(name), *node.args)
+        if what in (min, max):
+            extreme = self.tool("extreme", self.keep(what), *node.args)
+            return extreme if t is None else self.cast(t, extreme)
+        node.func = self.keep(what) if what is not None else self.visit(func)
+        return node
+
+
+def is_waiting(walked: Walked) -> bool:
+    """Whether a function needs the other items of its group."""
+    for what in walked.result.called.values():
+        if what in (functions.barrier, functions.group_barrier):
+            return True
+        if (
+            isinstance(what, Method)
+            and what.name in WAITING
+            and what.of.__class__ is not ArrayValue
+        ):
+            return True
+        if isinstance(what, Instance) and is_waiting(what.walked):
+            return True
+    return False

@@ -1,0 +1,344 @@
+"""Kernels in Python: every work-item in turn, in the lines of the kernel itself, with checks."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ... import _usmx
+from .. import arguments as given
+from ..frontend.compiler import Compiled
+from ..frontend.groups import OPERATORS
+from ..frontend.results import Instance
+from ..language.constants import ConstantArray
+from ..language.device_function import DeviceFunction
+from ..language.local_memory import LocalMemory
+from ..source.function import Function
+from ..types.scalars import Scalar
+from ..types.values import ArrayValue, ItemValue, Method
+from . import arithmetic
+from .arrays import (
+    SUB_GROUP,
+    AtomicRef,
+    DivergenceError,
+    FromEnd,
+    Item,
+    SimArray,
+    State,
+    SubGroup,
+    element_of,
+)
+from .rewrite import Rewriter
+
+
+@dataclass(eq=False)
+class Request:
+    """What an item waits for."""
+
+    name: str
+    whole_group: bool
+    type: Scalar | None = None
+    value: Any = None
+    extra: Any = None
+
+
+class Tools:
+    """What rewritten kernels call."""
+
+    FromEnd = FromEnd
+    AtomicRef = AtomicRef
+    cast = staticmethod(arithmetic.cast)
+    binary = staticmethod(arithmetic.binary)
+    extreme = staticmethod(arithmetic.extreme)
+    negative = staticmethod(arithmetic.negative)
+    intrinsic = staticmethod(arithmetic.intrinsic)
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.tiles: dict[Any, SimArray] = {}
+        self.functions: dict[int, Any] = {}
+        #: The values that tables had when this launch first read them.
+        self.tables: dict[int, Any] = {}
+
+    def cast_tuple(self, kinds: Sequence[Scalar], values: Any) -> tuple[Any, ...]:
+        """A tuple of variables."""
+        return tuple(arithmetic.cast(t, x) for t, x in zip(kinds, values, strict=True))
+
+    def constant(self, table: ConstantArray, name: str) -> SimArray:
+        """A table that is only read."""
+        values = self.tables.setdefault(id(table), table.values)
+        return SimArray(values, table.element, name, self.state, "constant", True)
+
+    def local(self, site: object, what: ArrayValue) -> SimArray:
+        """The group's array of this place in the kernel; one for all its items."""
+        key = (id(site), self.state.group)
+        if key not in self.tiles:
+            assert what.shape is not None
+            values = np.full(math.prod(what.shape), 0, what.element.name).reshape(what.shape)
+            values.view(np.uint8)[...] = 0xCD if what.element.kind != "b" else 1
+            self.tiles[key] = SimArray(values, what.element, what.code, self.state, "local")
+        return self.tiles[key]
+
+    def private(self, _: object, what: ArrayValue) -> SimArray:
+        """An array of one item, all zeros."""
+        assert what.shape is not None
+        values = np.zeros(what.shape, what.element.name)
+        return SimArray(values, what.element, what.code, self.state, "private")
+
+    def atomic(self, name: str, array: SimArray, index: Any, *values: Any) -> Any:
+        """``usmx.atomic.add`` and its like."""
+        return AtomicRef(array, index).change(name, *values)
+
+    def function_of(self, instance: Instance) -> Any:
+        """A device function as Python."""
+        if id(instance) not in self.functions:
+            self.functions[id(instance)] = Rewriter(instance.walked, self).function()
+        return self.functions[id(instance)]
+
+    def of_item(self, method: str, *arguments: Any) -> Any:
+        """``get_global_id(0)`` without an item."""
+        return getattr(self.state.current, method)(*arguments)
+
+    def request(self, what: Any, t: Any = None, *arguments: Any) -> Request:
+        """What an item waits for."""
+        if isinstance(what, str):
+            return Request(what, not isinstance(t, SubGroup))
+        assert isinstance(what, Method)
+        whole = not (isinstance(what.of, ItemValue) and what.of.what == "sub-group")
+        if what.name == "barrier":
+            return Request("barrier", whole)
+        value, *extra = arguments[1:]
+        return Request(what.name, whole, t, value, extra[0] if extra else None)
+
+
+def answers(requests: Sequence[Request]) -> list[Any]:
+    """What items that wait for the same get, in the order of their ids."""
+    name = requests[0].name
+    values = [r.value for r in requests]
+    n = len(values)
+    if name == "barrier":
+        return [None] * n
+    if name in ("any", "all"):
+        return [(any if name == "any" else all)(bool(v) for v in values)] * n
+    t = requests[0].type
+    assert t is not None
+    values = [arithmetic.cast(t, v) for v in values]
+    if name == "broadcast":
+        return [values[int(requests[0].extra or 0)]] * n
+    if name.startswith("shuffle"):
+        made = []
+        for k, r in enumerate(requests):
+            e = int(r.extra)
+            at = {"shuffle": e, "shuffle_xor": k ^ e, "shuffle_up": k - e}.get(name, k + e)
+            made.append(values[at] if 0 <= at < n else values[k])
+        return made
+    how = OPERATORS[requests[0].extra if requests[0].extra is not None else "sum"]
+    combine = {"min": min, "max": max}.get(how, lambda a, b: arithmetic.binary("+", a, b))
+    running = list(itertools.accumulate(values, combine))
+    if name == "reduce":
+        return [arithmetic.cast(t, running[-1])] * n
+    if name == "inclusive_scan":
+        return [arithmetic.cast(t, x) for x in running]
+    low, high = (-math.inf, math.inf) if t.kind == "f" else t.limits
+    start = {"min": high, "max": low}.get(how, 0)
+    return [arithmetic.cast(t, x) for x in [start, *running[:-1]]]
+
+
+class Simulated(Protocol):
+    """What the simulator asks of a kernel."""
+
+    __name__: str
+
+    @property
+    def function(self) -> Function:
+        """The function with its tree."""
+
+    @property
+    def _has_item(self) -> bool:
+        """Whether the first parameter is the item."""
+
+    @property
+    def _rank(self) -> int:
+        """Dimensions that the function asks for, see `dimensions.of`."""
+
+    def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
+        """The kernel for the types of these arguments."""
+
+
+class Simulation:
+    """A kernel with its range, waiting for arguments; as a launch, but in Python.
+
+    Parameters
+    ----------
+    kernel : Simulated
+        What runs.
+    key : int or tuple
+        What stands in the brackets.
+    """
+
+    def __init__(self, kernel: Simulated, key: Any) -> None:
+        self.kernel = kernel
+        key = tuple(key) if isinstance(key, list) else key
+        pair = isinstance(key, tuple) and len(key) > 1
+        read: Any = _usmx._launch_range(key, kernel._rank if pair else 0)
+        self.global_range: tuple[int, ...] = read.global_range
+        self.local_range: tuple[int, ...] = read.local_range
+        self.read = read
+
+    def __call__(
+        self, *args: Any, queue: Any = None, depends_on: Any = None, **keywords: Any
+    ) -> Any:
+        """Run all work-items and return an event that is complete."""
+        if keywords:
+            _usmx._refuse_keywords(self.kernel.__name__, keywords)
+        for event in [depends_on] if hasattr(depends_on, "wait") else depends_on or ():
+            event.wait()
+        kernel = self.kernel
+        taken = [given.as_array(a) for a in args]
+        for k, arg in enumerate(taken):
+            if hasattr(arg, "shape"):
+                self.read.check_shape(kernel.__name__, k, tuple(arg.shape))
+        made = kernel.compiled(taken, len(self.global_range), self.local_range)
+        if made.needs_group is not None and not self.local_range:
+            name = kernel.__name__
+            raise ValueError(
+                f"kernel '{name}' needs the size of a work-group, for {made.needs_group}: launch "
+                f"it as {name}[global, (local,)](...)"
+            )
+        state = State(kernel.__name__)
+        tools = Tools(state)
+        names = kernel.function.parameters[1 if kernel._has_item else 0 :]
+        arguments: list[Any] = []
+        back = []
+        for name, arg in zip(names, taken, strict=True):
+            if isinstance(arg, _usmx.ndarray):
+                host, is_copy = on_host(arg)
+                if is_copy and name in made.result.written:
+                    back.append((arg, host))
+                arguments.append(SimArray(host, element_of(arg), name, state))
+            elif isinstance(arg, np.ndarray):
+                arguments.append(SimArray(arg, element_of(arg), name, state))
+            else:
+                arguments.append(arg)
+        function = Rewriter(made.walked, tools).function()
+        local = self.local_range or (1,) * len(self.global_range)
+        groups = tuple(g // n for g, n in zip(self.global_range, local, strict=True))
+        for number, group in enumerate(np.ndindex(*groups)):
+            state.group, state.phase = number, 0
+            self.run_group(function, arguments, tools, group, local)
+        for arg, host in back:
+            arg[...] = host
+        where = (
+            queue
+            if queue is not None
+            else next((a.queue for a in taken if isinstance(a, _usmx.ndarray)), None)
+        )
+        return done(where)
+
+    def run_group(
+        self,
+        function: Any,
+        arguments: list[Any],
+        tools: Tools,
+        group: tuple[int, ...],
+        local: tuple[int, ...],
+    ) -> None:
+        """All items of one group, from barrier to barrier."""
+        state = tools.state
+        items = [
+            Item(self.global_range, local, group, tuple(index)) for index in np.ndindex(*local)
+        ]
+        running: dict[int, Any] = {}
+        waiting: dict[int, Request] = {}
+
+        def step(k: int, resume: Any) -> None:
+            state.item = items[k].get_global_linear_id()
+            state.current = items[k]
+            try:
+                waiting[k] = running[k].send(resume)
+            except StopIteration:
+                del running[k]
+
+        for k, item in enumerate(items):
+            state.item = item.get_global_linear_id()
+            state.current = item
+            given = [self.argument(a, tools) for a in arguments]
+            made = function(*([item] if self.kernel._has_item else []), *given)
+            if hasattr(made, "send"):
+                running[k] = made
+                step(k, None)
+        while waiting:
+            for members in self.meetings(waiting, len(items), local):
+                requests = [waiting.pop(k) for k in members]
+                if requests[0].whole_group:
+                    state.phase += 1
+                for k, answer in zip(members, answers(requests), strict=True):
+                    step(k, answer)
+
+    def argument(self, value: Any, tools: Tools) -> Any:
+        """An argument as the function sees it."""
+        if isinstance(value, LocalMemory):
+            what = ArrayValue(value.dtype, len(value.shape), "local memory", "local", value.shape)
+            return tools.local(value, what)
+        return value.python if isinstance(value, DeviceFunction) else value
+
+    def meetings(
+        self, waiting: dict[int, Request], items: int, local: tuple[int, ...]
+    ) -> list[list[int]]:
+        """Which items wait for each other.
+
+        Raises
+        ------
+        DivergenceError
+            Some wait and others will never come.
+        """
+        if all(r.whole_group for r in waiting.values()):
+            self.check(waiting, list(range(items)), "group")
+            return [sorted(waiting)]
+        meetings = []
+        for first in range(0, items, SUB_GROUP):
+            members = list(range(first, min(first + SUB_GROUP, items)))
+            there = {k: waiting[k] for k in members if k in waiting}
+            if there and not any(r.whole_group for r in there.values()):
+                self.check(there, members, "sub-group")
+                meetings.append(members)
+        if not meetings:
+            self.check(waiting, list(range(items)), "group")
+        return meetings
+
+    def check(self, waiting: dict[int, Request], members: list[int], what: str) -> None:
+        """All items have to wait for the same."""
+        name = self.kernel.__name__
+        missing = [k for k in members if k not in waiting]
+        if missing:
+            raise DivergenceError(
+                f"kernel '{name}': {len(waiting)} items of a {what} wait at {_names(waiting)}, but "
+                f"item {missing[0]} of the {what} never comes there"
+            )
+        if len({r.name for r in waiting.values()}) > 1:
+            raise DivergenceError(
+                f"kernel '{name}': items of a {what} wait at different places: {_names(waiting)}"
+            )
+
+
+def _names(waiting: dict[int, Request]) -> str:
+    return ", ".join(sorted({r.name for r in waiting.values()}))
+
+
+def on_host(array: Any) -> tuple[np.ndarray[Any, Any], bool]:
+    """The elements where the host may use them, and whether they are a copy."""
+    array.wait() if hasattr(array, "wait") else None
+    if array.usm_type == "device" or array.dtype.name == "float16":
+        return array.to_numpy().copy(), True
+    return np.asarray(memoryview(array)), False
+
+
+def done(queue: Any) -> Any:
+    """An event of a queue that has nothing to do."""
+    return (_usmx.Queue(queue) if queue is not None else _usmx.default_queue()).submit_barrier()

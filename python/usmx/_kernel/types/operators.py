@@ -1,0 +1,264 @@
+"""Python's operators on numbers: what type they give, and how C++ writes them.
+
+Each function takes and gives typed expressions and raises TypeError with the cause where Python or
+NumPy would refuse the operands; whoever walks the tree knows the place.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from . import values as v
+from .scalars import BOOL, FLOAT, FLOAT64, INT, Scalar, promote
+from .values import Number, convert
+
+# Operator -> C++ sign, how tightly it binds, Python's function.
+ARITHMETIC = {"+": v.SUM, "-": v.SUM, "*": v.PRODUCT}
+BITWISE = {"&": v.BIT_AND, "^": v.BIT_XOR, "|": v.BIT_OR}
+FOLD: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+#: Exponents up to this are multiplied out.
+LARGEST_PRODUCT = 16
+
+
+def checked(value: Number, t: Scalar) -> Number:
+    """The value as one of type ``t``, in which it is part of a computation.
+
+    Raises
+    ------
+    TypeError
+        A literal that does not fit; a complex number for a real type.
+    """
+    if value.type.kind == "c" and t.kind != "c":
+        raise TypeError(f"a complex number does not become {t}; take its .real")
+    if value.const is not None and value.type.kind == "i" and t.is_integer:
+        low, high = t.limits
+        if not low <= int(value.const.real) <= high:
+            raise TypeError(f"{value.const} does not fit into {t.name}")
+    return convert(value, t)
+
+
+def _result(t: Scalar, code: str, level: int, *operands: Number) -> Number:
+    """C++ computes with narrow integers as int; they wrap around as NumPy's only if cast back."""
+    pure = all(o.pure for o in operands)
+    if t.is_narrow:
+        return Number(t, f"{t.cpp}({code})", pure=pure)
+    return Number(t, code, level, pure=pure)
+
+
+def _infix(sign: str, level: int, t: Scalar, a: Number, b: Number) -> Number:
+    return _result(t, f"{a.at(level)} {sign} {b.at(level + 1)}", level, a, b)
+
+
+def _factor(t: Scalar, a: Number) -> Number:
+    """A float that a compiler may find to be -1, in a way that it makes no negation of."""
+    is_element = a.code.endswith("]")  # what memory holds is no constant
+    if t.kind != "f" or a.const not in (None, -1) or is_element:
+        return a
+    return call("factor", t, a)
+
+
+def call(name: str, t: Scalar, *operands: Number) -> Number:
+    """``usmx::name<T>(...)`` with all operands converted to ``t``."""
+    code = ", ".join(checked(o, t).code for o in operands)
+    return Number(t, f"usmx::{name}<{t.cpp}>({code})", pure=all(o.pure for o in operands))
+
+
+def arithmetic_type(a: Number, b: Number) -> Scalar:
+    """Where two operands meet; bools count as Python ints where NumPy has no rule for them."""
+    t = promote(a.type, b.type)
+    return INT if t.kind == "b" else t
+
+
+def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
+    """``a sign b``; in kernels with groups without the negations that barriers break."""
+    if a.type.kind == b.type.kind == "b":
+        # As NumPy adds and multiplies bools; for what it does not do with them they are ints.
+        sign = {"+": "|", "*": "&"}.get(sign, sign)
+    if a.const is not None and b.const is not None and (a.type.weak or a.type is BOOL):
+        try:
+            folded = FOLD[sign](a.const, b.const)
+        except (ArithmeticError, ValueError) as error:
+            raise TypeError(str(error)) from None
+        if isinstance(folded, int) and not -(2**63) <= folded < 2**64:
+            raise TypeError(f"{folded} does not fit into 64 bits")
+        return v.constant(folded)
+    if sign in ARITHMETIC:
+        t = arithmetic_type(a, b)
+        if grouped and sign == "*":
+            a, b = _factor(t, a), _factor(t, b)
+        return _infix(sign, ARITHMETIC[sign], t, checked(a, t), checked(b, t))
+    if sign in BITWISE:
+        t = promote(a.type, b.type)
+        if t.kind not in "biu":
+            raise TypeError(f"'{sign}' takes integers, not {v.describe(a)} and {v.describe(b)}")
+        result = _infix(sign, BITWISE[sign], t, checked(a, t), checked(b, t))
+        return result
+    if sign in ("<<", ">>"):
+        return _shift(sign, a, b)
+    if sign == "**":
+        return _power(a, b)
+    t = arithmetic_type(a, b)
+    if sign == "/":
+        if t.is_integer:
+            t = FLOAT if t.weak else FLOAT64
+        if grouped:
+            b = _factor(t, b)
+        return _infix("/", v.PRODUCT, t, checked(a, t), checked(b, t))
+    if t.kind == "c":
+        raise TypeError(f"'{sign}' is not defined for complex numbers")
+    return call("floor_divide" if sign == "//" else "modulo", t, a, b)
+
+
+def _shift(sign: str, a: Number, b: Number) -> Number:
+    t = arithmetic_type(a, b)
+    if not t.is_integer:
+        raise TypeError(f"'{sign}' takes integers, not {v.describe(a)} and {v.describe(b)}")
+    if b.const is not None:
+        count = int(b.const.real)
+        if count < 0:
+            raise TypeError(f"shifts by {count}; a shift is not negative")
+        if count < min(t.bits, 31):
+            return _infix(sign, v.SHIFT, t, checked(a, t), b)
+    return call("shift_left" if sign == "<<" else "shift_right", t, a, b)
+
+
+def _power(a: Number, b: Number) -> Number:
+    t = arithmetic_type(a, b)
+    whole = b.const if isinstance(b.const, int) else None
+    if t.is_integer and whole is not None and whole < 0:
+        if not t.weak:
+            raise TypeError(f"an integer to the power {whole}; make the base a float")
+        t = FLOAT
+    # Of complex numbers NumPy multiplies these few directly; the others matter for infinities.
+    most = 3 if t.kind == "c" else LARGEST_PRODUCT
+    if whole is not None and abs(whole) <= most and (t.kind != "c" or whole >= 0):
+        base = checked(a, t)
+        return Number(t, f"usmx::power_of<{t.cpp}, {whole}>({base.code})", pure=a.pure)
+    return call("integer_power" if t.is_integer else "power", t, a, b)
+
+
+def unary(sign: str, a: Number, *, grouped: bool) -> Number:
+    """``-a``, ``+a``, ``~a``; ``grouped`` as in `binary`."""
+    if sign == "~" and a.type.kind not in "iu":
+        hint = "; write `not`" if a.type.kind == "b" else ""
+        raise TypeError(f"'~' takes an integer, not {v.describe(a)}{hint}")
+    if a.const is not None:
+        fold: dict[str, Callable[[Any], Any]] = {
+            "-": operator.neg,
+            "+": operator.pos,
+            "~": operator.invert,
+        }
+        return v.constant(fold[sign](a.const))
+    t = INT if a.type.kind == "b" else a.type
+    a = convert(a, t)
+    if sign == "+":
+        return a
+    if grouped and sign == "-" and t.kind == "f":
+        return call("negate", t, a)
+    return _result(t, f"{sign}{a.at(v.ATOM)}", v.UNARY, a)
+
+
+def compare(sign: str, a: Number, b: Number) -> Number:
+    """``a sign b``, exact for integers of any two types."""
+    if a.const is not None and b.const is not None:
+        return v.constant(bool(FOLD[sign](a.const, b.const)))
+    if (a.type.kind == "c" or b.type.kind == "c") and sign not in ("==", "!="):
+        raise TypeError(f"'{sign}' is not defined for complex numbers")
+    level = v.EQUAL if sign in ("==", "!=") else v.ORDER
+    t = _comparison_type(a, b)
+    if t is None:
+        name = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal"}.get(sign)
+        if name is None:
+            a, b = b, a
+            name = "less" if sign == ">" else "less_equal"
+        return Number(BOOL, f"usmx::{name}({a.code}, {b.code})", pure=a.pure and b.pure)
+    a, b = convert(a, t), convert(b, t)
+    code = f"{a.at(level + 1)} {sign} {b.at(level + 1)}"
+    return Number(BOOL, code, level, pure=a.pure and b.pure)
+
+
+def _comparison_type(a: Number, b: Number) -> Scalar | None:
+    """The type in which two numbers are compared, None if no single one holds both."""
+    if not (a.type.kind in "biu" and b.type.kind in "biu"):
+        return promote(a.type, b.type)
+    types = {a.type.cpp, b.type.cpp}
+    if "uint64_t" not in types:
+        # 64 bits hold all others; equal types need no widening.
+        return a.type if len(types) == 1 else INT
+    for one, other in ((a, b), (b, a)):
+        if one.type.cpp == "uint64_t":
+            small = other.const is not None and other.const.real >= 0
+            if other.type.kind in "bu" or small:
+                return one.type
+    return None
+
+
+def truth(a: Number) -> Number:
+    """``bool(a)``."""
+    if a.const is not None:
+        return v.constant(bool(a.const))
+    if a.type.kind == "b":
+        return a
+    if a.type.kind == "c":
+        raise TypeError("a complex number is not a condition; compare it with 0")
+    return Number(BOOL, f"{a.at(v.EQUAL + 1)} != 0", v.EQUAL, pure=a.pure)
+
+
+def negation(a: Number) -> Number:
+    """``not a``."""
+    a = truth(a)
+    if a.const is not None:
+        return v.constant(not a.const)
+    return Number(BOOL, f"!{a.at(v.UNARY)}", v.UNARY, pure=a.pure)
+
+
+def both(sign: str, a: Number, b: Number) -> Number:
+    """``a and b``, ``a or b`` of two bools."""
+    level, known = (v.AND, False) if sign == "&&" else (v.OR, True)
+    if a.const is not None:
+        return v.constant(known) if bool(a.const) == known else b
+    code = f"{a.at(level)} {sign} {b.at(level)}"
+    return Number(BOOL, code, level, pure=a.pure and b.pure)
+
+
+def choice(condition: Number, a: Number, b: Number) -> Number:
+    """``a if condition else b``."""
+    t = promote(a.type, b.type)
+    a, b = checked(a, t), checked(b, t)
+    code = f"{condition.at(v.CHOICE + 1)} ? {a.at(v.CHOICE + 1)} : {b.at(v.CHOICE)}"
+    if t.is_narrow and t.kind != "b":
+        code = f"{t.cpp}({code})"
+        return Number(t, code, pure=condition.pure and a.pure and b.pure)
+    return Number(t, code, v.CHOICE, pure=condition.pure and a.pure and b.pure)
+
+
+def stored(value: Number, t: Scalar) -> Number:
+    """The value on its way into an element of type ``t``: floats are cut off, integers wrap."""
+    if value.type.kind == "c" and t.kind != "c":
+        raise TypeError(f"a complex number does not fit into an element of {t}; take its .real")
+    if value.const is not None and value.type.kind in "bi" and t.is_integer:
+        return checked(replace(value, type=INT), t)
+    return convert(value, t)

@@ -1,0 +1,182 @@
+"""What an expression of a kernel is while it is compiled: a typed piece of C++, or something that
+exists only then, such as an array, an item or a function."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from .scalars import BOOL, COMPLEX, FLOAT, INT, Scalar
+
+# How tightly a piece of C++ holds together; a looser one gets brackets.
+ATOM, UNARY, PRODUCT, SUM, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(
+    13, 0, -1
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A scalar expression: its type and its C++, or the number itself if it is known now."""
+
+    type: Scalar
+    code: str
+    level: int = ATOM
+    #: Set if known when compiling; then `code` is a literal of no particular type.
+    const: bool | int | float | complex | None = None
+    #: May it be evaluated twice, or not at all?
+    pure: bool = True
+    #: Arguments that it is computed from, if from nothing else: what to know to know it.
+    origins: frozenset[str] = frozenset()
+
+    def at(self, level: int) -> str:
+        """The code, in brackets unless it holds as tightly as ``level``."""
+        return self.code if self.level >= level else f"({self.code})"
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple of values."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class ArrayValue:
+    """An array: its element type, its rank, and how C++ reaches an element."""
+
+    element: Scalar
+    ndim: int
+    code: str
+    #: Where it lives: global, local, private or constant.
+    space: str = "global"
+    #: Lengths if known when compiling.
+    shape: tuple[int, ...] | None = None
+    dense: bool = True
+    #: Parameter of the function that it came in by.
+    parameter: str | None = None
+    readonly: bool = False
+    #: Indices that were already given: `a[i]` of a two-dimensional `a`.
+    indices: tuple[str, ...] = ()
+    pure: bool = True
+
+    def __str__(self) -> str:
+        return f"a {self.ndim - len(self.indices)}-d array"
+
+
+@dataclass(frozen=True)
+class ItemValue:
+    """The running work-item, or its group or sub-group: `what` is one of those words."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class AtomicValue:
+    """An AtomicRef: the element that it stands for."""
+
+    element: Scalar
+    code: str
+
+
+@dataclass(frozen=True)
+class PythonObject:
+    """Something of Python's that is known when compiling: a module, a function, a dtype, None."""
+
+    value: object
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a value that exists only while compiling, before it is called."""
+
+    of: Value
+    name: str
+
+
+Value = Number | Tuple | ArrayValue | ItemValue | AtomicValue | PythonObject | Method
+
+
+def describe(value: Value) -> str:
+    """For messages: what it is."""
+    if isinstance(value, Number):
+        return str(value.type) if value.const is None else repr(value.const)
+    if isinstance(value, Tuple):
+        return f"a tuple of {len(value.items)}"
+    if isinstance(value, ArrayValue):
+        return str(value)
+    if isinstance(value, ItemValue):
+        return f"the {value.what}"
+    if isinstance(value, AtomicValue):
+        return "an AtomicRef"
+    if isinstance(value, Method):
+        return f"the method {value.name}"
+    if isinstance(value.value, type) or callable(value.value):
+        return f"the function {getattr(value.value, '__name__', value.value)}"
+    if value.value is None:
+        return "None"
+    return f"a {type(value.value).__name__}"
+
+
+def constant(value: bool | int | float | complex) -> Number:
+    """A number that is known now, of Python's (weak) type."""
+    if isinstance(value, bool):
+        return Number(BOOL, "true" if value else "false", const=value)
+    if isinstance(value, int):
+        return Number(INT, literal(value, INT), UNARY if value < 0 else ATOM, const=value)
+    if isinstance(value, float):
+        return Number(FLOAT, literal(value, FLOAT), UNARY if value < 0 else ATOM, const=value)
+    return Number(COMPLEX, literal(value, COMPLEX), const=value)
+
+
+def literal(value: bool | int | float | complex, t: Scalar) -> str:
+    """A C++ literal of the type ``t`` for a number that fits."""
+    if t.kind == "b":
+        return "true" if value else "false"
+    if t.is_integer:
+        number = int(value.real)
+        if number == -(2**63):
+            return "(-9223372036854775807 - 1)"
+        if t.kind == "u" and number >= 2**31:
+            return f"{number}u" if number < 2**32 else f"{number}ul"
+        return str(number) if abs(number) < 2**31 else f"{number}l"
+    if t.kind == "c":
+        part = "float" if t.size == 8 else "double"
+        value = complex(value)
+        real, imaginary = (_floating(x, t.size // 2) for x in (value.real, value.imag))
+        return f"usmx::complex<{part}>({real}, {imaginary})"
+    return _floating(float(value.real), t.size)
+
+
+def _floating(value: float, size: int) -> str:
+    if math.isnan(value):
+        text = '__builtin_nanf("")' if size <= 4 else '__builtin_nan("")'
+    elif math.isinf(value):
+        text = "__builtin_inff()" if size <= 4 else "__builtin_inf()"
+        text = "-" + text if value < 0 else text
+    else:
+        text = repr(value) + ("f" if size <= 4 else "")
+    return f"half({text})" if size == 2 else text
+
+
+def convert(value: Number, t: Scalar) -> Number:
+    """The value as one of type ``t``; the caller has checked that it may be."""
+    if value.const is not None:
+        code = literal(value.const, t)
+        level = UNARY if code.startswith("-") else ATOM
+        known = value.const if t.weak or t.kind == "b" else None
+        if known is not None:
+            known = {"b": bool, "i": int, "f": float, "c": complex}[t.kind](known)
+        return Number(t, code, level, const=known)
+    if value.type.cpp == t.cpp:
+        return replace(value, type=t)
+    if t.kind == "b":
+        return Number(t, f"{value.at(EQUAL)} != 0", EQUAL, pure=value.pure)
+    code = value.code
+    if t.kind in "fc" and value.type.kind == "i":
+        # Not float(x), whose sign a compiler loses; the prelude says when.
+        part = t.cpp if t.kind == "f" else {8: "float", 16: "double"}[t.size]
+        code = f"usmx::to_floating<{part}>({code})"
+        if t.kind == "f":
+            return Number(t, code, pure=value.pure)
+    return Number(t, f"{t.cpp}({code})", pure=value.pure)

@@ -1,0 +1,329 @@
+"""The table of operations on numbers: one row each, and everything that is known of it.
+
+From the rows come the functions that Python kernels call, what fused functions may do, the
+operators of values in them, the simulator's arithmetic, the tests of every type and of special
+values, and the tables of the documentation. To add an operation, add a row, then `make stubs`.
+What a row calls in C++ stands in ``kernels/prelude/``, for every type that the row takes: an
+operand of a wrong type can crash a device's compiler, so nothing outside of this table is called.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Kinds of numbers as NumPy has them: bool, signed and unsigned integers, floats, complex numbers.
+ANY = "biufc"
+REAL = "biuf"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation.
+
+    Attributes
+    ----------
+    name : str
+        NumPy's name where NumPy has it, else ours.
+    doc : str
+        What it gives: part of a sentence, of ``a``, ``b``, ``c``.
+    arity : int
+        How many operands it takes.
+    python : str
+        What it is in Python, names separated by blanks: ``"math.sin numpy.sin"``. Kernels call it
+        by these; the first one is that of messages. Those of ``usmx`` are made from the rows.
+    function : str
+        What kernels call in ``namespace usmx`` of the prelude; empty if they do not call it.
+    takes : str
+        Kinds that ``function`` is defined for. Integers become floats, and floats complex numbers,
+        where only those are taken. A row of ``fc`` is also ``cmath``'s, whose results are complex.
+    result : str
+        ``same``, ``bool``, ``int`` (a Python int) or ``real`` (the part of a complex number).
+    numpy : str
+        The same in NumPy, as an expression of ``a``, ``b``, ``c``: what the simulator computes and
+        what tests compare with. By default NumPy's function of that name.
+    fused : tuple of (str, str), optional
+        What it is in fused functions: kinds and C++ text, of which the first whose kinds fit
+        counts. ``{0}``, ``{1}`` are the operands, cast to what NumPy says; ``T`` is the type of the
+        first one. By default ``function``, for rows that have NumPy's name.
+    mixed : str
+        The text for operands of two types, which only comparisons of integers have.
+    method : str
+        Python's special method, ``"add"`` for ``+``.
+    ulps, complex_ulps : int
+        Units in the last place that ``function`` may be off: those of the OpenCL C specification
+        ("Relative error as ULPs"), which SYCL refers to. 0 is exact.
+    any_zero : bool
+        Of two zeros either may be the result.
+    domain : tuple of float
+        Where tests evaluate it: real numbers between these.
+    """
+
+    name: str
+    doc: str
+    arity: int = 1
+    python: str = ""
+    function: str = ""
+    takes: str = ""
+    result: str = "same"
+    numpy: str = ""
+    fused: tuple[tuple[str, str], ...] | None = None
+    mixed: str = ""
+    method: str = ""
+    ulps: int = 0
+    complex_ulps: int = 0
+    any_zero: bool = False
+    domain: tuple[float, float] = (0.05, 0.95)
+
+    @property
+    def expression(self) -> str:
+        """See ``numpy``."""
+        return self.numpy or f"np.{self.name}({', '.join('abc'[: self.arity])})"
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """See ``fused``; empty if it cannot be fused."""
+        if self.fused is not None:
+            return self.fused
+        if f"numpy.{self.name}" not in self.python.split():
+            return ()
+        operands = ", ".join(f"{{{k}}}" for k in range(self.arity))
+        return ((self.takes, f"{self.function}({operands})"),)
+
+    def text(self, kind: str) -> str | None:
+        """The C++ text of fused functions for operands of a kind, None if there is none."""
+        return next((text for kinds, text in self.texts if kind in kinds), None)
+
+
+def _math(name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -1) -> Operation:
+    """A function of one float that `math` and NumPy have; of complex numbers if that is bounded."""
+    numpy = numpy or name
+    python = f"math.{name} numpy.{numpy}"
+    if name.startswith("a") and numpy != name:
+        python += f" numpy.{name}"
+    return Operation(
+        numpy,
+        doc,
+        python=python,
+        function=name,
+        takes="f" if complex_ulps < 0 else "fc",
+        ulps=ulps,
+        complex_ulps=max(complex_ulps, 0),
+        domain=(1.05, 9.0) if name == "acosh" else (0.05, 0.95),
+    )
+
+
+_SIGNED = (-9.0, 9.0)
+# Beyond the largest exponent the exponential of a complex number is the square of that of a half.
+_EXPONENTIAL = 2 * 3 + 4 + 2
+_LOGICAL = "truth({0}) %s truth({1})"
+
+OPERATIONS: tuple[Operation, ...] = (
+    # --- operators ------------------------------------------------------------------------------
+    Operation("add", "a + b; `or` of bools", 2, method="add",
+              fused=(("b", "{0} || {1}"), ("i", "wrap<{T}>({0}) + wrap<{T}>({1})"),
+                     (ANY, "{0} + {1}"))),
+    Operation("subtract", "a - b", 2, method="sub",
+              fused=(("i", "wrap<{T}>({0}) - wrap<{T}>({1})"), (ANY, "{0} - {1}"))),
+    Operation("multiply", "a * b; `and` of bools", 2, method="mul",
+              fused=(("b", "{0} && {1}"), ("iu", "wrap<{T}>({0}) * wrap<{T}>({1})"),
+                     (ANY, "{0} * {1}"))),
+    Operation("divide", "a / b", 2, method="truediv", fused=(("fc", "{0} / {1}"),)),
+    Operation("floor_divide", "a / b rounded down", 2, method="floordiv",
+              fused=((REAL, "floor_divide({0}, {1})"),)),
+    Operation("remainder", "a % b, of the sign of b", 2, method="mod",
+              fused=((REAL, "modulo({0}, {1})"),)),
+    Operation("power", "a to the power b", 2, python="math.pow numpy.power", function="pow",
+              takes="f", numpy="power(a, b)", ulps=16, method="pow",
+              fused=(("iu", "integer_power({0}, {1})"), ("fc", "pow({0}, {1})"))),
+    Operation("float_power", "a to the power b, as float64 or complex128", 2, ulps=16,
+              fused=(("fc", "pow({0}, {1})"),)),
+    Operation("negative", "-a", method="neg",
+              fused=(("i", "wrap<{T}>(0) - wrap<{T}>({0})"), ("ufc", "-{0}"))),
+    Operation("positive", "a", method="pos", fused=((ANY, "{0}"),)),
+    Operation("absolute", "the absolute value", python="builtins.abs numpy.abs numpy.absolute",
+              function="magnitude", takes="iufc", numpy="np.abs(a)", result="real",
+              method="abs", complex_ulps=4, domain=(-4.0, 4.0),
+              fused=(("bu", "{0}"), ("i", "distance({0})"), ("c", "abs({0})"), ("f", "fabs({0})"))),
+    Operation("equal", "a == b", 2, result="bool", method="eq", mixed="equal({0}, {1})",
+              fused=((ANY, "{0} == {1}"),)),
+    Operation("not_equal", "a != b", 2, result="bool", method="ne", mixed="!equal({0}, {1})",
+              fused=((ANY, "{0} != {1}"),)),
+    Operation("less", "a < b", 2, result="bool", method="lt", mixed="less({0}, {1})",
+              fused=((REAL, "{0} < {1}"),)),
+    Operation("less_equal", "a <= b", 2, result="bool", method="le",
+              mixed="less_equal({0}, {1})", fused=((REAL, "{0} <= {1}"),)),
+    Operation("greater", "a > b", 2, result="bool", method="gt", mixed="less({1}, {0})",
+              fused=((REAL, "{0} > {1}"),)),
+    Operation("greater_equal", "a >= b", 2, result="bool", method="ge",
+              mixed="less_equal({1}, {0})", fused=((REAL, "{0} >= {1}"),)),
+    Operation("bitwise_and", "a & b", 2, method="and",
+              fused=(("b", "{0} && {1}"), ("iu", "{0} & {1}"))),
+    Operation("bitwise_or", "a | b", 2, method="or",
+              fused=(("b", "{0} || {1}"), ("iu", "{0} | {1}"))),
+    Operation("bitwise_xor", "a ^ b", 2, method="xor",
+              fused=(("b", "{0} != {1}"), ("iu", "{0} ^ {1}"))),
+    Operation("invert", "~a; `not` of bools", method="invert",
+              fused=(("b", "!{0}"), ("iu", "~{0}"))),
+    Operation("left_shift", "a << b", 2, method="lshift",
+              fused=(("iu", "shift_left({0}, {1})"),)),
+    Operation("right_shift", "a >> b", 2, method="rshift",
+              fused=(("iu", "shift_right({0}, {1})"),)),
+    # --- logic ----------------------------------------------------------------------------------
+    Operation("logical_and", "whether both are not 0", 2, result="bool",
+              fused=((ANY, _LOGICAL % "&&"),)),
+    Operation("logical_or", "whether one is not 0", 2, result="bool",
+              fused=((ANY, _LOGICAL % "||"),)),
+    Operation("logical_xor", "whether exactly one is not 0", 2, result="bool",
+              fused=((ANY, _LOGICAL % "!="),)),
+    Operation("logical_not", "whether it is 0", result="bool", fused=((ANY, "!truth({0})"),)),
+    Operation("isnan", "whether it is NaN", python="math.isnan numpy.isnan", function="isnan",
+              takes="f", result="bool",
+              fused=(("biu", "false"), ("fc", "{0} != {0}"))),
+    Operation("isinf", "whether it is infinite", python="math.isinf numpy.isinf",
+              function="isinf", takes="f", result="bool",
+              fused=(("biu", "false"), ("f", "isinf({0})"),
+                     ("c", "isinf({0}.re) || isinf({0}.im)"))),
+    Operation("isfinite", "whether it is neither infinite nor NaN",
+              python="math.isfinite numpy.isfinite", function="isfinite", takes="f",
+              result="bool",
+              fused=(("biu", "true"), ("f", "isfinite({0})"),
+                     ("c", "isfinite({0}.re) && isfinite({0}.im)"))),
+    Operation("signbit", "whether the sign is negative, of zeros too", result="bool",
+              fused=(("f", "copysign({T}(1), {0}) < {T}(0)"),)),
+    # --- exponentials, logarithms, powers -------------------------------------------------------
+    _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL),
+    _math("exp2", "2 to the power a", 3),
+    _math("expm1", "exp(a) - 1, also near 0", 3),
+    _math("log", "the natural logarithm", 3, complex_ulps=3 + 4),
+    _math("log2", "the logarithm to base 2", 3),
+    _math("log10", "the logarithm to base 10", 3),
+    _math("log1p", "log(1 + a), also near 0", 2),
+    # Of complex numbers half of the error of hypot, a sum, a division and two roots.
+    _math("sqrt", "the square root", 0, complex_ulps=4),
+    _math("cbrt", "the cube root", 2),
+    Operation("rsqrt", "1 / sqrt(a)", python="usmx.rsqrt", function="rsqrt", takes="f",
+              numpy="same(1 / np.sqrt(a), a)", ulps=2),
+    Operation("square", "a * a",
+              fused=(("iu", "wrap<{T}>({0}) * wrap<{T}>({0})"), ("fc", "{0} * {0}"))),
+    Operation("reciprocal", "1 / a",
+              fused=(("iu", "inverse({0})"), ("f", "{T}(1) / {0}"), ("c", "reciprocal({0})"))),
+    # --- trigonometry ---------------------------------------------------------------------------
+    _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
+    _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
+    _math("tan", "the tangent of an angle in radians", 5),
+    _math("asin", "the inverse of the sine", 4, "arcsin"),
+    _math("acos", "the inverse of the cosine", 4, "arccos"),
+    _math("atan", "the inverse of the tangent", 5, "arctan"),
+    _math("sinh", "the hyperbolic sine", 4, complex_ulps=_EXPONENTIAL),
+    _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL),
+    _math("tanh", "the hyperbolic tangent", 5),
+    _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh"),
+    _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh"),
+    _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh"),
+    Operation("arctan2", "the angle of the point (b, a)", 2,
+              python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6),
+    Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
+              python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4),
+    Operation("radians", "degrees as radians", python="math.radians numpy.radians numpy.deg2rad",
+              function="radians", takes="f", ulps=2, fused=(("f", "in_radians({0})"),)),
+    Operation("deg2rad", "degrees as radians", fused=(("f", "in_radians({0})"),)),
+    Operation("degrees", "radians as degrees", python="math.degrees numpy.degrees numpy.rad2deg",
+              function="degrees", takes="f", ulps=2, fused=(("f", "in_degrees({0})"),)),
+    Operation("rad2deg", "radians as degrees", fused=(("f", "in_degrees({0})"),)),
+    # --- special functions ----------------------------------------------------------------------
+    Operation("erf", "the error function", python="math.erf", function="erf", takes="f",
+              numpy="each(math.erf, a)", ulps=16, domain=(-2.0, 2.0)),
+    Operation("erfc", "1 - erf(a), also for large a", python="math.erfc", function="erfc",
+              takes="f", numpy="each(math.erfc, a)", ulps=16, domain=(-2.0, 2.0)),
+    Operation("gamma", "the gamma function", python="math.gamma", function="tgamma", takes="f",
+              numpy="each(math.gamma, a)", ulps=16, domain=(0.5, 4.0)),
+    # The specification leaves its error to the implementation.
+    Operation("lgamma", "the logarithm of the gamma function's absolute value",
+              python="math.lgamma", function="lgamma", takes="f",
+              numpy="each(math.lgamma, a)", ulps=16, domain=(0.5, 4.0)),
+    # --- rounding: Python's functions give ints, NumPy's keep the type --------------------------
+    Operation("floor_int", "the largest int that is not larger", python="math.floor",
+              function="floor_int", takes="iuf", numpy="whole(np.floor(a))", result="int",
+              domain=_SIGNED),
+    Operation("ceil_int", "the smallest int that is not smaller", python="math.ceil",
+              function="ceil_int", takes="iuf", numpy="whole(np.ceil(a))", result="int",
+              domain=_SIGNED),
+    Operation("trunc_int", "the int without the fraction", python="math.trunc",
+              function="trunc_int", takes="iuf", numpy="whole(np.trunc(a))", result="int",
+              domain=_SIGNED),
+    Operation("round_int", "the nearest int, of two the even one", python="builtins.round",
+              function="round_int", takes="iuf", numpy="whole(np.rint(a))", result="int",
+              domain=_SIGNED),
+    Operation("floor", "the largest whole number that is not larger", python="numpy.floor",
+              function="floor", takes="f", domain=_SIGNED,
+              fused=(("biu", "{0}"), ("f", "floor({0})"))),
+    Operation("ceil", "the smallest whole number that is not smaller", python="numpy.ceil",
+              function="ceil", takes="f", domain=_SIGNED,
+              fused=(("biu", "{0}"), ("f", "ceil({0})"))),
+    Operation("trunc", "the number without its fraction", python="numpy.trunc",
+              function="trunc", takes="f", domain=_SIGNED,
+              fused=(("biu", "{0}"), ("f", "trunc({0})"))),
+    Operation("rint", "the nearest whole number, of two the even one",
+              python="numpy.rint numpy.round", function="rint", takes="f", domain=_SIGNED,
+              fused=(("f", "rint({0})"), ("c", "{T}(rint({0}.re), rint({0}.im))"))),
+    # --- signs, limits, neighbours --------------------------------------------------------------
+    Operation("fabs", "the absolute value of a float", python="math.fabs numpy.fabs",
+              function="fabs", takes="f", domain=(-4.0, 4.0)),
+    Operation("sign", "-1, 0 or 1", python="numpy.sign", function="sign", takes="iuf",
+              domain=_SIGNED),
+    Operation("copysign", "a with the sign of b", 2, python="math.copysign numpy.copysign",
+              function="copysign", takes="f", domain=(-4.0, 4.0)),
+    Operation("nextafter", "the next number after a towards b", 2,
+              python="math.nextafter numpy.nextafter", function="nextafter", takes="f"),
+    Operation("fmod", "the remainder of a / b, of the sign of a", 2,
+              python="math.fmod numpy.fmod", function="fmod", takes="f",
+              fused=(("iu", "truncated_remainder({0}, {1})"), ("f", "fmod({0}, {1})"))),
+    Operation("minimum", "the smaller one; NaN if one is", 2, python="numpy.minimum",
+              function="minimum", takes="iuf", any_zero=True,
+              fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
+                     ("f", "smaller({0}, {1})"))),
+    Operation("maximum", "the larger one; NaN if one is", 2, python="numpy.maximum",
+              function="maximum", takes="iuf", any_zero=True,
+              fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
+                     ("f", "larger({0}, {1})"))),
+    Operation("fmin", "the smaller one; if one is NaN, the other", 2, python="numpy.fmin",
+              function="fmin", takes="iuf", any_zero=True,
+              fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
+                     ("f", "fmin({0}, {1})"))),
+    Operation("fmax", "the larger one; if one is NaN, the other", 2, python="numpy.fmax",
+              function="fmax", takes="iuf", any_zero=True,
+              fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
+                     ("f", "fmax({0}, {1})"))),
+    Operation("clamp", "a between b and c", 3, python="usmx.clamp numpy.clip", function="clamp",
+              takes="iuf", numpy="np.clip(a, b, c)"),
+    Operation("heaviside", "0 below 0, 1 above, b at 0", 2,
+              fused=(("f", "{0} != {0} ? {0} : {0} == {T}(0) ? {1} : "
+                           "{0} < {T}(0) ? {T}(0) : {T}(1)"),)),
+    Operation("fma", "a * b + c, rounded once", 3, python="usmx.fma", function="fma", takes="f",
+              numpy="same(a * b + c, a)"),
+    # --- bits -----------------------------------------------------------------------------------
+    Operation("popcount", "how many bits of an integer are ones",
+              python="usmx.popcount numpy.bitwise_count", function="popcount", takes="iu",
+              numpy="popcount(a)"),
+    Operation("clz", "how many zeros stand before the highest one of an integer",
+              python="usmx.clz", function="clz", takes="iu", numpy="clz(a)"),
+    # --- complex numbers ------------------------------------------------------------------------
+    Operation("conjugate", "the complex conjugate", python="numpy.conj numpy.conjugate",
+              function="conj", takes="c", numpy="np.conj(a)",
+              fused=(("c", "conj({0})"), (ANY, "{0}"))),
+    Operation("angle", "the angle of a complex number", python="cmath.phase numpy.angle",
+              function="arg", takes="c", result="real", complex_ulps=6, fused=()),
+)  # fmt: skip
+
+BY_NAME: dict[str, Operation] = {row.name: row for row in OPERATIONS}
+
+
+def names_of_usmx() -> list[tuple[str, str]]:
+    """The functions that usmx itself has for kernels, and what they give."""
+    return [
+        (path.removeprefix("usmx."), row.doc)
+        for row in OPERATIONS
+        for path in row.python.split()
+        if path.startswith("usmx.")
+    ]

@@ -1,0 +1,131 @@
+"""Writes what comes of the table of operations, for ``make stubs`` and the test that compares it.
+
+The names that type checkers see, and the tables of the documentation. Without ``--write`` it shows
+how the committed files differ, with exit code 1 if they do.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+import difflib
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def load_table() -> ModuleType:
+    """The table of this checkout, which needs nothing that is compiled."""
+    spec = spec_from_file_location("_operations", ROOT / "python" / "usmx" / "_operations.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLE = load_table()
+KINDS = {"b": "bools", "iu": "integers", "f": "floats", "c": "complex numbers"}
+
+
+def functions() -> str:
+    """The text of ``python/usmx/_functions.py``."""
+    names = sorted(TABLE.names_of_usmx())
+    lines = [
+        '"""The functions that usmx adds to those of NumPy and math, for kernels.',
+        "",
+        "Written by `make stubs` from `_operations`; do not edit.",
+        '"""',
+        "# SPDX-License-Identifier: Apache-2.0",
+        "",
+        "TYPE_CHECKING = False  # as typing's, which takes milliseconds to import",
+        "if TYPE_CHECKING:",
+        "    from ._kernel.language.functions import DeviceOnly",
+        "",
+    ]
+    for name, doc in names:
+        lines += [f"    {name}: DeviceOnly", f'    """Gives {doc}."""']
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name, _ in names), "]", ""]
+    return "\n".join(lines)
+
+
+def kinds(letters: str) -> str:
+    """The letters of a row in words."""
+    words = [word for some, word in KINDS.items() if set(some) & set(letters)]
+    return "all numbers" if len(words) == len(KINDS) else ", ".join(words)
+
+
+def of_kernels() -> list[str]:
+    """The table of functions that kernels call."""
+    lines = ["| in a kernel | gives | of | units in the last place |", "|---|---|---|---|"]
+    for row in TABLE.OPERATIONS:
+        if not row.function:
+            continue
+        names = [
+            path.replace("numpy.", "np.").removeprefix("builtins.") for path in row.python.split()
+        ]
+        if row.takes == "fc":
+            names.append(f"cmath.{row.function}")
+        bounds = [str(row.ulps)] if set(row.takes) & set("iuf") else []
+        bounds += [f"complex {row.complex_ulps}"] if row.complex_ulps else []
+        off = ", ".join(bounds) if row.ulps or row.complex_ulps else "exact"
+        lines.append(
+            f"| {', '.join(f'`{n}`' for n in names)} | {row.doc} | {kinds(row.takes)} | {off} |"
+        )
+    return lines
+
+
+def of_fused() -> list[str]:
+    """The table of ufuncs that fused functions may use."""
+    lines = ["| in a fused function | gives | of |", "|---|---|---|"]
+    for row in TABLE.OPERATIONS:
+        if row.texts:
+            letters = "".join(some for some, _ in row.texts)
+            doc = row.doc.replace("|", "\\|")
+            lines.append(f"| `np.{row.name}` | {doc} | {kinds(letters)} |")
+    return lines
+
+
+def between(page: str, name: str, lines: list[str]) -> str:
+    """A page with the table of that name replaced."""
+    begin, end = f"<!-- {name}: written by `make stubs` -->\n", f"<!-- end of {name} -->\n"
+    head, found, rest = page.partition(begin)
+    _, also, tail = rest.partition(end)
+    if not (found and also):
+        raise ValueError(f"no place for the table '{name}'")
+    return head + begin + "\n" + "\n".join(lines) + "\n\n" + end + tail
+
+
+def wanted() -> dict[Path, str]:
+    """What each file should be."""
+    kernels, fused = ROOT / "docs" / "python-kernels.md", ROOT / "docs" / "expressions.md"
+    return {
+        ROOT / "python" / "usmx" / "_functions.py": functions(),
+        kernels: between(kernels.read_text(encoding="utf-8"), "functions of kernels", of_kernels()),
+        fused: between(fused.read_text(encoding="utf-8"), "fused functions", of_fused()),
+    }
+
+
+def main() -> int:
+    """Write the files, or show how they differ."""
+    found = 0
+    for path, text in wanted().items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        if old == text:
+            continue
+        found = 1
+        if "--write" in sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+            continue
+        name = str(path.relative_to(ROOT))
+        sys.stdout.writelines(
+            difflib.unified_diff(
+                old.splitlines(True), text.splitlines(True), name, "of the table of operations"
+            )
+        )
+    return 0 if "--write" in sys.argv[1:] else found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
