@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+# Other modules are imported where they are needed: each definition of a kernel calls `remember`,
+# which needs none of them for a function in a file.
 #: Code of functions that stand in no file -> the lines that it was found in, and its first one.
 _found: dict[CodeType, tuple[list[str], int]] = {}
 _given = 0
