@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
+#include "kernel/kernel_state.hpp"
 #include "kernel/source/user_text.hpp"
 #include "memory/reach.hpp"
 #include "runtime/backend.hpp"
@@ -214,31 +215,36 @@ std::vector<std::int64_t> steps_over(const extents& shape, const array& a) {
   return steps;
 }
 
-kernel compile_expression(const sycl::queue& queue, const std::string& source,
-                          const std::string& name, std::span<const std::string> options) {
+compiled_expression compile_expression(const sycl::queue& queue, const std::string& name,
+                                       std::span<const std::string> options,
+                                       const bind_function& bind) {
+  parameter_list list(true);
+  std::string text = bind(list);
   try {
-    return program::build(queue, {.text = source,
-                                  .kernels = {{.name = name, .rank = 1, .parameters = {}}},
-                                  .options = {options.begin(), options.end()}})
-        .get(name);
+    kernel made =
+        program::build(queue,
+                       {.text = text,
+                        .kernels = {{.name = name, .rank = 1, .parameters = list.take_declared()}},
+                        .options = {options.begin(), options.end()}})
+            .get(name);
+    return {std::move(text), std::move(made)};
   } catch (const build_error& e) {
-    throw in_marked_text(source, e);
+    throw in_marked_text(text, e);
   }
 }
 
 const kernel& program_table::get(const sycl::queue& queue, const std::string& key,
                                  const std::string& name, std::span<const std::string> options,
-                                 const std::function<std::string()>& source) {
+                                 const bind_function& bind) {
   entry& e = [&]() -> entry& {
     const std::lock_guard lock(mutex_);
     return known_[key];  // stays where it is
   }();
   return e.built.get(queue, [&] {
-    std::string text = source();
-    kernel made = compile_expression(queue, text, name, options);
+    auto made = compile_expression(queue, name, options, bind);
     const std::lock_guard lock(mutex_);
-    e.source = std::move(text);
-    return made;
+    e.source = std::move(made.source);
+    return std::move(made.compiled);
   });
 }
 
@@ -249,6 +255,14 @@ std::vector<std::string> program_table::sources() const {
     if (!e.source.empty()) all.push_back(e.source);  // it was compiled
   }
   return all;
+}
+
+sycl::event launch_groups(const kernel& k, sycl::queue& queue, std::int64_t groups, int items,
+                          const parameter_list& list, std::span<const sycl::event> depends) {
+  const auto local = static_cast<std::size_t>(items);
+  const std::size_t global = static_cast<std::size_t>(groups) * local;
+  return own_launch::launch(k, queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
+                            list.arguments(), depends);
 }
 
 launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size) {

@@ -14,6 +14,7 @@
 #include <sycl/context.hpp>
 #include <sycl/device.hpp>
 
+#include "expression/source.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/detail/built_kernels.hpp"
 #include "usmx/expression.hpp"
@@ -82,19 +83,26 @@ extents shape_of_inputs(const expression_signature& signature, std::span<const o
 /// The step of an array, in elements, along each axis of a shape that it broadcasts to.
 std::vector<std::int64_t> steps_over(const extents& shape, const array& a);
 
+/// Adds what a kernel takes to the list, and returns its text if the list writes one.
+using bind_function = std::function<std::string(parameter_list&)>;
+
+struct compiled_expression {
+  std::string source;
+  kernel compiled;
+};
 /// Compiles a generated text for the place of the queue. Throws build_error, about the user's part
 /// of the text if that is to blame.
-kernel compile_expression(const sycl::queue& queue, const std::string& source,
-                          const std::string& name, std::span<const std::string> options);
+compiled_expression compile_expression(const sycl::queue& queue, const std::string& name,
+                                       std::span<const std::string> options,
+                                       const bind_function& bind);
 
 /// Kernels by what their text depends on. Thread-safe.
 class program_table {
  public:
-  /// Returns the kernel `name` of the text that `source` writes, compiled for the place of the
-  /// queue unless that was done before.
+  /// Returns the kernel `name` of the text that `bind` writes, compiled for the place of the queue
+  /// unless that was done before.
   const kernel& get(const sycl::queue& queue, const std::string& key, const std::string& name,
-                    std::span<const std::string> options,
-                    const std::function<std::string()>& source);
+                    std::span<const std::string> options, const bind_function& bind);
   std::vector<std::string> sources() const;
 
  private:
@@ -108,6 +116,10 @@ class program_table {
 
 /// A range of at least `size` items in groups as the forms want them.
 launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size);
+
+/// Launches so many groups of `items` with what `list` holds.
+sycl::event launch_groups(const kernel& k, sycl::queue& queue, std::int64_t groups, int items,
+                          const parameter_list& list, std::span<const sycl::event> depends);
 
 /// The types of a call as part of a key.
 std::string type_key(std::span<const operand> in, std::span<const array* const> given);

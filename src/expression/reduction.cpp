@@ -1,14 +1,110 @@
-// Calls of reductions: shapes, types and loops.
+// Reductions: a call becomes one program after the other, until one value is left of each result.
+// What the items of a group do stands in kernels/expression/reduce.hpp; here is how the work is
+// cut, and the text that calls it with the expressions.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/reduction.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "core/format.hpp"
-#include "expression/reduction_state.hpp"
+#include "expression/expression_call.hpp"
+#include "expression/source.hpp"
+#include "kernel/source/user_text.hpp"
+#include "runtime/backend.hpp"
+#include "usmx/promotion.hpp"
 
 namespace usmx {
 namespace {
+
+using detail::class_of;
+using detail::format;
+using detail::loops_text;
+using detail::parameter_list;
+using detail::parameter_name;
+using detail::step_class;
+
+/// How the items of a group share the work.
+enum class form : char {
+  /// Neighbouring items read neighbouring elements of one result and join what they have.
+  along = 'l',
+  /// Neighbouring items make neighbouring results, each alone.
+  across = 'c',
+  /// The same where results have no common step: each item finds its own place.
+  scattered = 's',
+  /// There is nothing to reduce: each item stores the identity.
+  empty = 'e',
+};
+
+/// The size of a group's work: template arguments of the kernel.
+struct group_shape {
+  /// Items of a group.
+  int items;
+  /// Elements (along) or results (across) that an item has in hand at once.
+  int blocks;
+  /// Results or parts of such that a group makes one after the other (along).
+  int segments;
+};
+
+/// One loop variable's way through an operand.
+struct input_form {
+  enum class kind : char { array = 'a', number = 'n', raw = 'r', index = 'i' };
+
+  kind what = kind::array;
+  /// Of the innermost loop over reduced elements, and of neighbouring results.
+  step_class inner = step_class::any;
+  step_class column = step_class::any;
+};
+
+/// Everything that the text depends on besides types.
+struct program_form {
+  form way = form::along;
+  group_shape shape{};
+  /// Reads what an earlier program left, not the inputs.
+  bool folds = false;
+  /// Leaves parts for a later program instead of results.
+  bool is_partial = false;
+  /// Loops over results that are taken apart from a flat number, and over rows of elements.
+  std::size_t kept_rank = 0;
+  std::size_t row_rank = 0;
+  std::vector<input_form> inputs;
+  /// Whether `i` is needed, in the map and in the post map.
+  bool numbers_elements = false;
+  bool numbers_results = false;
+
+  std::string key() const;
+};
+
+/// A call once its shapes and types are known.
+struct call_of {
+  sycl::queue& queue;
+  std::span<const operand> in;
+  std::vector<const array*> out;
+  expression_types types;
+  /// Outputs, then inputs that are arrays and not raw, then the number of the result.
+  loops kept;
+  /// The inputs, then the number of the element.
+  loops reduced;
+  /// The place of each input in both, among the arrays.
+  std::vector<std::size_t> place;
+  std::size_t arrays = 0;
+  std::int64_t results = 1;
+  std::int64_t count = 1;
+};
+
+/// One stage: rows of elements, those of each result cut into parts.
+struct stage {
+  std::int64_t rows = 1;
+  std::int64_t length = 1;
+  std::int64_t rows_a_part = 1;
+  std::int64_t parts_a_row = 1;
+  std::int64_t chunk = 1;
+  std::int64_t parts = 1;
+
+  /// Parts of at most `most` elements.
+  static stage cut(std::int64_t rows, std::int64_t length, std::int64_t most);
+};
 
 /// Which axes are reduced.
 std::vector<bool> reduced_axes(const reduction_axes& axes, std::size_t rank) {
@@ -39,7 +135,488 @@ std::vector<std::int64_t> c_order_steps(std::span<const std::int64_t> lengths) {
   return steps;
 }
 
+/// How reductions are cut into groups, the only numbers that depend on the device. On a CPU a group
+/// is one vector of items that goes through memory from front to back, several results one after
+/// the other because a group costs as much as a few hundred elements; elsewhere it fills one core.
+struct device_shape {
+  int along_items;
+  int along_blocks;
+  int along_segments;
+  /// The most elements of a part: few where there are few results to keep all cores busy.
+  std::int64_t along_part;
+  std::int64_t along_part_of_many;
+  int across_items;
+  int across_blocks;
+  int across_blocks_of_few;
+  std::int64_t across_part;
+  /// Where there are fewer columns, several rows of them are taken for one; 0: never.
+  std::int64_t across_columns;
+};
+constexpr device_shape on_cpu = {16, 8, 16, 4096, 32768, 16, 16, 4, 512, 0};
+constexpr device_shape elsewhere = {256, 4, 1, 16384, 65536, 64, 1, 1, 512, 256};
+
+std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The loop that was innermost goes out, and loop `k` takes its place.
+void move_innermost(loops& all, std::size_t k) {
+  const std::size_t rank = all.rank();
+  const auto swap_in = [&](std::int64_t* list) { std::swap(list[k], list[rank - 1]); };
+  swap_in(all.lengths.data());
+  for (std::size_t o = 0; o < all.starts.size(); ++o) swap_in(all.steps.data() + o * rank);
+}
+
+std::int64_t inner_step(const loops& l, std::size_t operand) {
+  return l.rank() == 0 ? 0 : l.steps_of(operand)[l.rank() - 1];
+}
+
+/// How many rows of few columns, neighbours in every operand, can be taken for one row, so that all
+/// items of a group have a column; 1 if that is not possible.
+std::int64_t rows_to_join(const call_of& call, std::int64_t columns) {
+  if (call.results >= columns / 2 || call.kept.rank() != 1 || call.reduced.rank() != 1) return 1;
+  for (std::size_t a = 0; a < call.arrays; ++a) {
+    const std::int64_t element = inner_step(call.reduced, a);
+    const std::int64_t result = inner_step(call.kept, call.out.size() + a);
+    if (element != result * call.results) return 1;
+  }
+  for (std::int64_t k = columns / call.results; k > 1; --k) {
+    if (call.count % k == 0) return k;
+  }
+  return 1;
+}
+
+/// The same elements seen as rows that are `k` times as long.
+call_of joined_rows(call_of call, std::int64_t k) {
+  call.results *= k;
+  call.count /= k;
+  call.kept.lengths.front() *= k;
+  call.kept.size *= k;
+  call.reduced.lengths.front() /= k;
+  call.reduced.size /= k;
+  for (auto& step : call.reduced.steps) step *= k;
+  return call;
+}
+
+std::string program_form::key() const {
+  std::string key;
+  key += static_cast<char>(way);
+  key += folds ? 'f' : '-';
+  key += is_partial ? 'p' : '-';
+  for (const int n : {shape.items, shape.blocks, shape.segments}) key += std::to_string(n) + ",";
+  key += std::to_string(kept_rank) + "," + std::to_string(row_rank);
+  for (const auto& in : inputs) {
+    key += static_cast<char>(in.what);
+    key += static_cast<char>(in.inner);
+    key += static_cast<char>(in.column);
+  }
+  return key;
+}
+
+stage stage::cut(std::int64_t rows, std::int64_t length, std::int64_t most) {
+  stage s{rows, length};
+  if (length > most) {
+    s.parts_a_row = over(length, most);
+    s.chunk = most;
+    s.parts = rows * s.parts_a_row;
+  } else {
+    s.chunk = length;
+    s.rows_a_part = std::max<std::int64_t>(1, most / length);
+    s.parts = over(rows, s.rows_a_part);
+  }
+  return s;
+}
+
+/// Items of a group, each with its blocks.
+std::int64_t items_of(const program_form& program) {
+  return std::int64_t{program.shape.items} * program.shape.blocks;
+}
+/// Results that are neighbours of each other.
+std::int64_t columns_of(const call_of& call, const program_form& program) {
+  if (program.way != form::across) return call.results;
+  if (program.is_partial && program.folds) return call.results;
+  return call.kept.rank() == 0 ? 1 : call.kept.lengths.back();
+}
+
+std::string times(const std::string& index, const std::string& step) {
+  return step == "1" ? index : index + " * " + step;
+}
+std::string zeros(std::size_t rank) {
+  std::string all;
+  for (std::size_t d = 0; d < rank; ++d) all += d == 0 ? "0" : ", 0";
+  return all;
+}
+
 }  // namespace
+
+struct reduction_kernel::state {
+  detail::expression_signature signature;
+  std::string name;
+  reduction_text text;
+  bool numbers_elements = false;
+  bool numbers_results = false;
+  /// The map names how many elements there are.
+  bool counts_elements = false;
+  mutable detail::program_table programs;
+
+  std::string kernel_name() const { return name + "_reduction"; }
+  form choose(const call_of& call, const group_shape& along) const;
+  sycl::event run(call_of& call, std::span<const sycl::event> depends) const;
+  sycl::event launch(const call_of& call, const program_form& program, const stage& s,
+                     const array* from, const array* to,
+                     std::span<const sycl::event> depends) const;
+
+  // What a program takes, and its text if the list writes one.
+  std::string bind(parameter_list& list, const call_of& call, const program_form& program,
+                   const stage& s, const array* from, const array* to) const;
+  std::string bind_inputs(parameter_list& list, const call_of& call,
+                          const program_form& program) const;
+  std::string bind_folded(parameter_list& list, const program_form& program,
+                          const array& from) const;
+  std::string bind_outputs(parameter_list& list, const call_of& call,
+                           const program_form& program) const;
+  std::string bind_parts(parameter_list& list, const program_form& program, const array& to) const;
+};
+
+/// Where results are neighbours and elements are not, items beside each other make results beside
+/// each other. Otherwise the items share the elements of one.
+form reduction_kernel::state::choose(const call_of& call, const group_shape& along) const {
+  if (call.count == 0) return form::empty;
+  if (call.results == 1) return form::along;
+  std::int64_t element = 0;
+  std::int64_t result = 0;
+  for (std::size_t a = 0; a < call.arrays && element == 0; ++a) {
+    element = std::abs(inner_step(call.reduced, a));
+    result = std::abs(inner_step(call.kept, call.out.size() + a));
+  }
+  const std::int64_t neighbours = call.kept.lengths.back();
+  const bool few_elements = call.count <= 2 * along.items && call.results >= 4 * along.items;
+  if (few_elements || (result != 0 && result < element)) {
+    if (call.kept.rank() == 1 || neighbours >= along.items / 2) return form::across;
+    if (few_elements) return form::scattered;
+  }
+  return form::along;
+}
+
+// --- what a program takes, and its text -----------------------------------------------------
+
+/// The parameters come first, and then what the text makes of them: both are written in one walk.
+std::string reduction_kernel::state::bind(parameter_list& list, const call_of& call,
+                                          const program_form& program, const stage& s,
+                                          const array* from, const array* to) const {
+  const bool tiled = program.way == form::across;
+  list.scalar({"", "results"}, call.results);
+  list.scalar({"", "count"}, call.count);
+  if (program.way != form::empty) {
+    list.scalar({"", "rows"}, s.rows);
+    list.scalar({"", "length"}, s.length);
+    list.scalar({"", "rows_a_part"}, s.rows_a_part);
+    list.scalar({"", "parts_a_row"}, s.parts_a_row);
+    list.scalar({"", "chunk"}, s.chunk);
+    list.scalar({"", "parts"}, s.parts);
+  }
+  if (tiled) {
+    list.scalar({"", "columns"}, columns_of(call, program));
+    list.scalar({"", "tiles"}, over(columns_of(call, program), items_of(program)));
+  }
+  for (std::size_t d = 1; d < program.kept_rank; ++d) {
+    list.scalar({"", "kept_length", static_cast<int>(d)}, call.kept.lengths[d]);
+  }
+  for (std::size_t d = 1; d < program.row_rank; ++d) {
+    list.scalar({"", "row_length", static_cast<int>(d)}, call.reduced.lengths[d]);
+  }
+  std::string map;
+  if (program.way != form::empty) {
+    map = from ? bind_folded(list, program, *from) : bind_inputs(list, call, program);
+  }
+  const std::string store = to ? bind_parts(list, program, *to) : bind_outputs(list, call, program);
+  if (!list.writes()) return {};
+
+  std::string out = detail::joining_prologue("reduce", call.types, text.preamble, text.reduce_type,
+                                             "reduce_expr", text.reduce);
+  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name(), list.text());
+  out +=
+      "  [[maybe_unused]] const int64_t n = _count;\n"
+      "  [[maybe_unused]] const expression::reduce::index_range _in_ind{_count * _results}, "
+      "_out_ind{_results};\n";
+  if (program.way == form::empty) {
+    return out + store +
+           format(
+               "  const auto _identity = [&] {{ return _value({}); }};\n"
+               "  expression::reduce::nothing(_results, _identity, _store);\n}}\n",
+               *text.identity);
+  }
+  out += map;
+  out += "  const auto _both = [](_value a, _value b) { return _join(a, b); };\n" + store;
+  out +=
+      "  const expression::reduce::work _work{_results, _rows, _length, _rows_a_part, "
+      "_parts_a_row, _chunk, _parts};\n";
+  const auto& g = program.shape;
+  switch (program.way) {
+    case form::along:
+      out += format(
+          "  local<expression::reduce::tile<_value, {0}, {2}>> _tile;\n"
+          "  expression::reduce::along<{0}, {1}, {2}>(\n"
+          "      _work, _tile.get(), _begin, _row, _map, _both, _store);\n",
+          g.items, g.blocks, g.segments);
+      break;
+    case form::across:
+      out += format(
+          "  expression::reduce::across<{}, {}, _value>(\n"
+          "      _work, _columns, _tiles, _begin, _row, _map, _both, _store);\n",
+          g.items, g.blocks);
+      break;
+    default:
+      out += format(
+          "  expression::reduce::scattered<{}, {}, _value>(\n"
+          "      _work, _begin, _row, _map, _both, _store);\n",
+          g.items, g.blocks);
+  }
+  return out + "}\n";
+}
+
+/// The map of the inputs: `_begin` of a result, `_row`, and the element there.
+std::string reduction_kernel::state::bind_inputs(parameter_list& list, const call_of& call,
+                                                 const program_form& program) const {
+  loops_text begin("_begin", program.kept_rank), row("_row", program.row_rank);
+  for (std::size_t d = 1; d < program.kept_rank; ++d) {
+    begin.length({"", "kept_length", static_cast<int>(d)});
+  }
+  for (std::size_t d = 1; d < program.row_rank; ++d) {
+    row.length({"", "row_length", static_cast<int>(d)});
+  }
+  std::string variables;
+  for (std::size_t j = 0; j < call.in.size(); ++j) {
+    const auto& p = signature.inputs[j];
+    const auto& how = program.inputs[j];
+    const dtype& as = call.types.inputs[j];
+    const array* a = call.in[j].array();
+    if (how.what == input_form::kind::number) {
+      list.number(p, as, call.in[j]);
+      if (list.writes()) variables += "    " + detail::number_variable(p, as);
+      continue;
+    }
+    if (how.what == input_form::kind::raw) {
+      list.raw(p, *a, false);
+      if (list.writes()) variables += "    " + detail::raw_variable(p, as, *a, false);
+      continue;
+    }
+    const std::size_t place = call.place[j], kept = call.out.size() + place;
+    list.elements(p, *a, call.kept.starts[kept] + call.reduced.starts[place], false);
+    std::string at = format("_at.of[{}]", place);
+    const std::string inner =
+        list.step({p.name, "element_step"}, inner_step(call.reduced, place), how.inner);
+    if (how.inner != step_class::zero) at += times(" + _i", inner);
+    if (program.way == form::across) {
+      const std::string column =
+          list.step({p.name, "column_step"}, inner_step(call.kept, kept), how.column);
+      if (how.column != step_class::zero) at += times(" + _column", column);
+    }
+    begin.operand(list.steps(p.name, "kept_step", call.kept, kept, program.kept_rank));
+    row.operand(list.steps(p.name, "row_step", call.reduced, place, program.row_rank));
+    if (list.writes()) {
+      variables += "    " + detail::loaded_variable(p, as, a->elements().dtype(), at);
+    }
+  }
+  if (program.numbers_elements) {
+    list.scalar({"", "first"}, call.reduced.starts[call.arrays]);
+    list.scalar({"", "i_step"}, inner_step(call.reduced, call.arrays));
+    begin.operand(zeros(program.kept_rank));
+    row.operand(list.steps("", "i_row_step", call.reduced, call.arrays, program.row_rank));
+    variables += format(
+        "    [[maybe_unused]] const int64_t i = _first + _at.of[{}] + _i * _i_step, _J = i;\n",
+        call.arrays);
+  }
+  if (!list.writes()) return {};
+  return begin.text() + row.text() +
+         "  const auto _map = [&](const auto& _at, int64_t _i, int64_t _column) {\n" + variables +
+         format("    return _value({});\n  }};\n", detail::marked("map_expr", text.map));
+}
+
+/// The map of what an earlier program left: neighbours are parts of one result, or results.
+std::string reduction_kernel::state::bind_folded(parameter_list& list, const program_form& program,
+                                                 const array& from) const {
+  list.values("_from", "_value", from, false);
+  if (!list.writes()) return {};
+  const char* const begin = program.way == form::along    ? "_length"
+                            : program.way == form::across ? "_columns"
+                                                          : "1";
+  return format(
+      "  const expression::loops<1, 1> _begin{{{{}}, {{{{{}}}}}}};\n"
+      "  const expression::loops<0, 1> _row{{}};\n"
+      "  const auto _map = [&](const auto& _at, int64_t _i, int64_t _column) {{\n"
+      "    return _from[_at.of[0] + _i{} + _column];\n  }};\n",
+      begin, program.way == form::along ? "" : " * _results");
+}
+
+std::string reduction_kernel::state::bind_parts(parameter_list& list, const program_form& program,
+                                                const array& to) const {
+  list.values("_to", "_value", to, true);
+  if (!list.writes()) return {};
+  return format(
+      "  const auto _store = [&](_value a, const expression::reduce::place& _where) {{\n"
+      "    _to[{}] = a;\n  }};\n",
+      program.way == form::along ? "_where.result * _parts + _where.part"
+                                 : "_where.part * _results + _where.result");
+}
+
+std::string reduction_kernel::state::bind_outputs(parameter_list& list, const call_of& call,
+                                                  const program_form& program) const {
+  const bool tiled = program.way == form::across;
+  loops_text results("_result", program.kept_rank);
+  for (std::size_t d = 1; d < program.kept_rank; ++d) {
+    results.length({"", "kept_length", static_cast<int>(d)});
+  }
+  const auto column = [&](std::string_view of, const char* role, std::size_t place) {
+    return tiled ? times(" + _where.column",
+                         list.step({of, role}, inner_step(call.kept, place), step_class::any))
+                 : std::string();
+  };
+  std::string variables, number, stores;
+  for (std::size_t o = 0; o < call.out.size(); ++o) {
+    const auto& p = signature.outputs[o];
+    const array& a = *call.out[o];
+    list.elements(p, a, call.kept.starts[o], true);
+    const std::string along = column(p.name, "column_step", o);
+    results.operand(list.steps(p.name, "kept_step", call.kept, o, program.kept_rank));
+    if (!list.writes()) continue;
+    variables += format("    {} {}{{}};\n", device_name(call.types.outputs[o]), p.name);
+    stores +=
+        "    " + detail::stored_variable(p, a.elements().dtype(), format("_at.of[{}]{}", o, along));
+  }
+  if (program.numbers_results) {
+    const std::size_t place = call.out.size() + call.arrays;
+    list.scalar({"", "first_result"}, call.kept.starts[place]);
+    const std::string along = column("", "i_column_step", place);
+    results.operand(list.steps("", "i_kept_step", call.kept, place, program.kept_rank));
+    number =
+        format("    [[maybe_unused]] const int64_t i = _first_result + _at.of[{}]{}, _i = i;\n",
+               call.out.size(), along);
+  }
+  if (!list.writes()) return {};
+  return results.text() +
+         "  const auto _store = [&](_value a, const expression::reduce::place& _where) {\n" +
+         format("    const auto _at = _result.at(_where.{});\n", tiled ? "batch" : "result") +
+         number + variables + "    " + detail::marked("post_map_expr", text.post_map) + ";\n" +
+         stores + "  };\n";
+}
+
+sycl::event reduction_kernel::state::launch(const call_of& call, const program_form& program,
+                                            const stage& s, const array* from, const array* to,
+                                            std::span<const sycl::event> depends) const {
+  const std::string key = detail::type_key(call.in, call.out) + program.key();
+  const kernel& k =
+      programs.get(call.queue, key, kernel_name(), text.options,
+                   [&](parameter_list& list) { return bind(list, call, program, s, from, to); });
+  parameter_list list(false, 24);
+  bind(list, call, program, s, from, to);
+
+  const std::int64_t columns = columns_of(call, program);
+  std::int64_t groups = 0;
+  switch (program.way) {
+    case form::along:
+      groups = over(call.results * s.parts, program.shape.segments);
+      break;
+    case form::across:
+      groups = over(columns, items_of(program)) * (call.results / columns) * s.parts;
+      break;
+    case form::scattered:
+      groups = over(call.results, items_of(program)) * s.parts;
+      break;
+    case form::empty:
+      groups = over(call.results, program.shape.items);
+      break;
+  }
+  return detail::launch_groups(k, call.queue, groups, program.shape.items, list, depends);
+}
+
+sycl::event reduction_kernel::state::run(call_of& call,
+                                         std::span<const sycl::event> depends) const {
+  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+  program_form program;
+  program.shape = {d.along_items, d.along_blocks, d.along_segments};
+  program.numbers_elements = numbers_elements;
+  program.numbers_results = numbers_results;
+  program.way = choose(call, program.shape);
+  const bool along = program.way == form::along;
+  if (!along) {
+    const std::int64_t columns =
+        program.way == form::across ? call.kept.lengths.back() : call.results;
+    const bool many = columns >= d.across_items * d.across_blocks;
+    program.shape = {d.across_items, many ? d.across_blocks : d.across_blocks_of_few, 1};
+  }
+  if (program.way == form::empty) {
+    program.shape = {d.across_items, 1, 1};
+    program.kept_rank = call.kept.rank();
+    return launch(call, program, {}, nullptr, nullptr, depends);
+  }
+
+  std::int64_t joined = 1;
+  if (program.way == form::across && !numbers_elements && !counts_elements) {
+    joined = rows_to_join(call, d.across_columns);
+  }
+  std::optional<call_of> wide;
+  if (joined > 1) wide.emplace(joined_rows(call, joined));
+
+  // Neighbouring items want a long innermost loop, whichever it is.
+  auto& lengths = call.reduced.lengths;
+  if (along && !lengths.empty() && lengths.back() < program.shape.items) {
+    const auto longest = std::ranges::max_element(lengths);
+    if (*longest > 2 * lengths.back()) {
+      move_innermost(call.reduced, static_cast<std::size_t>(longest - lengths.begin()));
+    }
+  }
+  const std::int64_t length = lengths.empty() ? 1 : lengths.back();
+  const std::int64_t most = !along                ? d.across_part
+                            : call.results >= 256 ? d.along_part_of_many
+                                                  : d.along_part;
+  stage s = wide ? stage::cut(1, wide->count, most) : stage::cut(call.count / length, length, most);
+
+  program.row_rank = lengths.empty() ? 0 : lengths.size() - 1;
+  const std::size_t kept_rank =
+      program.way == form::across && call.kept.rank() > 0 ? call.kept.rank() - 1 : call.kept.rank();
+  program.kept_rank = kept_rank;
+  for (std::size_t j = 0; j < call.in.size(); ++j) {
+    input_form o;
+    if (!call.in[j].array()) {
+      o.what = input_form::kind::number;
+    } else if (signature.inputs[j].raw) {
+      o.what = input_form::kind::raw;
+    } else {
+      o.inner = class_of(inner_step(call.reduced, call.place[j]));
+      o.column = class_of(inner_step(call.kept, call.out.size() + call.place[j]));
+    }
+    program.inputs.push_back(o);
+  }
+
+  const auto value = detail::value_type(text.reduce_type, call.types);
+  const bool in_order = call.queue.is_in_order();
+  array from;
+  sycl::event last;
+  std::vector<sycl::event> before(depends.begin(), depends.end());
+  for (bool first = true;; first = false) {
+    program.folds = !first;
+    program.is_partial = wide || s.parts > 1;
+    const call_of& now = wide ? *wide : call;
+    if (!first) {
+      program.inputs.clear();
+      program.row_rank = 0;
+      program.kept_rank = program.is_partial ? 0 : kept_rank;
+    }
+    array to;
+    if (program.is_partial) to = detail::values_of(call.queue, now.results * s.parts, value);
+    last = launch(now, program, s, first ? nullptr : &from, program.is_partial ? &to : nullptr,
+                  before);
+    if (!program.is_partial) return last;
+    before.clear();
+    if (!in_order) before.push_back(last);
+    from = std::move(to);
+    if (wide && s.parts == 1) {  // the rows that the last joined one is made of
+      wide.reset();
+      s = stage::cut(1, joined, most);
+    } else {
+      s = stage::cut(1, s.parts, most);
+    }
+  }
+}
 
 reduction_kernel::reduction_kernel(std::string_view in_params, std::string_view out_params,
                                    reduction_text text, std::string name)
@@ -97,7 +674,7 @@ sycl::event reduction_kernel::enqueue(sycl::queue& queue, std::span<const operan
   std::vector<std::int64_t> kept_lengths;
   std::vector<std::int64_t> reduced_lengths;
   std::vector<std::int64_t> out_lengths;
-  detail::reduction_call call{queue, in, {}, {}, {}, {}, {}};
+  call_of call{queue, in, {}, {}, {}, {}, {}};
   for (std::size_t k = 0; k < shape.size(); ++k) {
     (is_reduced[k] ? reduced_lengths : kept_lengths).push_back(shape[k]);
     (is_reduced[k] ? call.count : call.results) *= shape[k];

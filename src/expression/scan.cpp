@@ -1,4 +1,5 @@
-// Calls of scans: the lines and their chunks, and the three stages of a line that has several.
+// Scans: the lines and their chunks, and the stages of a line that has several. What the items of a
+// group do stands in kernels/expression/scan.hpp; here is the text that calls it.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/scan.hpp"
 
@@ -9,16 +10,54 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/format.hpp"
 #include "expression/expression_call.hpp"
-#include "expression/scan_plan.hpp"
-#include "kernel/kernel_state.hpp"
+#include "expression/source.hpp"
+#include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx {
 namespace {
 
-using detail::scan_program;
+using detail::format;
+using detail::loops_text;
+using detail::parameter_list;
+using detail::parameter_name;
+
+struct scan_program {
+  /// Neighbouring items have neighbouring lines, each alone; otherwise a group shares a chunk of
+  /// one line, tile by tile.
+  bool across = false;
+  /// Items of a group, and elements of a tile that each of them has.
+  int items = 1;
+  int blocks = 1;
+  /// Scans totals in their place, not the inputs.
+  bool folds = false;
+  /// Leaves the total of each chunk and nothing else.
+  bool totals = false;
+  /// Begins each chunk with what the chunks before it come to.
+  bool carries = false;
+  /// All in one launch: groups wait for each other, see kernels/expression/scan.hpp. Then `blocks`
+  /// fit the type of the values, and so many neighbours are loaded and stored together.
+  bool once = false;
+  int elements = 1;
+  /// Loops over lines, taken apart from a flat number.
+  std::size_t kept_rank = 0;
+
+  std::string key() const;
+};
+
+/// Tiles of which a group joins the totals itself, once what comes before all of them is known.
+inline constexpr int scan_window = 128;
+
+std::string scan_program::key() const {
+  std::string key;
+  for (const bool flag : {across, folds, totals, carries, once}) key += flag ? '1' : '0';
+  for (const int n : {items, blocks, elements, static_cast<int>(kept_rank)})
+    key += std::to_string(n) + ",";
+  return key;
+}
 
 /// How scans are cut into groups, the only numbers that depend on the device.
 struct device_shape {
@@ -81,6 +120,18 @@ struct scan_call {
   std::int64_t length = 1;
 };
 
+/// One launch: lines of `length` elements in chunks.
+struct stage_work {
+  std::int64_t length, chunk;
+  /// Totals that are scanned in their place, instead of the inputs.
+  const array* values = nullptr;
+  /// Of the chunks.
+  const array* totals = nullptr;
+  const array* flags = nullptr;
+
+  std::int64_t chunks() const { return over(length, chunk); }
+};
+
 }  // namespace
 
 struct scan_kernel::state {
@@ -90,75 +141,172 @@ struct scan_kernel::state {
   std::string post_map;
   mutable detail::program_table programs;
 
-  std::string kernel_name() const { return "usmx_scan_" + name; }
+  std::string kernel_name() const { return name + "_scan"; }
   sycl::event run(const scan_call& call, std::span<const sycl::event> depends) const;
   /// Scans `values`, which stand as the totals of chunks do, or the inputs if there are none.
   sycl::event stage(const scan_call& call, scan_program program, std::int64_t length,
                     const array* values, std::span<const sycl::event> depends) const;
-  sycl::event launch(const scan_call& call, const scan_program& program, std::int64_t length,
-                     std::int64_t chunk, const array* values, const array* totals,
-                     std::span<const sycl::event> depends, const array* flags = nullptr) const;
+  sycl::event launch(const scan_call& call, const scan_program& program, const stage_work& work,
+                     std::span<const sycl::event> depends) const;
+  /// What the program takes, and its text if the list writes one.
+  std::string bind(parameter_list& list, const scan_call& call, const scan_program& program,
+                   const stage_work& work) const;
   /// The one launch of groups that wait for each other, nothing if it would take too many.
   std::optional<sycl::event> once(const scan_call& call, scan_program program,
                                   std::span<const sycl::event> depends) const;
 };
 
-sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program& program,
-                                       std::int64_t length, std::int64_t chunk, const array* values,
-                                       const array* totals, std::span<const sycl::event> depends,
-                                       const array* flags) const {
-  const kernel k = programs.get(
-      call.queue, detail::type_key(call.in, call.out) + program.key(), kernel_name(), text.options,
-      [&] {
-        std::vector<dtype> own_inputs;
-        std::vector<dtype> own_outputs;
-        const auto is_number = std::make_unique<bool[]>(call.in.size());
-        for (std::size_t j = 0; j < call.in.size(); ++j) {
-          own_inputs.push_back(call.in[j].type());
-          is_number[j] = call.in[j].array() == nullptr;
-        }
-        for (const auto* a : call.out) own_outputs.push_back(a->elements().dtype());
-        return detail::scan_source(
-            {signature.inputs, signature.outputs, &text, &post_map, &call.types, own_inputs,
-             own_outputs, std::span<const bool>(is_number.get(), call.in.size()),
-             detail::value_text_of(text.scan_type, call.types), kernel_name()},
-            program);
-      });
-
-  const std::int64_t chunks = over(length, chunk);
-  std::vector<kernel_argument> arguments = {call.lines, length, chunk, chunks};
-  for (std::size_t d = 1; d < program.kept_rank; ++d) arguments.emplace_back(call.kept.lengths[d]);
-  const auto add = [&](const array& a, std::size_t place) {
-    const std::int64_t start = call.kept.starts[place];
-    arguments.emplace_back(a, static_cast<const std::byte*>(a.data()) + start * item_bytes(a));
-    arguments.emplace_back(call.steps[place]);
-    for (const auto step : call.kept.steps_of(place)) arguments.emplace_back(step);
+std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call,
+                                     const scan_program& program, const stage_work& work) const {
+  list.scalar({"", "lines"}, call.lines);
+  list.scalar({"", "length"}, work.length);
+  list.scalar({"", "chunk"}, work.chunk);
+  list.scalar({"", "chunks"}, work.chunks());
+  for (std::size_t d = 1; d < program.kept_rank; ++d) {
+    list.scalar({"", "kept_length", static_cast<int>(d)}, call.kept.lengths[d]);
+  }
+  // Operands that are visited: pointers that a function takes, and that it is called with.
+  struct side {
+    loops_text begin;
+    std::string declared = {}, moved = {};
+    int count = 0;
   };
-  if (program.folds) arguments.emplace_back(*values);
-  std::size_t place = call.out.size();
-  for (std::size_t j = 0; !program.folds && j < call.in.size(); ++j) {
-    const array* a = call.in[j].array();
-    if (!a) {
-      add_number(arguments, call.types.inputs[j],
-                 call.in[j].number_as(call.types.inputs[j]).data());
-    } else if (signature.inputs[j].raw) {
-      arguments.emplace_back(*a);
-      arguments.emplace_back(a->elements().size());
-    } else {
-      add(*a, place++);
+  side read{loops_text("_begin", program.kept_rank)};
+  side written{loops_text("_target", program.kept_rank)};
+  for (auto* s : {&read, &written}) {
+    for (std::size_t d = 1; d < program.kept_rank; ++d) {
+      s->begin.length({"", "kept_length", static_cast<int>(d)});
     }
   }
-  if (flags) arguments.emplace_back(*flags);
-  if (totals) arguments.emplace_back(*totals);
-  for (std::size_t o = 0; !program.folds && !program.totals && o < call.out.size(); ++o) {
-    add(*call.out[o], o);
+  const auto visit = [&](side& s, const expression_parameter& p, const array& a, std::size_t place,
+                         bool is_output) {
+    list.elements(p, a, call.kept.starts[place], is_output);
+    const parameter_name step{p.name, "step"};
+    list.scalar(step, call.steps[place]);
+    s.begin.operand(list.steps(p.name, "kept_step", call.kept, place, program.kept_rank));
+    if (!list.writes()) return;
+    const std::string pointer = parameter_name{p.name, "data"}.text();
+    s.declared +=
+        format(", {}{}* {}", is_output ? "" : "const ", device_name(a.elements().dtype()), pointer);
+    const std::string moved = format("{} + _at.of[{}] + _i{}", pointer, s.count++,
+                                     program.elements > 1 ? "" : " * " + step.text());
+    s.moved += is_output && program.elements > 1
+                   ? format(", expression::scan::aligned(_count, {})", moved)
+                   : ", " + moved;
+  };
+
+  std::string variables, results, stores;
+  if (program.folds) list.values("_values", "_value", *work.values, true);
+  std::size_t place = call.out.size();
+  for (std::size_t j = 0; !program.folds && j < call.in.size(); ++j) {
+    const auto& p = signature.inputs[j];
+    const dtype& as = call.types.inputs[j];
+    const array* a = call.in[j].array();
+    if (!a) {
+      list.number(p, as, call.in[j]);
+      if (list.writes()) variables += "    " + detail::number_variable(p, as);
+    } else if (p.raw) {
+      list.raw(p, *a, false);
+      if (list.writes()) variables += "    " + detail::raw_variable(p, as, *a, false);
+    } else {
+      visit(read, p, *a, place++, false);
+      if (list.writes()) {
+        variables += "    " + detail::loaded_variable(p, as, a->elements().dtype(), "_k");
+      }
+    }
   }
-  const std::int64_t groups =
-      program.across ? over(call.lines * chunks, program.items) : call.lines * chunks;
-  const auto local = static_cast<std::size_t>(program.items);
-  const std::size_t global = static_cast<std::size_t>(groups) * local;
-  return detail::own_launch::launch(
-      k, call.queue, launch_range(std::span(&global, 1), std::span(&local, 1)), arguments, depends);
+  if (work.flags) list.numbers("_flags", *work.flags);
+  if (work.totals) list.values("_totals", "_value", *work.totals, true);
+  const bool stores_elements = !program.folds && !program.totals;
+  for (std::size_t o = 0; stores_elements && o < call.out.size(); ++o) {
+    const auto& p = signature.outputs[o];
+    const array& a = *call.out[o];
+    visit(written, p, a, o, true);
+    if (!list.writes()) continue;
+    results += format("    {} {}{{}};\n", device_name(call.types.outputs[o]), p.name);
+    stores += "    " + detail::stored_variable(p, a.elements().dtype(), "_k");
+  }
+  if (!list.writes()) return {};
+
+  std::string begin = read.begin.text(), target = written.begin.text();
+  std::string map = variables + "    [[maybe_unused]] const int64_t i = _i;\n" +
+                    format("    return _value({});\n", detail::marked("map_expr", text.map));
+  std::string put = "    [[maybe_unused]] const int64_t i = _i;\n" + results + "    " +
+                    detail::marked("post_map_expr", post_map) + ";\n" + stores;
+  if (program.folds) {
+    // Totals stand as the stage before left them, and are scanned in their place.
+    const std::string step = program.across ? "1" : "_length";
+    begin = format("  const expression::loops<1, 1> _begin{{{{}}, {{{{{}}}}}}};\n", step);
+    target = format("  const expression::loops<1, 1> _target{{{{}}, {{{{{}}}}}}};\n", step);
+    read.declared = ", const _value* _values";
+    written.declared = ", _value* _values";
+    read.moved = written.moved =
+        std::string(", _values + _at.of[0] + _i") + (program.across ? " * _lines" : "");
+    map = "    return _values[_k];\n";
+    put = "    _values[_k] = a;\n";
+  }
+  const bool exclusive = text.exclusive && !program.folds;
+  std::string out = detail::joining_prologue("scan", call.types, text.preamble, text.scan_type,
+                                             "scan_expr", text.scan);
+  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name(), list.text());
+  out += "  [[maybe_unused]] const int64_t n = _length;\n";
+  out += begin +
+         format("  const auto _map = [&](int64_t _i, int64_t _k{}) {{\n{}  }};\n", read.declared,
+                map) +
+         format(
+             "  const auto _load = [&](auto _count, const auto& _at, int64_t _i, _value* _to) {{\n"
+             "    expression::scan::load(_count, _to, _i, _map{});\n  }};\n",
+             read.moved);
+  if (program.totals) {
+    out +=
+        "  const expression::loops<0, 0> _target{};\n  const expression::scan::no_store _store;\n";
+  } else {
+    out += target +
+           format("  const auto _put = [&](int64_t _i, _value a, int64_t _k{}) {{\n{}  }};\n",
+                  written.declared, put) +
+           format(
+               "  const auto _store = [&](auto _count, const auto& _at, int64_t _i, const _value* "
+               "_from) {{\n    expression::scan::store(_count, _from, _i, _put{});\n  }};\n",
+               written.moved);
+  }
+  out += "  const auto _both = [](_value a, _value b) { return _join(a, b); };\n";
+  out += format("  const auto _first = [&] {{ return _value({}); }};\n",
+                exclusive ? *text.identity : std::string());
+  out += "  const expression::scan::work _work{_lines, _length, _chunk, _chunks};\n";
+  const char* const functions = "_begin, _target, _load, _both, _first, _store";
+  const char* const totals = work.totals ? "_totals" : "static_cast<_value*>(nullptr)";
+  const char* const task = program.totals ? "totals" : program.carries ? "carried" : "whole";
+  if (program.once) {
+    out += format(
+        "  const expression::scan::board<_value> _board(_flags, _totals, _lines * _chunks);\n"
+        "  local<expression::scan::workspace<_value, {}, {}>> _space;\n"
+        "  expression::scan::once<{}, {}, {}>(\n      _space.get(), _board, _work, {});\n",
+        program.items, program.blocks, scan_window, program.elements, exclusive, functions);
+  } else if (program.across) {
+    out += format(
+        "  expression::scan::across<expression::scan::task::{}, {}>(\n      _work, {}, {});\n",
+        task, exclusive, totals, functions);
+  } else {
+    out += format(
+        "  local<expression::scan::tile_values<_value, {}, {}>> _space;\n"
+        "  expression::scan::along<expression::scan::task::{}, {}>(\n"
+        "      _space.get(), _work, {}, {});\n",
+        program.items, program.blocks, task, exclusive, totals, functions);
+  }
+  return out + "}\n";
+}
+
+sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program& program,
+                                       const stage_work& work,
+                                       std::span<const sycl::event> depends) const {
+  const kernel& k = programs.get(
+      call.queue, detail::type_key(call.in, call.out) + program.key(), kernel_name(), text.options,
+      [&](parameter_list& list) { return bind(list, call, program, work); });
+  parameter_list list(false, 24);
+  bind(list, call, program, work);
+  const std::int64_t chunks = call.lines * work.chunks();
+  return detail::launch_groups(k, call.queue, program.across ? over(chunks, program.items) : chunks,
+                               program.items, list, depends);
 }
 
 sycl::event scan_kernel::state::stage(const scan_call& call, scan_program program,
@@ -168,24 +316,21 @@ sycl::event scan_kernel::state::stage(const scan_call& call, scan_program progra
   const std::int64_t most = program.across ? d.across_chunk : d.along_chunk;
   const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
   const std::int64_t chunk = whole ? length : most;
-  if (whole) return launch(call, program, length, chunk, values, nullptr, depends);
+  if (whole) return launch(call, program, {length, chunk, values}, depends);
 
   if (detail::forms_of(call.queue).groups_wait && !program.across && !program.folds) {
     if (auto done = once(call, program, depends)) return *std::move(done);
   }
   const std::int64_t chunks = over(length, chunk);
   const auto number = detail::value_type(text.scan_type, call.types);
-  const std::int64_t elements =
-      call.lines * chunks * (number ? 1 : static_cast<std::int64_t>(detail::most_value_bytes));
-  const array totals = array::empty(call.queue, std::span(&elements, 1), number ? *number : dtype(),
-                                    usm_kind::device);
+  const array totals = detail::values_of(call.queue, call.lines * chunks, number);
   std::vector<sycl::event> before(depends.begin(), depends.end());
   const auto after = [&](sycl::event last) {
     before.clear();
     if (!call.queue.is_in_order()) before.push_back(std::move(last));
   };
   program.totals = true;
-  after(launch(call, program, length, chunk, values, &totals, before));
+  after(launch(call, program, {length, chunk, values, &totals}, before));
 
   scan_program fold = program;
   fold.folds = true;
@@ -195,7 +340,7 @@ sycl::event scan_kernel::state::stage(const scan_call& call, scan_program progra
 
   program.totals = false;
   program.carries = true;
-  return launch(call, program, length, chunk, values, &totals, before);
+  return launch(call, program, {length, chunk, values, &totals}, before);
 }
 
 std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_program program,
@@ -209,7 +354,7 @@ std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_
   const std::int64_t tile = std::int64_t{program.items} * program.blocks;
   const std::int64_t tiles = over(call.length, tile);
   const std::int64_t all = call.lines * tiles;
-  const std::int64_t windows = call.lines * over(tiles, detail::scan_window);
+  const std::int64_t windows = call.lines * over(tiles, scan_window);
   if (all > std::numeric_limits<std::int32_t>::max()) return {};
 
   std::int64_t widest = 1;
@@ -231,15 +376,13 @@ std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_
   if (aligned) program.elements = static_cast<int>(elements);
 
   const std::int64_t flag_count = 1 + all + windows;
-  const std::int64_t values = (all + windows) * (number ? 1 : bytes);
   const array flags = array::empty(call.queue, std::span(&flag_count, 1),
                                    dtype::of<std::uint32_t>(), usm_kind::device);
-  const array totals =
-      array::empty(call.queue, std::span(&values, 1), number ? *number : dtype(), usm_kind::device);
+  const array totals = detail::values_of(call.queue, all + windows, number);
   std::vector<sycl::event> before(depends.begin(), depends.end());
   auto cleared = memset_async(call.queue, flags, 0);
   if (!call.queue.is_in_order()) before.push_back(std::move(cleared));
-  return launch(call, program, call.length, tile, nullptr, &totals, before, &flags);
+  return launch(call, program, {call.length, tile, nullptr, &totals, &flags}, before);
 }
 
 sycl::event scan_kernel::state::run(const scan_call& call,

@@ -77,6 +77,11 @@ bool take_number(std::string_view& text, std::size_t& number) {
   return true;
 }
 
+/// Without a guess that the user meant a name of the generated text, which begins with '_'.
+std::string without_own_names(std::string_view message) {
+  return std::string(message.substr(0, message.find("; did you mean '_")));
+}
+
 }  // namespace
 
 std::string marked(std::string_view argument, std::string_view text) {
@@ -102,7 +107,7 @@ build_error in_marked_text(std::string_view source, const build_error& e) {
       if (!piece.has(offset)) continue;
       const auto inside = piece.within(offset);
       const auto said = std::string(piece.argument) + ":" + std::to_string(inside.line) + ":" +
-                        std::to_string(inside.column) + ":" + std::string(line);
+                        std::to_string(inside.column) + ":" + without_own_names(line);
       if (first.empty() && line.starts_with(" error:")) first = said;
       messages += said + "\n  " + std::string(piece.line(inside.line)) + "\n  " +
                   std::string(inside.column - 1, ' ') + "^\n";
