@@ -5,7 +5,7 @@ set(USMX_SYCL_PREFIX "" CACHE PATH "Folder with include/sycl and lib/libsycl.so"
 
 set(_sycl_hints ${USMX_SYCL_PREFIX} $ENV{CMPLR_ROOT})
 if(Python_EXECUTABLE)
-  # The wheel puts its files beside site-packages; only its own record knows where exactly.
+  # The wheel puts its files outside of site-packages; only its own record knows where exactly.
   execute_process(
     COMMAND ${Python_EXECUTABLE} -c "
 import importlib.metadata as m

@@ -1,6 +1,6 @@
 # usmx_add_extension(<name> <source>...): a nanobind module that links usmx and finds it at run time.
 #
-# The module may be installed beside the package `usmx` (site-packages/<name>.so) or one folder deeper
+# The module may be installed next to the package `usmx` (site-packages/<name>.so) or one folder deeper
 # (site-packages/<package>/<name>.so): both ways to usmx/lib and to the environment's lib are recorded.
 # Anywhere else, `import usmx` before the module is loaded does the same.
 function(usmx_add_extension name)

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "no SYCL device is big-endian");
 
 constexpr std::uint64_t largest_record = 2147483647;
-// Whoever walks a record recurses this deep at most.
+// Functions that walk a record recurse at most this deep.
 constexpr std::uint8_t max_levels = 32;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -87,7 +87,7 @@ fault dtype::packed_size(const fields& members, std::size_t& bytes) noexcept {
     if (std::any_of(f.shape.begin(), f.shape.end(), [](std::int64_t n) { return n < 0; })) {
       return fault::typedescr_malformed;
     }
-    // A length of zero anywhere means no bytes, whatever the other lengths multiply to.
+    // A length of zero means no bytes, even if the product of the other lengths overflows.
     const bool is_empty = std::find(f.shape.begin(), f.shape.end(), 0) != f.shape.end();
     std::uint64_t size = is_empty ? 0 : f.type.itemsize();
     for (const std::int64_t n : f.shape) {

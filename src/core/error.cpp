@@ -15,36 +15,36 @@ struct entry {
 // In the order of the enumeration, so that looking one up is an index.
 constexpr std::array table{
     entry{fault::none, "", ""},
-    entry{fault::rank_too_high, "shape", "must have at most 64 dimensions"},
-    entry{fault::shape_negative, "shape", "has a negative length; lengths are 0 or more"},
-    entry{fault::shape_overflow, "shape", "must describe no more bytes than 63 bits can count"},
+    entry{fault::rank_too_high, "shape", "has too many dimensions; at most 64 are supported"},
+    entry{fault::shape_negative, "shape", "has a negative length; lengths must be 0 or more"},
+    entry{fault::shape_overflow, "shape", "is too large; at most 2**63 - 1 bytes are supported"},
     entry{fault::typestr_malformed, "typestr",
-          "must be a byte order ('<', '|' or '='), a letter out of 'biufcV' and a size in bytes, "
-          "as in '<f4'"},
+          "is not a valid type; expected a byte order ('<', '|' or '='), a letter of 'biufcV' and "
+          "a size in bytes, as in '<f4'"},
     entry{fault::typestr_unsupported, "typestr",
-          "must be b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4, f8, c8, c16 or V with a size of 1 "
-          "to 2147483647 bytes"},
-    entry{fault::typestr_byte_order, "typestr", "must be in native byte order, little-endian"},
+          "is not a supported type; expected b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4, f8, c8, "
+          "c16 or V with a size of 1 to 2147483647 bytes"},
+    entry{fault::typestr_byte_order, "typestr", "is not in native byte order (little-endian)"},
     entry{fault::typedescr_malformed, "typedescr",
-          "must be fields with distinct names, lengths that are not negative and at most 32 levels "
-          "of nesting"},
-    entry{fault::typedescr_size, "typedescr",
-          "must describe as many bytes as typestr gives an element"},
-    entry{fault::strides_rank, "strides", "must hold one stride for each dimension of shape"},
-    entry{fault::strides_overflow, "strides", "must span no more bytes than 63 bits can count"},
-    entry{fault::offset_overflow, "offset", "must be no more bytes than 63 bits can count"},
+          "must have fields with distinct names, non-negative lengths and at most 32 levels of "
+          "nesting"},
+    entry{fault::typedescr_size, "typedescr", "must have as many bytes as an element of typestr"},
+    entry{fault::strides_rank, "strides", "must have one stride for each dimension of shape"},
+    entry{fault::strides_overflow, "strides",
+          "is too large; the elements may span at most 2**63 - 1 bytes"},
+    entry{fault::offset_overflow, "offset",
+          "is out of range; at most 2**63 - 1 bytes are supported"},
     entry{fault::address_overflow, "data",
-          "must keep every element inside the address space, above address zero"},
-    entry{fault::data_null, "data", "is not allowed, because there are elements"},
-    entry{fault::data_misaligned, "data", "must be aligned for its element type"},
+          "is out of range; every element must be inside the address space, above address zero"},
+    entry{fault::data_null, "data", "is null, but the array has elements"},
+    entry{fault::data_misaligned, "data", "is not aligned for the element type"},
     entry{fault::version_unsupported, "version", "is not supported; only 1 is"},
-    entry{fault::not_usm, "data", "must be USM that was allocated in the context of syclobj"},
-    entry{fault::kind_mismatch, "data", "must be USM of the kind that was asked for"},
-    entry{fault::out_of_allocation, "data",
-          "must be an allocation that holds every element that shape, strides and offset reach"},
-    entry{fault::read_only, "data", "must be writable, but is marked as read-only"},
-    entry{fault::dtype_mismatch, "typestr", "must be the element type that was asked for"},
-    entry{fault::rank_mismatch, "shape", "must have as many dimensions as were asked for"},
+    entry{fault::not_usm, "data", "is not USM that was allocated in the context of syclobj"},
+    entry{fault::kind_mismatch, "data", "is not of the expected USM kind"},
+    entry{fault::out_of_allocation, "data", "is not inside its allocation"},
+    entry{fault::read_only, "data", "is read-only, but must be writable"},
+    entry{fault::dtype_mismatch, "typestr", "is not the expected element type"},
+    entry{fault::rank_mismatch, "shape", "has another number of dimensions than expected"},
 };
 
 constexpr bool is_in_order() {
@@ -55,7 +55,7 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order(), "one entry for each fault, in the order of the enumeration");
 
-// A value that no enumerator has reads as no fault: there is nothing true to say about it.
+// A value without an enumerator counts as no fault.
 const entry& at(fault f) noexcept {
   const auto i = static_cast<std::size_t>(f);
   return table[i < table.size() ? i : 0];

@@ -10,7 +10,7 @@ namespace usmx::detail {
 /// Something with a lock that must be free in a child.
 class fork_guarded {
  public:
-  /// In which order they are taken: who takes several elsewhere takes them in this order too.
+  /// In which order they are locked; code that locks several of them uses the same order.
   enum class rank : std::uint8_t {
     commands,  // threads inside may take all others
     defaults,
@@ -24,15 +24,15 @@ class fork_guarded {
   };
 
   virtual void before_fork() noexcept = 0;
-  /// In the parent and in the child. Commands of the parent never end in the child: whoever waits
-  /// for some forgets about it there.
+  /// In the parent and in the child. Commands of the parent never end in the child: waiting for
+  /// them is given up there.
   virtual void after_fork(bool in_child) noexcept = 0;
 
  protected:
   ~fork_guarded() = default;
 };
 
-/// From now on, and until now. `guard` may throw std::bad_alloc.
+/// Registers and removes a guard. `guard` may throw std::bad_alloc.
 void guard(fork_guarded& g, fork_guarded::rank order);
 void unguard(const fork_guarded& g) noexcept;
 

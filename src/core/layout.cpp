@@ -18,8 +18,8 @@ bool add(std::int64_t a, std::int64_t b, std::int64_t& out) noexcept {
   return !__builtin_add_overflow(a, b, &out);
 }
 
-// As NumPy counts: a length of zero does not excuse the others from fitting, and so C order and
-// Fortran order of an empty array have strides too.
+// As in NumPy, the other lengths must fit although one is zero, so that C order and Fortran order
+// of an empty array have strides too.
 bool product_fits(std::span<const std::int64_t> shape, std::int64_t itemsize) noexcept {
   for (const std::int64_t n : shape) {
     if (n != 0 && !multiply(itemsize, n, itemsize)) return false;
@@ -65,13 +65,14 @@ fault check_shape(const extents& shape, std::size_t itemsize) noexcept {
   return fault::none;
 }
 
-[[noreturn]] void out_of_range(const char* what, std::int64_t value, std::int64_t limit) {
+[[noreturn]] void out_of_range(const char* what, std::int64_t value, const char* of,
+                               std::int64_t limit) {
   throw std::out_of_range(std::string(what) + ": " + std::to_string(value) +
-                          " must lie inside a length of " + std::to_string(limit));
+                          " is out of range for " + of + " " + std::to_string(limit));
 }
 
 std::size_t checked_axis(int axis, int rank) {
-  if (axis < 0 || axis >= rank) out_of_range("axis", axis, rank);
+  if (axis < 0 || axis >= rank) out_of_range("axis", axis, "rank", rank);
   return static_cast<std::size_t>(axis);
 }
 
@@ -102,7 +103,7 @@ fault layout::gapless(extents (*strides_of)(const extents&), extents&& shape, st
                       layout& out) {
   itemsize = std::max<std::size_t>(itemsize, 1);
   if (const fault f = check_shape(shape, itemsize); f != fault::none) return f;
-  // Nothing is left to measure: all bytes are known to fit, and the strides follow from the shape.
+  // No overflow is possible: all bytes are known to fit, and the strides follow from the shape.
   out.strides_ = strides_of(shape);
   out.size_ = product(shape.span());
   out.shape_ = std::move(shape);
@@ -134,8 +135,8 @@ fault layout::strided(extents shape, extents strides, std::size_t itemsize, layo
 }
 
 void layout::tame_unused_strides() {
-  // What no element is reached by may hold anything. Keep it, as NumPy does, unless somebody who
-  // turns it into bytes or changes its sign would overflow.
+  // A stride that no element uses may have any value. Keep it, as NumPy does, unless converting it
+  // to bytes or negating it would overflow.
   const std::int64_t limit = largest / static_cast<std::int64_t>(itemsize_);
   const auto is_wild = [limit](std::int64_t s) { return s > limit || s < -limit; };
   if (std::ranges::none_of(strides_.span(), is_wild)) return;
@@ -171,8 +172,11 @@ layout layout::sliced(int axis, std::int64_t start, std::int64_t count, std::int
                       std::int64_t& shift) const {
   const std::size_t k = checked_axis(axis, rank());
   const std::int64_t length = shape_[k];
-  if (step == 0) throw std::invalid_argument("step: 0 must be another number");
-  if (count < 0) throw std::invalid_argument("count: must not be negative");
+  if (step == 0) throw std::invalid_argument("step: 0 is not allowed; expected another integer");
+  if (count < 0) {
+    throw std::invalid_argument("count: " + std::to_string(count) +
+                                " is negative; expected 0 or more");
+  }
   layout result = *this;
   result.shape_[k] = count;
   if (count == 0) {
@@ -181,11 +185,11 @@ layout layout::sliced(int axis, std::int64_t start, std::int64_t count, std::int
     return result;
   }
   std::int64_t last = 0;
-  if (start < 0 || start >= length) out_of_range("start", start, length);
+  if (start < 0 || start >= length) out_of_range("start", start, "length", length);
   if (!multiply(count - 1, step, last) || !add(start, last, last) || last < 0 || last >= length) {
-    out_of_range("count", count, length);
+    out_of_range("count", count, "length", length);
   }
-  // A stride that reaches no second element may overflow here; it then stays what it was.
+  // A stride that reaches no second element may overflow here; it is then not changed.
   std::int64_t& stride = result.strides_[k];
   if (!multiply(stride, step, stride)) stride = strides_[k];
   shift = size_ == 0 ? 0 : start * strides_[k];
@@ -196,7 +200,7 @@ layout layout::sliced(int axis, std::int64_t start, std::int64_t count, std::int
 
 layout layout::indexed(int axis, std::int64_t index, std::int64_t& shift) const {
   const std::size_t gone = checked_axis(axis, rank());
-  if (index < 0 || index >= shape_[gone]) out_of_range("index", index, shape_[gone]);
+  if (index < 0 || index >= shape_[gone]) out_of_range("index", index, "length", shape_[gone]);
   layout result;
   result.itemsize_ = itemsize_;
   result.shape_ = extents(shape_.size() - 1);
@@ -213,7 +217,8 @@ layout layout::indexed(int axis, std::int64_t index, std::int64_t& shift) const 
 
 layout layout::permuted(std::span<const int> order) const {
   if (order.size() != shape_.size()) {
-    throw std::invalid_argument("axes: must name each of the " + std::to_string(shape_.size()) +
+    throw std::invalid_argument("axes: has " + std::to_string(order.size()) +
+                                " axes; expected each of the " + std::to_string(shape_.size()) +
                                 " axes once");
   }
   layout result = *this;
@@ -221,7 +226,8 @@ layout layout::permuted(std::span<const int> order) const {
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t from = checked_axis(order[k], rank());
     if (seen >> from & 1) {
-      throw std::invalid_argument("axes: axis " + std::to_string(from) + " must not stand twice");
+      throw std::invalid_argument("axes: " + std::to_string(from) +
+                                  " appears twice; expected each axis once");
     }
     seen |= std::uint64_t{1} << from;
     result.shape_[k] = shape_[from];
@@ -231,7 +237,7 @@ layout layout::permuted(std::span<const int> order) const {
 }
 
 layout layout::with_axis(int axis) const {
-  if (axis < 0 || axis > rank()) out_of_range("axis", axis, rank() + 1);
+  if (axis < 0 || axis > rank()) out_of_range("axis", axis, "rank", rank() + 1);
   if (rank() == max_rank) {
     throw interop_error(fault::rank_too_high,
                         "shape: " + std::string(message(fault::rank_too_high)));
@@ -253,8 +259,8 @@ bool layout::reshaped(const extents& shape, layout& out) const {
     throw interop_error(f, std::string(field_of(f)) + ": " + std::string(message(f)));
   }
   if (fresh.size_ != size_) {
-    throw std::invalid_argument("shape: must have " + std::to_string(size_) + " elements, not " +
-                                std::to_string(fresh.size_));
+    throw std::invalid_argument("shape: has " + std::to_string(fresh.size_) +
+                                " elements; expected " + std::to_string(size_));
   }
   if (shape == shape_) {
     out = *this;

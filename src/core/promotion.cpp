@@ -49,7 +49,7 @@ int floating_step(const dtype& integer) noexcept {
   return integer.kind() == type_class::boolean ? 1 : std::min(size_step(integer) + 1, 3);
 }
 
-/// A weak number meets a type: its class may be higher, its size never counts.
+/// A weak number combined with a type: its class may be higher, its size is ignored.
 dtype with_weak(const dtype& strong, const dtype& weak) noexcept {
   const int own = rank_of(strong);
   switch (weak.kind()) {
@@ -113,7 +113,8 @@ std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept {
 
 std::optional<dtype> result_type(std::span<const operand_type> operands) noexcept {
   if (std::ranges::any_of(operands, [](const auto& o) { return o.type.is_record(); })) return {};
-  // From the highest class down: float32 meets int8 and uint16 one by one, not their int32.
+  // From the highest class down: float32 is promoted with int8 and uint16 one by one, not with
+  // their int32.
   std::optional<dtype> strong;
   for (int rank = 4; rank >= 0; --rank) {
     for (const auto& o : operands) {

@@ -76,8 +76,6 @@ std::string quoted(std::string_view value) {
   return text + (value.size() > most ? "..." : "") + "'";
 }
 
-std::string pointer(std::uintptr_t data) { return data == 0 ? "null" : hexadecimal(data); }
-
 // "(2, 3) with strides (3, 1)": what decides where the elements lie.
 std::string arrangement(const fields& f) {
   std::string text = tuple(f.shape.span());
@@ -101,35 +99,35 @@ std::string held(const fields& f, std::string_view field) {
   }
   if (field == "offset") return std::to_string(f.offset);
   if (field == "version") return std::to_string(f.version);
-  return pointer(f.data);
+  return hexadecimal(f.data);
 }
 
-// What only these fields can say beyond the rule.
+// What these fields add to the rule.
 std::string detail(const fields& f, fault code) {
   dtype type;
   const bool known = dtype::parse(f.typestr, type) == fault::none;
   const std::string itemsize = std::to_string(type.itemsize());
   const std::string shape = tuple(f.shape.span());
-  const std::string each = known ? joined({" at ", itemsize, " bytes an element"}) : "";
+  const std::string each = known ? joined({itemsize, " bytes per element"}) : "";
   switch (code) {
     case fault::rank_too_high:
       return joined({", not ", std::to_string(f.shape.size())});
     case fault::shape_overflow:
     case fault::offset_overflow:
-      return each.empty() ? each : joined({",", each});
+      return each.empty() ? each : joined({", with ", each});
     case fault::strides_overflow:
-      return joined({", with shape ", shape, each});
+      return joined({", with shape ", shape, each.empty() ? "" : " and ", each});
     case fault::strides_rank:
       return joined({" ", shape});
     case fault::typestr_byte_order:
-      return ": swap the bytes first";
+      return "; swap the bytes first";
     case fault::typedescr_size:
       return joined({", ", itemsize});
     case fault::data_misaligned:
       return joined(
-          {" ", quoted(f.typestr), ", to a multiple of ", std::to_string(type.alignment())});
+          {" ", quoted(f.typestr), "; expected a multiple of ", std::to_string(type.alignment())});
     case fault::data_null:
-      return joined({" in shape ", shape});
+      return joined({", with shape ", shape});
     case fault::address_overflow:
     case fault::out_of_allocation:
       return joined(
@@ -168,6 +166,7 @@ fault check(const fields& f, any_view& out) {
 std::string describe(const fields& f, fault code) {
   if (code == fault::none) return "";
   const std::string_view field = field_of(code);
+  if (code == fault::data_null) return joined({field, ": ", message(code), detail(f, code)});
   return joined({field, ": ", held(f, field), " ", message(code), detail(f, code)});
 }
 

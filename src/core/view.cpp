@@ -10,8 +10,8 @@ namespace {
 
 std::uintptr_t address(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Modulo 2^64, so that going down is adding too; whoever calls this knows that the result is a byte
-// of the address space.
+// Modulo 2^64, so that subtraction is addition too; the caller knows that the result is a byte of
+// the address space.
 std::uintptr_t moved(const void* p, std::int64_t elements, std::size_t itemsize) noexcept {
   return address(p) + static_cast<std::uintptr_t>(elements) * itemsize;
 }

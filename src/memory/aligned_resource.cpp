@@ -1,4 +1,4 @@
-// Alignment that a program relies on everywhere is asked for in one place.
+// One place to request an alignment that a program relies on everywhere.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -14,7 +14,8 @@ aligned_resource::aligned_resource(std::shared_ptr<memory_resource> upstream, st
                                    std::size_t from)
     : stacked_resource(std::move(upstream)), least_(least), from_(from) {
   if (!std::has_single_bit(least)) {
-    throw std::invalid_argument("least: " + std::to_string(least) + " is not a power of two");
+    throw std::invalid_argument("least: " + std::to_string(least) +
+                                " is not supported; expected a power of two");
   }
 }
 

@@ -1,4 +1,4 @@
-// Says why there is no memory in the words a user can act on.
+// Explains why an allocation failed, with what a user can change.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/allocation_failure.hpp"
 
@@ -33,7 +33,7 @@ std::string describe(const sycl::device& device) {
   std::string product;
   try {
     text = filter_string(device);
-  } catch (...) {  // a device that is gone still deserves an error about the allocation
+  } catch (...) {  // the error about the allocation matters more than the device's name
   }
   try {
     product = device.get_info<sycl::info::device::name>();
@@ -59,10 +59,10 @@ void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
   std::string text = "cannot allocate " + amount(bytes) + " of " + name(kind) + " USM";
   if (alignment > default_alignment) text += ", aligned to " + std::to_string(alignment) + ",";
   text += " on " + describe(device);
-  if (const auto free = free_memory(device)) text += "; free there: " + scaled(*free);
+  if (const auto free = free_memory(device)) text += "; free memory: " + scaled(*free);
   try {
     const auto limit = device.get_info<sycl::info::device::max_mem_alloc_size>();
-    if (bytes > limit) text += "; the most it gives at once: " + scaled(limit);
+    if (bytes > limit) text += "; the largest possible allocation: " + scaled(limit);
   } catch (...) {
   }
   for (const std::string& more : {cause, held}) {

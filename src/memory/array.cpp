@@ -1,5 +1,5 @@
-// Makes arrays, and with that the promise of the noun: whoever holds one need not ask again whether
-// its elements are USM of its context and lie inside one allocation.
+// Makes arrays and checks them: the elements of every array are USM of its context and lie inside
+// one allocation, so that no other code has to check it again.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/array.hpp"
 
@@ -22,10 +22,10 @@ std::string hex(const void* p) {
   return "0x" + (out.empty() ? "0" : out);
 }
 
-/// "field: held, but message".
-[[noreturn]] void raise(fault code, const std::string& held) {
-  throw interop_error(code,
-                      std::string(field_of(code)) + ": " + held + " " + std::string(message(code)));
+/// "field: held message more".
+[[noreturn]] void raise(fault code, const std::string& held, const std::string& more = {}) {
+  throw interop_error(code, detail::format("{}: {}{}{}{}", field_of(code), held,
+                                           held.empty() ? "" : " ", message(code), more));
 }
 
 layout c_order(std::span<const std::int64_t> shape, dtype type) {
@@ -39,7 +39,7 @@ layout c_order(std::span<const std::int64_t> shape, dtype type) {
 any_view view_of(void* data, dtype type, layout where, usm_kind kind) {
   any_view out;
   const fault f = any_view::make(data, std::move(type), std::move(where), kind, false, out);
-  if (f != fault::none) raise(f, hex(data));
+  if (f != fault::none) raise(f, data == nullptr ? "" : hex(data));
   return out;
 }
 
@@ -50,20 +50,19 @@ any_view checked(any_view elements, const sycl::context& context) {
   const std::byte* first = elements.first_byte();
   const std::byte* last = elements.last_byte();
   const auto outside = [&](const std::string& of) {
-    raise(fault::out_of_allocation, hex(first) + " .. " + hex(last) + of);
+    raise(fault::out_of_allocation, hex(first) + " .. " + hex(last), of);
   };
 
   auto [kind, extent] = describe_allocation(elements.data(), context);
   if (kind == usm_kind::unknown) raise(fault::not_usm, hex(elements.data()));
   if (elements.kind() != usm_kind::unknown && elements.kind() != kind) {
-    raise(fault::kind_mismatch,
-          std::string(name(elements.kind())) + " for memory of kind " + name(kind) + ":");
+    raise(fault::kind_mismatch, std::string(name(kind)) + " memory",
+          std::string(", ") + name(elements.kind()));
   }
   if (extent) {
     extent = detail::mapped_extent(*extent, first, last, context);
     if (first < extent->base || last > extent->base + extent->bytes) {
-      outside(" in the allocation " + hex(extent->base) + " .. " +
-              hex(extent->base + extent->bytes));
+      outside(", " + hex(extent->base) + " .. " + hex(extent->base + extent->bytes));
     }
   } else if (kind_of(first, context) != kind || kind_of(last - 1, context) != kind) {
     outside("");
@@ -77,7 +76,7 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
                    usm_kind kind) {
   if (kind == usm_kind::unknown) {
     throw std::invalid_argument(
-        "usm_type: unknown memory cannot be allocated; device, shared or host can");
+        "usm_type: unknown memory cannot be allocated; expected device, shared or host");
   }
   layout where = c_order(shape, type);
   const std::size_t bytes = static_cast<std::size_t>(where.size()) * type.itemsize();
@@ -104,21 +103,20 @@ array array::adopt(const sycl::queue& queue, void* data, std::span<const std::in
     throw;
   }
   const std::size_t bytes = elements.nbytes();
-  // From here on the owner answers for the deleter, also if it cannot be made.
+  // From here on the owner calls the deleter, also if it cannot be made.
   shared_owner owner = usmx::adopt(data, bytes, std::move(deleter));
   return {std::move(elements), queue, std::move(owner)};
 }
 
 array array::on(const sycl::queue& queue) const {
-  if (!queue_)
-    throw std::invalid_argument("queue: an array without memory cannot be moved to a queue");
+  if (!queue_) throw std::invalid_argument("queue: the array has no memory; expected one that has");
   if (queue == *queue_) return *this;
   if (queue.get_context() != queue_->get_context()) {
     throw std::invalid_argument(
-        "queue: of another context than the array's memory; copy the array instead");
+        "queue: its context is not that of the array's memory; copy the array instead");
   }
   detail::require_within_reach("queue", kind(), queue_->get_device(), queue.get_device());
-  // The new queue knows nothing of what the old one still has to do.
+  // The new queue is not ordered behind the pending commands of the old one.
   wait();
   return {any_view(view_), queue, owner_};
 }

@@ -31,15 +31,15 @@ async_resource::async_resource(sycl::context context, sycl::device device, usm_k
   static_cast<void>(detail::to_sycl(kind));
   if (!has_async_allocation(device)) {
     throw device_error(detail::describe(device) +
-                       " does not allocate in the order of queues; stand a "
-                       "queue_ordered_resource on a pool_resource instead");
+                       " does not support queue-ordered allocation; use a "
+                       "queue_ordered_resource with a pool_resource as its upstream instead");
   }
 }
 
 async_resource::~async_resource() {
   try {
     wait(own_);
-  } catch (...) {  // nothing that is left can be said to anybody
+  } catch (...) {  // an error here cannot be reported
   }
 }
 
@@ -69,7 +69,7 @@ void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size
 
 void* async_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   void* const p = ask(own_, bytes, alignment);
-  // Whoever gets it may use it anywhere.
+  // The caller may use it on any queue.
   wait(own_);
   return p;
 }

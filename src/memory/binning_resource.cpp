@@ -1,4 +1,4 @@
-// Large and small requests want different treatment: here each size has its own resource.
+// Small and large requests have different needs: here each range of sizes has its own resource.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 

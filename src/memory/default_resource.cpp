@@ -1,5 +1,5 @@
-// The cache of resources that makes all libraries of a process draw from one source, and what
-// happens to it when there is no more memory, after a fork and at the end.
+// The cache of resources that makes all libraries of a process share them, and what happens to it
+// when memory runs out, after a fork and at process exit.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct cached_resource {
   sycl::device device;
   usm_kind kind;
   std::shared_ptr<memory_resource> resource;
-  bool chosen;  // by set_default_resource: somebody wants that one, so it is not forgotten
+  bool chosen;  // by set_default_resource: then it is not dropped
 };
 
 /// Few enough to search in order, enough for every device and kind of a large machine.
@@ -73,11 +73,11 @@ bool pooling_is_on() {
   if (chosen == nullptr || *chosen == '\0') return true;
   const std::string_view value(chosen);
   if (value == "0" || value == "1") return value == "1";
-  throw std::invalid_argument("USMX_POOL: holds '" + std::string(value) +
-                              "', expected 0 (no pools) or 1");
+  throw std::invalid_argument("USMX_POOL: '" + std::string(value) +
+                              "' is not supported; expected 0 (no pools) or 1");
 }
 
-/// The pool under a resource, however many stand on it; null without one.
+/// The pool below a resource, under any number of adaptors; null without one.
 std::shared_ptr<pool_resource> pool_below(std::shared_ptr<memory_resource> from) {
   for (; from != nullptr; from = from->stands_on()) {
     if (auto pool = std::dynamic_pointer_cast<pool_resource>(from)) return pool;
@@ -86,7 +86,7 @@ std::shared_ptr<pool_resource> pool_below(std::shared_ptr<memory_resource> from)
 }
 
 std::size_t trim_pools() noexcept {
-  // What the runtime gave to the parent is not the child's to free.
+  // The child must not free memory that the parent's runtime allocated.
   if (detail::in_forked_child()) return 0;
   std::size_t bytes = 0;
   try {
@@ -98,8 +98,8 @@ std::size_t trim_pools() noexcept {
   return bytes;
 }
 
-/// Memory that is still held when the process ends goes back while there is a runtime to take it:
-/// this was registered after the runtime was loaded, so it runs before that ends.
+/// At process exit, memory that is still held is freed while the runtime exists: this was
+/// registered after the runtime was loaded, so it runs before the runtime ends.
 void give_back_at_exit() {
   static const bool registered = [] {
     return std::atexit([] {
@@ -129,7 +129,7 @@ std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_
   if (auto known = cache.recent.find(queue, kind)) return known;
   sycl::context context = queue.get_context();
   sycl::device device = queue.get_device();
-  // These end after the lock: they may free.
+  // Destroyed after the lock is released, because this may free memory.
   std::shared_ptr<memory_resource> forgotten;
   detail::recent_resources::entry recent;
   detail::recent_resources::entries all_recent;
@@ -152,12 +152,12 @@ std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_
 }
 
 std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource) {
-  if (resource == nullptr) throw std::invalid_argument("resource: null; pass one");
+  if (resource == nullptr) throw std::invalid_argument("resource: is null; expected a resource");
   sycl::context context = resource->context();
   sycl::device device = resource->device();
   const usm_kind kind = resource->kind();
   resource_cache& cache = resource_cache::instance();
-  detail::recent_resources::entries recent;  // ends after the lock
+  detail::recent_resources::entries recent;  // destroyed after the lock
   const std::scoped_lock lock(cache.mutex);
   recent = cache.recent.forget();
   if (cached_resource* const found = cache.find(context, device, kind)) {

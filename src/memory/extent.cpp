@@ -1,4 +1,4 @@
-// SYCL cannot say where an allocation begins and ends, but the drivers below it can: this asks
+// SYCL cannot tell where an allocation begins and ends, but the drivers below it can: this queries
 // them, through the libraries that the runtime has loaded already and without linking to any.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
@@ -40,12 +40,12 @@ opencl_query make_opencl_query(const sycl::context& context) {
   query.ask =
       reinterpret_cast<clGetMemAllocInfoINTEL_fn>(address(platform, "clGetMemAllocInfoINTEL"));
   query.context = sycl::get_native<sycl::backend::opencl>(context);
-  // get_native retained it; the SYCL context that the cache keeps beside it keeps it alive.
+  // get_native retained it; the SYCL context in the same cache entry keeps it alive.
   release(query.context);
   return query;
 }
 
-/// Few contexts are in use at a time, and the platforms' default ones never go.
+/// Few contexts are in use at a time, and the platforms' default ones are never destroyed.
 opencl_query cached_opencl_query(const sycl::context& context) {
   static auto& lasting =
       *new detail::lasting_cache<sycl::context, opencl_query>;  // leaked: cache.hpp
@@ -70,7 +70,7 @@ extent opencl_extent(const void* p, const opencl_query& query) {
   return allocation_extent{static_cast<std::byte*>(base), bytes};
 }
 
-/// Empty where the driver refuses to answer, which is for SYCL to judge.
+/// Empty if the driver returns an error; then SYCL's own queries decide.
 std::optional<usm_kind> opencl_kind(const void* p, const opencl_query& query) noexcept {
   cl_uint type = CL_MEM_TYPE_UNKNOWN_INTEL;
   if (!query.ask || query.ask(query.context, p, CL_MEM_ALLOC_TYPE_INTEL, sizeof type, &type,
@@ -120,7 +120,7 @@ struct cuda_driver {
   int (*range)(CUdeviceptr*, std::size_t*,
                CUdeviceptr) = detail::loaded_function<decltype(range)>(detail::cuda_library,
                                                                        "cuMemGetAddressRange_v2");
-  // Of mappings that the program made itself; fails for every other memory.
+  // For mappings that the program made itself; fails for all other memory.
   int (*retain_mapping)(unsigned long long*, void*) =
       detail::loaded_function<decltype(retain_mapping)>(detail::cuda_library,
                                                         "cuMemRetainAllocationHandle");
@@ -187,8 +187,8 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
 
 namespace detail {
 
-// PyTorch's expandable segments are rows of mappings of 2 or 20 MiB, and the driver tells of one at
-// a time. Allocations that only happen to lie side by side are not joined.
+// PyTorch's expandable segments are sequences of mappings of 2 or 20 MiB, and the driver reports
+// one at a time. Separate allocations that happen to be adjacent are not joined.
 allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
                                 const std::byte* last, const sycl::context& context) noexcept {
   try {
@@ -217,7 +217,7 @@ allocation describe_allocation(const void* p, const sycl::context& context) noex
       }
     }
   } catch (...) {
-    // The way through SYCL is left.
+    // SYCL's own queries remain.
   }
   const usm_kind kind = kind_of(p, context);
   if (kind == usm_kind::unknown) return {};

@@ -1,4 +1,4 @@
-// A program that keeps caches of its own can give them up when memory runs out.
+// Lets a program free its own caches when memory runs out.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -12,7 +12,7 @@ namespace usmx {
 failure_callback_resource::failure_callback_resource(std::shared_ptr<memory_resource> upstream,
                                                      callback on_failure)
     : stacked_resource(std::move(upstream)), on_failure_(std::move(on_failure)) {
-  if (!on_failure_) throw std::invalid_argument("on_failure: empty; pass a function");
+  if (!on_failure_) throw std::invalid_argument("on_failure: is empty; expected a function");
 }
 
 void* failure_callback_resource::serve(const request& asked) {

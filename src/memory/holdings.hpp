@@ -1,4 +1,4 @@
-// Who holds what, for the text of an allocation that failed.
+// How much memory pools hold, for the text of a failed allocation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A part of a device for each who shares it: nobody gets more than was agreed.
+// Limits how much memory one user of a shared device can allocate.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 

@@ -1,4 +1,4 @@
-// A recording of what a program asked for, to be looked at or replayed on another resource.
+// Records the allocations of a program, to be inspected or replayed on another resource.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -24,7 +24,7 @@ logging_resource::logging_resource(std::shared_ptr<memory_resource> upstream,
 void logging_resource::flush() {
   const std::scoped_lock lock(mutex_);
   if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0) {
-    throw std::system_error(errno, std::generic_category(), "the log of allocations");
+    throw std::system_error(errno, std::generic_category(), "cannot write the allocation log");
   }
 }
 
@@ -54,12 +54,12 @@ void* logging_resource::serve(const request& asked) {
 }
 
 bool logging_resource::take_back(const returned_block& b) noexcept {
-  // First, so that no line speaks of an address that another line has given out already.
+  // Before the upstream frees it, so that no later line reuses its address first.
   if (b.queue == nullptr) {
     write("deallocate", b.data, b.bytes, b.alignment);
     return b.pass_to(*upstream());
   }
-  // Whether a block that a queue still uses is taken shows afterwards: no line may come in between.
+  // Whether the upstream takes a block in use is known afterwards: no line may come between.
   const std::scoped_lock lock(mutex_);
   if (!b.pass_to(*upstream())) return false;
   write_locked("deallocate", b.data, b.bytes, b.alignment);

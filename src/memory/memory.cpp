@@ -1,4 +1,4 @@
-// Who keeps bytes, and which queues use them; retired.cpp says when they may go.
+// Owners of memory and the queues that use it; retired.cpp decides when it may be freed.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
@@ -20,11 +20,11 @@
 
 namespace usmx {
 
-// --- one piece of the heap for an owner and its reference count
+// --- one heap allocation for an owner and its reference count
 
 namespace detail {
 
-/// Stands before each owner. Goes when both are gone: the owner may be put aside after the last
+/// Precedes each owner. Freed when both are gone: the owner may be deferred after the last
 /// reference, and a weak reference may outlive the owner.
 struct owner_cell {
   static constexpr std::size_t room = 48;
@@ -35,7 +35,7 @@ struct owner_cell {
   static owner_cell& of(void* p) noexcept { return static_cast<owner_cell*>(p)[-1]; }
 
   void leave() noexcept {
-    // The last one is alone and need not count.
+    // The last one is alone and need not decrement.
     if (users.load(std::memory_order_acquire) != 1 &&
         users.fetch_sub(1, std::memory_order_acq_rel) != 1) {
       return;
@@ -58,7 +58,7 @@ void owner::operator delete(void* p) noexcept {
 
 namespace {
 
-/// Gives a shared_ptr the room in the cell for its count.
+/// Allocates the control block of a shared_ptr in the cell.
 template <class T>
 struct in_cell {
   using value_type = T;
@@ -69,7 +69,7 @@ struct in_cell {
   in_cell(const in_cell<U>& other) noexcept : cell(other.cell) {}
   T* allocate(std::size_t) noexcept {
     static_assert(sizeof(T) <= detail::owner_cell::room, "the count needs more room");
-    cell->users.store(2, std::memory_order_relaxed);  // nobody else has seen it yet
+    cell->users.store(2, std::memory_order_relaxed);  // no other thread has seen it yet
     return reinterpret_cast<T*>(cell->count);
   }
   void deallocate(T*, std::size_t) noexcept { cell->leave(); }
@@ -79,8 +79,8 @@ struct in_cell {
   }
 };
 
-/// Far more queues than anybody computes on at once. Only a program that makes queues without end
-/// passes it, and then those that are idle are forgotten.
+/// Far more queues than programs use at once. Only a program that makes queues without end
+/// exceeds it, and then idle queues are dropped.
 constexpr std::size_t most_queues = 64;
 
 }  // namespace
@@ -96,7 +96,7 @@ owner::use& owner::find_use(const sycl::queue& queue) {
 
 void owner::inherit(const sycl::queue& queue, const sycl::event& last) {
   former_ = std::make_unique<former_use>(former_use{queue, last});
-  // As if they were commands of ours: who waits for the bytes waits for them as well.
+  // As if they were commands of ours: waiting for the memory waits for them as well.
   uses_.push_back({.queue = queue, .own = true, .last = last});
   worked_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
@@ -129,7 +129,7 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
   const std::scoped_lock lock(mutex_);
   const auto known = std::ranges::find(uses_, queue, &use::queue);
   if (known == uses_.end() || known->open == 0 || --known->open != 0) return;
-  // Only an in-order queue is done with everything when it is done with the last.
+  // Only on an in-order queue have all commands ended when the last one has.
   if (last && !known->overlapped && queue.is_in_order()) known->last = *last;
 }
 
@@ -179,7 +179,7 @@ bool owner::has_own_work() noexcept {
   bool worth_asking_again = false;
   for (use& u : uses_) {
     if (u.has_own_work()) return true;
-    // Done once is done for good, unless somebody is about to submit more: then it is asked again.
+    // Idle stays idle, unless another thread is about to submit more: then it is queried again.
     u.own &= u.open > 0;
     worth_asking_again |= u.own;
   }
@@ -198,7 +198,7 @@ namespace {
 
 class resource_owner final : public owner {
  public:
-  // Allocates in the base's initialiser: whatever throws here, nothing is lost.
+  // Allocates in the base's initialiser: if this throws, nothing is leaked.
   resource_owner(std::shared_ptr<memory_resource>&& resource, std::size_t bytes,
                  std::size_t alignment)
       : owner(resource->allocate(bytes, alignment), bytes, false),
@@ -249,7 +249,7 @@ class resource_owner final : public owner {
     return is_kept;
   }
   bool do_try_release() noexcept override {
-    if (is_traced()) return false;  // what is recorded goes the long way
+    if (is_traced()) return false;  // traced calls take the slow path
     return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
   }
 
@@ -271,19 +271,19 @@ class adopted_owner final : public owner {
   std::function<void(void*)> deleter_;
 };
 
-/// No lambda, whose size the standard leaves open: the count must fit into its cell.
+/// Not a lambda, whose size is unspecified: the control block must fit into the cell.
 struct end_of_last {
   void operator()(owner* last) const noexcept { detail::retire(last); }
 };
 
-/// How many of the waiting owners one allocation looks at: it must stay cheap behind a slow queue.
+/// How many deferred owners one allocation checks: it must stay cheap behind a slow queue.
 constexpr std::size_t looked_at = 8;
 
 }  // namespace
 
 shared_owner own(std::unique_ptr<owner> o) {
   detail::name_own_thread();
-  // The beginning of what `operator new` gave, where the cell is found.
+  // The start of the `operator new` allocation, where the cell is.
   in_cell<owner> room(detail::owner_cell::of(dynamic_cast<void*>(o.get())));
   return shared_owner(o.release(), end_of_last{}, room);
 }

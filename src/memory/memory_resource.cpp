@@ -1,5 +1,5 @@
-// Turns a size, an alignment and a kind into USM and back: the one place that frees what SYCL
-// allocated.
+// Allocates USM of a size, an alignment and a kind, and frees it: the only place that calls
+// sycl::free.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/memory.hpp"
 
@@ -43,12 +43,13 @@ sycl::aspect aspect_of(usm_kind kind) {
 }  // namespace
 
 void memory_resource::refuse_alignment(std::size_t alignment) {
-  throw std::invalid_argument("alignment: " + std::to_string(alignment) + " is not a power of two");
+  throw std::invalid_argument("alignment: " + std::to_string(alignment) +
+                              " is not supported; expected a power of two");
 }
 
-/// Where the driver's blocks begin in which ours do, by the address of ours. A driver cannot be
-/// asked for that: its own pools may divide what it calls an allocation. Locked inside of the
-/// driver's gate alone, so that no fork finds it locked.
+/// The base addresses of the driver's blocks, by the addresses of ours inside them. The driver
+/// cannot be queried for that: its own pools may divide what it calls an allocation. Locked inside
+/// of the driver's gate only, so that it is never locked at a fork.
 struct usm_resource::shifted_blocks {
   std::mutex mutex;
   std::unordered_map<void*, void*> bases;
@@ -86,7 +87,7 @@ usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind 
   }
   static_cast<void>(detail::to_sycl(kind));
   if (!device_.has(aspect_of(kind))) {
-    throw device_error(detail::describe(device_) + " has no USM of kind " + name(kind));
+    throw device_error(detail::describe(device_) + " does not support " + name(kind) + " USM");
   }
 }
 
@@ -120,7 +121,7 @@ void usm_resource::to_driver(void* p) noexcept {
 }
 
 void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
-  // SYCL leaves open what zero bytes give; one byte is a pointer like any other.
+  // In SYCL the result for zero bytes is unspecified; one byte gives a valid pointer.
   const std::size_t asked = std::max<std::size_t>(bytes, 1);
   traced record(trace_action::driver_allocate,
                 [&] { return detail::traced_on(device_, {.bytes = bytes, .kind = kind_}); });
@@ -136,16 +137,16 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   };
   void* p = attempt();
   if (p == nullptr) {
-    drain();  // what was put aside may be all that is missing
+    drain();  // deferred frees may be all that is missing
     p = attempt();
   }
-  // Pools of other kinds may hold what is missing: a device has one memory.
+  // Pools of other kinds may hold the missing memory: a device has one memory.
   if (p == nullptr && trim_default_resources() != 0) p = attempt();
   if (p == nullptr) {
     detail::fail_allocation(bytes, alignment, kind_, device_, cause, detail::holdings(device_));
   }
   if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
-    // Seen with sizes that no device has; a kernel that trusts the alignment would crash later.
+    // Seen with sizes that no device has; a kernel that relies on the alignment would crash later.
     do_deallocate(p, bytes, alignment);
     detail::fail_allocation(bytes, alignment, kind_, device_,
                             "the runtime returned a pointer that is not aligned");
@@ -158,7 +159,7 @@ void usm_resource::do_deallocate(void* p, std::size_t bytes, std::size_t) noexce
   const traced record(trace_action::driver_free, [&] {
     return detail::traced_on(device_, {.bytes = bytes, .address = p, .kind = kind_});
   });
-  if (detail::driver_is_lost()) return;  // the parent's process has the bytes
+  if (detail::driver_is_lost()) return;  // the memory belongs to the parent process
   const detail::inside_driver inside;
   to_driver(shifted_ ? shifted_->take(p) : p);
 }

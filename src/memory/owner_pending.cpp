@@ -1,5 +1,5 @@
-// The questions that are asked of the owners of memory: what a command on another queue has to wait
-// for, and, by those who may wait for nobody, whether there is anything to wait for.
+// Queries of the owners of memory: what a command on another queue has to wait for, and, for
+// callers that must not wait, whether there is anything to wait for.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
@@ -22,7 +22,7 @@ void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
 
 namespace {
 
-/// False while nothing of it is at work, true if something is, empty if a queue has to be asked.
+/// False if no command is running, true if one is, empty if a queue has to be queried.
 template <class Uses, class Ask>
 std::optional<bool> any_of_known(const Uses& uses, Ask ask) {
   bool all_known = true;
@@ -36,7 +36,7 @@ std::optional<bool> any_of_known(const Uses& uses, Ask ask) {
 
 }  // namespace
 
-// Who has the lock may be submitting, and wait for who waits for us.
+// The thread with the lock may be submitting, and wait for a thread that waits for us.
 std::optional<bool> owner::try_busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);

@@ -1,4 +1,4 @@
-// Shared memory that a kernel reads first shall not fault in page by page.
+// Prefetches shared memory, so that a kernel does not fault in every page.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -15,7 +15,7 @@ namespace usmx {
 prefetch_resource::prefetch_resource(std::shared_ptr<memory_resource> upstream, sycl::queue queue)
     : stacked_resource(std::move(upstream)), queue_(std::move(queue)) {
   if (queue_.get_context() != context()) {
-    throw std::invalid_argument("queue: of another context than the memory");
+    throw std::invalid_argument("queue: its context is not that of the upstream resource");
   }
 }
 
@@ -29,11 +29,11 @@ void* prefetch_resource::serve(const request& asked) {
     });
     const std::scoped_lock lock(mutex_);
     sycl::event& noted = pending_[p];  // before the command: once it runs, it must be known
-    // What still uses the bytes on their own queue comes first.
+    // Commands that still use the memory on its own queue run first.
     noted = asked.pending != nullptr && *asked.pending ? queue_.prefetch(p, bytes, **asked.pending)
                                                        : queue_.prefetch(p, bytes);
   } catch (const sycl::exception&) {
-    // A device that cannot prefetch has the memory all the same.
+    // A device that cannot prefetch can still use the memory.
   } catch (...) {
     {
       const std::scoped_lock lock(mutex_);
@@ -51,7 +51,7 @@ bool prefetch_resource::take_back(const returned_block& b) noexcept {
     const std::scoped_lock lock(mutex_);
     noted = pending_.extract(b.data);
   }
-  // Owners know the queues of their users, but not of this command.
+  // Owners record the queues of their users, but not of this command.
   const bool waits = noted && !is_done(noted.mapped());
   if (!waits || b.queue == nullptr) {
     try {

@@ -1,5 +1,5 @@
-// Blocks that came back while their queue was busy: a list for each queue, oldest first, to find
-// what has passed, and buckets by size, newest first, to find what a command can have at once.
+// Blocks that were freed while their queue was busy: a list for each queue, oldest first, to find
+// those that are idle, and buckets by size, newest first, to find blocks for immediate reuse.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/queue_ordered.hpp"
 
@@ -30,8 +30,8 @@ namespace {
 
 struct waiting_block;
 
-/// The blocks that wait for one queue. The queue may end meanwhile: nobody can ask for blocks of
-/// one that has, and a new one at the same address is another.
+/// The blocks that wait for one queue. The queue may be destroyed meanwhile: then no caller can
+/// request its blocks, and a new queue at the same address is a different one.
 struct line {
   explicit line(const sycl::queue& q, std::size_t is_called)
       : queue(q), address(std::hash<sycl::queue>()(q)), number(is_called) {}
@@ -70,14 +70,14 @@ std::size_t class_of(std::size_t bytes) noexcept {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
-/// How many blocks one allocation looks at: it stays cheap however many wait.
+/// How many blocks one allocation checks: it stays cheap with many waiting blocks.
 constexpr std::size_t looked_at = 8;
-/// Less than this behind queues is not worth waiting for.
+/// If less than this waits behind queues, the pool does not wait for it.
 constexpr std::size_t least_settled = 64 << 10;
-/// How long the next block may be on its way before more memory is taken instead: about what the
-/// slowest drivers take for that.
+/// How long to wait for the next block before allocating more memory instead: about the time of an
+/// allocation by the slowest drivers.
 constexpr std::chrono::milliseconds patience{100};
-/// How many queues are remembered for which nothing waits.
+/// How many queues without waiting blocks are kept.
 constexpr std::size_t idle_lines = 16;
 
 }  // namespace
@@ -86,7 +86,7 @@ class queue_ordered_resource::parts final : public detail::queue_room, public de
  public:
   explicit parts(std::shared_ptr<memory_resource> from) : upstream(std::move(from)) {
     if (upstream == nullptr) {
-      throw std::invalid_argument("upstream: null; a resource that orders by queues stands on one");
+      throw std::invalid_argument("upstream: is null; expected a resource");
     }
     detail::guard(*this, fork_guarded::rank::queues);
   }
@@ -114,7 +114,7 @@ class queue_ordered_resource::parts final : public detail::queue_room, public de
   void before_fork() noexcept override { mutex_.lock(); }
   void after_fork(bool in_child) noexcept override {
     if (in_child) {
-      // Lost with whatever the parent's commands still do to them.
+      // Dropped, because the parent's commands may still use them.
       lines_.clear();
       buckets_ = {};
       bytes_ = 0;
@@ -139,7 +139,7 @@ class queue_ordered_resource::parts final : public detail::queue_room, public de
   std::size_t bytes_ = 0;
   std::size_t next_line_ = 0;  // where the next sweep begins
   std::size_t numbers_ = 0;
-  std::size_t given_up_at_ = none;  // of passed_: no more of them came within the patience
+  std::size_t given_up_at_ = none;  // of passed_: a wait at this count had no success
   std::size_t reused_ = 0;
   std::size_t passed_ = 0;
 };
@@ -210,12 +210,12 @@ bool queue_ordered_resource::parts::put(const sycl::queue& queue, const sycl::ev
     line& of = find_or_add(queue);
     link(new waiting_block{p, bytes, alignment, last, &of, bucket_of(of, bytes)});
     return true;
-  } catch (...) {  // no memory to remember it by
+  } catch (...) {  // no memory for the list
     return false;
   }
 }
 
-/// Returns blocks whose commands have passed, after looking at `most` of them.
+/// Frees blocks whose commands have ended, after checking `most` of them.
 std::size_t queue_ordered_resource::parts::sweep(std::size_t most) noexcept {
   if (is_empty()) return 0;
   waiting_block* passed = nullptr;
@@ -223,8 +223,8 @@ std::size_t queue_ordered_resource::parts::sweep(std::size_t most) noexcept {
     const std::scoped_lock lock(mutex_);
     for (std::size_t looked = 0; looked < lines_.size() && most != 0; ++looked) {
       line& of = *lines_[next_line_++ % lines_.size()];
-      // What came back later on a queue was used until later, if not always: the first that has not
-      // passed hides the others for a while.
+      // Blocks that were freed later on a queue were usually used until later: the first one that
+      // is still in use ends the search in its list.
       for (; of.oldest != nullptr && most != 0; --most) {
         waiting_block* const w = of.oldest;
         if (!detail::has_passed(w->last)) break;
@@ -281,7 +281,7 @@ void queue_ordered_resource::parts::wait_for_all() noexcept {
   }
 }
 
-/// Counted down only when they are back: a count of zero promises that.
+/// Decremented only after they were freed: a count of zero promises that.
 void queue_ordered_resource::parts::give_back(waiting_block* first) noexcept {
   std::size_t count = 0;
   while (first != nullptr) {
@@ -308,9 +308,9 @@ void* queue_ordered_resource::parts::from_upstream(std::size_t bytes, std::size_
   } catch (const allocation_error& e) {
     const queue_order_stats now = stats();
     if (now.blocks == 0) throw;
-    throw allocation_error(bytes, std::string(e.what()) + "; " + detail::scaled(now.bytes) +
-                                      " of that wait behind queues in " +
-                                      std::to_string(now.blocks) + " blocks");
+    throw allocation_error(bytes, std::string(e.what()) + "; queues still use " +
+                                      detail::scaled(now.bytes) + " in " +
+                                      std::to_string(now.blocks) + " freed blocks");
   }
 }
 
@@ -365,7 +365,7 @@ void queue_ordered_resource::do_deallocate(void* p, std::size_t bytes,
   parts_->upstream->deallocate(p, bytes, alignment);
 }
 
-// Where blocks wait, an allocation has to look at them, and takes the other way.
+// If blocks wait, an allocation has to check them, and takes the slow path.
 void* queue_ordered_resource::do_try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
   return parts_->is_empty() ? parts_->upstream->try_allocate(bytes, alignment) : nullptr;
 }

@@ -1,5 +1,5 @@
-// See queue_rooms.hpp: the list of rooms, looked through without holding its lock, because waiting
-// may take long and whoever is waited for may make or end a resource.
+// See queue_rooms.hpp: the list of rooms, iterated without holding its lock, because waiting
+// may take long and the awaited thread may make or destroy a resource.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/queue_rooms.hpp"
 
@@ -34,7 +34,7 @@ class room_list final : public fork_guarded {
     std::erase_if(rooms_, [&](const entry& e) { return e.address == &room; });
   }
 
-  /// Calls `visit` with each room that is there when its turn comes; needs no memory.
+  /// Calls `visit` with each room that still exists when it is reached; needs no memory.
   template <class Visit>
   void each(Visit visit) noexcept {
     for (std::size_t k = 0;; ++k) {

@@ -1,4 +1,4 @@
-// Which device reaches which memory; see reach.hpp.
+// Which device can access which memory; see reach.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/reach.hpp"
 
@@ -33,7 +33,7 @@ void require_within_reach(const std::string& what, usm_kind kind, const sycl::de
   throw std::invalid_argument(
       what + ": is device memory of " + describe(home) + ", and the queue is of " +
       describe(worker) +
-      ", which does not reach it; move the array with to_device(queue), or use shared memory");
+      ", which cannot access it; copy the array with to_device(queue), or use shared memory");
 }
 
 sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const sycl::device& home) {
@@ -45,11 +45,11 @@ sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const void* data
   if (kind != usm_kind::device) return named;
   const sycl::context context = named.get_context();
   if (context.get_devices().size() < 2) return named;
-  // Of sub-devices the CPU driver names one or another: who allocated knows better.
+  // For sub-devices the CPU driver reports any of them: the allocating queue is more precise.
   if (is_sub_device(named.get_device())) return named;
   try {
     return queue_near(named, kind, sycl::get_pointer_device(data, context));
-  } catch (const sycl::exception&) {  // it does not know: the queue that was named has to do
+  } catch (const sycl::exception&) {  // unknown to the driver: use the given queue
     return named;
   }
 }

@@ -1,6 +1,6 @@
-// Which device reaches which memory, and how far an allocation goes: rules that need several
-// devices or a driver of another maker, so they take the answers as parameters and are tested
-// without.
+// Which device can access which memory, and the extent of an allocation: rules that need several
+// devices or another vendor's driver, so they take the answers as parameters and can be tested
+// without them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,29 +16,29 @@
 
 namespace usmx::detail {
 
-/// One device, or one of them a part of the other: sub-devices reach the memory of their parent.
+/// The same device, or one is a sub-device of the other: sub-devices can access parents' memory.
 bool is_one_device(const sycl::device& a, const sycl::device& b);
 
-/// Whether a kernel on `worker` reaches memory that was allocated for `home`, in one context.
-/// Device memory of another device it does not: on two GPUs such a kernel never ended, or ended
-/// with an error of the driver.
+/// Whether a kernel on `worker` can access memory that was allocated for `home`, in one context.
+/// It cannot access device memory of another device: on two GPUs such a kernel never ended, or
+/// ended with an error of the driver.
 inline bool is_within_reach(usm_kind kind, const sycl::device& home, const sycl::device& worker) {
   return kind != usm_kind::device || is_one_device(home, worker);
 }
 
-/// Throws std::invalid_argument that begins with `what`, names both devices, and says how to move
-/// the memory, unless it is within reach.
+/// Throws std::invalid_argument that begins with `what`, names both devices, and says how to copy
+/// the memory, unless it is accessible.
 void require_within_reach(const std::string& what, usm_kind kind, const sycl::device& home,
                           const sycl::device& worker);
 
 /// The queue for work on memory that was described together with `named`: this one, or one of the
 /// same context on the memory's own device where `named` is a queue of another.
 sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const sycl::device& home);
-/// The same after asking the context for the memory's device, where it has several.
+/// The same after querying the context for the memory's device, if it has several.
 sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const void* data);
 
-/// `known` and the ranges beside it as far as [first, last) goes, if each begins where the one
-/// before ends: an allocation may consist of several mappings. `ask(p)` gives the range that begins
+/// `known` and the adjacent ranges up to [first, last), if each begins where the previous one
+/// ends: an allocation may consist of several mappings. `ask(p)` returns the range that begins
 /// at or around `p`, or nothing.
 template <class Ask>
 allocation_extent continued(allocation_extent known, const std::byte* first, const std::byte* last,

@@ -1,4 +1,4 @@
-// Whether the host may touch memory at once, asked as cheaply as can be, and the wait until it may.
+// Whether the host may access memory at once, as a cheap query, and the wait until it may.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace usmx::detail {
 
-/// Somebody may have submitted commands on these elements and told nobody but the queue.
+/// Commands on these elements may have been submitted that only the queue knows.
 inline bool is_known_by_queue_only(const array& a) {
   return !a.keep_alive() || a.keep_alive()->is_lent();
 }
 
-/// Everything that was submitted for these elements is done, whoever submitted it: named uses of
-/// the memory and, where its makers name none to us, whatever is in the queue they gave.
+/// All commands on these elements have ended, of all libraries: recorded uses of the memory and,
+/// for memory of other libraries, which record none, all commands of the queue that came with it.
 inline void wait_for(const array& a) {
   a.wait();
   if (is_known_by_queue_only(a)) usmx::wait(a.queue());
@@ -35,14 +35,14 @@ inline bool is_ready(std::span<const sycl::event> events) {
   return std::ranges::all_of(events, [](const sycl::event& e) { return is_done(e); });
 }
 
-/// Up to here a host copy of shared memory is cheaper than any command, even if pages have to move.
+/// Up to this size a host copy of shared memory is cheaper than a command, even if pages migrate.
 inline constexpr std::size_t small_bytes = 16 * 1024;
 
-/// From here the driver of a CPU device, with a thread for each core, copies faster than the host
-/// does with one. On two cores it took 0.6 of the host's time from 4 MiB on, and more below 2 MiB.
+/// From this size the driver of a CPU device, with a thread per core, copies faster than the host
+/// with one. On two cores it took 0.6 of the host's time from 4 MiB on, and more below 2 MiB.
 inline constexpr std::size_t large_bytes = std::size_t{4} << 20;
 
-/// Whether the host does it at once although nobody waits. Who measures gets a command to measure.
+/// Whether the host does an asynchronous copy at once. A queue with profiling gets a command.
 inline bool is_quick(const sycl::queue& queue, std::size_t bytes,
                      std::span<const sycl::event> depends) {
   return bytes <= small_bytes && is_ready(depends) &&

@@ -1,5 +1,5 @@
-// What served a queue of late: asking a queue for its context and device costs more than a pool
-// takes for a block.
+// The resources that queues used last: querying a queue for its context and device costs more than
+// an allocation from a pool.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace usmx::detail {
 
-/// Answers for a few queues, which it keeps alive. A thread that finds another one here goes the
-/// long way instead of waiting.
+/// A small cache of queues, which it keeps alive. A thread that finds another thread in it takes
+/// the slow path instead of waiting.
 class recent_resources {
  public:
   using resource = std::shared_ptr<memory_resource>;
@@ -42,8 +42,8 @@ class recent_resources {
   };
   using entries = std::array<entry, capacity>;
 
-  // Call these with a lock that keeps them apart, or an old answer may outlive its time. They
-  // return what leaves, to be ended without any lock, because the end of a queue may wait.
+  // Call these with a lock that serialises them, or a stale entry may stay. They return the removed
+  // entries, to be destroyed without a lock, because destroying a queue may wait.
 
   [[nodiscard]] entry keep(const sycl::queue& queue, usm_kind kind, const resource& made) {
     entry leaving;
@@ -68,7 +68,7 @@ class recent_resources {
     return leaving;
   }
 
-  /// Keeps everybody out, for a moment.
+  /// Locks the cache for a moment.
   void lock() noexcept {
     while (taken_.test_and_set(std::memory_order_acquire)) {
     }

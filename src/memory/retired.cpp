@@ -1,6 +1,6 @@
-// When bytes may go: the last release hands them to their resource at once if no queue uses them,
-// and otherwise puts them aside behind a marker, so that nobody waits and nothing is freed in
-// flight. On a thread of the runtime it does neither, see docs/decisions/0002.
+// When memory may be freed: the last release frees it at once if no queue uses it, and otherwise
+// defers that behind a marker, so that no thread waits and no memory is freed while in use.
+// On a thread of the runtime it does neither, see docs/decisions/0002.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/retired.hpp"
 
@@ -42,11 +42,11 @@ class owner_chain {
   owner* last_ = nullptr;
 };
 
-/// The owners whose bytes are still in use.
+/// The owners whose memory is still in use.
 class retire_list final : public fork_guarded {
  public:
   static retire_list& instance() {
-    // Never destroyed: the last arrays may die after every static object.
+    // Never destroyed: the last arrays may be destroyed after every static object.
     static auto* const list = [] {
       auto* const made = new retire_list;
       guard(*made, rank::retired);
@@ -55,10 +55,10 @@ class retire_list final : public fork_guarded {
     return *list;
   }
 
-  /// The end of the last reference. It may come on a thread of the runtime, inside another
-  /// library's host task: the scheduler is locked until that task ends, so a call into it from
-  /// there, or one that keeps the GIL, would wait for ever. Such owners are settled by a thread
-  /// that allocates, collects or drains.
+  /// Called when the last reference was dropped. This may be a thread of the runtime, inside
+  /// another library's host task: the scheduler is locked until that task ends, so a call into it
+  /// from there, or one that keeps the GIL, would wait for ever. Such owners are processed by a
+  /// thread that allocates, collects or drains.
   void retire(owner* o) noexcept {
     if (on_own_thread() && !needs_scheduler(*o)) return settle(o);
     waiting_.fetch_add(1, std::memory_order_release);
@@ -67,7 +67,7 @@ class retire_list final : public fork_guarded {
       o->next_ = before;
     } while (!unsettled_.compare_exchange_weak(before, o, std::memory_order_release,
                                                std::memory_order_relaxed));
-    // The owner may be gone by now. One call serves all that come until it has collected.
+    // The owner may be gone by now. One call covers all owners added before it collects.
     const auto call = put_aside_call_.load(std::memory_order_acquire);
     if (before == nullptr && call != nullptr) call();
   }
@@ -78,8 +78,8 @@ class retire_list final : public fork_guarded {
 
   bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) != 0; }
 
-  /// Looks at up to `most` owners and frees those that are idle. The others go to the back, so that
-  /// one slow queue does not hide what waits behind it.
+  /// Checks up to `most` owners and frees those that are idle. The others move to the back, so that
+  /// one slow queue does not block those behind it.
   std::size_t sweep(std::size_t most) noexcept {
     if (!has_waiting()) return 0;
     settle_all();
@@ -121,13 +121,13 @@ class retire_list final : public fork_guarded {
   }
 
  private:
-  /// The end of some use is only known to a marker, which an out-of-order queue has to schedule.
+  /// Only a marker can tell when some use ends, and an out-of-order queue has to schedule it.
   static bool needs_scheduler(const owner& o) noexcept {
     return std::ranges::any_of(
         o.uses_, [](const owner::use& u) { return !u.is_known() && !u.queue.is_in_order(); });
   }
 
-  /// Releases an owner that no queue uses; puts the others aside behind their queues.
+  /// Releases an owner that no queue uses; defers the others behind their queues.
   void settle(owner* o) noexcept {
     if (!o->used_.load(std::memory_order_acquire) && o->pending_.empty()) return o->dispose();
     const owner::use* busy = nullptr;
@@ -136,7 +136,7 @@ class retire_list final : public fork_guarded {
       if (mark(o->pending_, u)) busy = &u;
     }
     if (o->pending_.empty()) return o->dispose();
-    // Others may submit more where they have the address; commands of ours are all submitted.
+    // Others that have the address may submit more; commands of ours are all submitted.
     if (o->pending_.size() == 1 && !busy->exposed && busy->queue.is_in_order() &&
         o->release_behind(busy->queue, o->pending_.front())) {
       delete o;
@@ -157,13 +157,13 @@ class retire_list final : public fork_guarded {
     }
     while (oldest != nullptr) {
       settle(std::exchange(oldest, oldest->next_));
-      // Counted down only now: a count of zero promises that the bytes are back.
+      // Decremented only now: a count of zero promises that the memory is freed.
       waiting_.fetch_sub(1, std::memory_order_release);
     }
   }
 
-  /// Adds an event that comes after every command of this use unless that has passed already; waits
-  /// right here if there is none to have. True if it was added.
+  /// Adds an event that comes after every command of this use unless it has completed already;
+  /// waits here if no event is available. True if it was added.
   static bool mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
     try {
       pending.reserve(pending.size() + 1);
@@ -174,7 +174,7 @@ class retire_list final : public fork_guarded {
     } catch (...) {
       try {
         wait(use.queue);
-      } catch (...) {  // a queue that cannot even wait runs nothing any more
+      } catch (...) {  // a queue that cannot even wait runs no commands any more
       }
       return false;
     }
@@ -191,7 +191,7 @@ class retire_list final : public fork_guarded {
   void before_fork() noexcept override { mutex_.lock(); }
   void after_fork(bool in_child) noexcept override {
     if (in_child) {
-      // Lost with whatever the parent's commands still do to them.
+      // Dropped, because the parent's commands may still use them.
       list_ = {};
       unsettled_.store(nullptr, std::memory_order_relaxed);
       waiting_.store(0, std::memory_order_release);
@@ -202,7 +202,7 @@ class retire_list final : public fork_guarded {
   void finish_all(owner_chain& owners) noexcept {
     while (!owners.empty()) {
       owners.pop()->dispose();
-      // Counted down only now: a count of zero promises that the bytes are back.
+      // Decremented only now: a count of zero promises that the memory is freed.
       waiting_.fetch_sub(1, std::memory_order_release);
     }
   }

@@ -1,5 +1,5 @@
-// The owners that lost their last reference while queues still used their bytes, or on a thread
-// that must not ask.
+// The owners whose last reference was dropped while queues still used their memory, or on a thread
+// that must not query queues.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,11 +11,11 @@ class owner;
 
 namespace detail {
 
-/// The end of the last reference.
+/// Called when the last reference was dropped.
 void retire(owner* last) noexcept;
-/// Some have not gone back yet.
+/// Some are not freed yet.
 bool has_retired() noexcept;
-/// Releases up to `most` whose commands have passed; how many still wait.
+/// Releases up to `most` whose commands have ended; returns how many still wait.
 std::size_t sweep_retired(std::size_t most) noexcept;
 /// Waits for all of them and releases them.
 void drain_retired() noexcept;

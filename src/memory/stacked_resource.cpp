@@ -1,4 +1,4 @@
-// What every resource needs that stands on another one: that there is one, and a way to it.
+// The common base of resources with an upstream: checks it and forwards to it.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -11,7 +11,7 @@ namespace usmx {
 
 stacked_resource::stacked_resource(std::shared_ptr<memory_resource> upstream)
     : upstream_(std::move(upstream)) {
-  if (upstream_ == nullptr) throw std::invalid_argument("upstream: null; a resource stands on one");
+  if (upstream_ == nullptr) throw std::invalid_argument("upstream: is null; expected a resource");
 }
 
 void* stacked_resource::request::pass_to(memory_resource& upstream) const {
@@ -22,7 +22,7 @@ void* stacked_resource::request::pass_to(memory_resource& upstream) const {
 void stacked_resource::request::undo(memory_resource& upstream, void* p) const noexcept {
   try {
     if (pending != nullptr && *pending) wait(**pending, *queue);
-  } catch (...) {  // commands that failed have ended too
+  } catch (...) {  // failed commands have ended too
   }
   upstream.deallocate(p, bytes, alignment);
 }

@@ -1,4 +1,4 @@
-// Counts without a lock, so that counting may stay on.
+// Counts without a lock, so that it is cheap enough to stay on.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 

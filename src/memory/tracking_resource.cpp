@@ -1,4 +1,4 @@
-// Who holds what: the question behind every leak and every lack of memory.
+// Records live allocations with their call stacks, to find leaks and the largest users of memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
@@ -20,12 +20,12 @@ namespace {
 
 #if __has_include(<execinfo.h>)
 
-/// Without this function and the resource's own; what the compiler puts into another stays seen.
+/// Without this function and those of the resource, unless the compiler inlined them.
 [[gnu::noinline]] std::vector<void*> callers_of_allocate() {
   constexpr int own = 2;
   std::array<void*, 32> found;
   const int count = backtrace(found.data(), static_cast<int>(found.size()));
-  // In braces these would be two elements.
+  // Braces would make a vector of two elements.
   return std::vector<void*>(found.begin() + std::min(own, count), found.begin() + count);
 }
 
@@ -72,7 +72,7 @@ void* tracking_resource::serve(const request& asked) {
 }
 
 bool tracking_resource::take_back(const returned_block& b) noexcept {
-  // Before the upstream has it: from then on the address may be somebody else's.
+  // Before the upstream frees it: from then on the address may be reused.
   decltype(alive_)::node_type gone;
   {
     const std::scoped_lock lock(mutex_);
@@ -80,7 +80,7 @@ bool tracking_resource::take_back(const returned_block& b) noexcept {
   }
   if (b.pass_to(*upstream())) return true;
   const std::scoped_lock lock(mutex_);
-  alive_.insert(std::move(gone));  // a node of its own: this allocates nothing
+  alive_.insert(std::move(gone));  // reinserts the node: this allocates nothing
   return false;
 }
 

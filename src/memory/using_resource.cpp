@@ -1,4 +1,4 @@
-// A resource for one thread: a program tries another one without changing what the others do.
+// A resource for one thread: a program uses another one there without affecting other threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/using_resource.hpp"
 
@@ -17,7 +17,7 @@ struct used {
   std::shared_ptr<memory_resource> resource;
 };
 
-/// The last one made comes last.
+/// In the order of construction.
 std::vector<used>& of_this_thread() {
   static thread_local std::vector<used> all;
   return all;
@@ -38,7 +38,7 @@ std::shared_ptr<memory_resource> detail::find_used_here(const sycl::queue& queue
 }
 
 using_resource::using_resource(std::shared_ptr<memory_resource> resource) {
-  if (resource == nullptr) throw std::invalid_argument("resource: null; pass one");
+  if (resource == nullptr) throw std::invalid_argument("resource: is null; expected a resource");
   static std::atomic<std::size_t> given{0};
   number_ = given.fetch_add(1, std::memory_order_relaxed) + 1;
   of_this_thread().push_back({number_, std::move(resource)});

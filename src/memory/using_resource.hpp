@@ -1,4 +1,4 @@
-// What `default_resource` asks first: whether this thread uses a resource of its own.
+// What `default_resource` checks first: whether this thread has set its own resource.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace usmx::detail {
 
-/// How many `using_resource` live on this thread. The model is what keeps the access to one
+/// How many `using_resource` exist on this thread. The TLS model reduces the access to one
 /// instruction.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local std::size_t used_here;
 
-/// The one of them that serves this queue and kind; null if none does.
+/// The one of them for this queue and kind; null if there is none.
 std::shared_ptr<memory_resource> find_used_here(const sycl::queue& queue, usm_kind kind);
 
 }  // namespace usmx::detail

@@ -60,7 +60,7 @@ std::atomic<const kernel_forms*> chosen = nullptr;
 
 std::span<const backend_row> backend_rows() noexcept { return rows; }
 
-// The first row repeats a name, the last has none of a backend.
+// The first row repeats a name, the last row has no backend's name.
 std::span<const backend_row> named_backends() noexcept {
   return std::span(rows).subspan(1, rows.size() - 2);
 }

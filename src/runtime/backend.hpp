@@ -22,15 +22,15 @@ enum class driver_api : char { opencl, level_zero, cuda, none };
 struct kernel_forms {
   /// A work-group is a loop on one core: long groups are fast, and local memory is the first cache.
   bool groups_are_loops = false;
-  /// The most items of a group of elementwise kernels and strided copies. On the CPU device one
+  /// The most work-items of a group of elementwise kernels and strided copies. On the CPU device a
   /// float32 triad of 1e7 takes 1.6 ms at 4096; on an H200 it runs at 3446 GB/s with 256, 2981 with
   /// 1024 and 1276 with 64.
   std::size_t most_items = 256;
-  /// The most items of a group where a launch of one dimension names no size; 0: the runtime
+  /// The most work-items of a group if a launch of one dimension has no local range; 0: the runtime
   /// chooses, which on CUDA means 1024. On an H200 a triad gains 16 % by 256, and n-body over few
-  /// items runs twice as fast in groups that are small enough for all cores to have some.
+  /// items runs twice as fast in groups that are small enough to give every core some.
   std::size_t plain_items = 256;
-  /// Elementwise kernels over gapless arrays load so many bytes at once; 0: one element an item. A
+  /// Elementwise kernels over contiguous arrays load so many bytes at once; 0: one element each. A
   /// triad of 2^28 float32 on an H200 runs at 4389 GB/s with float4, at 3446 without; the CPU
   /// device makes vectors of neighbouring items itself.
   std::size_t vector_bytes = 16;
@@ -48,8 +48,8 @@ struct backend_row {
   const char* name;
   driver_api api = driver_api::none;
 
-  /// The device is made of the host's own cores and memory: what the host can touch, it copies
-  /// itself, and no copy gains by pinned memory.
+  /// The device uses the host's cores and memory: memory that the host can access, it copies
+  /// itself, and pinned memory makes no copy faster.
   bool is_host = false;
 
   /// Native waits of several threads hang or crash: threads wait in the order of wait.cpp. Seen on
@@ -60,7 +60,7 @@ struct backend_row {
   /// barrier 12 of 12. Used by wait.cpp.
   bool waits_by_barrier_event = false;
 
-  /// An executable can be taken out whole and loaded again. CUDA's comes out empty (168 bytes).
+  /// The binary of an executable can be read and loaded again. CUDA's is empty (168 bytes).
   bool keeps_binaries = false;
   /// A program that is read from its binary is read into a SYCL context of its own, over the same
   /// native one, and its kernels are taken over by their native handles. The runtime keeps what it
@@ -79,10 +79,10 @@ struct backend_row {
   /// sign; the driver's own optimiser takes as long and is right.
   bool optimises_early = false;
 
-  /// Alignments up to this one are honoured by the allocator; beyond it an allocation of 1024 bytes
+  /// The allocator supports alignments up to this one; beyond it an allocation of 1024 bytes
   /// with alignment 1024 failed on an H200. Used by memory.cpp.
   std::size_t most_alignment = std::numeric_limits<std::size_t>::max();
-  /// The most groups along the last dimension of a range and along the others: CUDA's grid limits.
+  /// The most work-groups along the last dimension of a range and along the others (CUDA's grid).
   /// Used by launches.
   std::size_t most_groups_last = std::numeric_limits<std::size_t>::max();
   std::size_t most_groups_other = std::numeric_limits<std::size_t>::max();
@@ -109,7 +109,7 @@ const backend_row& backend_of(const sycl::queue& queue);
 
 /// The forms of the queue's backend, or those that were chosen with `choose_forms`.
 const kernel_forms& forms_of(const sycl::queue& queue);
-/// The items of a group for a launch of one dimension that names no size; 0: the runtime chooses.
+/// Work-items of a group for a launch of one dimension without a local range; 0: the runtime's.
 /// `most` is the kernel's own limit.
 std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_t most) noexcept;
 

@@ -19,8 +19,8 @@ struct divided {
   const std::byte* base;
   const std::byte* end;
   block_source* source;
-  /// The furthest end of this piece and all before it: a pool may stand on a pool, so pieces lie
-  /// inside pieces, and who looks for an address knows here how far back it is worth looking.
+  /// The furthest end of this piece and all before it: a pool may use a pool as upstream, so pieces
+  /// lie inside pieces, and this limits how far back an address has to be searched.
   const std::byte* reach = nullptr;
 };
 
@@ -38,7 +38,7 @@ struct context_table {
 struct registry final : fork_guarded {
   void before_fork() noexcept override { mutex.lock(); }
   void after_fork(bool in_child) noexcept override {
-    // Such a lock knows its thread by a number, and the one in the child has another.
+    // Such a lock stores its thread's number, which is another one in the child.
     in_child ? static_cast<void>(std::construct_at(&mutex)) : mutex.unlock();
   }
 

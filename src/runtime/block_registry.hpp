@@ -1,5 +1,5 @@
-// The driver sees the large allocations of a pool, and would let an array run from one block into
-// the next. This is where pools say what they have divided, and where extents are looked up first.
+// The driver knows only the large allocations of a pool, so an array could exceed its block
+// unnoticed. Pools register here what they have divided, and extents are looked up here first.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace usmx::detail {
 
-/// Somebody who hands out parts of an allocation.
+/// An object that divides allocations into blocks.
 class block_source {
  public:
   /// The live block around `p`, which lies in an allocation that this source registered; empty if
@@ -24,15 +24,15 @@ class block_source {
   ~block_source() = default;
 };
 
-/// From now on `source` answers for these bytes of `context`. May throw std::bad_alloc.
+/// Registers `source` for these bytes of `context`. May throw std::bad_alloc.
 void add_divided(const sycl::context& context, const std::byte* base, std::size_t bytes,
                  block_source& source);
-/// Until now. Returns when nobody asks the source any more.
+/// Removes it. Returns when no thread queries the source any more.
 void remove_divided(const sycl::context& context, const std::byte* base,
                     const block_source& source) noexcept;
 
-/// What the source of the bytes around `p` says: of unknown kind if no block is alive there. Empty
-/// if nobody divided them, which leaves the question to the driver.
+/// The answer of the source of the bytes around `p`: unknown kind if there is no live block. Empty
+/// if they were not divided; then the driver has to be queried.
 std::optional<allocation> find_divided(const void* p, const sycl::context& context) noexcept;
 
 }  // namespace usmx::detail

@@ -1,7 +1,7 @@
-// Caches for SYCL objects: one that only grows and is read without a lock, one that forgets.
+// Caches for SYCL objects: one that only grows and is read without a lock, and a bounded one.
 //
-// Whoever makes a static one must leak it (`*new cache`): at exit nobody knows whether libsycl's
-// own statics are gone already, and destroying a queue after them crashes.
+// A static cache must be leaked (`*new cache`): at exit libsycl's own static objects may have been
+// destroyed already, and destroying a queue after them crashes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Runs when libusmx is loaded, before anything of it can ask for devices: the OpenCL loader looks
-// for drivers only once, and the wheel of the CPU driver is registered nowhere.
+// Runs when libusmx is loaded, before it can list devices: the OpenCL loader looks for drivers only
+// once, and the wheel of the CPU driver is not registered with it.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/cpu_driver.hpp"
 
@@ -69,7 +69,7 @@ std::vector<loaded_library> loaded_libraries() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* list) {
         const std::string_view path = info->dlpi_name;
-        // The program itself has no name, and the kernel's library no names that can be read.
+        // The program itself has no name, and the names of the kernel's library cannot be read.
         if (path.find('/') != path.npos)
           static_cast<std::vector<loaded_library>*>(list)->push_back(
               {std::string(path), needs_of(*info)});
@@ -93,7 +93,7 @@ std::string described(const std::string& path) {
   return file_name(path);
 }
 
-/// The driver beside the runtime, or where wheels of this environment put their libraries: as
+/// The driver next to the runtime, or where wheels of this environment put their libraries: as
 /// <environment>/lib/pythonX.Y/site-packages/usmx/lib for this one, or, installed into a folder,
 /// as <folder>/usmx/lib.
 std::string find_driver(const std::vector<loaded_library>& libraries) {
@@ -113,7 +113,7 @@ std::string find_driver(const std::vector<loaded_library>& libraries) {
   for (const auto& folder : folders)
     if (const auto driver = folder / driver_name; is_there(driver)) {
       std::error_code ignored;
-      // The folder is made plain, the name is kept: it may be a link to a version.
+      // Links in the folder are resolved, the name is kept: it may be a link to a version.
       return (fs::weakly_canonical(folder, ignored) / driver_name).string();
     }
   return {};
@@ -141,7 +141,7 @@ std::vector<std::string> users_of_opencl(const std::vector<loaded_library>& libr
   return users;
 }
 
-/// Loads a library that lies beside others, which it may need without saying where they are.
+/// Loads a library that may need others from its folder without naming the folder.
 void load_beside(const fs::path& folder, const std::string& name, int depth = 0) {
   if (dlopen((folder / name).c_str(), RTLD_LAZY)) return;  // stays for the life of the process
   // "libsvml.so: cannot open shared object file: ...": the loader of the wheel names no folder.
@@ -156,7 +156,7 @@ void load_beside(const fs::path& folder, const std::string& name, int depth = 0)
 }
 
 /// Whether the loader in use is that of the system: ocl-icd, perhaps, which does not read
-/// OCL_ICD_FILENAMES. It cannot be asked which it is before it has looked for drivers.
+/// OCL_ICD_FILENAMES. It cannot be queried before it has looked for drivers.
 bool has_other_loader(const driver_search& found) {
   if (found.early_loader.empty()) return false;
   std::error_code ignored;
@@ -180,7 +180,7 @@ driver_search search() {
   found.early_tbb = first_named(libraries, tbb_name);
   if (!found.early_loader.empty()) found.early_users = users_of_opencl(libraries);
   const auto chosen = variable(drivers_variable);
-  // An environment whose Python starts that of another one hands its variables down.
+  // A Python that is started from another environment inherits its variables.
   if (chosen && chosen != variable(shown_variable)) return found;
   setenv(drivers_variable, found.driver.c_str(), 1);
   setenv(shown_variable, found.driver.c_str(), 1);
@@ -191,8 +191,8 @@ driver_search search() {
   // loader of Khronos this is a folder without drivers, and it finds ours by the other variable.
   if (has_other_loader(found) && !variable(vendors_variable) && !system_has_drivers())
     setenv(vendors_variable, found.driver.c_str(), 1);
-  // Of libraries with one name a process uses what came first, and those of the system can be too
-  // old for the driver, or not find it: see docs/decisions/0006-finding-the-driver.md.
+  // Of libraries with the same name a process uses the first one, and those of the system can be
+  // too old for the driver, or not find it: see docs/decisions/0006-finding-the-driver.md.
   for (const auto* name : {loader_name, tbb_name})
     if (first_named(libraries, name).empty() && is_there(folder / name)) load_beside(folder, name);
   return found;
@@ -241,7 +241,7 @@ std::string chosen_text(const std::string& list, const std::string& driver) {
   }
   if (text.empty() && !driver.empty() && !names_ours)
     text = std::string(" ") + drivers_variable + "=" + in_quotes(list) +
-           " is set and leaves out the CPU driver " + in_quotes(driver) + ": unset it.";
+           " is set and does not contain the CPU driver " + in_quotes(driver) + ": unset it.";
   return text;
 }
 
@@ -271,7 +271,7 @@ std::string missing_driver_text() {
   if (found.early_loader.empty()) return {};
   std::string line = std::string(drivers_variable) + "=" + found.driver;
   if (has_other_loader(found)) line += " " + std::string(vendors_variable) + "=" + found.driver;
-  return " The CPU driver " + in_quotes(found.driver) + " is there, but " +
+  return " The CPU driver " + in_quotes(found.driver) + " is installed, but " +
          in_quotes(found.early_loader) + " was loaded before usmx" +
          (found.early_users.empty() ? "" : ", by " + joined(found.early_users)) +
          ", and OpenCL looks for drivers only once: import usmx first, or start the process with " +

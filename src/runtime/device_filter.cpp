@@ -1,5 +1,5 @@
-// From "level_zero:gpu:1" to a device and back, with errors that say which part is wrong and what
-// there is instead.
+// From "level_zero:gpu:1" to a device and back, with errors that say which part is wrong and which
+// devices are available.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ const type_row* row_of(device_type type) noexcept {
   return nullptr;
 }
 
-/// A root device with what a filter asks of it, so that matching calls no driver.
+/// A root device with the properties that filters use, so that matching does not call a driver.
 struct root {
   sycl::device device;
   const char* backend;
@@ -63,24 +63,24 @@ std::string names_of(const Rows& rows) {
   return text;
 }
 
-/// What the environment does to the runtime's search, for errors that would puzzle without.
+/// How the environment limits the runtime's search, for otherwise confusing errors.
 std::string selector_hint() {
   const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
   if (!selector) return {};
   return " ONEAPI_DEVICE_SELECTOR=" + quoted(selector) +
-         " is set and may hide the devices there are: unset it to see them.";
+         " is set and may hide devices: unset it to see them.";
 }
 
 std::string no_device_text() {
-  return "no SYCL device: no driver answered." + selector_hint() + missing_driver_text() +
-         " `usmx doctor` shows what was found.";
+  return "no SYCL device: no driver was found." + selector_hint() + missing_driver_text() +
+         " `usmx doctor` shows details.";
 }
 
 std::vector<sycl::device> runtime_devices() {
   try {
     return sycl::device::get_devices();
   } catch (const sycl::exception& e) {
-    // A selector that it cannot read, a driver that fails to start.
+    // For example an invalid selector, or a driver that fails to start.
     throw device_error("the SYCL runtime could not list its devices: " + std::string(e.what()) +
                        selector_hint());
   }
@@ -109,8 +109,8 @@ std::vector<root> find_roots() {
   return roots;
 }
 
-/// Asked of the runtime once: it looks for drivers only once itself. As long as there is none this
-/// asks again, which costs nothing then. Leaked: see src/runtime/cache.hpp.
+/// Queried from the runtime once: it looks for drivers only once itself. While there is no device,
+/// it is queried again, which costs nothing then. Leaked: see src/runtime/cache.hpp.
 const std::vector<root>& roots() {
   static std::atomic<const std::vector<root>*> known{nullptr};
   static const auto& none = *new std::vector<root>;
@@ -242,7 +242,7 @@ sycl::device select_device(std::string_view filter) {
   if (filter.empty()) return default_device();
   const std::string text = lower(filter);
   const std::string_view list = text;
-  // All of it is read before anything is looked for: a mistake behind the first hit is one, too.
+  // The whole filter is parsed before devices are matched, so that errors behind a match are found.
   std::vector<filter_parts> alternatives;
   for (std::size_t at = 0; at <= list.size();) {
     const auto end = std::min(list.find(',', at), list.size());

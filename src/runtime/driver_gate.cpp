@@ -1,5 +1,5 @@
-// A gate that counts who is inside, that a fork closes, and that knows whose threads are left when
-// the process ends.
+// A gate that counts the threads inside the driver, that a fork closes, and that knows which
+// threads are left when the process ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver_gate.hpp"
 
@@ -31,15 +31,15 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How long a fork waits for threads that are inside. Most calls take microseconds; a wait for a
-/// long kernel, or one for something that the forking thread holds, ends later than any fork can.
+/// long kernel, or for something that the forking thread holds, takes longer than a fork may wait.
 constexpr auto fork_patience = 3s;
 /// How long a thread waits for the fork. Longer, because the fork waits as well.
 constexpr auto entry_patience = 2 * fork_patience;
 constexpr auto pause_between_looks = 50us;
-/// A command is done a moment before it has left the driver's thread that ran it, and its locks.
+/// A command completes a moment before the driver's thread that ran it has released its locks.
 constexpr auto leaving = 20ms;
 
-/// A queue that may end; a new one at the same address is another.
+/// A queue that may be destroyed; a new one at the same address is a different one.
 struct known_queue {
   std::size_t address = 0;
   sycl::ext::oneapi::weak_object<sycl::queue> queue;
@@ -52,7 +52,7 @@ struct known_queue {
 std::atomic<int> users = 0;  // threads that have been in the driver and are alive
 std::atomic<bool> lost = false;
 
-/// What one thread has to do with the driver.
+/// What one thread does in the driver.
 struct thread_state {
   int depth = 0;         // of using_driver
   bool is_user = false;  // counted among `users`
@@ -94,8 +94,8 @@ class queue_book {
     here.last = std::move(noted);
   }
 
-  /// Whether all are idle before `end`. Asks them in a thread: a question that the scheduler does
-  /// not answer, because it waits for the GIL that the forking thread holds, must not hold it up.
+  /// Whether all are idle before `end`. Queries them in a thread: a query that the scheduler does
+  /// not answer, because it waits for the GIL that the forking thread holds, must not block it.
   bool are_idle_before(std::chrono::steady_clock::time_point end) {
     const auto idle = std::make_shared<std::atomic<bool>>(false);
     try {
@@ -112,7 +112,7 @@ class queue_book {
           }
           std::this_thread::sleep_for(leaving);
           idle->store(true);
-        } catch (...) {  // a queue that cannot be asked may be at anything
+        } catch (...) {  // a queue that cannot be queried may be busy
         }
       }).detach();
     } catch (...) {  // no memory, no thread: nothing is known
@@ -148,7 +148,7 @@ class driver_gate final : public fork_guarded {
   void enter() noexcept {
     for (auto left = entry_patience / pause_between_looks;; --left) {
       inside_.fetch_add(1);
-      // Who comes while a fork waits stands behind it, or threads that take turns would keep it
+      // Threads that come while a fork waits queue behind it, or alternating threads would keep it
       // out. Not for ever: the fork may wait for a lock that this thread holds.
       if (!closed_.load() || left <= 0) return;
       inside_.fetch_sub(1);
@@ -181,7 +181,7 @@ class driver_gate final : public fork_guarded {
 
  private:
   bool is_for_commands_;
-  // No std::shared_mutex: glibc's asks which thread gives it back, and in the child it is another.
+  // No std::shared_mutex: glibc's checks which thread unlocks it, and in the child that differs.
   std::atomic<int> inside_ = 0;
   std::atomic<bool> closed_ = false;
   int own_ = 0;
@@ -216,7 +216,7 @@ using_driver::using_driver() : using_driver(std::nothrow) {
         "fork: this process was forked while threads or commands were inside the SYCL driver, so "
         "it cannot use a device; start processes with multiprocessing's 'spawn' or 'forkserver', "
         "or "
-        "fork while nothing computes");
+        "fork while no commands are running");
   }
 }
 

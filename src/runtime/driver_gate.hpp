@@ -1,6 +1,6 @@
-// A fork must not find a thread of ours in the driver: the child has a copy of every lock and no
-// thread that gives it back, so its first command would wait for ever, or its end. And a process
-// must not end its driver while a thread is in there.
+// A fork must not happen while a thread of ours is in the driver: the child has a copy of every
+// lock and no thread that unlocks it, so its first command or its exit would wait for ever. And a
+// process must not shut down its driver while a thread is inside it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace usmx::detail {
 
-/// Stands around whatever calls the driver: a fork waits as long as one of these lives. Taken
+/// Guards every call of the driver: a fork waits as long as one of these lives. Taken
 /// before any lock; inside of another one it costs nothing.
 class using_driver {
  public:
   /// Throws device_error in a child of fork that cannot use the driver.
   using_driver();
-  /// For calls that free or ask, and must see to that themselves.
+  /// For calls that free or query; they must check that themselves.
   explicit using_driver(std::nothrow_t) noexcept;
   ~using_driver();
   using_driver(const using_driver&) = delete;
@@ -37,11 +37,11 @@ class inside_driver {
   inside_driver& operator=(const inside_driver&) = delete;
 };
 
-/// A child of a fork that had to leave threads in the driver. Nothing may be asked of the driver.
+/// In a child of a fork that left threads in the driver. The driver must not be called.
 bool driver_is_lost() noexcept;
 
-/// This thread makes, uses or waits for memory, so it is none of the runtime's: those only ever end
-/// the last reference to it, in host tasks of other libraries.
+/// This thread makes, uses or waits for memory, so it is not one of the runtime's: those only drop
+/// last references to memory, in host tasks of other libraries.
 void name_own_thread() noexcept;
 bool on_own_thread() noexcept;
 

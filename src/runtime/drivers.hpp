@@ -9,7 +9,7 @@ namespace usmx::detail {
 /// A function of a library that is loaded already; null otherwise.
 template <class Function>
 Function loaded_function(const char* library, const char* name) noexcept {
-  // RTLD_NOLOAD: a driver that SYCL does not use has nothing to say about SYCL's objects.
+  // RTLD_NOLOAD: a driver that SYCL does not use does not know SYCL's objects.
   void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
 }

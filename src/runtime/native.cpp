@@ -19,8 +19,8 @@ namespace {
 using detail::backend_row_of;
 using detail::driver_api;
 
-/// OpenCL's get_native counts up a reference for its caller, the other back ends do not. Handing
-/// out borrowed handles everywhere takes that one back; the SYCL object holds its own.
+/// OpenCL's get_native adds a reference for its caller, the other back ends do not. All handles
+/// returned here are borrowed, so that reference is released; the SYCL object holds its own.
 template <class Handle>
 void give_back(Handle handle, const char* release_name) {
   using release_function = cl_int(CL_API_CALL*)(Handle);
@@ -87,7 +87,7 @@ std::uintptr_t native_handle(const sycl::context& context) {
     case driver_api::level_zero:
       return as_integer(sycl::get_native<sycl::backend::ext_oneapi_level_zero>(context));
     default:
-      // SYCL on CUDA and HIP works in the devices' primary contexts and has none of its own.
+      // SYCL on CUDA and HIP uses the devices' primary contexts and has no context of its own.
       refuse(context.get_backend(), "context");
   }
 }

@@ -1,4 +1,4 @@
-// Contexts and queues that everybody shares, made once per device.
+// Shared contexts and queues, made once per device.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/runtime.hpp"
 
@@ -27,7 +27,7 @@ sycl::context make_default_context(const sycl::device& device) {
     try {
       return device.get_platform().khr_get_default_context();
     } catch (const sycl::exception&) {
-      // Switched off by SYCL_ENABLE_DEFAULT_CONTEXTS=0: one of our own does as well.
+      // Switched off by SYCL_ENABLE_DEFAULT_CONTEXTS=0: then one of our own is used.
     }
   }
   return sycl::context(device, throw_first);
@@ -97,7 +97,7 @@ usm_kind kind_of(const void* p, const sycl::context& context) noexcept {
         break;
     }
   } catch (...) {
-    // A platform without USM throws here; what it does not know is foreign.
+    // A platform without USM throws here; memory that it does not know is foreign.
   }
   return usm_kind::unknown;
 }
@@ -105,7 +105,7 @@ usm_kind kind_of(const void* p, const sycl::context& context) noexcept {
 sycl::device device_of(const void* p, const sycl::context& context) {
   switch (kind_of(p, context)) {
     case usm_kind::unknown:
-      throw interop_error(fault::not_usm, "data: the context does not know this pointer");
+      throw interop_error(fault::not_usm, "data: the pointer is not USM of this context");
     case usm_kind::host:
       return context.get_devices().front();
     default:

@@ -1,4 +1,4 @@
-// Names devices and queues for records, and asks events when their commands ran.
+// Names devices and queues for records, and reads from events when their commands ran.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/traced_queue.hpp"
 

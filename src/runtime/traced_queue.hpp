@@ -23,7 +23,7 @@ inline trace_subject traced_views(const any_view& dst, const any_view& src) noex
           .from = src.kind()};
 }
 
-/// The device's times of a command come into the record, if its queue measures.
+/// Adds the device's times of a command to the record, if its queue has profiling.
 void measure(traced& record, const sycl::queue& queue, const sycl::event& command) noexcept;
 
 }  // namespace usmx::detail

@@ -1,4 +1,4 @@
-// Our names of kinds in SYCL's words.
+// Our kinds of USM as SYCL's enumeration.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ inline sycl::usm::alloc to_sycl(usm_kind kind) {
     case usm_kind::unknown:
       break;
   }
-  throw std::invalid_argument("kind: unknown is not a kind of USM; pass host, device or shared");
+  throw std::invalid_argument("kind: unknown is not supported; expected host, device or shared");
 }
 
 }  // namespace usmx::detail

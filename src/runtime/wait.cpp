@@ -1,14 +1,14 @@
-// Waiting and asking, in the forms that were found to survive many threads on every driver.
+// Waiting and queries, in the forms that were found to work with many threads on every driver.
 //
 // On Intel's OpenCL CPU driver (2026.0), with 8 threads and nothing but SYCL:
 //   queue::ext_oneapi_empty  looks at an event that another thread's submission is just releasing
 //                            (in-order), or enqueues a marker (out-of-order): crashes;
 //   queue::wait              enqueues a marker on an out-of-order queue: crashes;
 //   event::wait              on events of out-of-order queues makes the thread join the driver's
-//                            task arena; more threads than it has seats, whatever they wait for,
-//                            wait inside each other and for each other: hangs;
+//                            task arena; more threads than it has seats wait inside each other
+//                            and for each other, for any event: hangs;
 //   ~queue                   of an out-of-order queue whose last command is done but still leaving
-//                            the driver's worker: the worker ends the queue and waits for itself.
+//                            the driver's worker: the worker destroys the queue, waits for itself.
 // Barriers, get_last_event and the status of an event were found safe. docs/decisions/0010.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/wait.hpp"
@@ -34,8 +34,8 @@ namespace usmx {
 
 namespace {
 
-/// Keeps an out-of-order queue until enough others came after it, so that its last command has
-/// certainly left the driver's worker when the queue ends.
+/// Keeps an out-of-order queue alive until enough others came after it, so that its last command
+/// has certainly left the driver's worker when the queue is destroyed.
 void linger(const sycl::queue& queue) {
   struct recent {
     std::mutex mutex;
@@ -56,8 +56,8 @@ std::shared_mutex& seats() {
   return mutex;
 }
 
-/// Waits natively, so that the thread helps with the work, if it gets a seat. Who gets none looks
-/// again and again: nobody waits for work that is not his own.
+/// Waits natively, so that the thread helps with the work, if it gets a seat. A thread without a
+/// seat polls, so that no thread waits for another's work.
 template <class Seat, class Wait>
 void wait_in_turn(const sycl::event& last, Wait wait) {
   constexpr std::chrono::microseconds longest{200};
@@ -72,7 +72,7 @@ void wait_in_turn(const sycl::event& last, Wait wait) {
 using shared_seat = std::shared_lock<std::shared_mutex>;
 using only_seat = std::unique_lock<std::shared_mutex>;
 
-/// How to wait is the same for all devices of a backend.
+/// All devices of a backend wait in the same way.
 bool waits_in_turn(const sycl::queue& queue) {
   return detail::backend_row_of(queue.get_backend()).waits_in_turn;
 }
@@ -124,7 +124,7 @@ void wait(const sycl::queue& queue, const backend_row& backend) {
     return held.wait_and_throw();
   }
   if (backend.waits_in_turn && held.is_in_order()) {
-    // With a seat the queue itself can be waited for, which is quicker than to ask it for an event.
+    // With a seat the queue itself can be waited for, which is faster than getting its event.
     const shared_seat seat(seats(), std::try_to_lock);
     if (seat) return held.wait_and_throw();
   }
@@ -139,13 +139,13 @@ bool is_idle(const sycl::queue& queue, const backend_row& backend) noexcept {
       return queue.ext_oneapi_empty();
     }
     const sycl::event last = marker(queue);
-    // On an out-of-order queue the marker is a command of its own and takes a moment.
+    // On an out-of-order queue the marker is a separate command and takes a moment.
     for (int looks = queue.is_in_order() ? 1 : 64; looks > 0; --looks) {
       if (is_done(last)) return true;
       std::this_thread::yield();
     }
   } catch (...) {
-    // It cannot be asked, so nothing is known.
+    // It cannot be queried, so nothing is known.
   }
   return false;
 }
@@ -159,7 +159,7 @@ void wait(const sycl::queue& queue) {
 sycl::event marker(const sycl::queue& queue) {
   const detail::using_driver inside;
   sycl::queue held = queue;
-  // Nothing was ever submitted: an event without a command is done.
+  // Nothing was ever submitted: an event without a command is complete.
   if (held.is_in_order()) return held.ext_oneapi_get_last_event().value_or(sycl::event());
   if (waits_in_turn(held)) linger(held);
   return held.ext_oneapi_submit_barrier();

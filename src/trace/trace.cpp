@@ -1,4 +1,4 @@
-// Takes down what operations say about themselves, and gives it to everybody who listens.
+// Records operations and gives the records to all listeners.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/trace.hpp"
 
@@ -18,12 +18,12 @@ namespace detail {
 
 std::atomic<std::uint32_t> trace_listeners{0};
 
-/// An operation that goes on. They lie on the thread's stack of operations.
+/// An operation in progress. They are on the thread's stack of operations.
 struct trace_frame {
   trace_record record;
   trace_device_clock clock;
   int exceptions = 0;           // in flight when it began
-  bool reached_driver = false;  // an allocation: somebody inside asked
+  bool reached_driver = false;  // an allocation: an inner operation called it
   trace_frame* outer = nullptr;
 };
 
@@ -74,7 +74,7 @@ void place_inside(trace_record& r) noexcept {
   if (innermost == nullptr) return;
   r.inside = innermost->record.action;
   for (const trace_frame* f = innermost; f != nullptr; f = f->outer) {
-    // What the runtime says about our own calls is said by us already.
+    // The runtime's reports of our own calls repeat our records.
     if (r.by_runtime || sort_of(f->record.action) == sort_of(r.action)) r.counts = false;
   }
 }
@@ -86,7 +86,7 @@ const char* name(trace_action a) noexcept {
   return index < action_names.size() ? action_names[index] : "other";
 }
 
-// --- who listens
+// --- listeners
 
 struct trace_recorder::state {
   struct timed {
@@ -110,7 +110,7 @@ struct trace_recorder::state {
     if (r.action == trace_action::allocate) {
       blocks[r.address] = {r.address, r.bytes, r.kind, r.place, r.thread, r.end};
     } else if (r.action == trace_action::deallocate) {
-      // The address may be somebody else's already, before the record of its return comes.
+      // The address may have been reused already, before the record of its free comes.
       const auto known = blocks.find(r.address);
       if (known != blocks.end() && known->second.since <= r.begin) blocks.erase(known);
     }
@@ -163,7 +163,7 @@ void publish(const trace_record& r, const trace_device_clock& clock) noexcept {
   for (const auto& listener : all.on) {
     try {
       listener->add(r, clock);
-    } catch (...) {  // no memory for a record: what is recorded goes on all the same
+    } catch (...) {  // no memory for a record: the operation goes on
       ++listener->dropped;
     }
   }
@@ -175,7 +175,7 @@ void publish(const trace_record& r, const trace_device_clock& clock) noexcept {
 
 void traced::begin(trace_action action, const trace_subject& subject) noexcept {
   if (silenced != 0 || (innermost != nullptr && innermost->record.action == action)) return;
-  // Between two places of the host's own memory, for nobody's copy: no USM takes part.
+  // Between two places of host memory: no USM takes part, so it does not count as a copy.
   if (action == trace_action::host_copy && innermost == nullptr &&
       subject.kind == usm_kind::unknown && subject.from == usm_kind::unknown) {
     return;
@@ -276,7 +276,7 @@ trace_recorder::~trace_recorder() { stop(); }
 
 void trace_recorder::start() {
   listeners& all = all_listeners();
-  std::deque<state::timed> forgotten;  // ends after the lock, with the events in it
+  std::deque<state::timed> forgotten;  // destroyed after the lock, with the events in it
   const std::scoped_lock lock(all.mutex);
   if (state_->on) return;
   all.on.push_back(state_);
@@ -323,7 +323,7 @@ std::vector<trace_record> trace_recorder::records() const {
   std::vector<trace_record> out;
   out.reserve(entries.size());
   for (auto& [record, clock] : entries) {
-    // Asked without the lock: it is the runtime that answers.
+    // Queried without the lock, because this calls the runtime.
     if (const auto times = clock ? clock() : std::nullopt) {
       // The command was submitted while the record was open; that is where the two clocks meet.
       record.device_begin = record.begin + (times->begin - times->submitted);

@@ -47,7 +47,7 @@ def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 class Foreign:
-    """Somebody's array: counts how often it is asked for its description."""
+    """An array of another library: counts how often its description is read."""
 
     def __init__(self, memory: Any, **changes: Any) -> None:
         self.memory = memory

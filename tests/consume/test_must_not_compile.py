@@ -1,4 +1,4 @@
-"""Mistakes that the compiler has to catch, each beside the right line that it has to accept."""
+"""Mistakes that the compiler has to reject, each with the correct line that it has to accept."""
 # SPDX-License-Identifier: Apache-2.0
 
 import importlib.metadata
@@ -28,7 +28,7 @@ CASES = {
         "usmx::view<float, 2> f(const usmx::any_view& a) { return a; }",
         "could not convert|no viable conversion",
     ),
-    "an unchecked pointer is no any_view": (
+    "an unchecked pointer is not an any_view": (
         "usmx::any_view f() { return {}; }",
         "usmx::any_view f(float* p) { return {p}; }",
         "could not convert|no matching constructor",
@@ -48,7 +48,7 @@ CASES = {
         "usmx::view<float, 65> v;",
         "static assertion failed",
     ),
-    "long double is no type of a device": (
+    "long double is not a type of a device": (
         "auto f() { return usmx::dtype::of<double>(); }",
         "auto f() { return usmx::dtype::of<long double>(); }",
         "long double has no type on a device",

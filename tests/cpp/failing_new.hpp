@@ -1,4 +1,4 @@
-// Lets the nth `new` of a thread fail, to see that nothing is lost whatever throws. Replaces `new`
+// Lets the nth `new` of a thread fail, to see that nothing is leaked when it throws. Replaces `new`
 // for the whole program, so exactly one file of it includes this.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -15,7 +15,7 @@
 #elif CASE == 3  // writing to elements that are const
   v(0, 0) = 1.0f;
   return 0;
-#elif CASE == 4  // a rank that nobody can have
+#elif CASE == 4  // a rank that is not supported
   return usmx::view<float, usmx::max_rank + 1>().rank;
 #elif CASE == 5  // a rank below zero
   return usmx::view<float, -1>().rank;

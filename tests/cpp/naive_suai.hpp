@@ -135,7 +135,7 @@ inline const char* broken_law(const usmx::suai::fields& f, const usmx::any_view&
   if (v.size() != wanted.count) return "another number of elements";
   if (v.layout().shape() != f.shape) return "another shape";
   if (v.read_only() != f.read_only) return "another right to write";
-  if (v.kind() != usmx::usm_kind::unknown) return "a kind that nobody asked the driver for";
+  if (v.kind() != usmx::usm_kind::unknown) return "a kind that was not queried from the driver";
 
   const usmx::suai::fields g = usmx::suai::describe_view(v);
   if (g.data != reinterpret_cast<std::uintptr_t>(v.first_byte())) return "not its lowest address";

@@ -1,5 +1,5 @@
-// An upstream that hands out addresses which nobody may touch: what divides memory without looking
-// into it can be tested with terabytes, and is caught at the first look. It runs out when told to.
+// An upstream that returns addresses which must not be accessed: pools that never access the memory
+// they divide can be tested with terabytes, and every access is caught. It runs out when told to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

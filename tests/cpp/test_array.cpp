@@ -1,4 +1,4 @@
-// An array exists only if its whole extent is USM of its context, and whoever lent the memory gets
+// An array exists only if its whole extent is USM of its context, and the owner of the memory gets
 // it back exactly once.
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>

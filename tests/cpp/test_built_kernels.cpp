@@ -23,15 +23,15 @@ kernel make_for(const sycl::queue& queue) {
 
 TEST(BuiltKernels, AreFoundByContextAndDevice) {
   const sycl::queue& here = usmx::default_queue();
-  const sycl::queue beside(here.get_context(), here.get_device());
+  const sycl::queue other(here.get_context(), here.get_device());
   const sycl::queue elsewhere(sycl::context(here.get_device()), here.get_device());
   built_kernels all;
   CHECK(all.find(here) == nullptr);
   const kernel& first = all.get(here, [&] { return make_for(here); });
   CHECK(first.is_for(here));
-  CHECK(first.is_for(beside));
+  CHECK(first.is_for(other));
   CHECK(!first.is_for(elsewhere));
-  CHECK(all.find(beside) == &first);
+  CHECK(all.find(other) == &first);
   CHECK(all.find(elsewhere) == nullptr);
   const kernel& second = all.get(elsewhere, [&] { return make_for(elsewhere); });
   CHECK(second.is_for(elsewhere));

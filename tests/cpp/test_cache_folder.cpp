@@ -203,7 +203,7 @@ TEST(CacheFolder, WhatADeadProcessLeftIsRemoved) {
   const auto left = folder.own() / ("draft-" + folder.files().at(0).stem().string());
   write(left, "half");
   run(unique(add));
-  CHECK(fs::exists(left));  // somebody may be writing it
+  CHECK(fs::exists(left));  // another process may be writing it
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
   run(unique(add));
   CHECK(!fs::exists(left));

@@ -233,7 +233,7 @@ TEST(Owner, AsksTheQueueIfItCannotKnowWhichCommandIsTheLast) {
   check::gate gate(q);
   CHECK(o->has_own_work());  // one has not said that it is done
   o->used_until(q, sycl::event());
-  CHECK(o->has_own_work());  // both have, in an order that nobody knows
+  CHECK(o->has_own_work());  // both have, in an unknown order
   o->used_on(q);
   o->used_until(q, sycl::event());
   CHECK(!o->has_own_work());  // alone, and behind the other two

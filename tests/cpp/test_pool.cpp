@@ -151,7 +151,7 @@ bool ends_the_program(Wrong wrong) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return length > 0 && said.find("not the beginning of a block") != std::string::npos &&
+  return length > 0 && said.find("not the start of a live block") != std::string::npos &&
          !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 

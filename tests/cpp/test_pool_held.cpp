@@ -51,7 +51,7 @@ TEST(Pool, FreeNeighboursBecomeOneBlockAgain) {
     for (void* p : blocks) pool.deallocate(p, 2 * MiB);
     pool.deallocate(pool.allocate(64 * MiB), 64 * MiB);
   }
-  // Small ones too, though they are kept aside until somebody needs what they lie in.
+  // Small ones too, though they are cached until their slab's memory is needed.
   std::vector<void*> small;
   for (int k = 0; k < 2000; ++k) small.push_back(pool.allocate(20 * KiB));
   for (void* p : small) pool.deallocate(p, 20 * KiB);
@@ -274,7 +274,7 @@ TEST(Pool, TrimsBeforeItGivesUp) {
   std::vector<void*> blocks;
   for (int k = 0; k < 4; ++k) blocks.push_back(pool.allocate(45 * MiB));
   for (void* p : blocks) pool.deallocate(p, 45 * MiB);
-  paper->capacity = 60 * MiB;               // somebody else has taken the rest
+  paper->capacity = 60 * MiB;               // another program has allocated the rest
   void* const p = pool.allocate(50 * MiB);  // fits only once all of ours is back
   CHECK(paper->refusals > 0);
   CHECK_EQUAL(paper->held(), 50 * MiB);

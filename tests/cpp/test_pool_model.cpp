@@ -17,7 +17,7 @@
 namespace usmx {
 namespace {
 
-/// Random operations beside the simplest thing that is right: a map of what is alive.
+/// Random operations compared with the simplest correct model: a map of the live blocks.
 class model {
  public:
   model(unsigned seed, std::size_t live, int largest_log2)
@@ -105,7 +105,7 @@ class model {
 };
 
 TEST(Pool, AgreesWithAModelOverRandomOperations) {
-  // The last has eight gibibytes in a block, which nobody touches.
+  // The last has eight gibibytes in a block, which are never accessed.
   for (const auto& [live, largest_log2] : {std::pair{300, 12}, {200, 24}, {40, 33}}) {
     for (unsigned seed = 0; seed < 6; ++seed) {
       model m(seed, static_cast<std::size_t>(live), largest_log2);

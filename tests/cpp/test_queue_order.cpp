@@ -1,4 +1,4 @@
-// Freed memory comes back to its own queue at once, and to anybody else when its commands are done.
+// Freed memory is reused on its own queue at once, and elsewhere when its commands have ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/queue_ordered.hpp"
 
@@ -85,7 +85,7 @@ TEST(QueueOrder, ABlockWithoutACommandComesBackToItsQueueToo) {
   for (int k = 0; k < 3; ++k) {
     const shared_owner o = allocate(c.ordered, q, 1000);
     CHECK(o->base() == first);
-    CHECK(o->has_own_work());  // of whoever had it before
+    CHECK(o->has_own_work());  // of the previous owner
     CHECK(o->busy());
   }
   gate.open();
@@ -209,7 +209,7 @@ TEST(QueueOrder, ABlockOfAboutTheSameSizeComesBackAsOneOfTheRightSize) {
     std::byte* const first = use_and_drop(c, q, before);
     const shared_owner o = allocate(c.ordered, q, after);
     CHECK(o->base() == first);
-    CHECK(is_live(*c.pool, first, first, after));  // so that nobody reads past its end
+    CHECK(is_live(*c.pool, first, first, after));  // so that no array reads past its end
     CHECK_EQUAL(c.pool->stats().used - c.ordered->stats().bytes, after);
   }
   std::byte* const first = use_and_drop(c, q, 5 * MiB);
@@ -237,7 +237,7 @@ TEST(QueueOrder, AnAddressThatLeftWaitsForWhateverFollowsOnItsQueue) {
     const shared_owner o = allocate(c.ordered, q, 1000);
     first = o->base();
     o->exposed_on(q);
-    q.memset(first, 3, 1000);  // somebody else's
+    q.memset(first, 3, 1000);  // of another library
   }
   CHECK_EQUAL(c.ordered->stats().blocks, 0u);
   CHECK(allocate(c.ordered, q, 1000)->base() != first);
@@ -439,7 +439,7 @@ TEST(QueueOrder, AnArrayOfDeviceMemoryComesBackAtOnceAndOthersWhenTheyAreIdle) {
     }
     const array b = array::empty(q, shape, dtype::of<float>(), kind);
     CHECK_EQUAL(b.data() == first, kind == usm_kind::device);
-    // The host may write to it: nobody looks at what came before.
+    // The host may write to it: no command uses the old contents.
     CHECK_EQUAL(b.keep_alive()->busy(), kind == usm_kind::device);
   }
   drain();

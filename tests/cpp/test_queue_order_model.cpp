@@ -119,7 +119,7 @@ std::size_t run_model(unsigned seed, int steps) {
       if (ours) {
         o.owner->used_on(q.queue);
       } else {
-        o.owner->exposed_on(q.queue);  // whose commands are told to nobody
+        o.owner->exposed_on(q.queue);  // whose commands are not recorded
       }
       const sycl::event last =
           q.queue.memset(o.owner->base(), step & 0xff, std::min<std::size_t>(o.owner->bytes(), 64));
@@ -199,8 +199,8 @@ TEST(QueueOrderModel, AMillionOperationsDoNotGrow) {
 }
 
 /// The loop that the pool alone is tested with, computed on a queue: weights stay, what the layers
-/// give is kept for the way back, workspaces go while their commands have yet to run. Somebody
-/// looks at the loss of each batch.
+/// give is kept for the way back, workspaces are freed before their commands have run. The host
+/// reads the loss of each batch.
 TEST(QueueOrderModel, ATrainingLoopHoldsLittleMoreThanItUses) {
   const auto pool = std::make_shared<pool_resource>(direct(), pool_limits{.huge_pages = false});
   const auto ordered = std::make_shared<queue_ordered_resource>(pool);

@@ -205,7 +205,7 @@ TEST(Extent, GoesOnOverAdjacentMappingsAsFarAsIsNeeded) {
   CHECK(found.base == driver.at(3));
   CHECK_EQUAL(found.bytes, 4 * mapping);
 
-  // A hole ends it on either side: whoever asked for more finds that it is not there.
+  // A hole ends it on either side: a request for more finds that it is missing.
   found = reach(driver.at(2), driver.at(9));
   CHECK(found.base == driver.at(3));
   CHECK_EQUAL(found.bytes, 4 * mapping);

@@ -394,7 +394,7 @@ TEST(DefaultResource, CanBeChosen) {
   }
   CHECK(default_resource(q, usm_kind::shared) == pool);
   CHECK_THROWS(std::invalid_argument, set_default_resource(nullptr));
-  // What lives goes back to where it came from, whatever is chosen meanwhile.
+  // Live blocks are freed through their own resource, also if the default changed meanwhile.
   shared_owner o = allocate(default_resource(q, usm_kind::shared), 1000);
   CHECK_EQUAL(pool->stats().blocks, 1u);
   CHECK(set_default_resource(direct(q, usm_kind::shared)) == pool);

@@ -46,7 +46,7 @@ dtype made_record(dtype::fields members, std::size_t itemsize) {
   return t;
 }
 
-// What each string of up to four characters means; whatever is missing is malformed.
+// What each string of up to four characters means; all others are malformed.
 std::unordered_map<std::string, fault> table() {
   std::unordered_map<std::string, fault> t;
   const std::string orders = "<|=>";
@@ -291,7 +291,7 @@ TEST(Record, SizesThatOverflowAreFaultsNotSmallNumbers) {
               fault::typedescr_size);
   CHECK_EQUAL(record({member("x", "|u1", {2147483647})}, 2147483647), fault::none);
   CHECK_EQUAL(record({member("x", "|u1", {2147483648})}, 2147483648), fault::typedescr_size);
-  // No bytes, whatever the other lengths multiply to and in whatever order they stand.
+  // No bytes, for all products of the other lengths and in any order.
   CHECK_EQUAL(record({member("x", "|u1", {half, 4, 0}), member("y", "|u1")}, 1), fault::none);
   CHECK_EQUAL(record({member("x", "|u1", {0, half, 4}), member("y", "|u1")}, 1), fault::none);
 }

@@ -37,11 +37,11 @@ TEST(Fault, EveryOneNamesAFieldOfTheProtocol) {
   CHECK(named == fields);
 }
 
-TEST(Fault, RulesStandBesideTheFaultsTheyBelongTo) {
+TEST(Fault, RulesBelongToTheirFaults) {
   using usmx::field_of, usmx::message;
-  CHECK_EQUAL(message(fault::rank_too_high), "must have at most 64 dimensions");
+  CHECK_EQUAL(message(fault::rank_too_high), "has too many dimensions; at most 64 are supported");
   CHECK_EQUAL(message(fault::version_unsupported), "is not supported; only 1 is");
-  CHECK_EQUAL(message(fault::shape_negative), "has a negative length; lengths are 0 or more");
+  CHECK_EQUAL(message(fault::shape_negative), "has a negative length; lengths must be 0 or more");
   CHECK_EQUAL(field_of(fault::rank_too_high), "shape");
   CHECK_EQUAL(field_of(fault::typestr_byte_order), "typestr");
   CHECK_EQUAL(field_of(fault::typedescr_size), "typedescr");

@@ -247,7 +247,7 @@ TEST(Layout, ReshapesWithoutACopyExactlyWhenSomeStridesExist) {
   for_each_layout([&](const layout& l) {
     const numbers at = positions(l);
     const auto& targets = shapes[at.size()];
-    // Rank three has too many layouts to try every target on each: take turns.
+    // Rank three has too many layouts to try every target on each: alternate.
     const std::size_t stride = l.rank() < 3 ? 1 : 7;
     for (std::size_t i = turn++ % stride; i < targets.size(); i += stride) {
       layout r = made({5}, {7});

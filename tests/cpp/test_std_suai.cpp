@@ -96,61 +96,65 @@ TEST(SuaiCheck, EveryFaultHasItsSentence) {
     const char* sentence;
   } cases[] = {
       {changed([](fields& f) { f.shape = extents(std::size_t{65}, 1); }), fault::rank_too_high,
-       "shape: (1, 1, 1, 1, 1, 1, 1, 1, ...) must have at most 64 dimensions, not 65"},
+       "shape: (1, 1, 1, 1, 1, 1, 1, 1, ...) has too many dimensions; at most 64 are supported, "
+       "not 65"},
       {changed([](fields& f) { f.shape = {2, -3}; }), fault::shape_negative,
-       "shape: (2, -3) has a negative length; lengths are 0 or more"},
+       "shape: (2, -3) has a negative length; lengths must be 0 or more"},
       {changed([&](fields& f) { f.shape = {big, big}; }), fault::shape_overflow,
-       "shape: (4294967296, 4294967296) must describe no more bytes than 63 bits can count, at 4 "
-       "bytes an element"},
+       "shape: (4294967296, 4294967296) is too large; at most 2**63 - 1 bytes are supported, "
+       "with 4 bytes per element"},
       {changed([](fields& f) { f.typestr = std::string("<f\n\0\x80", 5); }),
        fault::typestr_malformed,
-       "typestr: '<f\\x0a\\x00\\x80' must be a byte order ('<', '|' or '='), a letter out of "
-       "'biufcV' and a size in bytes, as in '<f4'"},
+       "typestr: '<f\\x0a\\x00\\x80' is not a valid type; expected a byte order ('<', '|' or "
+       "'='), a letter of 'biufcV' and a size in bytes, as in '<f4'"},
       {changed([](fields& f) { f.typestr = std::string(50, 'x'); }), fault::typestr_malformed,
-       "typestr: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' must be a byte order ('<', '|' or "
-       "'='), a letter out of 'biufcV' and a size in bytes, as in '<f4'"},
+       "typestr: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a valid type; expected a "
+       "byte order ('<', '|' or '='), a letter of 'biufcV' and a size in bytes, as in '<f4'"},
       {changed([](fields& f) { f.typestr = "|O"; }), fault::typestr_unsupported,
-       "typestr: '|O' must be b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4, f8, c8, c16 or V with a "
-       "size of 1 to 2147483647 bytes"},
+       "typestr: '|O' is not a supported type; expected b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, "
+       "f4, "
+       "f8, c8, c16 or V with a size of 1 to 2147483647 bytes"},
       {changed([](fields& f) { f.typestr = ">f4"; }), fault::typestr_byte_order,
-       "typestr: '>f4' must be in native byte order, little-endian: swap the bytes first"},
+       "typestr: '>f4' is not in native byte order (little-endian); swap the bytes first"},
       {changed([](fields& f) {
          f.typestr = "|V8";
          f.typedescr = dtype::fields{{"x", "", type("<f4"), {}}, {"x", "", type("<f4"), {}}};
        }),
        fault::typedescr_malformed,
-       "typedescr: 2 fields of 8 bytes must be fields with distinct names, lengths that are not "
-       "negative and at most 32 levels of nesting"},
+       "typedescr: 2 fields of 8 bytes must have fields with distinct names, non-negative "
+       "lengths and at most 32 levels of nesting"},
       {changed([](fields& f) {
          f.typestr = "|V12";
          f.typedescr = dtype::fields{{"x", "", type("<f4"), {2}}};
        }),
        fault::typedescr_size,
-       "typedescr: 1 field of 8 bytes must describe as many bytes as typestr gives an element, 12"},
+       "typedescr: 1 field of 8 bytes must have as many bytes as an element of typestr, 12"},
       {changed([](fields& f) {
          f.typestr = "|V12";
          f.typedescr = dtype::fields{{"x", "", type("<f4"), {most}}};
        }),
        fault::typedescr_size,
-       "typedescr: 1 field must describe as many bytes as typestr gives an element, 12"},
+       "typedescr: 1 field must have as many bytes as an element of typestr, 12"},
       {changed([](fields& f) { f.strides = extents{1}; }), fault::strides_rank,
-       "strides: (1,) must hold one stride for each dimension of shape (2, 3)"},
+       "strides: (1,) must have one stride for each dimension of shape (2, 3)"},
       {changed([](fields& f) { f.strides = extents{most, 1}; }), fault::strides_overflow,
-       "strides: (9223372036854775807, 1) must span no more bytes than 63 bits can count, with "
-       "shape (2, 3) at 4 bytes an element"},
+       "strides: (9223372036854775807, 1) is too large; the elements may span at most 2**63 - 1 "
+       "bytes, with shape (2, 3) and 4 bytes per element"},
       {changed([](fields& f) { f.offset = std::int64_t{1} << 61; }), fault::offset_overflow,
-       "offset: 2305843009213693952 must be no more bytes than 63 bits can count, at 4 bytes an "
-       "element"},
+       "offset: 2305843009213693952 is out of range; at most 2**63 - 1 bytes are supported, with 4 "
+       "bytes per element"},
       {changed([](fields& f) { f.offset = -1024; }), fault::address_overflow,
-       "data: 0x1000 must keep every element inside the address space, above address zero: shape "
+       "data: 0x1000 is out of range; every element must be inside the address space, above "
+       "address zero: shape "
        "(2, 3) and offset -1024 of '<f4'"},
       {changed([](fields& f) { f.strides = extents{-1024, 1}; }), fault::address_overflow,
-       "data: 0x1000 must keep every element inside the address space, above address zero: shape "
+       "data: 0x1000 is out of range; every element must be inside the address space, above "
+       "address zero: shape "
        "(2, 3) with strides (-1024, 1) of '<f4'"},
       {changed([](fields& f) { f.data = 0; }), fault::data_null,
-       "data: null is not allowed, because there are elements in shape (2, 3)"},
+       "data: is null, but the array has elements, with shape (2, 3)"},
       {changed([](fields& f) { f.data = 0x1002; }), fault::data_misaligned,
-       "data: 0x1002 must be aligned for its element type '<f4', to a multiple of 4"},
+       "data: 0x1002 is not aligned for the element type '<f4'; expected a multiple of 4"},
       {changed([](fields& f) { f.version = 2; }), fault::version_unsupported,
        "version: 2 is not supported; only 1 is"},
   };
@@ -166,16 +170,15 @@ TEST(SuaiCheck, FaultsThatOthersFindHaveSentencesToo) {
   f.shape = {};
   CHECK_EQUAL(describe(f, fault::none), "");
   CHECK_EQUAL(describe(f, fault::not_usm),
-              "data: 0x1000 must be USM that was allocated in the context of syclobj");
+              "data: 0x1000 is not USM that was allocated in the context of syclobj");
   CHECK_EQUAL(describe(f, fault::out_of_allocation),
-              "data: 0x1000 must be an allocation that holds every element that shape, strides and "
-              "offset reach: shape () of '<f4'");
+              "data: 0x1000 is not inside its allocation: shape () of '<f4'");
   CHECK_EQUAL(describe(f, fault::rank_mismatch),
-              "shape: () must have as many dimensions as were asked for");
+              "shape: () has another number of dimensions than expected");
   CHECK_EQUAL(describe(f, fault::dtype_mismatch),
-              "typestr: '<f4' must be the element type that was asked for");
+              "typestr: '<f4' is not the expected element type");
   CHECK_EQUAL(describe(f, fault::strides_rank),
-              "strides: None must hold one stride for each dimension of shape ()");
+              "strides: None must have one stride for each dimension of shape ()");
   // Asked about a fault that does not fit the fields, it still says nothing untrue and stands.
   for (int i = 0; i < 256; ++i) {
     f.typestr = i % 2 ? "junk" : "<f4";

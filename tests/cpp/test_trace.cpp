@@ -1,5 +1,5 @@
 // What is recorded must be what happened: each operation once, by whom, how long and whether it
-// failed, from any number of threads, and nothing at all while nobody listens.
+// failed, from any number of threads, and nothing at all without a recorder.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>

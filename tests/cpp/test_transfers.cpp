@@ -1,5 +1,5 @@
-// Transfers that nobody waits for: right data for any two sides, in the right order, with memory
-// that lives as long as the commands, whatever the caller drops meanwhile.
+// Asynchronous transfers: right data for any two sides, in the right order, with memory that lives
+// as long as the commands, also if the caller drops it meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
@@ -74,7 +74,7 @@ void copy_and_compare(std::mt19937& random, const sycl::queue& queue, const exte
   dst.check_against_device();
 }
 
-/// Puts forced staging back, whatever a test does.
+/// Resets forced staging at the end of a test.
 struct staging_forced {
   explicit staging_forced(staging_limits limits) { set_staging(limits); }
   staging_forced(const staging_forced&) = delete;
@@ -185,7 +185,7 @@ TEST(Async, WaitsForItsDependenciesOnOtherQueues) {
       const array dst = ints(queue, kind, many);
       set(src, 1);
       check::gate gate(other);
-      // Nobody named this command to the owner: only the event tells.
+      // The owner does not know this command: only the event does.
       const std::int32_t two = 2;
       const sycl::event filled = other.fill(src.data(), two, static_cast<std::size_t>(many));
       const sycl::event copied = copy_async(queue, dst, src, std::span(&filled, 1));

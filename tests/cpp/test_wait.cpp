@@ -1,4 +1,4 @@
-// Waiting from many threads at once: right results, nobody hangs, nobody waits for others' work.
+// Waiting from many threads at once: right results, no hang, no thread waits for others' work.
 // With the runtime's own event::wait, queue::wait and ext_oneapi_empty in these places the threaded
 // cases end in a hang, a segmentation fault or UR_RESULT_ERROR_INVALID_EVENT within a few runs.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Any fields of the protocol: the verdict must be the 128-bit model's, an accepted view must obey
-// the laws, and whatever is cut out of it must lie inside it, element by element where that is
+// the laws, and all slices of it must lie inside it, element by element where that is
 // little enough to enumerate.
 // SPDX-License-Identifier: Apache-2.0
 #include "input.hpp"

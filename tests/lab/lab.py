@@ -107,7 +107,7 @@ def sanitized() -> dict[str, str]:
         # Python's own allocator would hide what is wrong with small blocks.
         "PYTHONMALLOC": "malloc",
         # The OpenCL compiler frees with delete what it got from malloc, and the driver replaces a
-        # thread's signal stack. What Python keeps until the process ends is no leak of ours; the
+        # thread's signal stack. What Python keeps until the process ends is not our leak; the
         # C++ tests look for those.
         "ASAN_OPTIONS": "alloc_dealloc_mismatch=0:use_sigaltstack=0:detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -115,7 +115,7 @@ def sanitized() -> dict[str, str]:
 
 
 def leak_checked() -> dict[str, str]:
-    """Environment variables with which the runtime names each handle that nobody gave back."""
+    """Environment variables with which the runtime names each handle that was not released."""
     return {
         "UR_ENABLE_LAYERS": "UR_LAYER_LEAK_CHECKING",
         "UR_LOG_VALIDATION": "level:error;output:stderr",

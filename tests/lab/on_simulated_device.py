@@ -26,7 +26,7 @@ EXCLUDED = {
     "refusing_ten_thousand_times": (
         "counts host memory, as in the ordinary run; here each repetition maps pages for ever"
     ),
-    "test_simulated_device.py": "starts the simulated device itself, and the plain one beside it",
+    "test_simulated_device.py": "starts the simulated device itself, and the plain one too",
     "test_fault_injection.py": "starts the simulated device itself",
     "test_type_checkers.py": "no device is involved",
     "test_every_row_of_every_benchmark": "dpnp adds arrays of device memory on the host",
@@ -34,7 +34,7 @@ EXCLUDED = {
     "test_out_of_memory_says_who_holds_what": POOLED,
     "dropped_while_its_queue_is_busy_comes_back_there": POOLED,
     "test_a_child_of_fork_ends_while_other_threads_allocate": POOLED,
-    "other_threads_are_in_the_driver": "forks beside locks of this device, which no fork waits for",
+    "other_threads_are_in_the_driver": "forks with locks of this device, which no fork waits for",
     "test_a_block_that_waits_for_its_queue_is_shown_as_waiting": POOLED,
 }
 

@@ -1,4 +1,4 @@
-// One defect at a time, on purpose: a checker that lets its program pass is no checker. The tests
+// One defect at a time, on purpose: a checker that lets its program pass is useless. The tests
 // run this with the name of a defect and demand the report.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
@@ -90,7 +90,7 @@ void host_writes_before_the_beginning() {
 void kernel_writes_past_the_end() { write_in_kernel(make(device), n); }
 
 void kernel_writes_into_the_gap() {
-  // 100 bytes aligned to 64 leave 28 that belong to nobody.
+  // 100 bytes aligned to 64 leave 28 unused bytes.
   auto* d = sycl::aligned_alloc_device<char>(64, 100, queue());
   write_in_kernel(d, 100);
   sycl::free(plain(d), queue());

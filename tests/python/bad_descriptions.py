@@ -1,5 +1,5 @@
 # What a case of bad input is: a description of memory that must be refused, with the exception and
-# the words that its author needs to see. The cases stand in the bad_*.py files beside this one.
+# the words that its author needs to see. The cases are in the other bad_*.py files.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MISSING = object()
 
 
 class Producer:
-    """The simplest producer there is: whatever it was given stands in the attribute."""
+    """The simplest producer: the attribute is the object that it was given."""
 
     def __init__(self, description):
         self.__sycl_usm_array_interface__ = description

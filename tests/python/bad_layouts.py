@@ -67,7 +67,7 @@ for name, value in {
 row(
     "typestr-byte-swapped",
     ValueError,
-    r"^typestr: '>f4' must be in native byte order",
+    r"^typestr: '>f4' is not in native byte order",
     typestr=">f4",
 )
 for name, value in {

@@ -31,7 +31,7 @@ class Layout:
     offset: int = 0
 
     def of(self, flat: np.ndarray) -> np.ndarray:
-        """The same elements of a NumPy array: what everybody has to see."""
+        """The same elements of a NumPy array: what every library has to see."""
         strides = self.strides
         if strides is not None:
             strides = tuple(s * flat.itemsize for s in strides)
@@ -111,7 +111,7 @@ class Block:
 
 @cache
 def block_of(library, kind, dtype):
-    """A block that nobody writes to."""
+    """A block that is never written."""
     return Block(library, kind, dtype)
 
 

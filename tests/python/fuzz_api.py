@@ -30,7 +30,7 @@ from fuzz_values import Ours, Stage
 import usmx
 import usmx.memory
 
-# Words of the runtime, of C++ and of the interpreter's own errors, which help nobody.
+# Words of the runtime, of C++ and of the interpreter's own errors, which do not help a user.
 RAW = re.compile(
     r"UR_RESULT|PI_ERROR|\bstd::|sycl::_V1|bad_cast|basic_string|vector::|\bmap::at|_M_"
 )

@@ -68,7 +68,7 @@ class _StreamFlag:
 
 
 class Gate:
-    """Whatever is submitted to an in-order queue after it waits until `open()`.
+    """All later commands on an in-order queue wait until `open()`.
 
     Parameters
     ----------

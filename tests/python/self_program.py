@@ -19,7 +19,7 @@ import usmx
 import usmx.memory
 
 faulthandler.enable()
-warnings.simplefilter("ignore", RuntimeWarning)  # nanobind's own, beside the TypeError
+warnings.simplefilter("ignore", RuntimeWarning)  # nanobind's own, in addition to the TypeError
 
 # What object defines is right for any object, and these two are what makes and ends one.
 NOT_METHODS = {"__new__", "__init__", "__init_subclass__", "__del__"}

@@ -154,7 +154,7 @@ def test_copies_between_all_kinds_keep_the_elements(source: str, target: str, la
     assert moved.usm_type == target
     check(moved, expected.copy())
     assert usmx.asarray(from_view, usm_type=target).usm_type == target
-    # Into a view that is itself strided; everything beside it stays.
+    # Into a view that is itself strided; all other elements are unchanged.
     room = np.full((13, 13, 13), -1, "i4")
     ours = usmx.asarray(room, usm_type=target)
     where = tuple(slice(1, 1 + 2 * n, 2) for n in expected.shape)

@@ -1,4 +1,4 @@
-# Whatever a foreign object claims about its memory, the answer is an array or a clear exception;
+# For all claims of a foreign object about its memory, the result is an array or a clear exception;
 # never a crash, a wrong value or a leak. A crash would take pytest with it: cases run in other
 # processes, several in one, which also sees what a case does to those after it.
 # SPDX-License-Identifier: Apache-2.0

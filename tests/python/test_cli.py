@@ -75,7 +75,7 @@ def test_devices_as_json_tell_everything():
 def test_no_device_is_an_error_that_says_why(arguments):
     result = run("devices", *arguments, OCL_ICD_FILENAMES="")
     assert result.returncode == 1
-    assert "OCL_ICD_FILENAMES='' is set and leaves out the CPU driver" in result.stderr
+    assert "OCL_ICD_FILENAMES='' is set and does not contain the CPU driver" in result.stderr
     assert result.stdout == ("[]\n" if arguments else "")
 
 

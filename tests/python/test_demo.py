@@ -1,5 +1,5 @@
 # The main job runs as a user runs it, and what its table claims was counted: nothing copied and
-# nothing allocated while the libraries take turns, and a control that proves the counters alive.
+# nothing allocated while the libraries work, and a control that shows that the counters work.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess

@@ -453,7 +453,7 @@ def test_nothing_is_kept():
 
 @pytest.mark.parametrize("name", ["N", "T", "As", "at", "Integer", "count"])
 def test_macros_among_the_options_meet_no_header(name):
-    """A macro is for the expression alone, whatever names the headers of the library use."""
+    """A macro is for the expression alone, for all names that the headers of the library use."""
     k = usmx.ElementwiseKernel(
         "float32 x", "int8 y", f"y = x + {name}", "macro", options=(f"-D{name}=8",)
     )

@@ -1,4 +1,4 @@
-"""Whatever call of the runtime fails: an exception or right data, never a crash, hang or leak."""
+"""If any call of the runtime fails: an exception or right data, never a crash, hang or leak."""
 
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
 # Everything public, called with what no program means: no crash, no hang, no words of the runtime.
 # USMX_FUZZ_CALLS says how many calls, few by default; USMX_FUZZ_SEED is the first process's: each
-# makes 300 calls and has the number after, so that any of them can be had again.
+# makes 300 calls and has the number after, so that any of them can be reproduced.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess

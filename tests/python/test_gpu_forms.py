@@ -133,7 +133,7 @@ def test_few_columns_of_parts_and_of_several_operands():
     a, b = usmx.asarray(x), usmx.asarray(y)
     wanted = (x * y).sum(axis=0) * 3 * 6000
     np.testing.assert_array_equal(dot(a, b, 3, axis=0).to_numpy(), wanted)
-    # Rows that are no neighbours, columns in another order, one row for all.
+    # Rows that are not adjacent, columns in another order, one row for all.
     for u, v, p, q in [
         (a[::2], b[::2], x[::2], y[::2]),
         (a[:, ::-1], b[:, ::-1], x[:, ::-1], y[:, ::-1]),

@@ -17,7 +17,7 @@ import dpctl.memory, dpnp, dpnp.tensor as dpt, usmx.memory, numpy as np
 import exchange_partners as partners
 
 def watched(hand_over):
-    # What the runtime was asked for by anybody, and what usmx did by itself.
+    # Calls of the runtime by all libraries, and operations of usmx.
     with usmx.counters.counting() as c, usmx.trace() as t:
         kept = hand_over()
     own = [e for e in t.events if e.action in ("allocate", "copy", "host copy")]

@@ -215,7 +215,7 @@ def test_tables_belong_to_the_key(
     before = key_of(reads)
     assert before is not None
     assert before[1] == {table: False}  # type: ignore[index]
-    # Once it is updated, its values are no part of the text.
+    # Once it is updated, its values are not part of the text.
     table.update([3, 4])
     after = key_of(reads)
     assert after is not None

@@ -251,7 +251,7 @@ def test_read_only_memory_goes_to_pointers_to_const_only(axpy):
 
 
 def read_only(a):
-    """A foreign object that lends `a` without the right to write."""
+    """A foreign object that exports `a` as read-only."""
 
     class Lender:
         def __init__(self):

@@ -1,6 +1,6 @@
 # Random small kernels: the device and the simulator have to agree in every bit, and nothing may
 # crash. USMX_FUZZ_KERNELS says how many; few by default. USMX_FUZZ_SEED is the first kernel's: each
-# has the number after, so that any of them can be had again. Many are compiled as one program.
+# has the number after, so that any of them can be reproduced. Many are compiled as one program.
 # SPDX-License-Identifier: Apache-2.0
 import importlib.util
 import os

@@ -1,5 +1,5 @@
 # Structs as arguments of kernels from text: every field arrives, packed or padded on the way, and
-# what is no such struct is refused with the name of the field.
+# all others are refused with the name of the field.
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import re

@@ -128,7 +128,7 @@ def test_memory_of_a_launch_whose_event_nobody_took_is_kept(add, own_queue):
         add[30000](x, 1)
         usmx.copy_async(copy, x)
         del x
-        # Nobody else may get the memory before the kernel has run. To ask them would wait.
+        # The memory must not be reused before the kernel has run. A query would wait.
         others = [usmx.empty(30000, "i4", usm_type="device") for _ in range(8)]
     assert (copy.to_numpy() == 1).all()
     assert address not in {o.__sycl_usm_array_interface__["data"][0] for o in others}

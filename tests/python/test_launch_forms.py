@@ -28,7 +28,7 @@ WRONG = {
     "too many": lambda how: ADD[8](ints(), 1, 2, **how),
     "no argument": lambda how: ADD[8](**how),
     "a number for memory": lambda how: ADD[8](1, 1, **how),
-    "a number beside memory": lambda how: COPY[8](ints(), 1, **how),
+    "a number and memory": lambda how: COPY[8](ints(), 1, **how),
     "a number for local memory": lambda how: LOCAL[8, 8](ints(), 1, **how),
     "memory for local memory": lambda how: LOCAL[8, 8](ints(), ints(), **how),
     "memory for a number": lambda how: ADD[8](ints(), ints(), **how),

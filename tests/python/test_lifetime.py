@@ -1,5 +1,5 @@
-# Memory lives exactly as long as somebody can see it: a producer as long as the arrays made from
-# it, whatever dies first, on whichever thread, at whatever moment of the interpreter's life.
+# Memory lives exactly as long as it is referenced: a producer as long as the arrays made from it,
+# in any order of destruction, on any thread, at any moment of the interpreter's life.
 # SPDX-License-Identifier: Apache-2.0
 import gc
 import itertools

@@ -118,7 +118,7 @@ class TestAllocation:
 
     def test_subclasses(self) -> None:
         class Mine(um.MemoryUSMShared):
-            """Somebody's own memory."""
+            """Memory of another library."""
 
         memory = Mine(8)
         memory.memset(1)

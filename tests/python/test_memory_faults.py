@@ -1,4 +1,4 @@
-"""A copy that fails says so: dpctl.memory returns bytes that nobody wrote."""
+"""A failed copy raises an error: dpctl.memory returns uninitialised bytes."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

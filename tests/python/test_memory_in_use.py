@@ -36,7 +36,7 @@ set_bytes = usmx.RawKernel(
 )
 
 
-# --- free() beside a call that waits --------------------------------------------------------------
+# --- free() during a call that waits --------------------------------------------------------------
 
 add_one = usmx.ElementwiseKernel("uint8 x", "uint8 y", "y = x + 1", "add_one")
 

@@ -1,4 +1,4 @@
-"""Memory lives exactly as long as somebody needs it: objects, other libraries, and running work."""
+"""Memory lives exactly as long as objects, other libraries or running commands need it."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -214,7 +214,7 @@ def test_owners_and_users_go_in_any_order(kind: str, seed: int) -> None:
 
 def test_the_lender_is_let_go_with_the_last_user() -> None:
     class Lender:
-        """Somebody's object with memory of its own."""
+        """An object of another library with its own memory."""
 
         def __init__(self) -> None:
             self.memory = dpctl.memory.MemoryUSMShared(16)
@@ -309,9 +309,9 @@ def test_eight_threads(kind: str) -> None:
 # --- the end of the interpreter ------------------------------------------------------------------
 
 EXITS = {
-    "alive": "keep = m, view, lent, dm.as_usm_memory(m), memoryview(m)",
-    "cycle": "c = [m, view, lent]; c.append(c); del m, view, lent",
-    "global function": "def f(a=m, b=view, c=lent): pass",
+    "alive": "keep = m, view, borrowed, dm.as_usm_memory(m), memoryview(m)",
+    "cycle": "c = [m, view, borrowed]; c.append(c); del m, view, borrowed",
+    "global function": "def f(a=m, b=view, c=borrowed): pass",
     "thread": "import threading; threading.Thread(target=lambda a: a.tobytes(), args=(m,)).start()",
     "daemon": (
         "import threading, time\n"
@@ -336,8 +336,8 @@ def test_interpreter_exits_cleanly(way: str, run_python: Callable[..., Any]) -> 
         + "import usmx, dpctl.memory as dm\n"
         "from usmx import memory as um\n"
         "theirs = dm.MemoryUSMShared(1 << 16)\n"
-        "m = um.MemoryUSMShared(1 << 16); view = m[8:]; lent = um.as_usm_memory(theirs)\n"
-        + ("late += [m, view, lent]; del m, view, lent\n" if way == "early atexit" else "")
+        "m = um.MemoryUSMShared(1 << 16); view = m[8:]; borrowed = um.as_usm_memory(theirs)\n"
+        + ("late += [m, view, borrowed]; del m, view, borrowed\n" if way == "early atexit" else "")
         + EXITS[way]
     )
     result = run_python(code)

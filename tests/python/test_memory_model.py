@@ -1,4 +1,4 @@
-"""Pools against a model: whatever is asked of them, and in whatever order, blocks stay right.
+"""Pools against a model: blocks stay right for all requests in any order.
 
 ``USMX_EXAMPLES=1000`` tries more than the few that a run of all tests has time for.
 """
@@ -43,7 +43,7 @@ class Block:
 
 
 class Forged:
-    """Memory of somebody else, who says it is larger than it is."""
+    """Memory of another library, which claims that it is larger than it is."""
 
     def __init__(self, memory: Any, nbytes: int) -> None:
         own = memory.__sycl_usm_array_interface__
@@ -173,7 +173,7 @@ class PoolsMachine(RuleBasedStateMachine):
             assert stats["used"] <= stats["held"] <= stats["peak"]
 
     def teardown(self) -> None:
-        """What nobody touched is as it was written, and pools end without a block."""
+        """Untouched memory is as it was written, and pools end without a block."""
         while self.blocks:
             self.check_content(self.blocks.pop())
         self.pools_count_what_is_alive()

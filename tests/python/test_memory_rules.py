@@ -23,7 +23,7 @@ KINDS = list(CLASSES)
 
 
 class Producer:
-    """Whatever another library would describe, right or wrong."""
+    """A description of another library, right or wrong."""
 
     def __init__(self, base: Any, **changes: Any) -> None:
         self.base = base
@@ -322,7 +322,7 @@ class TestHostBuffers:
         memory = filled(values.tobytes(), name)
         assert memory.copy_to_host(target) is target
         np.testing.assert_array_equal(target, values)
-        assert np.count_nonzero(base) == target.size  # and nothing beside it
+        assert np.count_nonzero(base) == target.size  # and nothing else
 
     def test_sizes_that_do_not_fit_are_both_named(self, name: str) -> None:
         memory = CLASSES[name](24)

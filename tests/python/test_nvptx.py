@@ -84,7 +84,7 @@ def test_every_function_of_the_prelude_is_compiled():
     for path in (ROOT / "python/usmx/_kernel").rglob("*.py"):
         called += path.read_text()
     for path in (KERNELS / "prelude").glob("*.hpp"):
-        # What the prelude's functions call themselves, beside the place that declares it.
+        # What the prelude's functions call themselves, in addition to the declaration.
         called += re.sub(
             r"^(?:  )?(?:inline|constexpr) .*|^USMX_.*", "", path.read_text(), flags=re.M
         )

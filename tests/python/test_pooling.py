@@ -1,4 +1,4 @@
-"""Memory comes from pools in the order of queues, without anybody asking for it."""
+"""Memory comes from queue-ordered pools by default."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process ends with its own exit code whatever its daemon threads are doing in the driver."""
+"""A process ends with its own exit code although daemon threads are in the driver."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: the next process does not compile, whatever happened to the folder."""
+"""Compiled kernels on disk: the next process does not compile, also if the folder was damaged."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

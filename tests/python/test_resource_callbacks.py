@@ -74,7 +74,7 @@ def test_a_callback_runs_on_the_thread_that_asks_while_others_go_on() -> None:
     thread = threading.Thread(target=ask)
     thread.start()
     assert entered.wait(60)
-    assert resource.allocate(5).nbytes == 5  # nobody holds a lock meanwhile
+    assert resource.allocate(5).nbytes == 5  # no lock is held meanwhile
     leave.set()
     thread.join()
     assert threads == [thread.ident]

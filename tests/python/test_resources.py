@@ -1,4 +1,4 @@
-"""Where bytes come from can be built, chosen and watched from Python."""
+"""Memory resources can be built, selected and inspected from Python."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -242,7 +242,7 @@ def test_all_ways_to_make_memory_draw_from_what_is_used(queue: usmx.Queue) -> No
         lambda: usmx.arange(8, usm_type="shared"),
     ]
     for make in makers:
-        make()  # whatever was remembered before
+        make()  # drops earlier lines
     with um.using(counted):
         for number, make in enumerate(makers, 1):
             make()

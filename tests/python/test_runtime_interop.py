@@ -24,16 +24,16 @@ CL_QUEUE_REFERENCE_COUNT = 0x1092
 CL_DEVICE_NAME = 0x102B
 
 
-class Lender:
-    """What any library may write: an object that hands out somebody's capsule."""
+class Wrapper:
+    """What any library may write: an object that returns another object's capsule."""
 
-    def __init__(self, lent: object) -> None:
-        self.lent = lent
+    def __init__(self, inner: object) -> None:
+        self.inner = inner
         self.asked = 0
 
     def _get_capsule(self) -> object:
         self.asked += 1
-        return self.lent._get_capsule()
+        return self.inner._get_capsule()
 
 
 # A queue that leaks takes 32 bytes: three megabytes in 10^5 exchanges.
@@ -138,13 +138,13 @@ def test_an_event_survives_the_way_there_and_back(queue):
 
 
 def test_any_object_with_get_capsule_is_asked_once():
-    for lent in (dpctl.SyclQueue("cpu"), usmx.Queue("cpu")):
-        lender = Lender(lent)
-        assert usmx.Queue(lender) == usmx.Queue(lent)
-        assert lender.asked == 1
-    lender = Lender(usmx.Context("cpu"))
-    assert usmx.Context(lender) == usmx.Context("cpu")
-    assert lender.asked == 1
+    for inner in (dpctl.SyclQueue("cpu"), usmx.Queue("cpu")):
+        wrapper = Wrapper(inner)
+        assert usmx.Queue(wrapper) == usmx.Queue(inner)
+        assert wrapper.asked == 1
+    wrapper = Wrapper(usmx.Context("cpu"))
+    assert usmx.Context(wrapper) == usmx.Context("cpu")
+    assert wrapper.asked == 1
 
 
 def test_each_capsule_is_fresh_and_reading_does_not_use_it_up():

@@ -101,12 +101,12 @@ def test_drivers_of_the_system_stay_visible(run_python, tmp_path):
     (tmp_path / "vendor.icd").write_text(f"{link}\n")
     code = "import usmx; print(len(usmx.platforms()))"
     alone = run_python(code, env=UNSET)
-    beside = run_python(code, env={**UNSET, "OCL_ICD_VENDORS": str(tmp_path)})
+    preset = run_python(code, env={**UNSET, "OCL_ICD_VENDORS": str(tmp_path)})
     only = run_python(
         code, env={**UNSET, "OCL_ICD_FILENAMES": "", "OCL_ICD_VENDORS": str(tmp_path)}
     )
     assert alone.stdout.strip() == "1"
-    assert int(beside.stdout) >= 1
+    assert int(preset.stdout) >= 1
     assert only.stdout.strip() == "1"
 
 
@@ -114,7 +114,7 @@ def test_drivers_of_the_system_stay_visible(run_python, tmp_path):
     ("environment", "hint"),
     [
         ({"OCL_ICD_FILENAMES": "/nonexistent.so"}, "'/nonexistent.so', which does not exist"),
-        ({"OCL_ICD_FILENAMES": ""}, "OCL_ICD_FILENAMES='' is set and leaves out the CPU driver"),
+        ({"OCL_ICD_FILENAMES": ""}, "'' is set and does not contain the CPU driver"),
         ({"ONEAPI_DEVICE_SELECTOR": "cuda:*"}, "ONEAPI_DEVICE_SELECTOR='cuda:*' is set"),
     ],
 )
@@ -249,7 +249,7 @@ def test_a_filter_for_the_cpu_says_why_there_is_none(run_python):
             print(error)
         """
     message = run_python(code, env={**UNSET, "OCL_ICD_FILENAMES": ""}).stdout
-    assert f"leaves out the CPU driver '{_usmx._cpu_driver()['driver']}': unset it" in message
+    assert f"does not contain the CPU driver '{_usmx._cpu_driver()['driver']}': unset it" in message
     assert "pip install" not in message
 
 
@@ -325,7 +325,7 @@ def test_without_the_driver_the_error_names_the_wheel(run_python, tmp_path):
 
 
 def broken_copy(tmp_path: Path) -> Path:
-    """The package as if installed where no SYCL runtime is beside it."""
+    """The package as if installed in an environment without a SYCL runtime."""
     source = Path(usmx.__file__).parent
     target = tmp_path / "lib" / "python" / "site-packages" / "usmx"
     target.mkdir(parents=True)

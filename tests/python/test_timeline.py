@@ -1,4 +1,4 @@
-"""The picture of a trace has a lane for whoever did something, and marks are part of it."""
+"""The picture of a trace has a lane for each thread and queue, and marks are part of it."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# A trace is believed, so it must hold what happened and nothing else: each operation once, with its
+# A trace must contain what happened and nothing else: each operation once, with its
 # bytes, kinds, times and line, from all threads and all libraries that are said to be seen.
 # SPDX-License-Identifier: Apache-2.0
 import inspect

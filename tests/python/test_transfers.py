@@ -23,7 +23,7 @@ DTYPES = ("f4", "i2", "c8")
 
 
 class Foreign:
-    """Somebody else's array: nothing but the protocol."""
+    """An array of another library, which has only the protocol."""
 
     def __init__(self, array):
         self._array = array
@@ -128,7 +128,7 @@ def test_memory_bytes_and_bytearray_hold_elements_of_any_type(kind):
 
 
 def test_the_quick_way_takes_only_what_is_the_same(kind):
-    """One dtype for another of the same size, or another shape, is no plain run of bytes."""
+    """One dtype for another of the same size, or another shape, is not a plain run of bytes."""
     a = usmx.zeros(4, "f4", usm_type=kind)
     usmx.copy(a, np.arange(4, dtype="i4"))
     np.testing.assert_array_equal(a.to_numpy(), np.arange(4, dtype="f4"))

@@ -429,7 +429,7 @@ def test_a_fresh_process_finds_kernels_of_updated_tables_on_disk(tmp_path: Path)
         return json.loads(done.stdout)
 
     assert run(7) == [[[327, 437], [527, 637], [727, 837]], 1, True]
-    # Whatever the values are: they are not part of the program.
+    # For all values, because they are not part of the program.
     assert run(9) == [[[327, 437], [527, 637], [927, 837]], 0, False]
     # Frozen values are; and so is which table is which.
     assert run(9, "array([7]", "array([1]") == [[[321, 431], [521, 631], [921, 831]], 1, True]

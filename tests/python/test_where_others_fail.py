@@ -41,7 +41,7 @@ def test_pointer_with_a_context_as_syclobj(door, ground, what):
         "not USM": {"data": (host, False), "syclobj": context},
         "of another context": {"syclobj": ground.other_context},
     }[what]
-    assert "must be USM" in str(refused(door, ground, **changes))
+    assert "is not USM that" in str(refused(door, ground, **changes))
 
 
 @pytest.mark.parametrize("offset", [10**6, 2**61, -1, -(2**61)])
@@ -51,7 +51,7 @@ def test_offset_outside_the_allocation(door, ground, offset):
 
 @pytest.mark.parametrize("shape", [(2**32, 2**32), (2**62,)])
 def test_shape_that_overflows(door, ground, shape):
-    assert "63 bits" in str(refused(door, ground, shape=shape))
+    assert "2**63 - 1 bytes" in str(refused(door, ground, shape=shape))
 
 
 def test_shape_larger_than_the_allocation(door, ground):

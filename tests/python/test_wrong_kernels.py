@@ -1,5 +1,5 @@
 # Wrong kernels are refused before anything is compiled: with the function, the line, the cause and
-# a caret, and without a trace in kernels beside them.
+# a caret, and without an effect on other kernels.
 # SPDX-License-Identifier: Apache-2.0
 import math
 

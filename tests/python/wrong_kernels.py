@@ -1,4 +1,4 @@
-# Functions that are no kernels, each with what is said about it and the text under the caret. The
+# Functions that are not kernels, each with its message and the text under the caret. The
 # file is data: test_wrong_kernels.py compiles every one of them.
 # SPDX-License-Identifier: Apache-2.0
 import math

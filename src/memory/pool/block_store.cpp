@@ -69,14 +69,14 @@ chunk::chunk(std::byte* first, std::size_t length)
       runs(nullptr),
       starts(new std::uint64_t[(length / granule + 63) / 64]()),
       words(new std::uint64_t[(length / granule + 4095) / 4096]()) {
-  // The system hands out zero pages when they are touched, which for a long block they never are.
+  // The system maps zero pages on first access, and for a long block most are never accessed.
   runs = static_cast<run*>(std::calloc(length / granule, sizeof(run)));
   if (runs == nullptr) throw std::bad_alloc();
 }
 
 chunk::~chunk() {
   const run* const last = runs + bytes / granule;
-  // A chunk that was never added has no run yet.
+  // A chunk that was never added does not have a run yet.
   for (const run* r = runs; r != last && r->granules != 0; r += r->granules) delete r->divided;
   std::free(runs);
 }
@@ -263,7 +263,7 @@ void block_store::put(std::byte* p) noexcept {
   if (s->left == 0) link(s);
   s->free[s->left++] = static_cast<std::uint16_t>(s->slot_of(p));
   if (s->left != s->count) return;
-  // One is kept: a single block that comes and goes shall not make a slab each time.
+  // One is kept, so that repeatedly allocating a single block does not make a slab each time.
   if (++empty_[s->bin] > 1) dissolve(s);
 }
 

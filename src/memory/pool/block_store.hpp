@@ -1,7 +1,7 @@
-// Divides large pieces of memory into blocks without ever looking into them: every list and every
-// mark stands in host memory beside, because the pieces may be on a device.
+// Divides chunks of memory into blocks without ever accessing them: every list and every mark is
+// stored separately in host memory, because the chunks may be device memory.
 //
-// Not thread-safe but for block::asked: pool.cpp locks around it.
+// Not thread-safe except for block::asked: pool.cpp locks around it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace usmx::detail {
 
-/// What chunks are measured in, in bytes.
+/// The unit of chunks, in bytes.
 inline constexpr std::size_t granule = 4096;
 /// Blocks up to this share slabs; larger ones are runs of granules.
 inline constexpr std::size_t most_in_slab = 32 << 10;
-/// Blocks up to this come in few sizes, the bins, and are worth keeping aside.
+/// Blocks up to this have few sizes, the bins, and are cached in magazines.
 inline constexpr std::size_t most_in_bin = 1 << 20;
-/// The most that a block may have.
+/// The largest size of a block.
 inline constexpr std::size_t most_in_block = std::size_t{1} << 43;
 
 /// 64 to 512 in steps of 64, then 4 sizes for each doubling up to most_in_slab, then 8 up to
@@ -49,7 +49,7 @@ constexpr std::size_t bin_bytes(std::size_t bin) noexcept {
   return (9 + (bin - slab_bins) % 8) << (12 + (bin - slab_bins) / 8);
 }
 
-/// Blocks in a slab: enough that it is worth its book-keeping, few enough that it is soon empty.
+/// Blocks in a slab: enough to be worth the metadata, few enough that it becomes empty soon.
 constexpr std::size_t blocks_in_slab(std::size_t bin) noexcept {
   const std::size_t fit = (64 << 10) / bin_bytes(bin);
   return fit < 8 ? 8 : fit;
@@ -62,7 +62,7 @@ constexpr std::size_t slab_bytes(std::size_t bin) noexcept {
 struct chunk;
 struct slab;
 
-/// What is known about one granule of a chunk. Zero bytes are the right beginning.
+/// The metadata of one granule of a chunk. Zero bytes are a valid initial state.
 struct run {
   // Of a run's first granule:
   run* previous;  // among the free runs of about the same length
@@ -76,7 +76,7 @@ struct run {
   slab* divided;
 };
 
-/// A piece of the upstream's memory.
+/// An allocation from the upstream.
 struct chunk {
   /// Throws std::bad_alloc. Owns its slabs, not the bytes.
   chunk(std::byte* base, std::size_t bytes);
@@ -101,7 +101,7 @@ struct chunk {
   /// A bit for each granule that begins a run, and one for each word that has a bit.
   std::unique_ptr<std::uint64_t[]> starts;
   std::unique_ptr<std::uint64_t[]> words;
-  std::unique_ptr<chunk> next;  // among chunks on their way out
+  std::unique_ptr<chunk> next;  // among chunks to be freed
 };
 
 /// A run divided into blocks of one size.
@@ -124,10 +124,10 @@ struct slab {
   slab* next = nullptr;
 };
 
-/// A block, and where the pool notes what was asked of it.
+/// A block, and where the pool stores its requested size.
 struct block {
   std::byte* data = nullptr;
-  /// 0 while nobody has the block, else the bytes asked for plus one. Read and written atomically.
+  /// 0 while the block is free, else the requested bytes plus one. Read and written atomically.
   std::size_t* asked = nullptr;
   explicit operator bool() const noexcept { return data != nullptr; }
 };
@@ -145,7 +145,7 @@ class block_store {
   bool has_slot(std::size_t bin) const noexcept { return slabs_[bin] != nullptr; }
   /// `granules` in a row at a multiple of `alignment` bytes; null if nothing fits.
   block take_run(std::size_t granules, std::size_t alignment, std::size_t bin) noexcept;
-  /// Takes back a block that nobody has.
+  /// Takes back a free block.
   void put(std::byte* p) noexcept;
 
   /// The chunk around `p`, or null.
@@ -163,14 +163,14 @@ class block_store {
   std::unique_ptr<chunk> remove_free(std::size_t keep) noexcept;
   /// Takes out free chunks of at most so many bytes together.
   std::unique_ptr<chunk> remove_free_at_most(std::size_t bytes) noexcept;
-  /// Takes out all chunks, whatever is in them.
+  /// Takes out all chunks, even those with live blocks.
   std::unique_ptr<chunk> remove_all() noexcept;
 
   /// Every chunk with what is in it, by address. Throws std::bad_alloc.
   std::vector<held_chunk> snapshot() const;
 
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Of them in blocks and slabs that were taken, here or in a magazine.
+  /// Of them in allocated blocks and slabs, magazines included.
   std::size_t bytes_out() const noexcept { return bytes_ - free_granules_ * granule; }
   std::size_t chunks() const noexcept { return chunks_.size(); }
 

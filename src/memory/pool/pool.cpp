@@ -1,4 +1,4 @@
-// The pool's front: magazines that a thread reaches without waiting for another, and the one lock
+// The front of a pool: magazines that a thread uses without waiting for another, and the one lock
 // behind them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -32,8 +32,8 @@ using detail::spare;
 
 namespace {
 
-/// Which shard a thread looks at first. Nothing has to happen when the thread ends. The model is
-/// what keeps the access to one instruction; a few bytes of it are free in every process.
+/// The preferred shard of a thread. Needs no clean-up when the thread ends. The TLS model reduces
+/// the access to one instruction; every process has a few bytes of static TLS left for it.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t own_shard = 0;
 
 std::uint32_t next_shard() noexcept {
@@ -42,11 +42,10 @@ std::uint32_t next_shard() noexcept {
 }
 
 [[noreturn]] void refuse(const void* p) noexcept {
-  std::fprintf(
-      stderr,
-      "usmx: pool_resource: %p is not the beginning of a block that is alive in this pool; "
-      "was it given back twice, or to another resource?\n",
-      p);
+  std::fprintf(stderr,
+               "usmx: pool_resource: %p is not the start of a live block of this pool; "
+               "was it freed twice, or allocated from another resource?\n",
+               p);
   std::abort();
 }
 
@@ -61,9 +60,9 @@ inline shard_lock pool_resource::parts::any_shard() noexcept {
   }
 }
 
-// --- giving out
+// --- allocating
 
-/// What a thread finds by itself; null if that is nothing.
+/// A block from the thread's shard; null if it has none.
 inline void* pool_resource::parts::take_quickly(const pool_request& r) noexcept {
   if (r.bin != no_bin) [[likely]] {
     const shard_lock s = any_shard();
@@ -90,10 +89,10 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
   std::string cause;
   if (!r.possible()) fail(r, detail::too_large);
   if (void* const p = try_store(r)) return p;
-  // What other threads keep aside may fit, now or together.
+  // Blocks that other threads cache may fit, alone or merged.
   gather();
   if (void* const p = try_store(r)) return p;
-  // A program that is ahead of its queues shall not hold what they have yet to do as well.
+  // Limits the memory of a program that is ahead of its queues.
   while (detail::settle_rooms(*upstream)) {
     gather();
     if (void* const p = try_store(r)) return p;
@@ -101,14 +100,14 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
   const auto grow = [&]() -> void* {
     const std::size_t least = r.least_chunk();
     const std::size_t preferred = growth(least);
-    // Chunks that are free and yet too small: keeping them as well would add up over time.
+    // Free chunks that are too small: keeping them would add up over time.
     give_up(take_out([&] { return store_.remove_free_at_most(preferred); }));
     block b = extend(preferred, &r, cause);
     if (!b && preferred != least) b = extend(least, &r, cause);
     return b ? hand_out(*any_shard(), b, r.bytes) : nullptr;
   };
   if (void* const p = grow()) return p;
-  drain();  // blocks whose queue has passed, and those whose queue is worth waiting for
+  drain();  // frees blocks behind queues, waiting for them
   gather();
   if (void* const p = try_store(r)) return p;
   trim(0);
@@ -120,12 +119,12 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
 void* pool_resource::parts::try_store(const pool_request& r) {
   const shard_lock s = any_shard();
   const std::scoped_lock lock(mutex_);
-  // Spares are for loops that repeat themselves. Anything else is better cut from all there is.
+  // Spares are for repeating loops. Other requests are better served by best fit from the store.
   if (r.bin == no_bin) put_spares(*s);
   const block b = take_from_store(r);
   if (!b) return nullptr;
   if (r.bin < detail::slab_bins && !releasing_.load(std::memory_order_relaxed)) {
-    // More of a size that is asked for, as long as that is free: half of what there is room for.
+    // Fill half of the magazine with blocks of the requested size, as long as some are free.
     magazine& m = s->magazines[r.bin];
     try {
       if (!m.blocks) m.blocks.reset(new block[room_of(r.bin)]);
@@ -134,7 +133,7 @@ void* pool_resource::parts::try_store(const pool_request& r) {
       }
     } catch (const std::bad_alloc&) {  // the magazine stays as full as it is
     }
-    // Neighbours shall be given out in the order in which they lie.
+    // Adjacent blocks are allocated in the order of their addresses.
     std::reverse(m.blocks.get(), m.blocks.get() + (m.blocks ? m.count : 0));
   }
   return hand_out(*s, b, r.bytes);
@@ -147,9 +146,9 @@ block pool_resource::parts::take_from_store(const pool_request& r) {
   return b;
 }
 
-// --- taking back
+// --- deallocating
 
-/// The chunk around `p`. Called with blocks that are alive, whose chunks stay.
+/// The chunk around `p`. Called with live blocks, whose chunks are not freed meanwhile.
 inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   shard::hint& hint = s.hint_for(address);
@@ -161,7 +160,7 @@ inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept 
   return found;
 }
 
-/// False, and the block stays alive, if it may not wait and something is to go to the upstream.
+/// False, and the block stays live, if it may not wait and a chunk would go to the upstream.
 inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
   const bool releasing = releasing_.load(std::memory_order_relaxed);
   if (aging_.load(std::memory_order_relaxed)) [[unlikely]] {
@@ -232,7 +231,7 @@ bool pool_resource::parts::resize(std::byte* p, std::size_t bytes, std::size_t a
     b.asked = &slab->asked[slab->slot_of(p)];
   } else if (first->bin != r.bin || r.granules > first->granules ||
              first->granules - r.granules > first->granules / 32) {
-    // A block of a bin is as long as the bin says, whatever it is asked for.
+    // A block of a bin has the size of the bin, for all requested sizes.
     if (r.bin == no_bin || first->bin != r.bin) return false;
   }
   const std::size_t before = asked_of(b).exchange(bytes + 1, std::memory_order_acq_rel);
@@ -258,7 +257,7 @@ void pool_resource::parts::put_spares(shard& s) noexcept {
   }
 }
 
-/// All that is kept aside becomes free runs, as long as they can be.
+/// Merges all cached blocks into free runs, as long as possible.
 void pool_resource::parts::gather() noexcept {
   for (std::size_t k = 0; k < shard_count_; ++k) {
     const shard_lock s = this_shard(k);

@@ -1,4 +1,4 @@
-// Every pool of the process, so that a picture of memory leaves none out.
+// Every pool of the process, so that a memory snapshot is complete.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <mutex>
@@ -13,7 +13,7 @@ struct pool_list final : detail::fork_guarded {
   void before_fork() noexcept override { mutex.lock(); }
   void after_fork(bool) noexcept override { mutex.unlock(); }
 
-  std::mutex mutex;  // held while pools are looked at, so that none of them ends meanwhile
+  std::mutex mutex;  // held while pools are visited, so that none of them is destroyed meanwhile
   std::vector<pool_resource*> pools;
 };
 

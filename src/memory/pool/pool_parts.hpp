@@ -1,8 +1,8 @@
-// The inside of a pool, for the sources that share it: pool.cpp gives out and takes back,
-// pool_upstream.cpp takes from the upstream, gives back to it, and says what is held.
+// The inside of a pool, for the sources that share it: pool.cpp allocates and deallocates,
+// pool_upstream.cpp calls the upstream and reports what is held.
 //
 // Locks are taken in this order, and none is held while the upstream is called, because freeing
-// what waits for a queue may come back here: a shard, the store.
+// deferred memory may call this pool again: a shard, the store.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ namespace usmx {
 namespace detail {
 inline constexpr const char* too_large = "a pool has no blocks above 4 TiB";
 
-/// pool_list.cpp: from now on, and no more, it is one of `held_pools`.
+/// pool_list.cpp: adds it to `held_pools` and removes it.
 void add_pool(pool_resource& pool);
 void remove_pool(pool_resource& pool) noexcept;
 }  // namespace detail
@@ -66,7 +66,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   const sycl::device device;
 
  private:
-  /// A shard that nobody uses now, the thread's own before all others.
+  /// A shard that no thread uses now, preferably the thread's own.
   shard_lock any_shard() noexcept;
   shard_lock this_shard(std::size_t k) noexcept {
     shard& s = shards_[k];
@@ -123,9 +123,9 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   std::atomic<bool> aging_ = false;      // a shard has seen detail::counted_bytes
   std::mutex mutex_;
   detail::block_store store_;
-  std::size_t coming_ = 0;  // bytes on their way from or to the upstream; guarded by mutex_
+  std::size_t coming_ = 0;  // bytes in transfer from or to the upstream; guarded by mutex_
   std::size_t peak_ = 0;    // of the bytes held; guarded by mutex_
-  // The life of a pool is divided into ages, in each of which twice what it holds comes back. All
+  // The life of a pool is divided into ages; in each, twice the bytes held are deallocated. All
   // of this is guarded by mutex_.
   std::size_t age_passed_ = 0;
   std::size_t age_peak_ = 0;     // the most that was out of the store at once in this age

@@ -1,5 +1,5 @@
-// What stands between a thread and the one lock of a pool: how a request is seen, and the magazines
-// of blocks that a thread finds without waiting for another.
+// What a thread uses before the one lock of a pool: the classification of a request, and magazines
+// of blocks that a thread can take without waiting for another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace usmx::detail {
 
-/// What a request is to the store.
+/// A request as the store classifies it.
 struct pool_request {
   std::size_t bytes;
   std::size_t alignment;
@@ -41,7 +41,7 @@ struct pool_request {
   bool possible() const noexcept {
     return bytes <= most_in_block / 2 && alignment <= most_in_block / 2;
   }
-  /// What a chunk needs for this request alone.
+  /// The size of a chunk for this request only.
   std::size_t least_chunk() const noexcept {
     if (bin < slab_bins) return slab_bytes(bin);
     if (bin < bins) return bin_bytes(bin);
@@ -49,10 +49,10 @@ struct pool_request {
   }
 };
 
-/// After so many bytes that came back to a shard the pool looks whether it holds too much.
+/// After so many bytes were freed to a shard, the pool checks whether it holds too much.
 inline constexpr std::size_t counted_bytes = 64 << 20;
 
-/// How much of one size a shard keeps: enough for 64 blocks of 64 KiB, a batch of an input
+/// How many bytes of one size a shard caches: enough for 64 blocks of 64 KiB, a batch of an input
 /// pipeline.
 inline constexpr std::size_t magazine_bytes = 4 << 20;
 
@@ -64,13 +64,13 @@ inline std::atomic_ref<std::size_t> asked_of(const block& b) noexcept {
   return std::atomic_ref<std::size_t>(*b.asked);
 }
 
-/// Blocks of one size that are free to take.
+/// Free blocks of one size.
 struct magazine {
   std::uint32_t count = 0;
   std::unique_ptr<block[]> blocks;
 };
 
-/// A run of its own that is free to take: loops ask for the same large block again and again.
+/// A free run, cached because loops allocate the same large block repeatedly.
 struct spare {
   block free;
   std::size_t granules = 0;
@@ -81,7 +81,7 @@ struct spare {
   }
 };
 
-/// What a thread uses by itself most of the time. More threads than shards share them.
+/// A thread mostly uses a shard alone. If there are more threads than shards, they share.
 struct alignas(128) shard {
   struct hint {
     std::uintptr_t base = 0;
@@ -93,9 +93,9 @@ struct alignas(128) shard {
   hint& hint_for(std::uintptr_t address) noexcept { return where[(address >> 21) % hints]; }
 
   std::atomic_flag taken;
-  std::int64_t used = 0;  // bytes; below zero where others' blocks came back
+  std::int64_t used = 0;  // bytes; negative if blocks from other shards were freed here
   std::int64_t blocks = 0;
-  std::size_t passed = 0;  // bytes that came back since the pool last counted them
+  std::size_t passed = 0;  // bytes freed since the pool last counted them
   std::array<magazine, bins> magazines;
   std::array<spare, 4> spares;
   std::size_t oldest = 0;           // of the spares

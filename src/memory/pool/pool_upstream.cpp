@@ -1,4 +1,4 @@
-// When a pool takes memory from its upstream and gives it back, and what it holds meanwhile.
+// When a pool allocates from its upstream and frees to it, and what it holds meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 
@@ -31,11 +31,11 @@ constexpr std::size_t smallest_chunk = 2 << 20;
 constexpr std::size_t largest_growth = 64 << 20;
 
 std::shared_ptr<memory_resource> existing(std::shared_ptr<memory_resource> upstream) {
-  if (upstream == nullptr) throw std::invalid_argument("upstream: null; a pool stands on one");
+  if (upstream == nullptr) throw std::invalid_argument("upstream: is null; expected a resource");
   return upstream;
 }
 
-/// Asks for huge pages wherever a whole one lies inside; the system may refuse.
+/// Requests huge pages for all whole ones inside; the system may refuse.
 void advise_huge_pages(std::byte* base, std::size_t bytes) noexcept {
   constexpr std::uintptr_t huge = 2 << 20;
   const auto begin = (reinterpret_cast<std::uintptr_t>(base) + huge - 1) & ~(huge - 1);
@@ -60,7 +60,7 @@ pool_resource::parts::parts(std::shared_ptr<memory_resource> from, pool_limits a
 
 pool_resource::parts::~parts() {
   detail::unguard(*this);
-  // A block that is still alive was promised to be back; its memory goes all the same.
+  // Live blocks break the contract of the destructor; their memory is freed all the same.
   give_up(take_out([&] { return store_.remove_all(); }));
 }
 
@@ -76,7 +76,7 @@ void pool_resource::parts::fail(const pool_request& r, const std::string& cause)
                           detail::holdings(device, upstream.get()));
 }
 
-/// Counts bytes that are about to come; false if there may not be so many.
+/// Counts bytes that are about to be allocated; false if that exceeds the limit.
 bool pool_resource::parts::count_in(std::size_t bytes) noexcept {
   const std::scoped_lock lock(mutex_);
   const std::size_t held = store_.bytes() + coming_;
@@ -85,16 +85,16 @@ bool pool_resource::parts::count_in(std::size_t bytes) noexcept {
   return true;
 }
 
-/// How much to take when `least` bytes are needed: a 32nd of what is held, so that few chunks
-/// do, and little of the last one is idle.
+/// The size of a chunk when `least` bytes are needed: a 32nd of what is held, so that there are few
+/// chunks, and little of the last one is unused.
 std::size_t pool_resource::parts::growth(std::size_t least) noexcept {
   const std::scoped_lock lock(mutex_);
   const std::size_t part = store_.bytes() / 32 / smallest_chunk * smallest_chunk;
   return std::max(least, std::clamp(part, smallest_chunk, largest_growth));
 }
 
-/// One more chunk, and out of it the block that was asked for, before anybody else takes it.
-/// Null, with the cause, if there may be no more or the upstream has no more.
+/// Adds a chunk and takes the requested block from it, before another thread does.
+/// Null, with the cause, if the limit is reached or the upstream fails.
 detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request* r,
                                            std::string& cause) {
   if (!count_in(bytes)) {
@@ -135,13 +135,13 @@ detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request
   }
 }
 
-/// Returns chunks that were taken out; how many bytes they have.
+/// Frees chunks that were taken out to the upstream; returns their bytes.
 std::size_t pool_resource::parts::give_up(std::unique_ptr<chunk> chunks) noexcept {
   if (!chunks) return 0;
   for (const chunk* c = chunks.get(); c != nullptr; c = c->next.get()) {
     detail::remove_divided(context, c->base, *this);
   }
-  // A hint of a chunk that is gone would be believed once its address is somebody else's.
+  // A stale hint would be used once another chunk has the same address.
   for (std::size_t k = 0; k < shard_count_; ++k) this_shard(k)->where = {};
   std::size_t bytes = 0;
   while (chunks) {
@@ -155,8 +155,8 @@ std::size_t pool_resource::parts::give_up(std::unique_ptr<chunk> chunks) noexcep
   return bytes;
 }
 
-/// Gives back what a peak has left: free chunks beyond a quarter more than two ages needed. A loop
-/// that needs as much again and again, however different its steps, keeps it.
+/// Returns memory after a peak: free chunks beyond 1.25 times what two ages needed. A loop
+/// that needs as much repeatedly keeps it, also with different steps.
 void pool_resource::parts::age() noexcept {
   aging_.store(false, std::memory_order_relaxed);
   std::size_t keep = 0;
@@ -170,7 +170,7 @@ void pool_resource::parts::age() noexcept {
     keep = std::max(keep + keep / 4, detail::counted_bytes);
     if (store_.bytes() <= keep) return;
   }
-  // What the runtime gave to the parent is not the child's to free.
+  // The child must not free memory that the parent's runtime allocated.
   if (detail::in_forked_child()) return;
   gather();
   give_up(take_out([&] { return store_.remove_free(keep); }));
@@ -206,7 +206,7 @@ pool_stats pool_resource::parts::stats() noexcept {
     blocks += s->blocks;
   }
   const std::scoped_lock lock(mutex_);
-  // Counted shard by shard while others go on, so a moment's sum may be anything.
+  // Summed shard by shard while other threads continue, so the sum of a moment may be any value.
   return {store_.bytes() + coming_, static_cast<std::size_t>(std::max<std::int64_t>(used, 0)),
           static_cast<std::size_t>(std::max<std::int64_t>(blocks, 0)), store_.chunks(), peak_};
 }

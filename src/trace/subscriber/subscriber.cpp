@@ -1,6 +1,6 @@
-// Counts what the SYCL runtime is asked to do, on every backend, so that "zero copy" is something a
-// test can measure. A subscriber of XPTI, the runtime's own tracing: libsycl loads it when the
-// environment says so (see python/usmx/counters.py) and tells it each call of the layer below SYCL.
+// Counts the operations of the SYCL runtime, on every backend, so that a test can measure "zero
+// copy". A subscriber of XPTI, the runtime's own tracing: libsycl loads it if the environment says
+// so (see python/usmx/counters.py) and reports each call of the layer below SYCL to it.
 // SPDX-License-Identifier: Apache-2.0
 #include "subscriber.h"
 
@@ -92,8 +92,8 @@ effect counted(const void* arguments) noexcept {
   return {copies, bytes_copied, *as<Parameters>(arguments).pcount};
 }
 
-/// The table of what is counted. Buffers are there beside USM: a library that takes the way round
-/// through a sycl::buffer copies as well. Image copies count without bytes, their size is in
+/// The table of what is counted. Buffers are counted as well as USM, because a library that uses a
+/// sycl::buffer copies too. Image copies count without bytes, because their size is in
 /// pixels.
 effect effect_of(std::uint32_t function, const void* arguments) noexcept {
   switch (function) {
@@ -160,7 +160,7 @@ effect effect_of(std::uint32_t function, const void* arguments) noexcept {
   }
 }
 
-// --- what those who listen get besides
+// --- what listeners get in addition
 
 std::int64_t now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -186,10 +186,10 @@ std::int64_t begin_of(std::uint64_t instance, std::int64_t end) noexcept {
   for (const begun& b : open_calls) {
     if (b.instance == instance && b.time != 0) return b.time;
   }
-  return end;  // it began before anybody listened
+  return end;  // it began before there was a listener
 }
 
-/// The names that kernels were made with; a launch has only the handle.
+/// The names of kernels from their creation; a launch has only the handle.
 struct kernel_names {
   std::mutex mutex;
   std::unordered_map<const void*, std::string> names;
@@ -199,7 +199,7 @@ kernel_names& kernels_made() {
   return all;
 }
 
-/// As its author wrote it: SYCL compilers name kernels by types, and those of text by functions.
+/// As in the source: SYCL compilers name kernels by types, and kernels from text by functions.
 std::string readable(const char* kernel) {
   for (const std::string_view prefix : {"typeinfo name for ", "__sycl_kernel_"}) {
     int status = 0;
@@ -235,7 +235,7 @@ const Parameters& on_queue(usmx_trace_call& call, const void* arguments) noexcep
   return p;
 }
 
-/// Memory, queue and kernel of a call that succeeded, as far as they are worth telling.
+/// Memory, queue and kernel of a successful call, as far as they are reported.
 void describe(std::uint32_t function, const void* arguments, usmx_trace_call& call,
               std::string& kernel) {
   constexpr int host = 1, device = 2, shared = 3;
@@ -331,7 +331,7 @@ void tell(usmx_trace_sink to, std::uint64_t instance, const xpti::function_with_
   to(&call);
 }
 
-/// Runs on whatever thread called the runtime, at the end of each call.
+/// Runs at the end of each call of the runtime, on the calling thread.
 void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_t*,
                std::uint64_t instance, const void* data) {
   const auto& call = *static_cast<const xpti::function_with_args_t*>(data);
@@ -344,7 +344,7 @@ void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_
       call.ret_data && *static_cast<const ur_result_t*>(call.ret_data) != UR_RESULT_SUCCESS;
   if (call.function_id == UR_FUNCTION_KERNEL_CREATE && !did_fail) note_kernel(call.args_data);
   if (e.event == counter_count) return;
-  // Something that the driver does not have is asked for again in another way.
+  // If the driver does not support a call, the runtime makes another one instead.
   const bool is_unsupported = did_fail && *static_cast<const ur_result_t*>(call.ret_data) ==
                                               UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
   if (const usmx_trace_sink to = sink.load(std::memory_order_acquire); to && !is_unsupported) {
@@ -359,7 +359,7 @@ void on_return(std::uint16_t, xpti::trace_event_data_t*, xpti::trace_event_data_
 }
 
 /// The tracing framework that libsycl loaded. Not linked: the wheel holds the same library under
-/// two file names, and a subscriber that binds to the other one hears nothing.
+/// two file names, and a subscriber that binds to the other one gets no calls.
 template <class Function>
 Function* framework_function(const char* name) noexcept {
   const char* path = std::getenv("XPTI_FRAMEWORK_DISPATCHER");

@@ -1,4 +1,4 @@
-/* What the call counter answers: a C interface, so that Python reads it with ctypes and a C++ test
+/* The interface of the call counter, in C, so that Python reads it with ctypes and a C++ test
  * with dlsym, and neither has to be built with it.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -14,7 +14,7 @@ extern "C" {
  * for ever if the environment was not set before that. */
 int usmx_trace_attached(void);
 
-/* What one call did, for those who want more than counts. */
+/* What one call did, for listeners that need more than counts. */
 enum usmx_trace_what {
   usmx_trace_allocation,
   usmx_trace_free,
@@ -37,7 +37,7 @@ struct usmx_trace_call {
   int failed;
 };
 /* Called for each such call when it returns, on the thread that made it, maybe with locks of the
- * runtime held: it must not call the runtime, nor wait for anybody who might. */
+ * runtime held: it must neither call the runtime nor wait for a thread that might. */
 typedef void (*usmx_trace_sink)(const struct usmx_trace_call* call);
 /* From now on calls go to `sink` as well; NULL to stop. One that has begun may still come after. */
 void usmx_trace_set_sink(usmx_trace_sink sink);

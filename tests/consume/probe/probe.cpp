@@ -142,7 +142,7 @@ NB_MODULE(usmx_probe, m) {
       },
       "queue"_a.none(), "bytes"_a);
 
-  // An array that nobody on the Python side holds, kept here across calls.
+  // An array that is not referenced from Python, kept here across calls.
   static std::optional<usmx::array> kept;
   m.def("keep", [](usmx::array x) { kept = std::move(x); });
   m.def("kept", [] { return kept; });

@@ -44,7 +44,7 @@ void finish(long ticket) {
     event = found->event;
     opened = found->opens;
     s.running.erase(found);
-    // Closed before anybody who waits for this command goes on.
+    // Closed before a thread that waits for this command continues.
     if (opened) close();
     s.changed.notify_all();
   }

@@ -16,7 +16,7 @@ struct sigaction previous;
 
 void on_fault(int, siginfo_t* info, void*) {
   std::array<char, 200> text{};
-  // The instruction runs again, into whoever handled faults before (Python's faulthandler, say).
+  // The instruction runs again, into the previous fault handler (such as Python's).
   sigaction(SIGSEGV, &previous, nullptr);
   if (explain(info->si_addr, text.data(), text.size())) defect("%s", text.data());
 }

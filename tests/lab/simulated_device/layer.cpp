@@ -294,7 +294,7 @@ void* CL_API_CALL extension_function(cl_platform_id platform, const char* name) 
   }
   std::fputc('\n', stderr);
   list_live();
-  // Past everybody's clean-up already, so nothing is cut short.
+  // After the clean-up of all libraries, so nothing is cut short.
   if (wanted.strict && (live() != 0 || defects() != 0)) _exit(99);
 }
 

@@ -42,7 +42,7 @@ enum class verdict { foreign, fine, refused };
 /// command in reports. Memory that is not ours is left alone.
 verdict translate(const char* what, const void* p, std::size_t bytes, cl_context context,
                   void*& out);
-/// The same for a kernel's argument, whose extent nobody knows.
+/// The same for a kernel's argument, whose extent is unknown.
 void check_argument(const void* p, cl_context context);
 
 /// While a kernel runs, device memory is accessible at its own address, to the host as well:
@@ -51,7 +51,7 @@ void open() noexcept;
 void close() noexcept;
 
 /// What is forbidden at an address, for the report of a crash; false if it is none of ours or the
-/// answer is not to be had safely now.
+/// answer cannot be found safely now.
 bool explain(const void* address, char* text, std::size_t room) noexcept;
 
 /// From now on a crash on our pages is explained. Called late, because the driver installs handlers
