@@ -1,5 +1,5 @@
-// The noun that travels: checked elements, the queue they are computed on, and whatever keeps them
-// alive. A C++ function that takes or returns one can be called with any library's objects.
+// An array: checked elements, the queue they are computed on, and the owner that keeps them alive.
+// A C++ function that takes or returns one can be called with any library's objects.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr bool is_half<sycl::half> = true;
 /// elements, as a pointer may. Thread-safe as a shared_ptr is.
 class array {
  public:
-  /// No memory, no queue: only to be assigned to.
+  /// Without memory and queue: only to be assigned to.
   array() = default;
 
   /// Memory for `shape` elements in C order; contents undefined.
@@ -31,12 +31,12 @@ class array {
   static array empty(const sycl::queue& queue, std::span<const std::int64_t> shape, dtype type,
                      usm_kind kind = usm_kind::device);
 
-  /// Foreign elements: asks the driver for the kind of the memory and for its extent, and refuses
-  /// what does not lie inside. `keep_alive` may be empty if the caller outlives the array.
-  /// Throws interop_error: not_usm, out_of_allocation. Empty views are taken as they are.
+  /// Foreign elements: queries the driver for the kind and the extent of the memory, and refuses
+  /// elements outside of it. `keep_alive` may be empty if the caller outlives the array.
+  /// Throws interop_error: not_usm, out_of_allocation. Empty views are not checked.
   static array bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive);
 
-  /// Elements inside memory that `keep_alive` owns and the caller knows: nothing is asked or
+  /// Elements inside memory that `keep_alive` owns and the caller knows: nothing is queried or
   /// checked.
   static array over(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
     return {std::move(elements), queue, std::move(keep_alive)};
@@ -66,7 +66,7 @@ class array {
   void used_on(const sycl::queue& queue) const {
     if (owner_) owner_->used_on(queue);
   }
-  /// Call after the last of them was submitted, with its event, where there is one.
+  /// Call after the last of them was submitted, with its event, if there is one.
   void used_until(const sycl::queue& queue, const sycl::event& last) const noexcept {
     if (owner_) owner_->used_until(queue, last);
   }
@@ -74,7 +74,7 @@ class array {
   void used_until(const sycl::queue& queue) const noexcept {
     if (owner_) owner_->used_until(queue);
   }
-  /// Waits for pending work on the memory, if there is some.
+  /// Waits for pending commands on the memory, if there are any.
   void wait() const {
     if (owner_) owner_->wait();
   }

@@ -1,5 +1,5 @@
-// The CPU driver that came with the runtime: where it is, how the OpenCL loader learns of it
-// without a variable of the user's, and what to say if that was too late.
+// The CPU driver that is installed with the runtime: where it is, how the OpenCL loader finds it
+// without an environment variable of the user, and the message if that was too late.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace usmx {
 
-/// What was found, and done, when libusmx was loaded.
+/// What was found and set when libusmx was loaded.
 struct driver_search {
   /// libintelocl.so of the environment; empty if there is none.
   std::string driver;
@@ -19,14 +19,14 @@ struct driver_search {
   /// runtime uses what was first.
   std::string early_loader;
   std::string early_tbb;
-  /// Who brought the loader: packages and libraries that need libsycl or libOpenCL.
+  /// What loaded the loader: packages and libraries that need libsycl or libOpenCL.
   std::vector<std::string> early_users;
 };
 
 /// The search that was made when the library was loaded.
 const driver_search& cpu_driver() noexcept;
 
-/// Why the CPU driver does not answer and which line helps, as sentences that begin with a space.
+/// Why the CPU driver was not found and how to fix it, as sentences that begin with a space.
 std::string missing_driver_text();
 
 }  // namespace usmx

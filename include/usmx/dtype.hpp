@@ -38,17 +38,17 @@ class dtype {
   constexpr dtype() noexcept = default;
 
   /// Reads a type string such as "<f4". Accepts '<', '|' and '=' (and '>' for one-byte types).
-  /// Faults: typestr_malformed, typestr_unsupported (an 'O', 'S', 'M', ... or a size nobody has),
+  /// Faults: typestr_malformed, typestr_unsupported ('O', 'S', 'M', ... or an unsupported size),
   /// typestr_byte_order. `out` is written only on success. Needs no heap.
   static fault parse(std::string_view typestr, dtype& out) noexcept;
 
-  /// A record of the given fields, in order and without gaps (padding is a field without a name).
+  /// A packed record of the given fields, in order (padding is a field without a name).
   /// `itemsize` is the size that the typestr promised. Faults: typedescr_malformed (a name or title
   /// twice, a negative length, more than 64 dimensions, more than 32 levels of records),
   /// typedescr_size (another size, none, or more than 2^31 - 1 bytes). `out` is written only on
   /// success.
   static fault make_record(fields members, std::size_t itemsize, dtype& out);
-  /// The bytes that the given fields take without gaps: the `itemsize` of a nested record, which no
+  /// The packed size in bytes of the given fields: the `itemsize` of a nested record, which no
   /// typestr states. Faults: typedescr_malformed, typedescr_size. `bytes` is written only on
   /// success.
   static fault packed_size(const fields& members, std::size_t& bytes) noexcept;

@@ -1,5 +1,5 @@
 // Everything that can be wrong with foreign memory has one name here, so that a pure check can stay
-// `noexcept` and whoever reports it can still say which field, what it held and what was expected.
+// `noexcept` and its caller can still say which field, what it held and what was expected.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -39,14 +39,14 @@ enum class fault : std::uint8_t {
   rank_mismatch,
 };
 
-/// The rule that a fault breaks, as a sentence fragment: "must be ...". Never null; empty for none.
-/// The message table stands in src/core/error.cpp.
+/// What is wrong, as a sentence without subject: "is not ...". Never null; empty for none.
+/// The message table is in src/core/error.cpp.
 std::string_view message(fault f) noexcept;
 
-/// The field of the protocol that a fault speaks of: "shape", "typestr", "data", ... Never null.
+/// The field of the protocol that a fault is about: "shape", "typestr", "data", ... Never null.
 std::string_view field_of(fault f) noexcept;
 
-/// Memory described by somebody else cannot be used as described. Python sees a ValueError.
+/// Memory of another library cannot be used as described. Python sees a ValueError.
 class interop_error : public std::invalid_argument {
  public:
   interop_error(fault code, const std::string& what) : std::invalid_argument(what), code_(code) {}
@@ -62,7 +62,7 @@ class allocation_error : public std::bad_alloc {
  public:
   allocation_error(std::size_t bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
   const char* what() const noexcept override { return what_.c_str(); }
-  /// Bytes that were asked for.
+  /// The requested bytes.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -82,7 +82,7 @@ class build_error : public std::runtime_error {
   std::string log_;
 };
 
-/// No SYCL device, platform or driver fits a request; `what()` says what there is and what to
+/// No SYCL device, platform or driver matches; `what()` says what is available and what to
 /// install. Python sees a RuntimeError.
 class device_error : public std::runtime_error {
  public:

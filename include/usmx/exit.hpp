@@ -1,10 +1,10 @@
-// How a process ends while threads of it are still inside the driver.
+// Ends a process while threads of it are still inside the driver.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace usmx {
 
-/// Call right before `exit`, where threads may be left that nothing joins. If one of them has used
+/// Call right before `exit` if detached threads may be left. If one of them has used
 /// the driver, the process then ends after its exit handlers so far, with its output written and
 /// its exit code, but without the driver's own clean-up: that crashes under a thread that is
 /// inside.

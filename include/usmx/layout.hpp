@@ -1,6 +1,6 @@
 // Where the elements of an n-dimensional array lie, counted in elements, never in bytes: the unit
-// of the protocol, of DLPack and of kernels. Overflow is checked here once, so that nobody else has
-// to.
+// of the protocol, of DLPack and of kernels. Overflow is checked here once, so that no other code
+// has to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -88,7 +88,7 @@ class layout {
   layout() noexcept = default;
   layout(const layout&) = default;
   layout(layout&&) noexcept = default;
-  /// All or nothing, should memory run out.
+  /// Strong guarantee: unchanged if memory runs out.
   layout& operator=(const layout& o) { return *this = layout(o); }
   layout& operator=(layout&&) noexcept = default;
   ~layout() = default;
@@ -100,8 +100,8 @@ class layout {
   /// Fortran order, same faults.
   static fault f_order(extents shape, std::size_t itemsize, layout& out);
   /// Given strides. Faults: those of c_order, strides_rank, strides_overflow. A stride that reaches
-  /// no element (in an empty array, or of a dimension of length one) may hold anything; one too big
-  /// to be counted in bytes is replaced.
+  /// no element (in an empty array, or of a dimension of length one) may have any value; one that
+  /// is too large to be counted in bytes is replaced.
   static fault strided(extents shape, extents strides, std::size_t itemsize, layout& out);
 
   int rank() const noexcept { return static_cast<int>(shape_.size()); }
@@ -113,14 +113,14 @@ class layout {
   /// The size of an element, in bytes, up to which everything is known to fit.
   std::size_t itemsize() const noexcept { return itemsize_; }
 
-  /// As NumPy decides it: dimensions of length one do not matter, an empty array is both.
+  /// As in NumPy: dimensions of length one do not matter, an empty array is both.
   bool is_c_contiguous() const noexcept;
   bool is_f_contiguous() const noexcept;
 
   /// What indexing with a slice or an integer does to one axis: the new layout plus the distance,
   /// in elements, from the old first element to the new one (zero if either is empty). All `count`
-  /// positions from `start` by `step` must lie inside; `start` is not looked at if `count` is zero.
-  /// Throws std::out_of_range if they do not, or if there is no such axis; std::invalid_argument
+  /// positions from `start` by `step` must lie inside; `start` is ignored if `count` is zero.
+  /// Throws std::out_of_range if they do not, or if the axis does not exist; std::invalid_argument
   /// for a step of zero or a negative count.
   layout sliced(int axis, std::int64_t start, std::int64_t count, std::int64_t step,
                 std::int64_t& shift) const;

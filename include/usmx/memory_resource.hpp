@@ -1,5 +1,5 @@
-// Where bytes come from: one interface for the driver, for pools and for everything that stands on
-// them, and who serves whom by default.
+// Memory resources: one interface for the driver, for pools and for the adaptors that are stacked
+// on them, and the default resources.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,14 +18,14 @@
 
 namespace usmx {
 
-/// Alignment in bytes of an allocation that asks for none: a cache line, and what JAX and Arrow
-/// want.
+/// Default alignment of an allocation in bytes: a cache line, which JAX and Arrow
+/// require.
 inline constexpr std::size_t default_alignment = 64;
 
 /// As std::has_single_bit, which is a call where the compiler may not count on popcnt.
 constexpr bool is_power_of_two(std::size_t n) noexcept { return n != 0 && (n & (n - 1)) == 0; }
 
-/// Where bytes come from, shaped as std::pmr::memory_resource. Pools and adaptors stack on an
+/// A source of memory, modelled on std::pmr::memory_resource. Pools and adaptors stack on an
 /// upstream resource; a new behaviour is a new class, never a flag on an old one.
 class memory_resource {
  public:
@@ -41,14 +41,14 @@ class memory_resource {
       refuse_alignment(alignment);
     return do_allocate(bytes, alignment);
   }
-  /// Returns what `allocate` gave, with the same numbers. The bytes must not be in use any more.
+  /// Frees memory of `allocate`, with the same size and alignment. It must not be in use any more.
   void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
     if (p != nullptr) do_deallocate(p, bytes, alignment);
   }
 
-  /// The same for callers that hold a lock which others need, as Python's: null or false, and
-  /// nothing has happened, where that takes a question to the driver or waits for anything. Nor
-  /// while somebody records, which is no matter of nanoseconds: the other way is the recorded one.
+  /// The same for callers that hold a lock which others need, such as the GIL: null or false, and
+  /// nothing was changed, if the call would query the driver or wait. The same while allocations
+  /// are traced, which is slow: the functions above are traced.
   [[nodiscard]] void* try_allocate(std::size_t bytes,
                                    std::size_t alignment = default_alignment) noexcept {
     return is_power_of_two(alignment) && !is_traced() ? do_try_allocate(bytes, alignment) : nullptr;
@@ -58,27 +58,27 @@ class memory_resource {
     return p == nullptr || (!is_traced() && do_try_deallocate(p, bytes, alignment));
   }
 
-  /// Bytes for commands on `queue`. If `pending` comes back set, earlier commands there may use
-  /// them until that event: other queues and the host have to wait for it. Throws as above.
+  /// Memory for commands on `queue`. If `pending` is set on return, earlier commands there may use
+  /// it until that event: other queues and the host have to wait for it. Throws as above.
   [[nodiscard]] void* allocate_on(const sycl::queue& queue, std::size_t bytes,
                                   std::size_t alignment, std::optional<sycl::event>& pending) {
     if (!is_power_of_two(alignment)) [[unlikely]]
       refuse_alignment(alignment);
     return do_allocate_on(queue, bytes, alignment, pending);
   }
-  /// Takes bytes back that commands on `queue`, which is in-order, may use until `last`. False if
-  /// this resource does not order by queues: then `deallocate` is to be called after that event.
+  /// Frees memory that commands on the in-order `queue` may use until `last`. False if this
+  /// resource is not queue-ordered: then call `deallocate` after that event.
   [[nodiscard]] bool deallocate_on(const sycl::queue& queue, const sycl::event& last, void* p,
                                    std::size_t bytes, std::size_t alignment) noexcept {
     return do_deallocate_on(queue, last, p, bytes, alignment);
   }
-  /// From now on a block of `bytes` is one of `other_bytes`. False if it has no room or too much.
+  /// Turns a block of `bytes` into one of `other_bytes`. False if it is too small or too large.
   [[nodiscard]] bool resize(void* p, std::size_t bytes, std::size_t alignment,
                             std::size_t other_bytes) noexcept {
     return bytes == other_bytes || do_resize(p, bytes, alignment, other_bytes);
   }
 
-  /// The resource that this one stands on; null for a source of memory.
+  /// The upstream of this resource; null if it has none.
   virtual std::shared_ptr<memory_resource> stands_on() const noexcept { return nullptr; }
   virtual usm_kind kind() const noexcept = 0;
   virtual sycl::context context() const = 0;
@@ -101,12 +101,12 @@ class memory_resource {
   [[noreturn]] static void refuse_alignment(std::size_t alignment);
 };
 
-/// Straight from the SYCL runtime. The only place of the library that calls `sycl::free`.
+/// Directly from the SYCL runtime. The only place of the library that calls `sycl::free`.
 class usm_resource final : public memory_resource {
  public:
   usm_resource(sycl::context context, sycl::device device, usm_kind kind);
   /// The same for a driver that aligns small blocks to no more than `most_alignment`: blocks that
-  /// need more begin inside of larger ones. Without it, what is known of the device's backend.
+  /// need more begin inside of larger ones. Default: from the table of backends.
   usm_resource(sycl::context context, sycl::device device, usm_kind kind,
                std::size_t most_alignment);
   ~usm_resource() override;
@@ -126,26 +126,26 @@ class usm_resource final : public memory_resource {
   sycl::device device_;
   usm_kind kind_;
   std::size_t most_alignment_;
-  std::unique_ptr<shifted_blocks> shifted_;  // null where the driver aligns as it is asked
+  std::unique_ptr<shifted_blocks> shifted_;  // null if the driver supports all alignments
 };
 
-/// The resource that serves a (context, device, kind) by default, one for all libraries of the
-/// process: a pool with queue order. With the environment variable USMX_POOL=0 each request is one
-/// of the driver. Throws device_error if the device lacks that kind of USM, std::invalid_argument
+/// The default resource of a (context, device, kind), shared by all libraries of the process: a
+/// queue-ordered pool. With the environment variable USMX_POOL=0 each request goes to the
+/// driver. Throws device_error if the device lacks that kind of USM, std::invalid_argument
 /// if USMX_POOL is neither 0 nor 1.
 std::shared_ptr<memory_resource> default_resource(const sycl::queue& queue, usm_kind kind);
 
-/// From now on `resource` serves its context, device and kind by default, for all libraries of the
-/// process; what was allocated before goes back to where it came from. Returns the resource that
-/// served so far, null if nobody had asked for one yet. It is kept until it is replaced.
+/// Makes `resource` the default of its context, device and kind, for all libraries of the process;
+/// earlier allocations are freed through their own resource. Returns the previous default, null if
+/// it was not used yet. The resource is kept until it is replaced.
 /// Throws std::invalid_argument for null.
 std::shared_ptr<memory_resource> set_default_resource(std::shared_ptr<memory_resource> resource);
 
-/// Those that serve by default now: of every context, device and kind that somebody asked for.
+/// The current default resources: of every context, device and kind that was used.
 std::vector<std::shared_ptr<memory_resource>> default_resources();
 
-/// On the thread that made it, and as long as it lives, `resource` serves its context, device and
-/// kind by default, whatever all others draw from; of several the one made last.
+/// Makes `resource` the default of its context, device and kind on the thread that constructs this,
+/// during its lifetime; of several, the last one applies.
 class using_resource {
  public:
   /// Throws std::invalid_argument for null.
@@ -153,14 +153,14 @@ class using_resource {
   using_resource(const using_resource&) = delete;
   using_resource& operator=(const using_resource&) = delete;
   ~using_resource() { end(); }
-  /// Ends it now. False, and nothing has happened, on another thread than the one that made it.
+  /// Ends it now. False, and nothing was changed, on another thread than that of construction.
   bool end() noexcept;
 
  private:
   std::size_t number_;
 };
-/// Waits for what was put aside, and returns the free memory of the default pools to the driver:
-/// how many bytes. Happens by itself when the driver has no more and when the process ends.
+/// Waits for deferred memory, and returns the free memory of the default pools to the driver;
+/// returns its bytes. Called automatically when the driver has no more and at process exit.
 std::size_t trim_default_resources() noexcept;
 
 }  // namespace usmx

@@ -1,5 +1,5 @@
-// Memory that is fast to get: the driver takes microseconds to milliseconds for each allocation,
-// and on a CPU a page fault for every page that is used again. A pool asks it rarely.
+// Fast allocation: the driver takes microseconds to milliseconds for each allocation, and on a CPU
+// a page fault for every page that is reused. A pool calls it rarely.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,59 +17,59 @@ namespace usmx {
 struct pool_limits {
   /// Never more than this from the upstream, used or not.
   std::size_t most = std::numeric_limits<std::size_t>::max();
-  /// Above this, memory goes back to the upstream as soon as a whole piece of it is free, instead
-  /// of waiting for `trim`.
+  /// Above this, memory is returned to the upstream as soon as a whole chunk is free, instead of
+  /// waiting for `trim`.
   std::size_t release_above = std::numeric_limits<std::size_t>::max();
-  /// Whether the system shall map what is taken in huge pages. Only on a CPU device, whose memory
-  /// is the process's own: first use of the bytes costs a fifth there, and counts whole pages.
+  /// Whether to request huge pages for chunks from the system. Only on a CPU device, whose memory
+  /// is the process's own: first use of memory costs a fifth there, and maps whole huge pages.
   bool huge_pages = true;
 };
 
 /// What a pool holds at one moment, in bytes where nothing else is said.
 struct pool_stats {
-  std::size_t held = 0;    ///< taken from the upstream
-  std::size_t used = 0;    ///< asked for by the blocks that are alive
-  std::size_t blocks = 0;  ///< how many are alive
-  std::size_t chunks = 0;  ///< in how many pieces `held` was taken
+  std::size_t held = 0;    ///< allocated from the upstream
+  std::size_t used = 0;    ///< requested, of the live blocks
+  std::size_t blocks = 0;  ///< number of live blocks
+  std::size_t chunks = 0;  ///< number of upstream allocations in `held`
   std::size_t peak = 0;    ///< the most that was held at once
 };
 
 /// A part of a chunk, at one moment.
 struct held_block {
-  /// `waiting`: given back, but commands may still use it (queue_ordered_resource).
+  /// `waiting`: freed, but commands may still use it (queue_ordered_resource).
   enum class state : std::uint8_t { used, free, waiting };
 
   std::size_t offset;  ///< in bytes, from the chunk's beginning
-  std::size_t bytes;   ///< as many as it takes up: the blocks of a chunk fill it without a gap
-  std::size_t asked;   ///< of them asked for; 0 where free
+  std::size_t bytes;   ///< occupied: the blocks of a chunk fill it completely
+  std::size_t asked;   ///< of them requested; 0 if free
   state now;
 };
 
-/// A piece of the upstream's memory and what is in it, at one moment.
+/// A chunk from the upstream and its blocks, at one moment.
 struct held_chunk {
   std::byte* base;
   std::size_t bytes;
-  std::vector<held_block> blocks;  ///< by offset; free neighbours are one
+  std::vector<held_block> blocks;  ///< by offset; adjacent free blocks are merged
 };
 
-/// Divides large pieces of the upstream into blocks and keeps what comes back.
+/// Divides large chunks from the upstream into blocks and reuses freed blocks.
 ///
-/// Blocks up to 32 KiB share slabs of one size each; larger ones are cut where they fit best and
-/// grow together again when they are free. All book-keeping is in host memory: the pool never looks
-/// at the bytes that it divides, so they may be on a device. A block that came back is given out
-/// again without waiting for any queue: return it when no command uses it any more, as owners do.
+/// Blocks up to 32 KiB share slabs of one size each; larger ones are allocated by best fit and
+/// merged again when they are free. All metadata is in host memory: the pool never accesses the
+/// memory that it divides, so it may be device memory. A freed block is reused without waiting
+/// for any queue: free it when no command uses it any more, as owners do.
 ///
-/// Where blocks begin and end is known to `describe_allocation`, so an array is refused that leaves
-/// its block, although the driver sees one large allocation.
+/// `describe_allocation` knows where blocks begin and end, so an array that exceeds its block is
+/// refused, although the driver sees one large allocation.
 ///
-/// Thread-safe. Threads find blocks in magazines of their own most of the time, and take no lock
-/// that another one waits for. Giving a block back that the pool did not give, or twice, ends the
-/// program with a message, as `free` does.
+/// Thread-safe. Threads mostly find blocks in magazines of their own, and take no lock that another
+/// one waits for. Freeing a block that is not from the pool, or twice, ends the program with a
+/// message, as `free` does.
 class pool_resource final : public memory_resource {
  public:
   /// Throws std::invalid_argument without an upstream.
   explicit pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits = {});
-  /// Returns everything to the upstream. All blocks must have come back.
+  /// Returns everything to the upstream. All blocks must have been freed.
   ~pool_resource() override;
 
   usm_kind kind() const noexcept override;
@@ -79,14 +79,14 @@ class pool_resource final : public memory_resource {
   const pool_limits& limits() const noexcept;
   std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream(); }
 
-  /// Returns free memory to the upstream until at most `keep` bytes are held; how many bytes went
-  /// back. A piece with a block alive in it stays.
+  /// Returns free memory to the upstream until at most `keep` bytes are held; returns their
+  /// number. A chunk with a live block is kept.
   std::size_t trim(std::size_t keep = 0) noexcept;
-  /// Takes memory from the upstream until at least `bytes` are held. Throws allocation_error.
+  /// Allocates from the upstream until at least `bytes` are held. Throws allocation_error.
   void reserve(std::size_t bytes);
   pool_stats stats() const noexcept;
-  /// All chunks by address, with what is in them. Other threads wait meanwhile where they need more
-  /// than their magazines have; what those hold is shown as free.
+  /// All chunks by address, with their blocks. Other threads wait meanwhile if they need more
+  /// than their magazines have; blocks in magazines are shown as free.
   std::vector<held_chunk> snapshot() const;
 
  private:

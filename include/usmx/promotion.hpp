@@ -1,4 +1,4 @@
-// The type that NumPy computes with when types meet, without NumPy: what expressions over arrays of
+// NumPy's type promotion, without NumPy: what expressions over arrays of
 // different element types need before a kernel can be written for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace usmx {
 /// An element type as it takes part in a promotion.
 struct operand_type {
   dtype type;
-  /// A number of the program's text, of which only the class counts: float32 times 2.0 stays
+  /// A literal number, of which only the class counts: float32 times 2.0 stays
   /// float32 (NEP 50). Its own type is bool, int64, uint64, float64 or complex128.
   bool weak = false;
 };
@@ -30,7 +30,7 @@ dtype number_type(int index) noexcept;
 /// What `numpy.promote_types` gives; empty if one is a record.
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept;
 
-/// What `numpy.result_type` gives for all of them; empty for records and for nothing at all.
+/// What `numpy.result_type` gives for all of them; empty for records and for an empty list.
 std::optional<dtype> result_type(std::span<const operand_type> operands) noexcept;
 
 /// What `numpy.can_cast(from, to, "same_kind")` gives: no cast from numbers with a fraction to

@@ -1,5 +1,5 @@
-// Memory that is freed while commands run is what the next command on the same queue needs: an
-// in-order queue reaches it only after them, so it can be given out again without waiting.
+// Memory that is freed while commands use it can be reused by later commands on the same queue: an
+// in-order queue runs them after the earlier ones, so no wait is needed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,28 +13,28 @@ namespace usmx {
 
 /// What a queue-ordered resource keeps from its upstream at one moment.
 struct queue_order_stats {
-  std::size_t bytes = 0;   ///< asked for by the blocks that came back and wait for a queue
+  std::size_t bytes = 0;   ///< requested, of the freed blocks that wait for a queue
   std::size_t blocks = 0;  ///< how many wait
   std::size_t queues = 0;  ///< for how many queues
-  std::size_t reused = 0;  ///< how often a block was given out again without waiting, ever
-  std::size_t passed = 0;  ///< how often one went back to the upstream after its queue passed
+  std::size_t reused = 0;  ///< how often a block was reused without waiting, in total
+  std::size_t passed = 0;  ///< how often one was freed to the upstream after its commands
 };
 
-/// Orders blocks by queues, on top of any other resource.
+/// Queue-ordered allocation, on top of any other resource.
 ///
-/// `deallocate_on` keeps a block until the commands before it on its queue have passed; then it
-/// goes to the upstream. Until then `allocate_on` of the same queue gives it out again at once, for
-/// the same number of bytes or for as many as the upstream can make of the block (`resize`). Other
-/// queues, and `allocate`, get it from the upstream only, after the commands have passed.
+/// `deallocate_on` keeps a block until the commands before it on its queue have ended; then it is
+/// freed to the upstream. Until then `allocate_on` of the same queue reuses it at once, for the
+/// same number of bytes or for another that the upstream can make of the block (`resize`). Other
+/// queues, and `allocate`, get it from the upstream only, after the commands have ended.
 ///
-/// Nothing waits but an allocation that found no memory: it waits for what is still in use, returns
-/// it, and tries again. Blocks that have passed are found by later allocations, a few at a time, by
-/// `collect` and by `drain`. A queue may end while blocks wait for it. Thread-safe.
+/// Only an allocation that found no memory waits: for the blocks still in use, which it frees, and
+/// tries again. Idle blocks are found by later allocations, a few at a time, by `collect` and by
+/// `drain`. A queue may be destroyed while blocks wait for it. Thread-safe.
 class queue_ordered_resource final : public memory_resource {
  public:
   /// Throws std::invalid_argument without an upstream.
   explicit queue_ordered_resource(std::shared_ptr<memory_resource> upstream);
-  /// Waits for what is in use and returns it. All blocks must have come back.
+  /// Waits for blocks in use and frees them. All blocks must have been freed.
   ~queue_ordered_resource() override;
 
   usm_kind kind() const noexcept override;
@@ -43,19 +43,19 @@ class queue_ordered_resource final : public memory_resource {
   const std::shared_ptr<memory_resource>& upstream() const noexcept;
   std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream(); }
 
-  /// A block that came back and waits.
+  /// A freed block that waits.
   struct block {
     void* data;
     std::size_t bytes;
     std::size_t queue;  ///< a number for each queue for which blocks wait
   };
-  /// What waits, for each queue in the order in which it came back.
+  /// The waiting blocks, for each queue in the order in which they were freed.
   std::vector<block> waiting() const;
   queue_order_stats stats() const noexcept;
 
-  /// Returns what has passed to the upstream; how many blocks still wait.
+  /// Frees idle blocks to the upstream; returns how many still wait.
   std::size_t collect() noexcept;
-  /// Waits for all that wait, and returns them.
+  /// Waits for all waiting blocks, and frees them.
   void drain() noexcept;
 
  private:
@@ -74,17 +74,17 @@ class queue_ordered_resource final : public memory_resource {
   std::shared_ptr<parts> parts_;
 };
 
-/// Whether the device orders allocations by queues itself (sycl_ext_oneapi_async_memory_alloc):
+/// Whether the device has its own queue-ordered allocation (sycl_ext_oneapi_async_memory_alloc):
 /// Level Zero and CUDA devices do, OpenCL ones do not.
 bool has_async_allocation(const sycl::device& device);
 
 /// The device's own form of the same: the runtime allocates and frees as commands of a queue.
-/// `allocate` and `deallocate` go through a queue of its own.
+/// `allocate` and `deallocate` use a queue of the resource.
 class async_resource final : public memory_resource {
  public:
   /// Throws device_error if the device cannot, std::invalid_argument for an unknown kind.
   async_resource(sycl::context context, sycl::device device, usm_kind kind);
-  /// All blocks must have come back.
+  /// All blocks must have been freed.
   ~async_resource() override;
 
   usm_kind kind() const noexcept override { return kind_; }

@@ -1,5 +1,5 @@
-// What a resource can do besides handing out bytes, one class for each: they stand on any other
-// resource and on each other, so a program builds the one it needs.
+// Memory resources that add one behaviour each to an upstream resource: they can be stacked in any
+// order, so a program builds the combination it needs.
 //   auto counted = std::make_shared<statistics_resource>(
 //       std::make_shared<limiting_resource>(default_resource(queue, usm_kind::device), 1 << 30));
 // SPDX-License-Identifier: Apache-2.0
@@ -26,8 +26,8 @@
 
 namespace usmx {
 
-/// What all resources that stand on one other have in common: requests and blocks pass through them
-/// together with the queue that they are for, so what the upstream orders by queues stays ordered.
+/// The common base of resources with one upstream: requests and blocks are passed on together with
+/// their queue, so that a queue-ordered upstream keeps its order.
 /// Thread-safe if the upstream is.
 class stacked_resource : public memory_resource {
  public:
@@ -40,7 +40,7 @@ class stacked_resource : public memory_resource {
   std::shared_ptr<memory_resource> stands_on() const noexcept override { return upstream_; }
 
  protected:
-  /// What somebody asks for, with the queue that it is for if there is one.
+  /// A request, with its queue if there is one.
   struct request {
     std::size_t bytes;
     std::size_t alignment;
@@ -48,10 +48,10 @@ class stacked_resource : public memory_resource {
     std::optional<sycl::event>* pending = nullptr;
 
     void* pass_to(memory_resource& upstream) const;
-    /// Gives back what that resource gave, because of an error on the way down.
+    /// Frees what that resource allocated, after an error.
     void undo(memory_resource& upstream, void* p) const noexcept;
   };
-  /// What somebody gives back, with the queue whose commands may use it until `last`, if any.
+  /// A freed block, with the queue whose commands may use it until `last`, if any.
   struct returned_block {
     void* data;
     std::size_t bytes;
@@ -59,14 +59,14 @@ class stacked_resource : public memory_resource {
     const sycl::queue* queue = nullptr;
     const sycl::event* last = nullptr;
 
-    /// False, and nothing has happened, if that resource does not order by queues. Never without
+    /// False, and nothing was changed, if that resource is not queue-ordered. Never without
     /// a queue.
     bool pass_to(memory_resource& upstream) const noexcept;
   };
 
  private:
   virtual void* serve(const request& asked) { return asked.pass_to(*upstream_); }
-  /// False, and nothing has happened, if the block cannot be taken before its commands are done.
+  /// False, and nothing was changed, if the block cannot be taken before its commands have ended.
   virtual bool take_back(const returned_block& b) noexcept { return b.pass_to(*upstream_); }
 
   void* do_allocate(std::size_t bytes, std::size_t alignment) final {
@@ -87,22 +87,22 @@ class stacked_resource : public memory_resource {
   std::shared_ptr<memory_resource> upstream_;
 };
 
-/// Counts what passes through, in bytes as they were asked for.
+/// Counts allocations, in requested bytes.
 class statistics_resource final : public stacked_resource {
  public:
   struct figures {
-    std::size_t bytes = 0;         ///< alive
-    std::size_t peak_bytes = 0;    ///< the most that was alive at once
-    std::size_t total_bytes = 0;   ///< ever
-    std::size_t blocks = 0;        ///< alive
-    std::size_t peak_blocks = 0;   ///< the most that were alive at once
-    std::size_t total_blocks = 0;  ///< ever
+    std::size_t bytes = 0;         ///< in use
+    std::size_t peak_bytes = 0;    ///< the most in use at once
+    std::size_t total_bytes = 0;   ///< of all allocations
+    std::size_t blocks = 0;        ///< in use
+    std::size_t peak_blocks = 0;   ///< the most in use at once
+    std::size_t total_blocks = 0;  ///< of all allocations
     std::size_t failures = 0;      ///< requests that threw
   };
   using stacked_resource::stacked_resource;
-  /// The figures of one moment; exact while nobody allocates.
+  /// The figures of one moment; exact while no thread allocates.
   figures now() const noexcept;
-  /// Peaks begin anew from what is alive.
+  /// Resets the peaks to the current use.
   void reset_peaks() noexcept;
 
  private:
@@ -113,12 +113,12 @@ class statistics_resource final : public stacked_resource {
   std::atomic<std::size_t> blocks_{0}, peak_blocks_{0}, total_blocks_{0}, failures_{0};
 };
 
-/// Lets no more than `most` bytes be alive at once. Above that it throws allocation_error.
+/// Limits the bytes in use to `most`. Above that it throws allocation_error.
 class limiting_resource final : public stacked_resource {
  public:
   limiting_resource(std::shared_ptr<memory_resource> upstream, std::size_t most);
   std::size_t most() const noexcept { return most_; }
-  /// Bytes alive.
+  /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
  private:
@@ -129,14 +129,14 @@ class limiting_resource final : public stacked_resource {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Serves each request from the resource for its size.
+/// Allocates each request from the resource for its size.
 class binning_resource final : public stacked_resource {
  public:
   struct bin {
     std::size_t most;  ///< bytes: the largest request that it serves
     std::shared_ptr<memory_resource> resource;
   };
-  /// `upstream` serves what is larger than every bin. Throws std::invalid_argument if a bin has no
+  /// `upstream` is used above the largest bin. Throws std::invalid_argument if a bin has no
   /// resource or one of another context, device or kind.
   binning_resource(std::shared_ptr<memory_resource> upstream, std::vector<bin> bins);
 
@@ -149,7 +149,7 @@ class binning_resource final : public stacked_resource {
 };
 
 /// Aligns every block of at least `from` bytes to `least` bytes or more: for huge pages, direct
-/// file access or vector loads that trust it.
+/// file access or vector loads that rely on it.
 class aligned_resource final : public stacked_resource {
  public:
   /// Throws std::invalid_argument if `least` is not a power of two.
@@ -165,7 +165,7 @@ class aligned_resource final : public stacked_resource {
   std::size_t from_;
 };
 
-/// Knows which blocks are alive, since when, and who asked for them. For finding leaks: a request
+/// Records live blocks, their order and their call stacks. For finding leaks: a request
 /// takes microseconds.
 class tracking_resource final : public stacked_resource {
  public:
@@ -176,12 +176,12 @@ class tracking_resource final : public stacked_resource {
     std::size_t number;          ///< of the request, counted from 1
     std::size_t thread;          ///< a number for each thread
     std::vector<void*> callers;  ///< return addresses, the innermost first; empty if unknown
-    std::string note;            ///< what `describe` said
+    std::string note;            ///< the result of `describe`
   };
-  /// Says who asks, on the thread that asks: for programs whose callers are no functions of C++.
+  /// Describes the caller, on its thread: for programs whose callers are not C++ functions.
   using describe = std::function<std::string()>;
   explicit tracking_resource(std::shared_ptr<memory_resource> upstream, describe who = {});
-  /// What is alive, the oldest first.
+  /// The live blocks, the oldest first.
   std::vector<block> alive() const;
   /// The same as text, with the names of the callers where the system knows them.
   std::string report() const;
@@ -217,11 +217,11 @@ class logging_resource final : public stacked_resource {
   std::chrono::steady_clock::time_point begin_;
 };
 
-/// Asks a function to free something when there is no memory left, and tries again as long as it
+/// Calls a function to free something when there is no memory left, and tries again as long as it
 /// returns true.
 class failure_callback_resource final : public stacked_resource {
  public:
-  /// Gets the bytes that were asked for; runs on the thread that asks, and may free and allocate.
+  /// Gets the requested bytes; runs on the thread of the request, and may free and allocate.
   using callback = std::function<bool(std::size_t bytes)>;
   failure_callback_resource(std::shared_ptr<memory_resource> upstream, callback on_failure);
 
@@ -231,8 +231,8 @@ class failure_callback_resource final : public stacked_resource {
   callback on_failure_;
 };
 
-/// Moves shared memory to the device as soon as it is there, on a queue; other kinds pass as they
-/// are. A block that goes waits for its prefetch.
+/// Prefetches new shared memory to the device, on a queue; other kinds are passed on unchanged.
+/// A freed block waits for its prefetch.
 class prefetch_resource final : public stacked_resource {
  public:
   /// Throws std::invalid_argument if the queue is of another context.

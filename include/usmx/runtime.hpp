@@ -1,5 +1,5 @@
-// What SYCL leaves to every program: finding a device by name, sharing one queue per device, and
-// asking the driver where an allocation begins and ends.
+// What SYCL does not provide: finding a device by name, sharing one queue per device, and
+// querying the driver for the extent of an allocation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,10 +26,10 @@ std::vector<sycl::device> devices();
 
 /// The device that a filter string names: "backend:type:index" with any part left out ("opencl",
 /// "cpu", "gpu:1", "level_zero:gpu", "0"); "" is the default device. The index counts the devices
-/// that the other parts let through, in the order of `devices()`. Alternatives are separated by
+/// that match the other parts, in the order of `devices()`. Alternatives are separated by
 /// commas ("gpu,cpu"): the first that exists is taken. Letter case does not matter.
 /// Throws std::invalid_argument if the string is malformed, naming the wrong part; device_error if
-/// there is no such device, with the list of what there is and, without any, how to install a
+/// no device matches, with the list of available devices and, without any, how to install a
 /// driver.
 sycl::device select_device(std::string_view filter);
 
@@ -53,7 +53,7 @@ const sycl::queue& default_queue(const sycl::device& device);
 const sycl::queue& default_queue();
 
 /// A cached in-order queue for memory that came with a context only. `device` must belong to it.
-/// Few are kept: a context that has not been seen for long is let go.
+/// Few are kept: the least recently used contexts are dropped.
 sycl::queue queue_for(const sycl::context& context, const sycl::device& device);
 
 /// A new queue whose asynchronous errors are thrown by its next `wait_and_throw`. SYCL's own
@@ -65,7 +65,7 @@ sycl::queue make_queue(const sycl::context& context, const sycl::device& device,
 /// throws.
 usm_kind kind_of(const void* p, const sycl::context& context) noexcept;
 /// The device that `p` was allocated for; for host memory the first of the context.
-/// Throws interop_error (fault::not_usm) if the context does not know the pointer.
+/// Throws interop_error (fault::not_usm) if the pointer is not USM of the context.
 sycl::device device_of(const void* p, const sycl::context& context);
 
 /// Where an allocation begins and how many bytes it has.
@@ -75,7 +75,7 @@ struct allocation_extent {
 };
 
 /// The allocation around `p` as the driver knows it (OpenCL, Level Zero, CUDA), also for interior
-/// pointers; empty where the driver cannot tell and for memory that is not USM.
+/// pointers; empty if the driver cannot report it and for memory that is not USM.
 std::optional<allocation_extent> extent_of(const void* p, const sycl::context& context) noexcept;
 
 /// What is known of the memory at a pointer.
@@ -84,17 +84,17 @@ struct allocation {
   std::optional<allocation_extent> extent;
 };
 
-/// `kind_of` and `extent_of` in one, in as few questions to the driver as there can be. Memory of
+/// `kind_of` and `extent_of` in one, with as few calls of the driver as possible. Memory of
 /// unknown kind has no extent.
 allocation describe_allocation(const void* p, const sycl::context& context) noexcept;
 
-/// Free memory of a device in bytes, where the driver tells; for a CPU what the system can give
+/// Free memory of a device in bytes, if the driver reports it; for a CPU what the system has
 /// without swapping.
 std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
 
 /// The driver's own handle as an integer: cl_*, ze_*_handle_t (for queues an immediate command list
 /// where SYCL uses one), CUdevice or CUstream. Borrowed: valid as long as the SYCL object lives;
-/// who keeps it longer retains it with the driver. Throws sycl::exception where there is none.
+/// to keep it longer, retain it with the driver. Throws sycl::exception if there is none.
 std::uintptr_t native_handle(const sycl::platform& platform);
 std::uintptr_t native_handle(const sycl::device& device);
 std::uintptr_t native_handle(const sycl::context& context);

@@ -14,10 +14,10 @@ namespace usmx::suai {
 
 /// The name of the attribute.
 inline constexpr const char* attribute = "__sycl_usm_array_interface__";
-/// The only version there is.
+/// The only version.
 inline constexpr std::int64_t version = 1;
 
-/// What a dictionary held, after its Python types were taken off. `strides` and `offset` are in
+/// The values of a dictionary, as C++ types. `strides` and `offset` are in
 /// elements; `data` is the address that `offset` counts from.
 struct fields {
   std::string typestr;
@@ -36,8 +36,8 @@ struct fields {
 /// `out` is written only on success. Complexity: O(rank). Throws nothing but std::bad_alloc.
 fault check(const fields& f, any_view& out);
 
-/// The whole sentence for a fault that was found in `f`: field, what it held, what was expected.
-/// Example: "strides: (1,) must hold one stride for each dimension of shape (2, 3)". Control
+/// The message for a fault in `f`: field, what it held, what was expected.
+/// Example: "strides: (1,) must have one stride for each dimension of shape (2, 3)". Control
 /// characters are escaped, long values are cut. Empty for fault::none.
 std::string describe(const fields& f, fault code);
 

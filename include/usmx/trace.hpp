@@ -1,6 +1,6 @@
-// What was done to memory, when, for how long and who asked for it: what a trace, the proof of zero
-// copy and a picture of memory are made of. Costs one relaxed load for each operation while nobody
-// looks.
+// Records of operations on memory, with their times and the lines of the program that caused them:
+// the source of traces, of assertions of zero copy and of memory snapshots. Costs one relaxed load
+// for each operation while no recorder is on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,19 +22,19 @@
 namespace usmx {
 
 enum class trace_action : std::uint8_t {
-  allocate,         ///< a block for somebody, wherever the bytes came from
-  deallocate,       ///< given back
-  driver_allocate,  ///< the SYCL runtime was asked
+  allocate,         ///< a block was allocated, from any resource
+  deallocate,       ///< and freed
+  driver_allocate,  ///< the SYCL runtime was called
   driver_free,
-  copy,       ///< asked for by name: how the bytes moved is recorded inside
-  host_copy,  ///< the host moved bytes by itself, no runtime took part
+  copy,       ///< requested by a caller: how the bytes moved is recorded inside
+  host_copy,  ///< the host copied bytes without the runtime
   fill,
   prefetch,
   kernel,
   build,     ///< a program was compiled or loaded
   wait,      ///< for a command, an event or a queue
-  imported,  ///< memory of somebody else became an array
-  exported,  ///< an array's address left through a protocol
+  imported,  ///< memory of another library became an array
+  exported,  ///< an array's address was exported through a protocol
   other,
 };
 inline constexpr std::size_t trace_actions = 14;
@@ -56,33 +56,33 @@ struct trace_subject {
 /// An operation that has ended. Times are nanoseconds of std::chrono::steady_clock.
 struct trace_record : trace_subject {
   trace_action action = trace_action::other;
-  /// What it happened inside of on the same thread: a host copy inside a copy is a part of it.
+  /// The enclosing record on the same thread: a host copy inside a copy is a part of it.
   std::optional<trace_action> inside;
-  /// It is no part of a larger record of its sort: summing up those that count, no byte is counted
-  /// twice. A copy inside a fill does not count.
+  /// It is not part of a larger record of its kind: in a sum over those that count, no byte is
+  /// counted twice. A copy inside a fill does not count.
   bool counts = true;
   bool failed = false;
-  /// Reported by the SYCL runtime itself, on behalf of whatever library; see
+  /// Reported by the SYCL runtime itself, for calls of any library; see
   /// python/usmx/counters.py.
   bool by_runtime = false;
-  /// Of an allocation: the driver was not asked.
+  /// Of an allocation: the driver was not called.
   bool reused = false;
   std::uint32_t thread = 0;  ///< the system's number
-  std::uint32_t place = 0;   ///< the line of a program that asked for it; 0 is not known
+  std::uint32_t place = 0;   ///< the line of a program that caused it; 0 is unknown
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  /// When the device was at it, on the host's clock; 0 where the queue does not measure.
+  /// When the device executed it, on the host's clock; 0 if the queue has no profiling.
   std::int64_t device_begin = 0;
   std::int64_t device_end = 0;
 };
 
-/// When a device did something, in nanoseconds of its own clock.
+/// When a device executed a command, in nanoseconds of its own clock.
 struct trace_device_times {
   std::int64_t submitted = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
-/// Asked when records are read; empty while the command is not done.
+/// Called when records are read; empty while the command has not ended.
 using trace_device_clock = std::function<std::optional<trace_device_times>()>;
 
 namespace detail {
@@ -91,7 +91,7 @@ extern std::atomic<std::uint32_t> trace_listeners;
 struct trace_frame;
 }  // namespace detail
 
-/// Whether anybody records.
+/// Whether a recorder is on.
 inline bool is_traced() noexcept {
   return detail::trace_listeners.load(std::memory_order_relaxed) != 0;
 }
@@ -103,12 +103,12 @@ std::string trace_text(std::uint32_t number);
 /// A small number, from 1 on, for the hash of a queue.
 std::uint32_t trace_number(std::size_t hash) noexcept;
 
-/// Records what happens between its construction and its end, as failed if an exception ends it.
-/// The description is asked for only while somebody records:
+/// Records an operation from its construction to its end, as failed if an exception ends it.
+/// The description is computed only while a recorder is on:
 ///
 ///   const traced record(trace_action::fill, [&] { return trace_subject{.bytes = n}; });
 ///
-/// The same action directly inside itself is one record, so that a copy that is made of copies
+/// The same action directly inside itself is one record, so that a copy that consists of copies
 /// counts once.
 class traced {
  public:
@@ -124,19 +124,19 @@ class traced {
       end();
   }
 
-  /// Whether this is recorded, so that more can be said about it.
+  /// Whether this is recorded, so that details can be added.
   explicit operator bool() const noexcept { return frame_ != nullptr; }
-  /// What is known only later: where the bytes are.
+  /// Adds what is known only later: the address.
   void at(const void* address) noexcept {
     if (frame_) [[unlikely]]
       set_address(address);
   }
-  /// It turned out that nothing was done: no record.
+  /// Discards the record, because nothing was done.
   void cancel() noexcept {
     if (frame_) [[unlikely]]
       drop();
   }
-  /// Who can be asked later when the device was at it.
+  /// Sets the source of the device's times, which is called later.
   void measured_by(trace_device_clock clock) noexcept {
     if (frame_) set_clock(std::move(clock));
   }
@@ -151,7 +151,7 @@ class traced {
   detail::trace_frame* frame_ = nullptr;
 };
 
-/// While one lives, nothing that this thread does is recorded: printing an array is not work.
+/// While one exists, operations of this thread are not recorded: printing an array, for example.
 class untraced {
  public:
   untraced() noexcept;
@@ -160,13 +160,13 @@ class untraced {
   ~untraced();
 };
 
-/// Keeps what is recorded between `start` and `stop`. Any number may be on at once, each sees all
+/// Keeps the records between `start` and `stop`. Any number may be on at once, each records all
 /// threads. Thread-safe.
 class trace_recorder {
  public:
   /// What happens when there are more records than it keeps.
   enum class keep : std::uint8_t { first, latest };
-  /// A block that was allocated while it was on and is alive.
+  /// A live block that was allocated while it was on.
   struct block {
     const void* address = nullptr;
     std::size_t bytes = 0;
@@ -181,7 +181,7 @@ class trace_recorder {
   trace_recorder& operator=(const trace_recorder&) = delete;
   ~trace_recorder();
 
-  /// Begins anew: what it kept before is forgotten. Nothing happens if it is on.
+  /// Starts and drops earlier records. Does nothing if it is on.
   void start();
   void stop() noexcept;
   bool is_on() const noexcept;
@@ -190,7 +190,7 @@ class trace_recorder {
   std::int64_t stopped() const noexcept;
   /// In the order in which they ended, with the device's times as far as they are known.
   std::vector<trace_record> records() const;
-  /// What was recorded and is not kept any more, for want of room.
+  /// The number of records that were dropped because of the limit.
   std::size_t dropped() const noexcept;
   std::vector<block> blocks() const;
 
@@ -200,19 +200,19 @@ class trace_recorder {
   std::shared_ptr<state> state_;
 };
 
-/// The time that records are in.
+/// The current time of the clock of records.
 inline std::int64_t trace_now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-/// Adds a finished record to those who listen, as it is: for operations that somebody else
-/// measured. `counts`, `inside`, `thread` and `place` are filled in.
+/// Gives a finished record to all recorders: for operations that were measured elsewhere.
+/// `counts`, `inside`, `thread` and `place` are filled in.
 void trace_add(trace_record record) noexcept;
 
-/// Says which line of a program runs on the calling thread, as a number that whoever sets this can
-/// resolve; 0 if none. Called while the operation begins, without any lock.
+/// Returns the current line of the program on the calling thread, as a number that the function's
+/// author can resolve; 0 if none. Called when an operation begins, without a lock.
 using trace_place_finder = std::uint32_t (*)() noexcept;
 void set_trace_place_finder(trace_place_finder finder) noexcept;
 

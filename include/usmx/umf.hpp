@@ -1,5 +1,5 @@
 // Memory from the Unified Memory Framework, for programs that have a pool or a provider of their
-// own. Nothing else of usmx needs UMF: who includes this links libumf.
+// own. Nothing else of usmx needs UMF: programs that include this link libumf.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,12 +21,12 @@
 namespace usmx {
 
 namespace detail {
-/// Throws the allocation_error that all resources throw; in libusmx.
+/// Throws the allocation_error of all resources; in libusmx.
 [[noreturn]] void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
                                   const sycl::device& device, const std::string& cause);
 }  // namespace detail
 
-/// What resources on UMF have in common: UMF knows of handles, but not whose memory they give.
+/// The common base of resources on UMF: UMF handles do not know the context of their memory.
 class umf_source : public memory_resource {
  public:
   usm_kind kind() const noexcept override { return kind_; }
@@ -36,12 +36,12 @@ class umf_source : public memory_resource {
  protected:
   umf_source(const void* handle, sycl::context context, sycl::device device, usm_kind kind)
       : context_(std::move(context)), device_(std::move(device)), kind_(kind) {
-    if (handle == nullptr) throw std::invalid_argument("handle: null; a resource stands on one");
+    if (handle == nullptr) throw std::invalid_argument("handle: is null; expected a UMF handle");
     if (kind == usm_kind::unknown) {
-      throw std::invalid_argument("kind: unknown is not a kind of USM; pass what the handle gives");
+      throw std::invalid_argument("kind: unknown is not supported; pass the kind of the handle");
     }
   }
-  /// `p`, if that is what was asked for; takes it back with `free` if it is not.
+  /// `p`, if it matches the request; frees it with `free` if not.
   template <class Free>
   void* checked(void* p, std::size_t bytes, std::size_t alignment, Free free) const {
     if (p == nullptr) detail::fail_allocation(bytes, alignment, kind_, device_, "UMF has no more");
@@ -62,7 +62,7 @@ class umf_source : public memory_resource {
 };
 
 /// Blocks of a UMF pool, which has to outlive the resource and to give USM of `kind` of that
-/// context and device: nobody can check that before memory is there.
+/// context and device: that cannot be checked before memory was allocated.
 class umf_resource final : public umf_source {
  public:
   /// Throws std::invalid_argument for a null handle or an unknown kind.
@@ -104,11 +104,11 @@ class umf_resource final : public umf_source {
   }
 
   std::mutex mutex_;
-  std::unordered_map<void*, void*> whole_;  // what the cut ones were cut out of
+  std::unordered_map<void*, void*> whole_;  // the larger blocks of those that were cut
   umf_memory_pool_handle_t pool_;
 };
 
-/// The same straight from a UMF provider, each request one of it. Stand a pool_resource on it.
+/// The same for a UMF provider, which is called for each request. Put a pool_resource on top.
 class umf_provider_resource final : public umf_source {
  public:
   /// Throws std::invalid_argument for a null handle or an unknown kind.

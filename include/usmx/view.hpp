@@ -1,4 +1,4 @@
-// A pointer whose layout was checked. If one exists, nothing downstream needs to check it again.
+// A pointer with a checked layout. Code that takes one need not check it again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace usmx {
 
-/// The kinds of USM. `unknown` is memory that SYCL did not allocate in the context at hand.
+/// The kinds of USM. `unknown` is memory that SYCL did not allocate in the context in question.
 enum class usm_kind : std::uint8_t { unknown, host, device, shared };
 
 /// "unknown", "host", "device" or "shared".
@@ -59,7 +59,7 @@ class any_view {
   any_view() noexcept : layout_(usmx::layout::nothing{}) {}
   any_view(const any_view&) = default;
   any_view(any_view&&) noexcept = default;
-  /// All or nothing, should memory run out.
+  /// Strong guarantee: unchanged if memory runs out.
   any_view& operator=(const any_view& o) { return *this = any_view(o); }
   any_view& operator=(any_view&&) noexcept = default;
   ~any_view() = default;
@@ -71,7 +71,7 @@ class any_view {
   /// was made for smaller elements. `out` is written only on success.
   static fault make(void* data, usmx::dtype type, usmx::layout where, usm_kind kind, bool read_only,
                     any_view& out);
-  /// The same for `length` elements one after the other, in less time.
+  /// The same for `length` contiguous elements, in less time.
   static fault row(void* data, const usmx::dtype& type, std::int64_t length, usm_kind kind,
                    any_view& out) noexcept;
 
@@ -84,7 +84,7 @@ class any_view {
 
   int rank() const noexcept { return layout_.rank(); }
   std::int64_t size() const noexcept { return layout_.size(); }
-  /// Bytes of all elements, without the gaps between them.
+  /// Bytes of all elements, without space between them.
   std::size_t nbytes() const noexcept {
     return static_cast<std::size_t>(layout_.size()) * type_.itemsize();
   }

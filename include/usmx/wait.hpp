@@ -1,5 +1,5 @@
-// The one way to wait for SYCL and to ask whether it is done: what the runtime offers crashes or
-// hangs on some drivers as soon as several threads use it.
+// The only implementation of waiting and of queries for completion: the runtime's own crash or
+// hang on some drivers when several threads use them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,16 +13,16 @@ namespace usmx {
 /// True if the command has finished, failed or not. Never throws: unknown counts as not done.
 bool is_done(const sycl::event& event) noexcept;
 
-/// Waits for a command, for several, or for all that a queue has been given so far. Throws their
-/// asynchronous errors. Hold no lock that another thread needs to get on with its own commands.
+/// Waits for a command, for several, or for all commands of a queue so far. Throws their
+/// asynchronous errors. Hold no lock that another thread needs for its own commands.
 void wait(const sycl::event& event);
 void wait(std::span<const sycl::event> events);
-/// The same for an event of this queue: an in-order queue needs no care, so threads do not take
-/// turns.
+/// The same for an event of this queue: for an in-order queue, threads need not wait for each
+/// other.
 void wait(const sycl::event& event, const sycl::queue& submitted_to);
 void wait(const sycl::queue& queue);
 
-/// An event that is done when all commands that the queue has been given so far are. Costs the
+/// An event that completes when all commands of the queue so far have ended. Costs the
 /// submission of a marker: about 1 us on an in-order queue, 2 us on others. Throws sycl::exception.
 sycl::event marker(const sycl::queue& queue);
 
