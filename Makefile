@@ -99,7 +99,7 @@ fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its li
 	    -artifact_prefix=build/fuzz/ -verbosity=0 || exit 1; \
 	done
 
-lint: $(STAMPS)/lint ## formatting, types, layers, imports
+lint: $(STAMPS)/lint ## formatting, types, layers, imports, words
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
 	ruff check .
 	ruff format --check .
@@ -107,6 +107,7 @@ lint: $(STAMPS)/lint ## formatting, types, layers, imports
 	PYTHONPATH=python basedpyright --verifytypes usmx --ignoreexternal
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/python tools/check_imports.py
+	$(BIN)/python tools/check_words.py
 
 stubs: $(STAMPS)/usmx ## the type stub of the compiled module, and what comes of the table of operations
 	$(BIN)/python tools/make_stubs.py --write

@@ -1,6 +1,6 @@
 """Says what this machine lacks for a build, and the command that installs it.
 
-Runs on whatever Python there is, before anything is installed, so it uses nothing newer than 3.6.
+Runs on any installed Python, before anything else is installed, so it uses nothing newer than 3.6.
 """
 # SPDX-License-Identifier: Apache-2.0
 

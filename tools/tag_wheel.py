@@ -47,7 +47,7 @@ def foreign_libraries(dynamic: str) -> list[str]:
 
 
 def inspect(wheel: Path) -> int:
-    """The glibc that all libraries of a wheel need; exits if one needs a library nobody brings."""
+    """The glibc that all libraries of a wheel need; exits if a needed library is not provided."""
     needed = []
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         for name in archive.namelist():
@@ -71,7 +71,7 @@ def retag(wheel: Path, tag: str) -> Path:
     target = wheel.with_name(f"{name}-{version}-{python}-{abi}-{tag}.whl")
     record = f"{name}-{version}.dist-info/RECORD"
     rows = []
-    # Beside the old one until it is complete: the names are the same for a tag that already fits.
+    # Under another name until it is complete: the names are the same for a tag that already fits.
     unfinished = target.with_suffix(".tmp")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(unfinished, "w") as new:
         for entry in old.infolist():

@@ -7,6 +7,7 @@ Each block is a program in a process of its own, because readers copy one and pa
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,17 +59,37 @@ def test_a_block_pasted_alone_does_what_it_shows(text, shown, tmp_path):
         assert run.stdout.strip() == shown.strip()
 
 
-def test_links_between_pages_lead_somewhere():
+def anchors(page: Path) -> set[str]:
+    """What a link can name behind ``#``: each heading in lower case, with hyphens for spaces."""
+    tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
+    titles = [tokens[k + 1].content for k, t in enumerate(tokens) if t.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def dead_links(pages: list[Path], root: Path) -> list[str]:
+    """Links to files and headings that do not exist."""
     dead = []
-    for page in PAGES:
+    for page in pages:
         for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
             for child in token.children or []:
                 target = str(child.attrGet("href") or child.attrGet("src") or "")
-                if target and "://" not in target and not target.startswith("#"):
-                    path = page.parent / target.split("#", maxsplit=1)[0]
-                    if not path.exists():
-                        dead.append(f"{page.relative_to(ROOT)}: {target}")
-    assert not dead
+                if not target or "://" in target:
+                    continue
+                file, _, anchor = target.partition("#")
+                path = page.parent / file if file else page
+                if not path.exists() or (anchor and anchor not in anchors(path)):
+                    dead.append(f"{page.relative_to(root)}: {target}")
+    return dead
+
+
+def test_links_between_pages_lead_to_files_and_headings():
+    assert not dead_links(PAGES, ROOT)
+
+
+def test_a_link_to_a_heading_or_file_that_does_not_exist_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Two words (`x.y`)\n[a](#two-words-xy) [b](#two) [c](page.md#no) [d](e.md)\n")
+    assert dead_links([page], tmp_path) == [f"page.md: {x}" for x in ("#two", "page.md#no", "e.md")]
 
 
 def test_the_readme_and_every_question_have_a_page():

@@ -19,7 +19,7 @@ SIZE, LOCAL = 8, 4
 # Signed and unsigned 64-bit integers meet as floats, which have no bits to shift.
 INTEGERS = [["i1", "i2", "i4", "i8", "u1", "u2", "u4"], ["u1", "u2", "u4", "u8"]]
 MIXED = ["i1", "i8", "u8"]
-# Operations on floats that are exact, whatever the operands: those that NumPy has in the same form.
+# Operations on floats that are exact for all operands: those that NumPy has in the same form.
 EXACT = [
     row
     for row in OPERATIONS

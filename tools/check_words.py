@@ -1,0 +1,181 @@
+"""Checks that documents, messages and comments use standard words; exit code 1 if any does not.
+
+Each line is a word that hides what is meant, and what to write instead. The folders of ``CLEAN``
+are checked; a folder joins by moving there from ``LATER``. ``ALLOWED`` lists each other use and why
+it stays; an entry that is not needed any more is a finding, too. Options: ``--later`` counts the
+words in the folders of ``LATER``.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+WORDS = {
+    r"nobody|no-one": "the thing that is meant: no thread, no caller, no library; or a passive",
+    r"somebody|someone|anybody|everybody": "a caller, another library, a user, all threads",
+    r"whoever|whomever": "code that ..., a caller that ..., the thread that ...",
+    r"whatever": "all ..., any ..., regardless of ...",
+    r"gapless|without gaps?": "contiguous, packed",
+    r"beside": "next to, in addition to, compared with, during",
+    r"surroundings": "global or closure variable",
+    r"lent|lends?": "exported, borrowed, of another library",
+    r"be had": "available, found, reproduced",
+    r"(?:its|their|each|every|a|whose) turn|takes? turns|taking turns": "iteration, step",
+    r"running totals?": "scan, cumulative sum",
+    r"bytes come from": "memory resource, allocation",
+    r"(?<!there )(?:is|are|was|were) no(?! longer| more| fewer)(?= )": "is not a ...",
+    r"must hold": "must have",
+    r"must not stand": "must not be, appears twice",
+    r"stands? on (?:it|one|them|another|any)": "has it as its upstream, is stacked on",
+}
+
+# What is checked: files and folders.
+CLEAN = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "examples",
+    "bench",
+    "cmake",
+    "tools",
+    "include/usmx",
+    "src/core",
+    "src/trace",
+    "src/runtime",
+    "src/memory",
+    "tests/cpp",
+    "tests/fuzz",
+    "tests/lab",
+    "tests/consume",
+    "tests/tools",
+    "tests/python",
+)
+# What is not checked yet.
+LATER = (
+    "CHANGELOG.md",
+    "python",
+    "kernels",
+    "src/kernel",
+    "src/transfer",
+    "src/expression",
+    "include/usmx/copy.hpp",
+    "include/usmx/kernel.hpp",
+    "include/usmx/launch_range.hpp",
+    "include/usmx/program_cache.hpp",
+    "include/usmx/elementwise.hpp",
+    "include/usmx/expression.hpp",
+    "include/usmx/reduction.hpp",
+    "include/usmx/scan.hpp",
+    "include/usmx/nanobind.hpp",
+    "include/usmx/python_api.hpp",
+    "include/usmx/detail",
+    "docs/decisions/0016-quick-calls.md",
+    "docs/decisions/0017-expressions.md",
+    "docs/decisions/0018-generated-kernels.md",
+    "docs/decisions/0019-launches-without-events.md",
+    "docs/decisions/0020-reductions.md",
+)
+# (file, text in the line): the reason.
+ALLOWED = {
+    ("include/usmx/memory.hpp", "bool lent = true"): "a parameter of a class that all include",
+    ("include/usmx/memory.hpp", "lent_(lent)"): "the same",
+    ("include/usmx/layout.hpp", "static fault gapless("): "a private function, likewise",
+    ("src/core/layout.cpp", "layout::gapless("): "the same",
+    ("src/core/layout.cpp", "return gapless("): "the same",
+    ("tests/python/test_protocol_dictionary.py", '"somebody": "else"'): "a key of a dictionary",
+    ("tests/tools/test_check_layers.py", "somebody/usmx"): "a path",
+    ("tests/python/wrong_kernels.py", "is no "): "messages of python/usmx",
+    ("tests/python/wrong_calls.py", "is no dtype that kernels have"): "the same",
+    ("tests/python/test_fuse.py", "is no type that a device"): "the same",
+    ("tests/python/test_runtime.py", "is no affinity domain"): "the same",
+    ("tests/python/test_scan.py", "is no name"): "a message of src/expression",
+    ("tests/python/test_reduction_errors.py", "is no name"): "the same",
+    ("tests/cpp/test_expression.cpp", "is no "): "the same",
+    ("tests/python/test_kernel_views.py", "C order without gaps"): "a message of src/kernel",
+    ("tests/cpp/test_cache_folder.cpp", "is no folder"): "a message of src/kernel",
+}
+SUFFIXES = {".md", ".py", ".pyi", ".cpp", ".hpp", ".h", ".txt", ".cmake", ".toml"}
+# They quote the words.
+THEMSELVES = {"tools/check_words.py", "tests/tools/test_check_words.py"}
+
+PATTERNS = {
+    re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE): instead for words, instead in WORDS.items()
+}
+
+
+def is_below(path: PurePosixPath, places: tuple[str, ...]) -> bool:
+    """Whether a file is one of the places or in one of them."""
+    return any(path.is_relative_to(place) for place in places)
+
+
+def findings(text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Line, its text, the word, and what to write instead."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for pattern, instead in PATTERNS.items():
+            for match in pattern.finditer(line):
+                yield number, line, match[0].strip(), instead
+
+
+def check_tree(root: Path, files: list[str]) -> list[str]:
+    """Messages for all clean files, and for exceptions that nothing needs."""
+    messages = []
+    used = set()
+    for name in sorted(files):
+        path = PurePosixPath(name)
+        if not is_below(path, CLEAN) or is_below(path, LATER) or name in THEMSELVES:
+            continue
+        for number, line, word, instead in findings((root / name).read_text(encoding="utf-8")):
+            exceptions = {key for key in ALLOWED if key[0] == name and key[1] in line}
+            used |= exceptions
+            if not exceptions:
+                messages.append(f"{name}:{number}: '{word}'; write: {instead}")
+    messages += [
+        f"{name}: the exception for '{text}' is not needed any more"
+        for name, text in sorted(set(ALLOWED) - used)
+        if name in files
+    ]
+    return messages
+
+
+def count_later(root: Path, files: list[str]) -> list[str]:
+    """How many words there are in the places that are not checked yet."""
+    lines = []
+    for place in LATER:
+        count = sum(
+            len(list(findings((root / name).read_text(encoding="utf-8"))))
+            for name in files
+            if PurePosixPath(name).is_relative_to(place)
+        )
+        lines.append(f"{place}: {count}")
+    return lines
+
+
+def main() -> int:
+    """Check the files that git knows."""
+    root = Path(__file__).resolve().parents[1]
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = [
+        name
+        for name in listed.stdout.splitlines()
+        if PurePosixPath(name).suffix in SUFFIXES and (root / name).is_file()
+    ]
+    if "--later" in sys.argv[1:]:
+        print(*count_later(root, files), sep="\n")
+        return 0
+    messages = check_tree(root, files)
+    print(*messages, sep="\n", end="\n" if messages else "")
+    print(f"words: {len(messages)} to replace")
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
