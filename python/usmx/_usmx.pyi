@@ -2366,6 +2366,9 @@ def _imported(obj: object | None) -> object:
     The array that another library's object describes, None if it describes none. Asks once.
     """
 
+def _expected_protocols() -> str:
+    """What messages say of objects that memory is taken from."""
+
 class KernelLimits:
     """
     What a kernel needs of a device as it was compiled for it, and what it allows there.

@@ -184,6 +184,7 @@ std::size_t trim_default_resources() noexcept {
 shared_owner allocate(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
                       std::size_t alignment) {
   std::shared_ptr<memory_resource> from = default_resource(queue, kind);
+  if (shared_owner plain = try_allocate(from, bytes, alignment)) return plain;
   if (host_accessible(kind)) return allocate(std::move(from), bytes, alignment);
   return allocate(std::move(from), queue, bytes, alignment);
 }

@@ -52,7 +52,7 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const std::optional<array> source = to_array(buffer);
   if (!source)
     wrong_type("buffer", buffer,
-               "'device', 'shared', 'host', a memory of usmx or an object with USM");
+               ("'device', 'shared', 'host', a memory of usmx or " + expected_protocols()).c_str());
   const array bytes = byte_span(*source);
   const auto size = static_cast<std::int64_t>(bytes.elements().size());
   const auto item = static_cast<std::int64_t>(type.itemsize());
@@ -241,9 +241,10 @@ void bind_properties(nb::class_<ndarray>& c) {
         },
         "The address of the first element.");
   }
-  c.def_prop_ro(
-      suai::attribute, [](nb::handle self) { return export_suai(value_of(self)); },
-      nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
+  bind_exports(c, [](nb::handle self) {
+    const array& a = value_of(self);
+    return held_array{a.keep_alive(), &a};
+  });
 }
 
 }  // namespace

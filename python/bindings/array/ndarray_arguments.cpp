@@ -1,13 +1,17 @@
 // Reads the arguments that the functions of arrays have in common, with errors that name them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "array/ndarray.hpp"
+#include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/text.hpp"
+#include "support/type_slots.hpp"
 
 namespace usmx::python {
 
@@ -25,6 +29,16 @@ void check(fault code, const std::string& held) {
 }
 
 extents to_shape(nb::handle obj) {
+  if (PyTuple_CheckExact(obj.ptr())) {
+    extents lengths(static_cast<std::size_t>(PyTuple_GET_SIZE(obj.ptr())));
+    std::size_t read = 0;
+    while (read < lengths.size()) {
+      const Py_ssize_t n = plain_count(PyTuple_GET_ITEM(obj.ptr(), static_cast<Py_ssize_t>(read)));
+      if (n < 0) break;
+      lengths[read++] = n;
+    }
+    if (read == lengths.size() && read <= static_cast<std::size_t>(max_rank)) return lengths;
+  }
   if (PyIndex_Check(obj.ptr()) && !PySequence_Check(obj.ptr())) {
     return extents{read_integer(obj, "shape", fault::shape_overflow)};
   }
@@ -33,6 +47,14 @@ extents to_shape(nb::handle obj) {
 
 usm_kind to_kind(nb::handle obj, usm_kind otherwise) {
   if (obj.is_none()) return otherwise;
+  // Names in programs are interned.
+  static const std::array<std::pair<PyObject*, usm_kind>, 3> interned = {
+      {{PyUnicode_InternFromString("device"), usm_kind::device},
+       {PyUnicode_InternFromString("shared"), usm_kind::shared},
+       {PyUnicode_InternFromString("host"), usm_kind::host}}};
+  for (const auto& [text, kind] : interned) {
+    if (obj.ptr() == text) return kind;
+  }
   const std::string text = to_text(obj, "usm_type", "'device', 'shared' or 'host'");
   for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
     if (text == name(kind)) return kind;
@@ -61,6 +83,12 @@ int to_axis(nb::handle obj, int rank) {
 }
 
 char to_order(nb::handle obj, const char* allowed) {
+  if (PyUnicode_CheckExact(obj.ptr()) && PyUnicode_GET_LENGTH(obj.ptr()) == 1) {
+    const Py_UCS4 letter = PyUnicode_READ_CHAR(obj.ptr(), 0) & ~Py_UCS4{0x20};
+    for (const char* one = allowed; *one != 0; ++one) {
+      if (letter == static_cast<unsigned char>(*one)) return *one;
+    }
+  }
   const std::string text = to_text(obj, "order", "'C', 'F', 'A' or 'K'");
   if (text.size() == 1) {
     const char order = static_cast<char>(text.front() & ~0x20);
@@ -105,12 +133,11 @@ layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
 }
 
 array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind) {
-  const gil_released released;
-  const std::int64_t count[] = {where.size()};
-  const array flat = array::empty(queue, count, type, kind);
+  shared_owner owner =
+      allocate_bytes(queue, kind, static_cast<std::size_t>(where.size()) * type.itemsize());
   any_view elements;
-  check(any_view::make(flat.data(), std::move(type), std::move(where), kind, false, elements));
-  return flat.with_view(std::move(elements));
+  check(any_view::make(owner->base(), std::move(type), std::move(where), kind, false, elements));
+  return array::over(std::move(elements), queue, std::move(owner));
 }
 
 }  // namespace usmx::python

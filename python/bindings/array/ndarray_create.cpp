@@ -1,14 +1,17 @@
 // New arrays: asarray's way in for everything, and the creation functions under NumPy's names.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <optional>
 
 #include "array/ndarray.hpp"
-#include "array/quick_calls.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/slot_errors.hpp"
+#include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -42,9 +45,9 @@ dtype default_floating(const sycl::queue& queue) {
 
 layout layout_of(const extents& shape, std::size_t itemsize, char order) {
   layout out;
-  check(
-      order == 'F' ? layout::f_order(shape, itemsize, out) : layout::c_order(shape, itemsize, out),
-      text_of(shape));
+  const fault code =
+      order == 'F' ? layout::f_order(shape, itemsize, out) : layout::c_order(shape, itemsize, out);
+  if (code != fault::none) check(code, text_of(shape));
   return out;
 }
 
@@ -64,16 +67,66 @@ void fill_zero(const array& a) {
   fill_with(a, zero.get());
 }
 
-/// What all functions do that take a shape.
-array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
-           nb::handle device, nb::handle queue) {
-  const extents lengths = to_shape(shape);
+/// What all functions do that take a shape: the elements, their queue and their owner, for
+/// `finish`.
+template <class Finish>
+auto make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+          nb::handle device, nb::handle queue, Finish finish) {
+  const Py_ssize_t length = plain_count(shape.ptr());
+  const extents lengths = length < 0 ? to_shape(shape) : extents{length};
   const usm_kind kind = to_kind(usm_type, usm_kind::device);
   const char layout_order = to_order(order, "CF");
-  const sycl::queue place = to_place(queue, device);
-  dtype t = type.is_none() ? default_floating(place) : to_dtype(type);
-  layout where = layout_of(lengths, t.itemsize(), layout_order);
-  return allocate_array(place, std::move(where), std::move(t), kind);
+  std::optional<sycl::queue> named;
+  const sycl::queue* place = device.is_none() ? plain_queue(queue.ptr()) : nullptr;
+  if (place == nullptr) place = &named.emplace(to_place(queue, device));
+  const dtype t = type.is_none() ? default_floating(*place) : to_dtype(type);
+
+  any_view elements;
+  shared_owner owner;
+  std::int64_t bytes = 0;
+  if (length >= 0 &&
+      !__builtin_mul_overflow(length, static_cast<std::int64_t>(t.itemsize()), &bytes)) {
+    owner = allocate_bytes(*place, kind, static_cast<std::size_t>(bytes));
+    const fault code = any_view::row(owner->base(), t, length, kind, elements);
+    if (code != fault::none) check(code);
+  } else {
+    layout where = layout_of(lengths, t.itemsize(), layout_order);
+    owner = allocate_bytes(*place, kind, static_cast<std::size_t>(where.size()) * t.itemsize());
+    check(any_view::make(owner->base(), t, std::move(where), kind, false, elements));
+  }
+  return finish(std::move(elements), *place, std::move(owner));
+}
+
+array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+           nb::handle device, nb::handle queue) {
+  return make(shape, type, order, usm_type, device, queue, array::over);
+}
+
+/// `empty` through nanobind's dispatcher.
+vectorcallfunc dispatched_empty = nullptr;
+
+/// Calls of `empty`, which takes less time than the dispatcher.
+PyObject* call_empty(PyObject* function, PyObject* const* args, std::size_t nargsf,
+                     PyObject* keywords) noexcept {
+  constexpr std::size_t positional = 2;
+  static const auto names = [] {
+    std::array<PyObject*, 6> all{};
+    std::ranges::transform(std::array{"shape", "dtype", "order", "usm_type", "device", "queue"},
+                           all.begin(), PyUnicode_InternFromString);
+    return all;
+  }();
+  static PyObject* const order = PyUnicode_InternFromString("C");
+  std::array<PyObject*, 6> given{nullptr, Py_None, order, Py_None, Py_None, Py_None};
+  if (!read_call(names, positional, given, args, nargsf, keywords) || given[0] == nullptr) {
+    return dispatched_empty(function, args, nargsf, keywords);
+  }
+  try {
+    return make(given[0], given[1], given[2], given[3], given[4], given[5], wrap_allocated)
+        .release()
+        .ptr();
+  } catch (...) {
+    return raise_current();
+  }
 }
 
 /// What the functions named `..._like` do; `x` may be of any library.
@@ -335,7 +388,7 @@ void bind_creation(nb::module_& m) {
   };
   shaped("empty", "Memory for an array; the elements have whatever values were there.",
          [](const array&) {});
-  quicken_empty(m.attr("empty"));
+  dispatched_empty = set_call(m.attr("empty"), call_empty);
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
 

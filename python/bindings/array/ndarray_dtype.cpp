@@ -6,7 +6,10 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "array/ndarray.hpp"
 #include "protocols/protocols.hpp"
@@ -140,6 +143,41 @@ bool equals(const dtype& self, nb::handle other) {
   }
 }
 
+/// Element types by the object that named them. Only objects that cannot change their meaning are
+/// kept, and kept alive, so that an address means one object.
+class known_dtypes {
+ public:
+  /// Null if the object names none that is known. To be copied at once: Python code that runs later
+  /// may put another type into the same place.
+  const dtype* find(nb::handle obj) const noexcept {
+    const entry& e = entries_[place_of(obj)];
+    return e.object.is(obj) ? &e.type : nullptr;
+  }
+  void remember(nb::handle obj, const dtype& type) {
+    if (type.is_record()) return;
+    entry next{nb::borrow(obj), type};
+    std::swap(entries_[place_of(obj)], next);  // what was here ends with `next`
+  }
+
+ private:
+  struct entry {
+    nb::object object;
+    dtype type;
+  };
+  static std::size_t place_of(nb::handle obj) noexcept {
+    return (std::bit_cast<std::uintptr_t>(obj.ptr()) >> 4) % capacity;
+  }
+  static constexpr std::size_t capacity = 64;
+  std::array<entry, capacity> entries_;
+};
+
+known_dtypes& known() {
+  static auto* const all = new known_dtypes;
+  return *all;
+}
+
+dtype read_dtype(nb::handle obj);
+
 }  // namespace
 
 nb::object numpy() {
@@ -154,7 +192,17 @@ nb::object numpy() {
 }
 
 dtype to_dtype(nb::handle obj) {
+  if (const dtype* const type = known().find(obj)) return *type;
   if (is_ready<dtype>(obj)) return *nb::inst_ptr<dtype>(obj);
+  if (!PyUnicode_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr())) return read_dtype(obj);
+  dtype type = read_dtype(obj);
+  known().remember(obj, type);
+  return type;
+}
+
+namespace {
+
+dtype read_dtype(nb::handle obj) {
   if (PyUnicode_Check(obj.ptr())) return from_text(to_text(obj, "dtype"));
   if (PyType_Check(obj.ptr())) return from_type(obj);
   if (nb::isinstance<nb::list>(obj) || nb::isinstance<nb::tuple>(obj) ||
@@ -175,6 +223,8 @@ dtype to_dtype(nb::handle obj) {
   }
   wrong_type("dtype", obj, expected);
 }
+
+}  // namespace
 
 nb::object dtype_object(const dtype& type) {
   const nb::object np = numpy();

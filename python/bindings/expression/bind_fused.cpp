@@ -104,16 +104,18 @@ void bind_fused(nb::module_& m) {
   m.def(
       "_viewed",
       [](nb::handle buffer) {
-        auto found = to_any_memory(buffer);
-        if (!found.memory) throw nb::type_error("expected an array");
-        return wrap_array(std::move(*found.memory));
+        borrowed_arrays borrowed;
+        const auto found = to_any_memory(buffer, borrowed);
+        if (found.memory == nullptr) throw nb::type_error("expected an array");
+        return wrap_array(*found.memory);
       },
       nb::arg("buffer"), "The USM that a buffer, such as an array of NumPy, is a view of.");
   m.def(
       "_shared_elements",
       [](nb::handle first, nb::handle second) -> const char* {
-        const auto a = to_any_memory(first), b = to_any_memory(second);
-        if (!a.memory || !b.memory) return "none";
+        borrowed_arrays borrowed;
+        const auto a = to_any_memory(first, borrowed), b = to_any_memory(second, borrowed);
+        if (a.memory == nullptr || b.memory == nullptr) return "none";
         const any_view &x = a.memory->elements(), &y = b.memory->elements();
         if (x.data() == y.data() && x.dtype() == y.dtype() && x.layout() == y.layout()) {
           return "all";

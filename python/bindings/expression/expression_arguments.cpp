@@ -6,6 +6,7 @@
 
 #include "array/ndarray.hpp"
 #include "kernel/kernel_arguments.hpp"
+#include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/text.hpp"
 
@@ -31,26 +32,27 @@ operand weak_integer(PyObject* number, const expression_parameter& p) {
 }
 
 [[noreturn]] void refuse(const char* what, const expression_parameter& p, nb::handle obj,
-                         const char* advice) {
+                         const std::string& advice) {
   throw nb::type_error(
       (called(what, p) + ": is of type " + python_type(obj) + ", expected " + advice).c_str());
 }
 
-constexpr const char* expected =
-    "USM (a usmx array, or any object with __sycl_usm_array_interface__) or a number; "
-    "usmx.asarray() copies others into USM";
+std::string expected() {
+  return "USM (a usmx array, or " + expected_protocols() +
+         ") or a number; usmx.asarray() copies others into USM";
+}
 
 /// A number or an array in a buffer; memory that is no USM is refused.
 operand from_buffer(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
   const auto buffer = host_buffer::borrow(obj);
-  if (!buffer) refuse("input", p, obj, expected);
+  if (!buffer) refuse("input", p, obj, expected());
   const any_view& elements = buffer->elements();
-  if (elements.dtype().is_record()) refuse("input", p, obj, expected);
+  if (elements.dtype().is_record()) refuse("input", p, obj, expected());
   // NumPy's scalars, and arrays of rank 0, which NumPy sees as the same.
   if (elements.rank() == 0) return operand(elements.dtype(), elements.data());
   if (elements.size() > 0 &&
       kind_of(elements.data(), default_queue().get_context()) == usm_kind::unknown) {
-    refuse("input", p, obj, expected);
+    refuse("input", p, obj, expected());
   }
   auto* const first = elements.first_byte();
   borrowed.push_front(array::bind(
@@ -79,18 +81,17 @@ operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arr
   if (PyComplex_CheckExact(o)) {
     return operand(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   }
-  if (o == Py_None || PyUnicode_Check(o)) refuse("input", p, obj, expected);
+  if (o == Py_None || PyUnicode_Check(o)) refuse("input", p, obj, expected());
   if (const auto* a = foreign_array(obj, borrowed)) return operand(*a);
   if (PyObject_CheckBuffer(o)) return from_buffer(obj, p, borrowed);
-  refuse("input", p, obj, expected);
+  refuse("input", p, obj, expected());
 }
 
 const array& read_output(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
   const auto* a = array_of(obj);
   if (a == nullptr) a = foreign_array(obj, borrowed);
   if (a == nullptr) {
-    refuse("output", p, obj,
-           "USM: a usmx array or memory, or any object with __sycl_usm_array_interface__");
+    refuse("output", p, obj, "USM: a usmx array or memory, or " + expected_protocols());
   }
   if (a->elements().read_only()) {
     throw interop_error(fault::read_only, called("output", p) + ": is read-only");

@@ -3,16 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <forward_list>
 #include <span>
 
+#include "kernel/kernel_arguments.hpp"
 #include "support/bindings.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx::python {
-
-/// Arrays that were made to read a call's arguments; they last as long as it does.
-using borrowed_arrays = std::forward_list<array>;
 
 /// An input: an ndarray or memory of ours, any object with a protocol, a buffer that is USM, a
 /// NumPy scalar (strong) or a Python number (weak). TypeError naming the parameter for anything

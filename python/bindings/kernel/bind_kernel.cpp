@@ -1,6 +1,12 @@
 // Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
 // into those that the kernel declares, or says which one is wrong.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+#include <forward_list>
+#include <memory_resource>
+#include <utility>
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,31 +14,43 @@
 #include "kernel/kernel_local.hpp"
 #include "kernel/kernel_record.hpp"
 #include "kernel/kernel_scalar.hpp"
-#include "kernel/quick_launch.hpp"
 #include "kernel/raw_kernel.hpp"
+#include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/slot_errors.hpp"
 #include "support/text.hpp"
+#include "support/type_slots.hpp"
 
 namespace usmx::python {
 namespace {
 
-nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
-                                    nb::handle queue_or_none, nb::handle depends_on,
-                                    const nb::kwargs& keywords) {
+/// The one door to a launch. `args` is a tuple.
+nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_or_none,
+                  nb::handle depends_on) {
   const auto& name = bound.k.name();
-  refuse_keywords(keywords, name);
-  std::deque<memory_argument> memory;
-  for (const nb::handle obj : args) memory.push_back(to_memory(obj));
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args.ptr()));
+  const auto given = [&](std::size_t i) {
+    return nb::handle(PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)));
+  };
+  // Enough for a dozen arguments; what more there are come from the heap.
+  alignas(std::max_align_t)
+      std::array<std::byte, 12 * (sizeof(kernel_argument) + sizeof(memory_argument))>
+          room;
+  std::pmr::monotonic_buffer_resource in_room(room.data(), room.size());
 
-  sycl::queue queue = [&] {
-    if (!queue_or_none.is_none()) return to_queue(queue_or_none);
-    for (const auto& a : memory) {
-      if (a.memory) return a.memory->queue();
-    }
-    return default_queue();
-  }();
+  borrowed_arrays borrowed;
+  std::pmr::vector<memory_argument> memory(&in_room);
+  memory.reserve(count);
+  const sycl::queue* first = nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    memory.push_back(to_memory(given(i), borrowed));
+    if (first == nullptr && memory[i].memory != nullptr) first = &memory[i].memory->queue();
+  }
+  sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
+                      : first != nullptr       ? *first
+                                               : default_queue();
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
@@ -48,65 +66,65 @@ nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
     }
   }();
 
-  if (k.argument_count() != kernel::unknown_count && args.size() != k.argument_count()) {
+  if (k.argument_count() != kernel::unknown_count && count != k.argument_count()) {
     throw nb::type_error(("kernel '" + name + "' takes " + std::to_string(k.argument_count()) +
-                          " arguments, got " + std::to_string(args.size()))
+                          " arguments, got " + std::to_string(count))
                              .c_str());
   }
-  std::vector<kernel_argument> arguments;
-  std::deque<std::vector<std::byte>> records;
-  std::deque<local_memory> locals;
-  arguments.reserve(args.size());
-  for (std::size_t i = 0; i < args.size(); ++i) {
+  std::pmr::vector<kernel_argument> arguments(&in_room);
+  std::forward_list<std::vector<std::byte>> records;
+  std::forward_list<local_memory> locals;
+  arguments.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
     const auto where = [&] {
       return "argument " + std::to_string(i) + " of kernel '" + name + "'" +
              (p ? " (" + p->text + ")" : "");
     };
-    auto& a = memory[i];
+    memory_argument& a = memory[i];
     if (p && p->view == kernel_parameter::view_form::local) {
-      auto size = to_local_memory(args[i]);
+      auto size = to_local_memory(given(i));
       if (!size) {
-        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
+        throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
                               ", expected usmx.LocalMemory(shape, dtype)")
                                  .c_str());
       }
-      arguments.emplace_back(locals.emplace_back(std::move(*size)));
+      arguments.emplace_back(locals.emplace_front(std::move(*size)));
       continue;
     }
     if (!a.memory && p && p->pointer) {
       try {
-        a = to_any_memory(args[i]);
+        a = to_any_memory(given(i), borrowed);
       } catch (const interop_error&) {  // memory of the host alone: said below
       }
     }
     if (!a.memory) {
       const auto refuse_local = [&] {
-        if (!to_local_memory(args[i])) return;
+        if (!to_local_memory(given(i))) return;
         throw nb::type_error((where() + ": is local memory, for which the parameter must be a "
                                         "usmx::local_view<T, N>")
                                  .c_str());
       };
       if (p && p->pointer) {
         refuse_local();
-        throw nb::type_error((where() + ": is of type " + python_type(args[i]) +
-                              ", expected USM: a usmx array or memory, or any object with "
-                              "__sycl_usm_array_interface__; usmx.asarray() copies others into USM")
+        throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
+                              ", expected USM: a usmx array or memory, or " + expected_protocols() +
+                              "; usmx.asarray() copies others into USM")
                                  .c_str());
       }
       if (p && p->type && p->type->is_record()) {
-        records.push_back(to_record(args[i], *p->type, where()));
-        arguments.emplace_back(*p->type, records.back().data());
-      } else if (const auto plain = plain_scalar(args[i], p)) {
+        records.push_front(to_record(given(i), *p->type, where()));
+        arguments.emplace_back(*p->type, records.front().data());
+      } else if (const auto plain = plain_scalar(given(i), p)) {
         arguments.push_back(*plain);
       } else {
         refuse_local();
-        arguments.push_back(to_scalar(args[i], p, where()));
+        arguments.push_back(to_scalar(given(i), p, where()));
       }
       continue;
     }
     if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
-      a.memory = retyped(*a.memory, *p->type);
+      a.memory = &borrowed.emplace_front(retyped(*a.memory, *p->type));
     }
     check_pair(bound.read, name, i, *a.memory);
     const auto& where_elements = a.memory->elements().layout();
@@ -120,6 +138,49 @@ nb::typed<nb::object, event> launch(const bound_launch& bound, nb::args args,
     arguments.emplace_back(*a.memory);
   }
   return submit(k, queue, bound.read.range, arguments, ordered_by_hand ? &before : nullptr);
+}
+
+/// `k[global, local](...)`, however it is spelled.
+PyObject* call_launch(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  try {
+    PyObject* queue = Py_None;
+    PyObject* depends_on = Py_None;
+    const auto& bound = self_of<bound_launch>(self);
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    for (Py_ssize_t at = 0; keywords != nullptr && PyDict_Next(keywords, &at, &key, &value) != 0;) {
+      if (PyUnicode_CompareWithASCIIString(key, "queue") == 0) {
+        queue = value;
+      } else if (PyUnicode_CompareWithASCIIString(key, "depends_on") == 0) {
+        depends_on = value;
+      } else {
+        nb::dict others;
+        for (const auto [word, v] : nb::borrow<nb::dict>(keywords)) {
+          const auto text = to_text(word, "keyword");
+          if (text != "queue" && text != "depends_on") others[word] = v;
+        }
+        refuse_keywords(nb::borrow<nb::kwargs>(others), bound.k.name());
+      }
+    }
+    return launch(bound, args, queue, depends_on).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* bind_range(PyObject* self, PyObject* key) noexcept {
+  // Borrowed: the module keeps it.
+  static const nb::handle bound_class = nb::type<bound_launch>();
+  try {
+    const auto& k = self_of<raw_kernel>(self);
+    const bracketed_range read = to_launch_range(key, k.rank());
+    nb::object made = nb::inst_alloc(bound_class);
+    new (nb::inst_ptr<bound_launch>(made)) bound_launch{k, read};
+    nb::inst_mark_ready(made);
+    return made.release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
 }
 
 nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
@@ -151,9 +212,16 @@ const kernel& raw_kernel::on(const sycl::queue& queue) const {
 void bind_kernel(nb::module_& m) {
   nb::class_<bound_launch> bound(m, "_Launch", "A kernel with its range, waiting for arguments.",
                                  nb::pooled());
-  bound.def("__call__", &launch, nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
-            nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
-            R"(Submits the kernel and returns its Event without waiting.
+  bound.def(
+      "__call__",
+      [](const bound_launch& self, const nb::args& args, nb::handle queue, nb::handle depends_on,
+         const nb::kwargs& keywords) -> nb::typed<nb::object, event> {
+        refuse_keywords(keywords, self.k.name());
+        return launch(self, args, queue, depends_on);
+      },
+      nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
+      nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+      R"(Submits the kernel and returns its Event without waiting.
 
 Parameters
 ----------
@@ -183,8 +251,9 @@ KeyError
     The source has no kernel of that name.
 BuildError
     The source does not compile.)",
-            nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
-                    "depends_on: EventsLike = None) -> Event"));
+      nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
+              "depends_on: EventsLike = None) -> Event"));
+  slots_of(bound).tp_call = call_launch;
 
   nb::class_<raw_kernel> of_text(m, "RawKernel",
                                  R"(A kernel written in SYCL C++, compiled at run time.
@@ -285,7 +354,7 @@ Examples
           "Raises TypeError: a range is missing.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
   refuse_iteration(of_text);
-  quicken_raw_kernel(of_text, bound);
+  slots_of(of_text).tp_as_mapping->mp_subscript = bind_range;
 
   nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
 

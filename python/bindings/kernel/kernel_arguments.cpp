@@ -3,8 +3,10 @@
 #include "kernel/kernel_arguments.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "support/text.hpp"
+#include "support/type_slots.hpp"
 
 namespace usmx::python {
 
@@ -39,6 +41,18 @@ std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
 }  // namespace
 
 bracketed_range to_launch_range(nb::handle key, int rank) {
+  if (const Py_ssize_t n = plain_count(key.ptr()); n >= 0) {
+    return {launch_range(std::array{static_cast<std::size_t>(n)})};
+  }
+  if (rank == 1 && PyTuple_CheckExact(key.ptr()) && PyTuple_GET_SIZE(key.ptr()) == 2) {
+    const Py_ssize_t global = plain_count(PyTuple_GET_ITEM(key.ptr(), 0));
+    const Py_ssize_t local = plain_count(PyTuple_GET_ITEM(key.ptr(), 1));
+    if (global >= 0 && local >= 0) {
+      return {launch_range(std::array{static_cast<std::size_t>(global)},
+                           std::array{static_cast<std::size_t>(local)}),
+              true};
+    }
+  }
   if (!nb::isinstance<nb::tuple>(key)) return {launch_range(to_sizes(key, "global"))};
   const auto parts = nb::borrow<nb::tuple>(key);
   const bool numbers =
@@ -104,23 +118,24 @@ array retyped(const array& bytes, const dtype& type) {
   return bytes.with_view(std::move(typed));
 }
 
-memory_argument to_memory(nb::handle obj) {
-  if (const auto* a = array_of(obj)) return {*a, false};
-  if (const auto* m = memory_of(obj)) return {*m, true};
-  // Numbers are asked first: a foreign protocol is a look-up of attributes that fails slowly.
+memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed) {
+  if (const auto* a = array_of(obj)) return {a, false};
+  // Numbers are asked before protocols: a look-up of attributes fails slowly.
   if (PyLong_Check(obj.ptr()) || PyFloat_Check(obj.ptr())) return {};
+  // A copy of memory's own array, which blocks its `free()`.
+  if (const auto* m = memory_of(obj)) return {&borrowed.emplace_front(*m), true};
   auto imported = import_array(obj);
   if (!imported) return {};
   const bool bytes = imported->elements().dtype() == dtype::of<std::uint8_t>() &&
                      imported->elements().layout().is_c_contiguous();
-  return {std::move(imported), bytes};
+  return {&borrowed.emplace_front(*std::move(imported)), bytes};
 }
 
-memory_argument to_any_memory(nb::handle obj) {
+memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed) {
   PyObject* const o = obj.ptr();
   if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
-  auto found = to_memory(obj);
-  if (found.memory || !PyObject_CheckBuffer(o)) return found;
+  auto found = to_memory(obj, borrowed);
+  if (found.memory != nullptr || !PyObject_CheckBuffer(o)) return found;
   auto buffer = host_buffer::borrow(obj);
   // NumPy's scalars have a buffer too.
   if (!buffer || (buffer->elements().rank() == 0 && !nb::hasattr(obj, "strides"))) return found;
@@ -128,7 +143,8 @@ memory_argument to_any_memory(nb::handle obj) {
     const any_view elements = buffer->elements();
     auto owner = own_python(nb::borrow(obj), elements.first_byte(),
                             static_cast<std::size_t>(elements.last_byte() - elements.first_byte()));
-    found.memory = array::bind(elements, default_queue(), std::move(owner));
+    found.memory =
+        &borrowed.emplace_front(array::bind(elements, default_queue(), std::move(owner)));
   }
   return found;
 }

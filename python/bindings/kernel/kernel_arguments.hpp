@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,17 +44,21 @@ inline void check_pair(const bracketed_range& read, const std::string& kernel, s
 /// Raises TypeError if there are any: a kernel takes its arguments by position.
 void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel);
 
+/// Arrays that were made to read a call's arguments; they last as long as it does.
+using borrowed_arrays = std::forward_list<array>;
+
 /// One Python argument on its way to the kernel.
 struct memory_argument {
-  /// Empty for what is no USM.
-  std::optional<array> memory;
+  /// That of an ndarray of ours, where it is, or one that was made for the call. Null for what is
+  /// no USM.
+  const array* memory = nullptr;
   /// Bytes that take whatever type the parameter has.
   bool untyped = false;
 };
-memory_argument to_memory(nb::handle obj);
+memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed);
 /// Also a buffer that happens to be USM, as NumPy's views of it. Throws interop_error for a buffer
 /// that is not.
-memory_argument to_any_memory(nb::handle obj);
+memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed);
 /// Bytes without a type of their own, seen as what the kernel declares.
 array retyped(const array& bytes, const dtype& type);
 

@@ -69,7 +69,7 @@ class dispatcher {
  private:
   std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
                                     const nb::args& args, const std::string& key,
-                                    const std::deque<memory_argument>& memory);
+                                    std::span<const memory_argument> memory);
 
   std::unordered_map<std::string, family> families_;
 };
@@ -119,7 +119,7 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
 }
 
 std::size_t value_of(const known_number& k, const launch_range& range, const nb::args& args,
-                     const std::deque<memory_argument>& memory) {
+                     std::span<const memory_argument> memory) {
   switch (k.what) {
     case 'l':
       return k.axis < range.local().size() ? range.local()[k.axis] : 0;
@@ -143,7 +143,7 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
 
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const std::string& key,
-                                              const std::deque<memory_argument>& memory) {
+                                              std::span<const memory_argument> memory) {
   const auto values_of = [&](const family& f) {
     std::string values;
     const auto known = f.known;
@@ -206,11 +206,13 @@ const kernel& built_for(kernel_text& text, const sycl::queue& queue) {
 nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, const nb::args& args,
                               nb::handle queue_or_none, nb::handle depends_on) {
   const launch_range& range = read.range;
-  std::deque<memory_argument> memory;
+  borrowed_arrays borrowed;
+  std::vector<memory_argument> memory;
+  memory.reserve(args.size());
   std::string key(1, static_cast<char>('0' + range.rank()));
   const sycl::queue* first = nullptr;
   for (const nb::handle obj : args) {
-    memory.push_back(to_any_memory(obj));
+    memory.push_back(to_any_memory(obj, borrowed));
     add_type(key, obj, memory.back());
     if (!first && memory.back().memory) first = &memory.back().memory->queue();
   }
@@ -238,7 +240,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     const gil_released release;
     if (!ordered_by_hand) {
       std::vector<const array*> arrays;
-      for (const auto& a : memory) arrays.push_back(a.memory ? &*a.memory : nullptr);
+      for (const auto& a : memory) arrays.push_back(a.memory);
       before = order_of(queue, arrays);
     }
     for (const auto& table : text->tables) tables.push_back(table->on(queue, before));

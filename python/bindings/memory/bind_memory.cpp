@@ -9,11 +9,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "array/quick_calls.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/slot_errors.hpp"
 #include "support/text.hpp"
+#include "support/type_slots.hpp"
 #include "usmx/error.hpp"
 #include "usmx/suai.hpp"
 
@@ -57,8 +59,7 @@ nb::object view_of(nb::handle self, any_view bytes) {
 
 bool is_memory(nb::handle obj) noexcept { return is_ready<memory>(obj); }
 
-array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like,
-                     usm_kind kind) {
+array new_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like, usm_kind kind) {
   const Py_ssize_t bytes = PyNumber_AsSsize_t(size.ptr(), nullptr);  // clips what is too large
   if (bytes == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (bytes < 0 || bytes == PY_SSIZE_T_MAX) {
@@ -71,15 +72,10 @@ array allocate_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_l
         ("alignment: " + std::to_string(alignment) + " is negative; 0 asks for the default")
             .c_str());
   }
-  release_waiting_objects();
   const sycl::queue queue = to_queue(queue_like);
   const auto count = static_cast<std::size_t>(bytes);
-  shared_owner owner;
-  {
-    const gil_released released;
-    owner = allocate(queue, kind, count,
-                     alignment == 0 ? default_alignment : static_cast<std::size_t>(alignment));
-  }
+  shared_owner owner = allocate_bytes(
+      queue, kind, count, alignment == 0 ? default_alignment : static_cast<std::size_t>(alignment));
   any_view all = byte_run(owner->base(), count, kind, false);
   return array::over(std::move(all), queue, std::move(owner));
 }
@@ -92,20 +88,18 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
   if (PyLong_Check(source.ptr()) == 0) from = to_array(source);
   if (!from) {
     if (!PyIndex_Check(source.ptr())) {
-      PyErr_Format(not_usm_error,
-                   "%s: %s has no USM: expected a number of bytes (an int), or an object with "
-                   "`__sycl_usm_array_interface__`%s",
-                   class_name(kind), Py_TYPE(source.ptr())->tp_name,
+      PyErr_Format(not_usm_error, "%s: %s has no USM: expected a number of bytes (an int), or %s%s",
+                   class_name(kind), Py_TYPE(source.ptr())->tp_name, expected_protocols().c_str(),
                    PyObject_CheckBuffer(source.ptr()) != 0
                        ? "; copy a buffer of the host with copy_from_host()"
                        : "");
       nb::raise_python_error();
     }
-    return allocate_bytes(source, alignment, queue, kind);
+    return new_bytes(source, alignment, queue, kind);
   }
   if (copy) {
     nb::object where = queue.is_none() ? nb::cast(from->queue()) : nb::borrow(queue);
-    array made = allocate_bytes(nb::int_(from->elements().nbytes()), alignment, where, kind);
+    array made = new_bytes(nb::int_(from->elements().nbytes()), alignment, where, kind);
     copy_elements(made, *from);
     return made;
   }
@@ -126,14 +120,42 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
   return made.on(other);
 }
 
-template <class Memory>
-nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* doc) {
+/// Calls of the class. First what programs call most: a number of bytes, and a queue.
+template <usm_kind Kind>
+PyObject* new_memory(PyObject* type, PyObject* const* args, std::size_t nargsf,
+                     PyObject* keywords) noexcept {
+  static PyObject* const queue_word = PyUnicode_InternFromString("queue");
+  try {
+    const bool names_queue = keywords != nullptr && PyTuple_GET_SIZE(keywords) == 1 &&
+                             PyTuple_GET_ITEM(keywords, 0) == queue_word;
+    if (PyVectorcall_NARGS(nargsf) == 1 && (keywords == nullptr || names_queue)) {
+      const Py_ssize_t bytes = plain_count(args[0]);
+      const sycl::queue* const queue = plain_queue(names_queue ? args[1] : Py_None);
+      if (bytes >= 0 && queue != nullptr) {
+        const auto count = static_cast<std::size_t>(bytes);
+        shared_owner owner = allocate_bytes(*queue, Kind, count);
+        any_view all = byte_run(owner->base(), count, Kind, false);
+        return make(Kind, std::move(all), *queue, std::move(owner)).release().ptr();
+      }
+    }
+    return made_by_init(type, args, nargsf, keywords).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+template <class Memory, usm_kind Kind>
+nb::class_<Memory, memory> bind_kind(nb::module_& m, const char* doc) {
+  constexpr usm_kind kind = Kind;
+  std::vector<PyType_Slot> slots{{slot_of_type_call, reinterpret_cast<void*>(new_memory<Kind>)}};
+  for (const PyType_Slot* slot = memory_slots; slot->slot != 0; ++slot) slots.push_back(*slot);
+  slots.push_back({0, nullptr});
   nb::class_<Memory, memory> c(m, class_name(kind), doc, nb::is_weak_referenceable(),
-                               nb::type_slots(memory_slots), nb::pooled());
+                               nb::type_slots(slots.data()), nb::pooled());
   c.def(
       "__init__",
-      [kind](nb::pointer_and_handle<Memory> self, nb::handle source, std::int64_t alignment,
-             nb::handle queue, bool copy) {
+      [](nb::pointer_and_handle<Memory> self, nb::handle source, std::int64_t alignment,
+         nb::handle queue, bool copy) {
         nb::object root;
         array bytes = construct(source, alignment, queue, copy, kind, root);
         if (root.is_valid()) {
@@ -148,7 +170,6 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, usm_kind kind, const char* 
               "queue: QueueLike = None, copy: bool = False) -> None"));
   c.attr("__module__") = "usmx.memory";
   class_of_kind[static_cast<int>(kind)] = c;
-  quicken_memory(c, kind);
   return c;
 }
 
@@ -262,11 +283,11 @@ nb::object array_interface(const memory& m) {
 
 void raise_not_usm(nb::handle obj, const char* where) {
   const std::string type = Py_TYPE(obj.ptr())->tp_name;
-  PyErr_Format(
-      not_usm_error, "%s: %s has no USM: expected an object with `__sycl_usm_array_interface__`%s",
-      where, type.c_str(),
-      PyObject_CheckBuffer(obj.ptr()) != 0 ? "; copy a buffer of the host with copy_from_host()"
-                                           : "");
+  PyErr_Format(not_usm_error, "%s: %s has no USM: expected %s%s", where, type.c_str(),
+               expected_protocols().c_str(),
+               PyObject_CheckBuffer(obj.ptr()) != 0
+                   ? "; copy a buffer of the host with copy_from_host()"
+                   : "");
   nb::raise_python_error();
 }
 
@@ -404,17 +425,18 @@ void bind_memory(nb::module_& m) {
         "The kind of USM at an address, or of a memory object.\n\n"
         "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".",
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
-  c.def_prop_ro(
-      suai::attribute, [](const memory& self) { return export_suai(*live(self)); },
-      nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]"));
+  bind_exports(c, [](nb::handle self) {
+    const array& bytes = *live(self_of<memory>(self));
+    return held_array{bytes.keep_alive(), &bytes};
+  });
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));
   bind_copies(c);
 
-  bind_kind<memory_shared>(m, usm_kind::shared, "USM that moves between host and device.");
-  bind_kind<memory_host>(m, usm_kind::host, "USM that lives on the host; devices reach into it.");
-  bind_kind<memory_device>(m, usm_kind::device,
-                           "USM that lives on the device, out of the host's reach.")
+  bind_kind<memory_shared, usm_kind::shared>(m, "USM that moves between host and device.");
+  bind_kind<memory_host, usm_kind::host>(m, "USM that lives on the host; devices reach into it.");
+  bind_kind<memory_device, usm_kind::device>(
+      m, "USM that lives on the device, out of the host's reach.")
       .def(
           "__array__",
           [](nb::handle, nb::args, nb::kwargs) -> nb::object {

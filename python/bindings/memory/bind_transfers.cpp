@@ -102,7 +102,7 @@ bool is_empty_tuple(nb::handle obj) noexcept {
 void copy(nb::handle dst, nb::handle src, nb::handle queue, nb::handle depends_on,
           nb::handle progress) {
   const bool is_plain = queue.is_none() && progress.ptr() == Py_False && is_empty_tuple(depends_on);
-  if (is_plain && copy_quickly(dst, src)) return;
+  if (is_plain && copy_at_once(dst, src)) return;
   both_sides sides = matching(dst, src);
   const std::optional<sycl::queue> where = optional_queue(queue);
   const std::vector<sycl::event> depends = to_events(depends_on, "depends_on");

@@ -71,6 +71,10 @@ live_bytes live(const memory& m);
 /// The same for writing. Throws ValueError if it is read-only, naming the operation.
 live_bytes writable(const memory& m, const char* operation);
 
+/// The one door to new memory: at once where nothing has to be waited for, otherwise without the
+/// GIL. Throws as usmx::allocate does.
+shared_owner allocate_bytes(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
+                            std::size_t alignment = default_alignment);
 /// `count` elements of one byte from `first` on.
 any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only);
 /// Any view taken apart into bytes, with one more dimension: such a view is always aligned.
@@ -94,7 +98,7 @@ void expose(const array& a);
 void copy_elements(const array& to, const array& from);
 void bind_copies(nb::class_<memory>& c);
 
-// --- quick_copy.cpp
+// --- transfer_sides.cpp
 // ----------------------------------------------------------------------------
 /// Whether the host may touch the memory at once (within its reach, of ours, nothing pending) and
 /// no device would do it faster.

@@ -73,6 +73,24 @@ live_bytes writable(const memory& m, const char* operation) {
   return bytes;
 }
 
+namespace {
+
+[[gnu::noinline]] shared_owner allocate_without_gil(const sycl::queue& queue, usm_kind kind,
+                                                    std::size_t bytes, std::size_t alignment) {
+  const gil_released released;
+  return allocate(queue, kind, bytes, alignment);
+}
+
+}  // namespace
+
+shared_owner allocate_bytes(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
+                            std::size_t alignment) {
+  release_waiting_objects();
+  shared_owner owner = try_allocate(default_resource(queue, kind), bytes, alignment);
+  if (!owner) owner = allocate_without_gil(queue, kind, bytes, alignment);
+  return owner;
+}
+
 any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only) {
   any_view out;
   const fault code = any_view::row(first, dtype(), static_cast<std::int64_t>(count), kind, out);
@@ -80,7 +98,8 @@ any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_
     throw interop_error(code, std::to_string(count) + " bytes: " + std::string(field_of(code)) +
                                   " " + std::string(message(code)));
   }
-  return read_only ? out.as_read_only() : out;
+  if (read_only) out = out.as_read_only();
+  return out;
 }
 
 any_view single_bytes(const any_view& v) {

@@ -43,9 +43,9 @@ sycl::event copy_sides_async(transfer_side& dst, transfer_side& src,
                              const std::optional<sycl::queue>& queue,
                              std::span<const sycl::event> depends);
 
-/// quick_copy.cpp: makes the copy if it is between idle USM of ours and a buffer, or two small
-/// pieces of USM, of one type and shape, gapless and within reach of the host. False, and nothing
-/// has happened, otherwise.
-bool copy_quickly(nb::handle dst, nb::handle src);
+/// The first branch of a copy: makes it if it is between idle USM of ours and a buffer, or two
+/// small pieces of USM, of one type and shape, gapless and within reach of the host. False, and
+/// nothing has happened, otherwise.
+bool copy_at_once(nb::handle dst, nb::handle src);
 
 }  // namespace usmx::python

@@ -1,10 +1,18 @@
-// The table of the protocols through which memory comes in: a new protocol is one row here and one
-// file beside this one.
+// The table of the protocols through which memory comes in and goes out: a new protocol is one row
+// here and one file beside this one.
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols/protocols.hpp"
 
 namespace usmx::python {
+
+extern const protocol suai_protocol;  // suai_export.cpp
+
 namespace {
+
+/// In the order in which they are asked.
+const protocol* const table[] = {
+    &suai_protocol,
+};
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.
 std::optional<array> import_own(nb::handle obj) {
@@ -14,20 +22,67 @@ std::optional<array> import_own(nb::handle obj) {
   return {};
 }
 
-/// Empty means "does not speak it", and the next row is asked.
-using importer = std::optional<array> (*)(nb::handle);
-constexpr importer protocols[] = {
-    import_own,
-    import_suai,
-};
+/// Whether objects of the type may have the attribute. Python caches the look-up for each type.
+bool may_have(PyTypeObject* type, PyObject* name) noexcept {
+  if (_PyType_Lookup(type, name) != nullptr) return true;
+#if PY_VERSION_HEX >= 0x030C0000
+  if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) != 0) return true;
+#endif
+  return type->tp_dictoffset != 0 || type->tp_getattro != PyObject_GenericGetAttr;
+}
 
 }  // namespace
 
-std::optional<array> import_array(nb::handle obj) {
-  for (const importer try_import : protocols) {
-    if (std::optional<array> a = try_import(obj)) return a;
+std::optional<array> import_array(nb::handle obj, const import_request& request) {
+  if (std::optional<array> own = import_own(obj)) return own;
+  for (const protocol* const row : table) {
+    if (row->offer == nullptr) continue;
+    nb::object offer = row->offer(obj);
+    if (!offer.is_valid()) continue;
+    if (std::optional<array> a = row->take(obj, std::move(offer), request)) return a;
   }
   return {};
+}
+
+std::optional<array> import_array(nb::handle obj) { return import_array(obj, {}); }
+
+void bind_exports(nb::object type, array_access array_of) {
+  for (const protocol* const row : table) {
+    if (row->bind != nullptr) row->bind(type, array_of);
+  }
+}
+
+const std::string& expected_protocols() {
+  static const auto& text = *new std::string([] {
+    std::vector<const char*> names;
+    for (const protocol* const row : table) {
+      if (row->offer != nullptr) names.push_back(row->name);
+    }
+    std::string all = "an object with ";
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (k > 0) all += k + 1 == names.size() ? " or " : ", ";
+      all += names[k];
+    }
+    return all;
+  }());
+  return text;
+}
+
+nb::object read_attribute(nb::handle obj, PyObject* interned_name) {
+  PyTypeObject* const type = Py_TYPE(obj.ptr());
+  if (!may_have(type, interned_name)) return {};
+  PyObject* const value = PyObject_GetAttr(obj.ptr(), interned_name);
+  if (value != nullptr) return nb::steal(value);
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 ||
+      _PyType_Lookup(type, interned_name) != nullptr) {
+    throw nb::python_error();
+  }
+  PyErr_Clear();
+  return {};
+}
+
+void bind_property(nb::object type, const char* name, const nb::object& getter) {
+  nb::setattr(type, name, nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(getter));
 }
 
 void bind_protocols(nb::module_& m) {
@@ -39,6 +94,9 @@ void bind_protocols(nb::module_& m) {
       },
       nb::arg("obj").none(),
       "The array that another library's object describes, None if it describes none. Asks once.");
+  m.def(
+      "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
+      "What messages say of objects that memory is taken from.");
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

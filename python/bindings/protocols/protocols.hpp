@@ -1,5 +1,5 @@
-// What the protocol files share and nobody else needs: reading foreign Python values with errors
-// that name the place, and one function for each protocol.
+// The table of protocols through which memory comes in and goes out, and what its rows share:
+// reading foreign Python values with errors that name the place.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,6 +40,54 @@ bool read_flag(nb::handle value, const char* where);
 dtype::fields read_typedescr(nb::handle value);
 nb::list write_typedescr(const dtype::fields& members);
 
+// --- protocols.cpp: the table
+// ---------------------------------------------------------------------------
+
+/// What the caller needs of the memory. A protocol that can be asked for it asks; the caller checks
+/// what came.
+struct import_request {
+  bool writable = false;
+  /// True: a copy always; false: never; empty: only if it is needed.
+  std::optional<bool> copy = {};
+  /// Where commands will use it; null for the producer's choice.
+  const sycl::queue* queue = nullptr;
+};
+
+/// The array of an object of ours for as long as it is looked at.
+struct held_array {
+  shared_owner keep;
+  const array* elements;
+};
+using array_access = held_array (*)(nb::handle self);
+
+/// A row of the table: one way in which memory comes in, goes out, or both. Null functions for the
+/// direction that there is not.
+struct protocol {
+  /// The attribute by which objects speak it, as messages name it.
+  const char* name;
+  /// What the object offers, read once: invalid if it does not speak the protocol, and then the
+  /// next row is asked. Raises what the object raises.
+  nb::object (*offer)(nb::handle obj);
+  /// The array that the offer describes, without a copy. Throws as the checks do. Empty if the
+  /// offer is none after all.
+  std::optional<array> (*take)(nb::handle obj, nb::object offer, const import_request& request);
+  /// Binds the attribute to a class of ours: to ndarray and to the three classes of memory.
+  void (*bind)(nb::object type, array_access array_of);
+};
+
+/// What the table's functions do with it: `import_array` of bindings.hpp is the first.
+std::optional<array> import_array(nb::handle obj, const import_request& request);
+void bind_exports(nb::object type, array_access array_of);
+/// For messages: "an object with A, B or C", with all protocols by which memory comes in.
+const std::string& expected_protocols();
+
+/// The value of an attribute, invalid if the object has none of that name. A property that is there
+/// and raises AttributeError is a broken producer, not an object without the protocol. Objects that
+/// cannot have the attribute cost no failing look-up.
+nb::object read_attribute(nb::handle obj, PyObject* interned_name);
+/// Binds a property with a signature for the stub.
+void bind_property(nb::object type, const char* name, const nb::object& getter);
+
 // --- suai_import.cpp / suai_export.cpp
 // -------------------------------------------------------------
 
@@ -48,7 +96,7 @@ nb::list write_typedescr(const dtype::fields& members);
 bool flag_means_writable(nb::handle producer) noexcept;
 /// Lets go of the Queue objects that dictionaries shared; none is kept after it.
 void forget_queues() noexcept;
-/// By way of `__sycl_usm_array_interface__`; empty if the object does not have it.
-std::optional<array> import_suai(nb::handle obj);
+nb::object offer_suai(nb::handle obj);
+std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_request& request);
 
 }  // namespace usmx::python

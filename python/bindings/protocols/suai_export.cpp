@@ -174,4 +174,21 @@ nb::dict export_suai(const array& a) {
   return nb::steal<nb::dict>(out.release());
 }
 
+namespace {
+
+void bind_suai(nb::object type, array_access array_of) {
+  bind_property(
+      type, suai::attribute,
+      nb::cpp_function(
+          [array_of](nb::handle self) {
+            const held_array held = array_of(self);
+            return export_suai(*held.elements);
+          },
+          nb::is_method(), nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]")));
+}
+
+}  // namespace
+
+extern const protocol suai_protocol = {suai::attribute, offer_suai, import_suai, bind_suai};
+
 }  // namespace usmx::python

@@ -29,19 +29,6 @@ const key_names& names() {
   return n;
 }
 
-/// The attribute's value, or nothing if the object has no such attribute. A property that is there
-/// and raises AttributeError is a broken producer, not an object without the protocol.
-nb::object read_attribute(nb::handle obj) {
-  PyObject* value = PyObject_GetAttr(obj.ptr(), names().attribute);
-  if (value != nullptr) return nb::steal(value);
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 ||
-      _PyType_Lookup(Py_TYPE(obj.ptr()), names().attribute) != nullptr) {
-    throw nb::python_error();
-  }
-  PyErr_Clear();
-  return {};
-}
-
 /// The producer's dictionary; values are strong references, because reading one may run code that
 /// changes the dictionary.
 class description {
@@ -229,12 +216,13 @@ bool flag_means_writable(nb::handle producer) noexcept {
   return std::strncmp(PyDescr_TYPE(getter)->tp_name, module, std::strlen(module)) == 0;
 }
 
-std::optional<array> import_suai(nb::handle obj) {
+nb::object offer_suai(nb::handle obj) {
   // A class that has the attribute describes its instances, not itself.
-  if (PyType_Check(obj.ptr())) return {};
-  nb::object value = read_attribute(obj);
-  if (!value.is_valid()) return {};
-  const description d(std::move(value));
+  return PyType_Check(obj.ptr()) ? nb::object() : read_attribute(obj, names().attribute);
+}
+
+std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_request&) {
+  const description d(std::move(offer));
   traced record(trace_action::imported,
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
 

@@ -11,8 +11,9 @@
 #include <sycl/event.hpp>
 #include <sycl/properties/queue_properties.hpp>
 
-#include "array/quick_calls.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/slot_errors.hpp"
+#include "support/type_slots.hpp"
 
 namespace usmx::python {
 namespace {
@@ -94,6 +95,32 @@ sycl::queue to_queue_with(nb::handle source, nb::handle device, const queue_opti
   return new_queue(origin.context, origin.context.get_devices().front(), options);
 }
 
+/// Calls of Queue. First what programs call most: no argument, or a filter string.
+PyObject* call_queue(PyObject* type, PyObject* const* args, std::size_t nargsf,
+                     PyObject* keywords) noexcept {
+  try {
+    const Py_ssize_t positional = PyVectorcall_NARGS(nargsf);
+    if (keywords == nullptr &&
+        (positional == 0 || (positional == 1 && PyUnicode_CheckExact(args[0])))) {
+      const sycl::queue& queue = positional == 0
+                                     ? default_queue()
+                                     : default_queue(select_device(to_text(args[0], "source")));
+      nb::object made = nb::inst_alloc(type);
+      new (nb::inst_ptr<sycl::queue>(made)) sycl::queue(queue);
+      nb::inst_mark_ready(made);
+      return made.release().ptr();
+    }
+    return made_by_init(type, args, nargsf, keywords).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyType_Slot queue_slots[] = {
+    {slot_of_type_call, reinterpret_cast<void*>(call_queue)},
+    {0, nullptr},
+};
+
 void bind_context(nb::module_& m) {
   using sycl::context;
   nb::class_<context> type(
@@ -141,7 +168,7 @@ void bind_context(nb::module_& m) {
 void bind_queue(nb::module_& m) {
   using sycl::queue;
   nb::class_<queue> type(
-      m, "Queue", nb::is_weak_referenceable(), nb::pooled(),
+      m, "Queue", nb::is_weak_referenceable(), nb::pooled(), nb::type_slots(queue_slots),
       "Where commands are submitted to.\n\n"
       "Without options this is the shared queue of the device: in order, made once, the same "
       "object\n"
@@ -162,7 +189,6 @@ void bind_queue(nb::module_& m) {
       "Raises\n------\n"
       "TypeError, ValueError\n    If the arguments name no queue: what they were, what to pass.\n"
       "DeviceError\n    If there is no such device.");
-  quicken_queue(type);
   bind_identity(type, "SyclQueueRef");
   type.def(
           "__init__",

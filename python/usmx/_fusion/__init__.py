@@ -168,7 +168,7 @@ def _array_of(value: Any) -> Any:
     if found is None:
         raise TypeError(
             f"an argument of type {type(value).__name__}; a fused function takes USM (a usmx "
-            "array, or any object with __sycl_usm_array_interface__) and numbers"
+            f"array, or {_usmx._expected_protocols()}) and numbers"
         )
     return found
 

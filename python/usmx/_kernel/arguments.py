@@ -88,6 +88,5 @@ def type_of(obj: object, where: str) -> Type:
         return Static(obj)
     raise TypeError(
         f"{where}: is of type {type(obj).__name__}, expected a number, or USM: a usmx array or "
-        "memory, or any object with __sycl_usm_array_interface__; usmx.asarray() copies others "
-        "into USM"
+        f"memory, or {_usmx._expected_protocols()}; usmx.asarray() copies others into USM"
     )
