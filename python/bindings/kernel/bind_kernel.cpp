@@ -1,6 +1,10 @@
 // Kernels from text in Python: RawModule, RawKernel, and the launch that turns Python arguments
 // into those that the kernel declares, or says which one is wrong.
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <array>
 #include <cstddef>
 #include <forward_list>
@@ -11,10 +15,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "kernel/kernel_arguments.hpp"
-#include "kernel/kernel_local.hpp"
-#include "kernel/kernel_record.hpp"
-#include "kernel/kernel_scalar.hpp"
-#include "kernel/raw_kernel.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
@@ -22,8 +22,59 @@
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
+#include "usmx/detail/built_kernels.hpp"
+#include "usmx/kernel.hpp"
 
 namespace usmx::python {
+
+/// Source and options.
+class raw_module {
+ public:
+  raw_module(std::string source, std::vector<std::string> options)
+      : source_(std::move(source)), options_(std::move(options)) {}
+
+  const std::string& source() const noexcept { return source_; }
+  const std::vector<std::string>& options() const noexcept { return options_; }
+  program build(const sycl::queue& queue) const { return program::build(queue, source_, options_); }
+
+ private:
+  std::string source_;
+  std::vector<std::string> options_;
+};
+
+/// One kernel of it. Cheap to copy: copies share what was built.
+class raw_kernel {
+ public:
+  raw_kernel(std::shared_ptr<const raw_module> from, std::string name);
+
+  /// Dimensions that the source declares, 0 if it cannot be told.
+  int rank() const noexcept { return state_->rank; }
+  const raw_module& from() const noexcept { return *state_->from; }
+  const std::string& name() const noexcept { return state_->name; }
+
+  /// The kernel for the queue's context and device, compiled the first time. Call without the GIL.
+  const kernel& on(const sycl::queue& queue) const;
+  /// The same if it was compiled before; null otherwise.
+  const kernel* built_for(const sycl::queue& queue) const noexcept {
+    return state_->built.find(queue);
+  }
+
+ private:
+  struct state {
+    std::shared_ptr<const raw_module> from;
+    std::string name;
+    int rank = 0;
+    detail::built_kernels built;
+  };
+  std::shared_ptr<state> state_;
+};
+
+/// `k[global, local]`: a kernel with its range, waiting for arguments.
+struct bound_launch {
+  raw_kernel k;
+  bracketed_range read;
+};
+
 namespace {
 
 /// The one door to a launch. `args` is a tuple.
@@ -398,6 +449,51 @@ contract : bool, optional
       },
       "How many programs were compiled in this process, found in memory and read from disk.",
       nb::sig("def _program_counts() -> tuple[int, int, int]"));
+}
+
+// --- limits
+
+namespace {
+
+nb::object required(const kernel_limits& limits) {
+  nb::list sizes;
+  for (const std::size_t n : limits.required_work_group_size) {
+    if (n != 0) sizes.append(n);
+  }
+  return nb::len(sizes) == 0 ? nb::none() : nb::object(nb::tuple(sizes));
+}
+
+std::string represent(const kernel_limits& limits) {
+  return "<usmx.KernelLimits: work-groups up to " + std::to_string(limits.max_work_group_size) +
+         ", sub-groups up to " + std::to_string(limits.max_sub_group_size) + ", " +
+         std::to_string(limits.private_memory) + " bytes of private memory>";
+}
+
+}  // namespace
+
+void bind_kernel_limits(nb::module_& m) {
+  nb::class_<kernel_limits> c(
+      m, "KernelLimits",
+      "What a kernel needs of a device as it was compiled for it, and what it allows there.\n\n"
+      "A figure that the driver does not have is 0.");
+  c.def_ro("max_work_group_size", &kernel_limits::max_work_group_size,
+           "The most work-items that a work-group of this kernel may have.")
+      .def_ro("preferred_work_group_size_multiple",
+              &kernel_limits::preferred_work_group_size_multiple,
+              "Work-groups of a multiple of this many items use the device best.")
+      .def_prop_ro(
+          "required_work_group_size", required,
+          "An int for each dimension if the source demands a size, otherwise None.",
+          nb::for_getter(nb::sig("def required_work_group_size(self) -> tuple[int, ...] | None")))
+      .def_ro("private_memory", &kernel_limits::private_memory,
+              "Bytes of private memory for each work-item; 0 if registers suffice.")
+      .def_ro("max_sub_group_size", &kernel_limits::max_sub_group_size,
+              "The most work-items that a sub-group may have.")
+      .def_ro("max_sub_groups", &kernel_limits::max_sub_groups,
+              "The most sub-groups that a work-group may have.")
+      .def_ro("required_sub_group_size", &kernel_limits::required_sub_group_size,
+              "The size that the source demands, otherwise 0.")
+      .def("__repr__", represent);
 }
 
 }  // namespace usmx::python

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <forward_list>
 #include <optional>
@@ -74,5 +76,35 @@ nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range
 /// memory is used for. Null ones are passed over.
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   std::span<const array* const> arguments);
+
+// --- local memory whose size a launch says
+
+/// A `usmx.LocalMemory`; empty for anything else.
+std::optional<local_memory> to_local_memory(nb::handle obj);
+
+/// One, or a sequence of them. Throws TypeError.
+std::vector<local_memory> to_local_memories(nb::handle obj);
+
+// --- structs: a record of NumPy, a structure of ctypes, or bytes
+
+/// The struct of `type` as the kernel has it in memory, from an object with the same fields in the
+/// same order, wherever that has them. `where` begins the message of an error.
+/// Throws TypeError (no record; another number, name or type of a field) or ValueError (bytes of
+/// another size).
+std::vector<std::byte> to_record(nb::handle obj, const dtype& type, const std::string& where);
+
+// --- numbers
+
+/// The number in the type that `parameter` declares; null or a parameter of unknown type takes the
+/// type of a NumPy scalar. `where` begins the message of an error.
+/// Throws TypeError (not a number, a float for an integer, a complex number) or ValueError (out of
+/// the range of the type).
+kernel_argument to_scalar(nanobind::handle number, const kernel_parameter* parameter,
+                          const std::string& where);
+
+/// The same for an int or float of Python's own in the type that most kernels declare for it; empty
+/// for everything else, wrong numbers too: ask `to_scalar`, which needs the text for a message.
+std::optional<kernel_argument> plain_scalar(nanobind::handle number,
+                                            const kernel_parameter* parameter) noexcept;
 
 }  // namespace usmx::python

@@ -6,7 +6,6 @@
 
 #include "kernel/constant_table.hpp"
 #include "kernel/kernel_arguments.hpp"
-#include "kernel/kernel_scalar.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
 #include "usmx/detail/built_kernels.hpp"

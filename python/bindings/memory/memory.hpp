@@ -107,7 +107,7 @@ bool is_idle_for_host(const array& a) noexcept;
 /// go of the GIL if it takes long.
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes);
 
-// --- memory_buffer.cpp
+// --- memory_object.cpp
 // ----------------------------------------------------------------------------
 extern PyType_Slot memory_slots[];
 

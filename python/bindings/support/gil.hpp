@@ -13,7 +13,7 @@
 namespace usmx::python {
 
 /// What this thread's Python was at when it let go of the GIL, for records that are made meanwhile:
-/// they cannot look. trace_place.cpp finds and names the lines.
+/// they cannot look. bind_trace.cpp finds and names the lines.
 std::uint32_t remember_place() noexcept;
 void forget_place(std::uint32_t previous) noexcept;
 
