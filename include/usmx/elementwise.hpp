@@ -54,9 +54,10 @@ class elementwise_kernel {
   /// Computes into `outputs`, of which those without a `given` array are made. A given output may
   /// be one of the inputs; one that overlaps them in another way is computed beside them and
   /// copied. `size` is the number of elements where no array says it, because all are raw. Commands
-  /// on other queues are waited for only if they are in `depends`. Throws std::invalid_argument
-  /// (number of operands, shapes, contexts, overlapping outputs), interop_error (dtype_mismatch,
-  /// read_only), std::overflow_error (a number that does not fit), build_error, allocation_error.
+  /// on other queues are waited for only if they are in `depends`. There is no event, which is
+  /// quicker: wait for the queue, or for a `marker` on it. Throws std::invalid_argument (number of
+  /// operands, shapes, contexts, overlapping outputs), interop_error (dtype_mismatch, read_only),
+  /// std::overflow_error (a number that does not fit), build_error, allocation_error.
   void enqueue(sycl::queue& queue, std::span<const operand> inputs,
                std::span<expression_output> outputs, std::optional<std::int64_t> size = {},
                std::span<const sycl::event> depends = {}) const;

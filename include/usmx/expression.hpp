@@ -42,6 +42,11 @@ struct expression_parameter {
 /// exist, a name that is no identifier or that is taken (`i`, keywords of C++, one used twice).
 std::vector<expression_parameter> parse_parameters(std::string_view text, std::string_view field);
 
+namespace detail {
+/// "input 'x' (T x)", as messages begin.
+std::string called(const char* what, const expression_parameter& p);
+}  // namespace detail
+
 // --- operands ---------------------------------------------------------------------------------
 
 /// What a call passes for one parameter: an array, which must outlive the call, or a number.

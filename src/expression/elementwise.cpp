@@ -76,11 +76,6 @@ int elements_of_an_item(std::span<const dtype> own, const elementwise_plan& plan
   return std::max(1, static_cast<int>(plan.vector_bytes / widest));
 }
 
-bool same_elements(const any_view& a, const any_view& b) {
-  return a.data() == b.data() && a.dtype().itemsize() == b.dtype().itemsize() &&
-         a.layout() == b.layout();
-}
-
 array allocate(const sycl::queue& queue, layout where, const dtype& type, usm_kind kind) {
   if (where.is_c_contiguous()) return array::empty(queue, where.shape().span(), type, kind);
   const std::int64_t count[] = {where.size()};
@@ -218,26 +213,11 @@ void elementwise_kernel::state::check_operands(const sycl::queue& queue,
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto& p = outputs()[k];
-    if (!out[k].given) {
-      if (!p.raw) continue;
+    if (!out[k].given && p.raw) {
       throw std::invalid_argument(called("output", p) + ": a raw output has to be given");
     }
-    detail::check_memory(queue, "output", p, *out[k].given);
-    const auto& v = out[k].given->elements();
-    if (v.read_only()) {
-      throw interop_error(fault::read_only, called("output", p) + ": is read-only");
-    }
-    if (detail::repeats_elements(v.layout())) {
-      throw std::invalid_argument(called("output", p) +
-                                  ": several of its elements share their memory");
-    }
-    for (std::size_t j = 0; j < k; ++j) {
-      if (out[j].given && v.size() > 0 && detail::overlap(v, out[j].given->elements())) {
-        throw std::invalid_argument(called("output", p) + ": shares memory with output '" +
-                                    outputs()[j].name + "'");
-      }
-    }
   }
+  detail::check_output_memory(queue, outputs(), out);
 }
 
 extents elementwise_kernel::state::shape_of(std::span<const operand> in,
@@ -565,7 +545,7 @@ void elementwise_kernel::state::enqueue(sycl::queue& queue, std::span<const oper
   bind(list, in, out, plan, call);
   const auto elements = static_cast<std::size_t>(call.elements);
   const std::size_t items = (static_cast<std::size_t>(plan.size) + elements - 1) / elements;
-  const launch_range range = detail::items_for(k, forms, items);
+  const launch_range range = detail::range_in_groups(k, forms, items);
   // A made output is likely to be freed soon, which has to know whether it is still in use: an
   // event is asked in a tenth of the time that a queue takes.
   const bool any_made = std::ranges::any_of(out, [](const auto& o) { return !o.given; });
@@ -631,11 +611,10 @@ void elementwise_kernel::enqueue(sycl::queue& queue, std::span<const operand> in
   // An output may stand exactly where an input does: each element is read before it is written.
   const auto overlaps_input = [&](std::size_t k) {
     if (!out[k].given || s.outputs()[k].raw) return false;
-    const auto& v = out[k].given->elements();
     for (std::size_t j = 0; j < in.size(); ++j) {
-      const auto* a = in[j].array();
-      if (!a || s.parameters[j].raw || v.size() == 0 || a->elements().size() == 0) continue;
-      if (detail::overlap(v, a->elements()) && !same_elements(v, a->elements())) return true;
+      if (s.parameters[j].raw || !detail::overlaps(*out[k].given, in[j])) continue;
+      const auto& same = detail::same_elements;
+      if (!same(out[k].given->elements(), in[j].array()->elements())) return true;
     }
     return false;
   };

@@ -23,22 +23,8 @@ bool is_part_of_word(char c) {
   return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-}  // namespace
-
-void check_memory(const sycl::queue& queue, const char* what, const expression_parameter& p,
-                  const array& a) {
-  if (a.queue() == queue) return;
-  if (a.queue().get_context() != queue.get_context()) {
-    throw std::invalid_argument(called(what, p) +
-                                ": its memory belongs to another context than the queue; copy it "
-                                "with to_device()");
-  }
-  if (a.kind() == usm_kind::device) {
-    require_within_reach(called(what, p), usm_kind::device, a.queue().get_device(),
-                         queue.get_device());
-  }
-}
-
+/// Whether elements of an array may share their memory: it is told by lengths and steps alone,
+/// which no slice or transposition of an array without such elements makes wrong.
 bool repeats_elements(const layout& where) {
   if (where.is_c_contiguous()) return false;
   // Sorted by step, each axis must reach beyond everything that is inside of it.
@@ -55,8 +41,20 @@ bool repeats_elements(const layout& where) {
   return false;
 }
 
-std::string called(const char* what, const expression_parameter& p) {
-  return std::string(what) + " '" + p.name + "' (" + p.text + ")";
+}  // namespace
+
+void check_memory(const sycl::queue& queue, const char* what, const expression_parameter& p,
+                  const array& a) {
+  if (a.queue() == queue) return;
+  if (a.queue().get_context() != queue.get_context()) {
+    throw std::invalid_argument(called(what, p) +
+                                ": its memory belongs to another context than the queue; copy it "
+                                "with to_device()");
+  }
+  if (a.kind() == usm_kind::device) {
+    require_within_reach(called(what, p), usm_kind::device, a.queue().get_device(),
+                         queue.get_device());
+  }
 }
 
 bool has_word(std::string_view text, std::string_view word) noexcept {
@@ -123,6 +121,29 @@ void check_inputs(const sycl::queue& queue, const expression_signature& signatur
   }
 }
 
+void check_output_memory(const sycl::queue& queue, std::span<const expression_parameter> parameters,
+                         std::span<const expression_output> outputs) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (!outputs[k].given) continue;
+    const auto& p = parameters[k];
+    const auto& v = outputs[k].given->elements();
+    check_memory(queue, "output", p, *outputs[k].given);
+    if (v.read_only()) {
+      throw interop_error(fault::read_only, called("output", p) + ": is read-only");
+    }
+    if (repeats_elements(v.layout())) {
+      throw std::invalid_argument(called("output", p) +
+                                  ": several of its elements share their memory");
+    }
+    for (std::size_t j = 0; j < k; ++j) {
+      if (outputs[j].given && v.size() > 0 && overlap(v, outputs[j].given->elements())) {
+        throw std::invalid_argument(called("output", p) + ": shares memory with output '" +
+                                    parameters[j].name + "'");
+      }
+    }
+  }
+}
+
 expression_types check_outputs(const sycl::queue& queue, const expression_signature& signature,
                                std::span<const operand> in,
                                std::span<const expression_output> outputs, const extents& shape) {
@@ -135,23 +156,13 @@ expression_types check_outputs(const sycl::queue& queue, const expression_signat
     if (!outputs[k].given) continue;
     const auto& v = outputs[k].given->elements();
     given[k] = v.dtype();
-    const std::string who = called("output", signature.outputs[k]);
-    check_memory(queue, "output", signature.outputs[k], *outputs[k].given);
     if (!(v.layout().shape() == shape)) {
-      throw std::invalid_argument(who + ": has shape " + shape_text(v.layout().shape()) +
-                                  ", expected " + shape_text(shape));
-    }
-    if (v.read_only()) throw interop_error(fault::read_only, who + ": is read-only");
-    if (repeats_elements(v.layout())) {
-      throw std::invalid_argument(who + ": several of its elements share their memory");
-    }
-    for (std::size_t j = 0; j < k; ++j) {
-      if (outputs[j].given && v.size() > 0 && overlap(v, outputs[j].given->elements())) {
-        throw std::invalid_argument(who + ": shares memory with output '" +
-                                    signature.outputs[j].name + "'");
-      }
+      throw std::invalid_argument(called("output", signature.outputs[k]) + ": has shape " +
+                                  shape_text(v.layout().shape()) + ", expected " +
+                                  shape_text(shape));
     }
   }
+  check_output_memory(queue, signature.outputs, outputs);
   expression_types types = resolve_types(signature.inputs, signature.outputs, in, given);
   require_types(queue.get_device(), types);
   return types;
@@ -189,11 +200,18 @@ sycl::event output_places::settle(const sycl::queue& queue, sycl::event last) co
   return last;
 }
 
+bool overlaps(const array& out, const operand& in) noexcept {
+  return in.array() && out.elements().size() > 0 && in.array()->elements().size() > 0 &&
+         overlap(out.elements(), in.array()->elements());
+}
+
 bool overlaps_inputs(const array& out, std::span<const operand> in) noexcept {
-  return out.elements().size() > 0 && std::ranges::any_of(in, [&](const operand& o) {
-           return o.array() && o.array()->elements().size() > 0 &&
-                  overlap(out.elements(), o.array()->elements());
-         });
+  return std::ranges::any_of(in, [&](const operand& o) { return overlaps(out, o); });
+}
+
+bool same_elements(const any_view& a, const any_view& b) noexcept {
+  return a.data() == b.data() && a.dtype().itemsize() == b.dtype().itemsize() &&
+         a.layout() == b.layout();
 }
 
 extents shape_of_inputs(const expression_signature& signature, std::span<const operand> in) {
@@ -263,13 +281,6 @@ sycl::event launch_groups(const kernel& k, sycl::queue& queue, std::int64_t grou
   const std::size_t global = static_cast<std::size_t>(groups) * local;
   return own_launch::launch(k, queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
                             list.arguments(), depends);
-}
-
-launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size) {
-  const std::size_t local = std::min(
-      {forms.most_items, k.max_work_group_size(), std::bit_ceil(std::max<std::size_t>(size, 1))});
-  const std::size_t global = (size + local - 1) / local * local;
-  return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
 std::string type_key(std::span<const operand> in, std::span<const array* const> given) {

@@ -21,8 +21,6 @@
 
 namespace usmx::detail {
 
-/// "input 'x' (T x)", as messages begin.
-std::string called(const char* what, const expression_parameter& p);
 /// Throws std::invalid_argument if the queue's device does not reach the array's memory.
 void check_memory(const sycl::queue& queue, const char* what, const expression_parameter& p,
                   const array& a);
@@ -46,6 +44,10 @@ struct expression_signature {
 /// Checks number, contexts and raw layouts. Throws std::invalid_argument.
 void check_inputs(const sycl::queue& queue, const expression_signature& signature,
                   const std::string& name, std::span<const operand> in);
+/// Checks the memory of given outputs: within reach, writable, each element once and no other
+/// output's. Throws std::invalid_argument, interop_error.
+void check_output_memory(const sycl::queue& queue, std::span<const expression_parameter> parameters,
+                         std::span<const expression_output> outputs);
 /// Checks given outputs against each other and what they shall hold, and returns the types of the
 /// call. Throws std::invalid_argument, interop_error, and build_error for a type that the device
 /// does not compute with.
@@ -72,11 +74,11 @@ class output_places {
   std::span<const expression_output> outputs_;
   std::vector<std::optional<array>> beside_;
 };
-/// Whether elements of an array may share their memory: it is told by lengths and steps alone,
-/// which no slice or transposition of an array without such elements makes wrong.
-bool repeats_elements(const layout& where);
 /// Whether an output shares memory with an input.
+bool overlaps(const array& out, const operand& in) noexcept;
 bool overlaps_inputs(const array& out, std::span<const operand> in) noexcept;
+/// Whether they are the same elements in the same places, of types of one size.
+bool same_elements(const any_view& a, const any_view& b) noexcept;
 
 /// What all inputs that are not raw broadcast to.
 extents shape_of_inputs(const expression_signature& signature, std::span<const operand> in);
@@ -113,9 +115,6 @@ class program_table {
   mutable std::mutex mutex_;
   std::unordered_map<std::string, entry> known_;
 };
-
-/// A range of at least `size` items in groups as the forms want them.
-launch_range items_for(const kernel& k, const kernel_forms& forms, std::size_t size);
 
 /// Launches so many groups of `items` with what `list` holds.
 sycl::event launch_groups(const kernel& k, sycl::queue& queue, std::int64_t groups, int items,

@@ -5,10 +5,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/format.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx {
 namespace {
+
+using detail::called;
 
 constexpr std::string_view blank = " \t\r\n";
 // What a parameter cannot be called: keywords of C++ that look like names, and the index.
@@ -101,10 +104,6 @@ expression_parameter parse_one(std::string_view field, std::size_t number, std::
   return p;
 }
 
-std::string called(const char* what, const expression_parameter& p) {
-  return std::string(what) + " '" + p.name + "' (" + p.text + ")";
-}
-
 [[noreturn]] void mismatch(const std::string& text) {
   throw interop_error(fault::dtype_mismatch, text);
 }
@@ -134,6 +133,10 @@ void refuse_record(const char* what, const expression_parameter& p, const dtype&
 }
 
 }  // namespace
+
+std::string detail::called(const char* what, const expression_parameter& p) {
+  return format("{} '{}' ({})", what, p.name, p.text);
+}
 
 std::vector<expression_parameter> parse_parameters(std::string_view text, std::string_view field) {
   std::vector<expression_parameter> list;

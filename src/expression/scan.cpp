@@ -88,10 +88,10 @@ bool is_in_place(const array& out, std::span<const operand> in,
                  std::span<const expression_parameter> parameters) {
   for (std::size_t j = 0; j < in.size(); ++j) {
     const array* a = in[j].array();
-    if (!a || !detail::overlaps_inputs(out, in.subspan(j, 1))) continue;
+    if (!a || !detail::overlaps(out, in[j])) continue;
     const any_view& v = a->elements();
-    const bool same = v.data() == out.data() && v.dtype() == out.elements().dtype() &&
-                      v.layout() == out.elements().layout();
+    const bool same =
+        v.dtype() == out.elements().dtype() && detail::same_elements(v, out.elements());
     if (parameters[j].raw || !same) return false;
   }
   return true;

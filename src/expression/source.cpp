@@ -69,7 +69,7 @@ void parameter_list::number(const expression_parameter& p, const dtype& as, cons
   try {
     add_number(arguments_, as, value.number_as(as).data());
   } catch (const std::overflow_error& e) {
-    throw std::overflow_error(format("input '{}' ({}): {}", p.name, p.text, e.what()));
+    throw std::overflow_error(called("input", p) + ": " + e.what());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -200,6 +201,13 @@ launch_range fit_groups(const backend_row& backend, const std::string& kernel_na
     items *= length;
   }
   return launch_range(global, std::span(local).first(last + 1));
+}
+
+launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size) {
+  const std::size_t local = std::min(
+      {forms.most_items, k.max_work_group_size(), std::bit_ceil(std::max<std::size_t>(size, 1))});
+  const std::size_t global = (size + local - 1) / local * local;
+  return launch_range(std::span(&global, 1), std::span(&local, 1));
 }
 
 }  // namespace detail

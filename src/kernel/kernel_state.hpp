@@ -28,6 +28,8 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
 /// to the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
                         const launch_range& range, std::size_t most);
+/// A range of at least `size` items, in groups as the forms want them.
+launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size);
 }  // namespace detail
 
 /// What a program is made from.

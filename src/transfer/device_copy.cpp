@@ -83,14 +83,6 @@ void require(const sycl::device& device, const device_type& type) {
 /// A launch has fewer work-items than an int can count.
 constexpr std::int64_t most_items = std::int64_t{1} << 30;
 
-launch_range range_for(const kernel& k, const sycl::queue& queue, std::uint64_t size) {
-  const std::size_t most = forms_of(queue).most_items;
-  const std::size_t local =
-      std::min({most, k.max_work_group_size(), std::bit_ceil<std::size_t>(size)});
-  const std::size_t global = (size + local - 1) / local * local;
-  return launch_range(std::span(&global, 1), std::span(&local, 1));
-}
-
 std::string macro(const char* name, const std::string& value) {
   return "-D" + std::string(name) + "=" + value;
 }
@@ -262,7 +254,7 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
       s[at] = loops.from[k] / from_type.bytes;
     }
     const kernel run = built.get("strided_copy");
-    commands.then(launch(run, queue, range_for(run, queue, size),
+    commands.then(launch(run, queue, range_in_groups(run, forms_of(queue), size),
                          {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1],
                           n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
                          commands.before()));
@@ -276,7 +268,7 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   const array on_device = device_table(commands, table);
   const kernel run = built.get("strided_copy_any");
   commands.then(
-      launch(run, queue, range_for(run, queue, size),
+      launch(run, queue, range_in_groups(run, forms_of(queue), size),
              {static_cast<const void*>(to), static_cast<const void*>(from), size,
               static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
              commands.before()));

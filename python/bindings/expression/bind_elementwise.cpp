@@ -8,7 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "array/ndarray.hpp"
-#include "expression/expression_arguments.hpp"
+#include "expression/reduction_arguments.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
@@ -53,45 +53,6 @@ struct call_keywords {
   }
 };
 
-/// The outputs that a call names, in order: behind the inputs, or by `out=`.
-std::vector<PyObject*> given_outputs(const elementwise_kernel& k, PyObject* args,
-                                     const call_keywords& words) {
-  const auto in = static_cast<Py_ssize_t>(k.inputs().size());
-  const auto out = static_cast<Py_ssize_t>(k.outputs().size());
-  const Py_ssize_t count = PyTuple_GET_SIZE(args);
-  std::vector<PyObject*> given(static_cast<std::size_t>(out), nullptr);
-  if (count != in && count != in + out) {
-    throw nb::type_error(("'" + k.name() + "' takes " + std::to_string(in) + " inputs, or " +
-                          std::to_string(in + out) + " arguments with the outputs; got " +
-                          std::to_string(count))
-                             .c_str());
-  }
-  for (Py_ssize_t n = in; n < count; ++n) {
-    given[static_cast<std::size_t>(n - in)] = PyTuple_GET_ITEM(args, n);
-  }
-  if (words.out == Py_None) return given;
-  if (count > in) {
-    throw nb::type_error(("out: '" + k.name() + "' was given its outputs already").c_str());
-  }
-  if (!PyTuple_Check(words.out)) {
-    if (out != 1) {
-      wrong_type("out", words.out, ("a tuple of " + std::to_string(out) + " arrays").c_str());
-    }
-    given[0] = words.out;
-    return given;
-  }
-  if (PyTuple_GET_SIZE(words.out) != out) {
-    throw nb::value_error(("out: a tuple of " + std::to_string(PyTuple_GET_SIZE(words.out)) +
-                           ", expected " + std::to_string(out) + " arrays")
-                              .c_str());
-  }
-  for (Py_ssize_t n = 0; n < out; ++n) {
-    PyObject* const one = PyTuple_GET_ITEM(words.out, n);
-    if (one != Py_None) given[static_cast<std::size_t>(n)] = one;
-  }
-  return given;
-}
-
 std::optional<std::int64_t> to_size(PyObject* obj) {
   if (obj == Py_None) return {};
   return read_integer(obj, "size", fault::shape_overflow);
@@ -99,52 +60,12 @@ std::optional<std::int64_t> to_size(PyObject* obj) {
 
 nb::object call(const elementwise_kernel& k, PyObject* args, PyObject* keywords) {
   const call_keywords words(keywords, k.name());
-  const std::vector<PyObject*> given = given_outputs(k, args, words);
-  borrowed_arrays borrowed;
-  std::vector<operand> in;
-  in.reserve(k.inputs().size());
-  std::vector<const array*> arrays;
-  arrays.reserve(k.inputs().size() + given.size());
-  for (std::size_t n = 0; n < k.inputs().size(); ++n) {
-    in.push_back(
-        read_operand(PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(n)), k.inputs()[n], borrowed));
-    arrays.push_back(in.back().array());
-  }
-  std::vector<expression_output> out(given.size());
-  bool has_readers_elsewhere = false;
-  for (std::size_t n = 0; n < out.size(); ++n) {
-    if (given[n] == nullptr) continue;
-    out[n].given = &read_output(given[n], k.outputs()[n], borrowed);
-    arrays.push_back(out[n].given);
-    has_readers_elsewhere |= is_read_by_others(given[n]);
-  }
+  expression_call c(k.inputs(), k.outputs(), k.name(), args, words.out, words.queue,
+                    words.depends_on);
   const auto size = to_size(words.size);
-  sycl::queue queue = queue_of_call(words.queue, in, arrays);
-  std::vector<sycl::event> before;
-  const bool ordered_by_hand = words.depends_on != Py_None;
-  if (ordered_by_hand) before = to_events(words.depends_on, "depends_on");
-  try {
-    const gil_released release;
-    if (!ordered_by_hand) before = order_of(queue, arrays);
-    k.enqueue(queue, in, out, size, before);
-    if (has_readers_elsewhere) wait(queue);
-  } catch (const interop_error& e) {
-    if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
-      throw nb::type_error(e.what());
-    }
-    throw;
-  }
-  const auto result = [&](std::size_t n) {
-    if (given[n] != nullptr) return nb::borrow(given[n]);
-    return wrap_array(std::move(out[n].made));
-  };
-  if (out.size() == 1) return result(0);
-  const nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
-  if (!all.is_valid()) throw nb::python_error();
-  for (std::size_t n = 0; n < out.size(); ++n) {
-    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(n), result(n).release().ptr());
-  }
-  return all;
+  return run_call(
+      c, [&](sycl::queue& where, std::span<const operand> in, std::span<expression_output> out,
+             const std::vector<sycl::event>& before) { k.enqueue(where, in, out, size, before); });
 }
 
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {

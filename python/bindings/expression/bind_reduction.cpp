@@ -25,7 +25,7 @@ reduction_axes to_axes(nb::handle axis, bool keepdims) {
 nb::object call(const reduction_kernel& k, nb::args args, nb::handle axis, bool keepdims,
                 nb::handle out, nb::handle queue, nb::handle depends_on) {
   const reduction_axes axes = to_axes(axis, keepdims);
-  expression_call c(k.inputs(), k.outputs(), k.name(), args, out, queue, depends_on);
+  expression_call c(k.inputs(), k.outputs(), k.name(), args.ptr(), out.ptr(), queue, depends_on);
   return run_call(
       c,
       [&](sycl::queue& where, std::span<const operand> in, std::span<expression_output> outputs,

@@ -13,7 +13,7 @@ nb::object call(const scan_kernel& k, nb::args args, nb::handle axis, nb::handle
                 nb::handle queue, nb::handle depends_on) {
   std::optional<int> along;
   if (!axis.is_none()) along = axis_argument(axis);
-  expression_call c(k.inputs(), k.outputs(), k.name(), args, out, queue, depends_on);
+  expression_call c(k.inputs(), k.outputs(), k.name(), args.ptr(), out.ptr(), queue, depends_on);
   return run_call(
       c, [&](sycl::queue& where, std::span<const operand> in, std::span<expression_output> outputs,
              const std::vector<sycl::event>& before) {

@@ -13,9 +13,7 @@
 namespace usmx::python {
 namespace {
 
-std::string called(const char* what, const expression_parameter& p) {
-  return std::string(what) + " '" + p.name + "' (" + p.text + ")";
-}
+using detail::called;
 
 operand weak_integer(PyObject* number, const expression_parameter& p) {
   int overflow = 0;

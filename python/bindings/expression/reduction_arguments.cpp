@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "array/ndarray.hpp"
+#include "protocols/protocols.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -56,63 +57,76 @@ int axis_argument(nb::handle obj) {
   return static_cast<int>(value);
 }
 
-expression_call::expression_call(std::span<const expression_parameter> inputs,
-                                 std::span<const expression_parameter> outputs,
-                                 const std::string& name, nb::args args, nb::handle out_argument,
-                                 nb::handle queue_or_none, nb::handle depends_on)
-    : queue(default_queue()) {
-  const std::size_t with_outputs = inputs.size() + outputs.size();
-  if (args.size() != inputs.size() && args.size() != with_outputs) {
-    throw nb::type_error(("'" + name + "' takes " + std::to_string(inputs.size()) + " inputs, or " +
-                          std::to_string(with_outputs) + " arguments with the outputs; got " +
-                          std::to_string(args.size()))
+namespace {
+
+/// The outputs that a call names, in order: behind the inputs, or by `out=`.
+std::vector<PyObject*> given_outputs(std::size_t inputs, std::size_t outputs,
+                                     const std::string& name, PyObject* args, PyObject* out) {
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
+  std::vector<PyObject*> given(outputs, nullptr);
+  if (count != inputs && count != inputs + outputs) {
+    throw nb::type_error(("'" + name + "' takes " + std::to_string(inputs) + " inputs, or " +
+                          std::to_string(inputs + outputs) + " arguments with the outputs; got " +
+                          std::to_string(count))
                              .c_str());
   }
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    in.push_back(read_operand(args[k], inputs[k], borrowed));
-  }
-  out_objects.resize(outputs.size(), nb::none());
-  if (args.size() == with_outputs) {
-    if (!out_argument.is_none()) {
+  const auto take = [&](std::size_t n, PyObject* one) {
+    if (one != Py_None) given[n] = one;
+  };
+  if (count > inputs) {
+    if (out != Py_None) {
       throw nb::type_error(("out: '" + name + "' was given its outputs already").c_str());
     }
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      out_objects[k] = nb::borrow(args[inputs.size() + k]);
+    for (std::size_t n = 0; n < outputs; ++n) {
+      take(n, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(inputs + n)));
     }
-  } else if (PyTuple_Check(out_argument.ptr())) {
-    const auto given = nb::borrow<nb::tuple>(out_argument);
-    if (given.size() != outputs.size()) {
-      throw nb::value_error(("out: a tuple of " + std::to_string(given.size()) + ", expected " +
-                             std::to_string(outputs.size()) + " arrays")
+  } else if (out != Py_None && !PyTuple_Check(out)) {
+    if (outputs != 1) {
+      wrong_type("out", out, ("a tuple of " + std::to_string(outputs) + " arrays").c_str());
+    }
+    given[0] = out;
+  } else if (out != Py_None) {
+    if (PyTuple_GET_SIZE(out) != static_cast<Py_ssize_t>(outputs)) {
+      throw nb::value_error(("out: a tuple of " + std::to_string(PyTuple_GET_SIZE(out)) +
+                             ", expected " + std::to_string(outputs) + " arrays")
                                 .c_str());
     }
-    for (std::size_t k = 0; k < outputs.size(); ++k) out_objects[k] = given[k];
-  } else if (!out_argument.is_none()) {
-    if (outputs.size() != 1) {
-      throw nb::type_error(("out: is of type " + python_type(out_argument) +
-                            ", expected a tuple of " + std::to_string(outputs.size()) + " arrays")
-                               .c_str());
+    for (std::size_t n = 0; n < outputs; ++n) {
+      take(n, PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(n)));
     }
-    out_objects[0] = nb::borrow(out_argument);
   }
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    out.push_back(out_objects[k].is_none() ? nullptr
-                                           : &read_output(out_objects[k], outputs[k], borrowed));
-  }
-  queue = queue_of_call(queue_or_none, in, out);
+  return given;
+}
+
+}  // namespace
+
+expression_call::expression_call(std::span<const expression_parameter> inputs,
+                                 std::span<const expression_parameter> outputs,
+                                 const std::string& name, PyObject* args, PyObject* out_argument,
+                                 nb::handle queue_or_none, nb::handle depends_on)
+    : out(outputs.size()),
+      out_objects(given_outputs(inputs.size(), outputs.size(), name, args, out_argument)),
+      queue([&] {
+        in.reserve(inputs.size());
+        arrays.reserve(inputs.size() + outputs.size());
+        for (std::size_t n = 0; n < inputs.size(); ++n) {
+          PyObject* const one = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(n));
+          in.push_back(read_operand(one, inputs[n], borrowed));
+          arrays.push_back(in.back().array());
+        }
+        for (std::size_t n = 0; n < outputs.size(); ++n) {
+          if (out_objects[n] == nullptr) continue;
+          out[n].given = &read_output(out_objects[n], outputs[n], borrowed);
+          arrays.push_back(out[n].given);
+          has_readers_elsewhere |= is_read_by_others(out_objects[n]);
+        }
+        return queue_of_call(queue_or_none, in, arrays);
+      }()) {
   if (!depends_on.is_none()) before = to_events(depends_on, "depends_on");
 }
 
 std::vector<sycl::event> expression_call::order() const {
-  if (before) return *before;
-  std::vector<const array*> arrays;
-  for (const operand& o : in) {
-    if (o.array()) arrays.push_back(o.array());
-  }
-  for (const array* a : out) {
-    if (a) arrays.push_back(a);
-  }
-  return order_of(queue, arrays);
+  return before ? *before : order_of(queue, arrays);
 }
 
 }  // namespace usmx::python
