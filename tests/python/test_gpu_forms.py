@@ -43,14 +43,14 @@ def test_several_elements_are_loaded_at_once(dtype, elements, texts):
     for size in SIZES:
         x, y = some(dtype, size), some(dtype, size, 1)
         np.testing.assert_array_equal(add(usmx.asarray(x), usmx.asarray(y)).to_numpy(), x + y)
-    assert any(f"constexpr int _elements = {elements};" in text for text in texts())
+    assert any(f"each_several<{elements}>(" in text for text in texts())
 
 
 def test_numbers_of_16_bytes_are_loaded_one_by_one(texts):
     double = usmx.ElementwiseKernel("T x", "T z", "z = x + x", "doubled")
     x = some("complex128", 100)
     np.testing.assert_array_equal(double(usmx.asarray(x)).to_numpy(), x + x)
-    assert "_elements" not in texts()[0]
+    assert "each_several" not in texts()[0]
 
 
 @pytest.mark.parametrize("start", [1, 2, 3, 4, 8])
