@@ -37,14 +37,22 @@ template <int N, class Value, class Map, class... Loaded>
 template <int N, class Value, class Map, class... Inputs>
 [[gnu::always_inline]] inline void load(count<N>, Value* to, int64_t i, const Map& map,
                                         const Inputs*... inputs) {
-  map_each<N>(to, i, map, load_several<N>(inputs)...);
+  if constexpr (N == 1) {
+    *to = map(i, 0, inputs...);  // by way of memory the CPU's compiler makes no vectors
+  } else {
+    map_each<N>(to, i, map, load_several<N>(inputs)...);
+  }
 }
 /// `put(i, value, k, pointers...)` makes of a value the outputs at `k`.
 template <int N, class Value, class Put, class... Outputs>
 [[gnu::always_inline]] inline void store(count<N>, const Value* from, int64_t i, const Put& put,
                                          Outputs*... outputs) {
+  if constexpr (N == 1) {
+    put(i, *from, 0, outputs...);
+  } else {
 #pragma unroll
-  for (int k = 0; k < N; ++k) put(i + k, from[k], k, outputs...);
+    for (int k = 0; k < N; ++k) put(i + k, from[k], k, outputs...);
+  }
 }
 /// Stores nothing, where only totals are wanted.
 struct no_store {
