@@ -12,7 +12,7 @@
 #include <sycl/properties/queue_properties.hpp>
 
 #include "memory/allocation_failure.hpp"
-#include "memory/queue_rooms.hpp"
+#include "memory/pressure.hpp"
 #include "runtime/usm_names.hpp"
 #include "usmx/error.hpp"
 #include "usmx/queue_ordered.hpp"
@@ -55,7 +55,7 @@ void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size
   };
   void* p = attempt();
   if (p == nullptr) {
-    usmx::drain();
+    detail::drain_under_pressure();
     p = attempt();
   }
   if (p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {

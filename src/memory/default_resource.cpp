@@ -13,7 +13,7 @@
 
 #include "core/fork_guard.hpp"
 #include "memory/allocation_failure.hpp"
-#include "memory/holdings.hpp"
+#include "memory/pressure.hpp"
 #include "memory/recent_resources.hpp"
 #include "memory/using_resource.hpp"
 #include "usmx/memory.hpp"
@@ -189,9 +189,9 @@ shared_owner allocate(const sycl::queue& queue, usm_kind kind, std::size_t bytes
   return allocate(std::move(from), queue, bytes, alignment);
 }
 
-namespace detail {
+namespace {
 
-std::string holdings(const sycl::device& device, const memory_resource* besides) {
+std::string describe_holdings(const sycl::device& device, const memory_resource* besides) {
   std::string text;
   for (const auto& resource : default_resources()) {
     const auto pool = pool_below(resource);
@@ -201,14 +201,18 @@ std::string holdings(const sycl::device& device, const memory_resource* besides)
     if (now.held == 0) continue;
     text += text.empty() ? "the pool of " : "; the pool of ";
     text += name(pool->kind());
-    text += " USM holds " + scaled(now.held) + ", of which " + std::to_string(now.blocks) +
-            " blocks use " + scaled(now.used);
+    text += " USM holds " + detail::scaled(now.held) + ", of which " + std::to_string(now.blocks) +
+            " blocks use " + detail::scaled(now.used);
     const auto ordered = std::dynamic_pointer_cast<queue_ordered_resource>(resource);
     const queue_order_stats waiting = ordered ? ordered->stats() : queue_order_stats{};
-    if (waiting.blocks != 0) text += ", " + scaled(waiting.bytes) + " of that behind queues";
+    if (waiting.blocks != 0)
+      text += ", " + detail::scaled(waiting.bytes) + " of that behind queues";
   }
   return text;
 }
 
-}  // namespace detail
+constexpr detail::pressure_relief relief{drain, trim_default_resources, describe_holdings};
+[[maybe_unused]] const bool is_installed = (detail::set_pressure_relief(relief), true);
+
+}  // namespace
 }  // namespace usmx

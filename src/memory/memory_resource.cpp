@@ -1,7 +1,7 @@
 // Allocates USM of a size, an alignment and a kind, and frees it: the only place that calls
 // sycl::free.
 // SPDX-License-Identifier: Apache-2.0
-#include "usmx/memory.hpp"
+#include "usmx/memory_resource.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@
 #include <sycl/usm.hpp>
 
 #include "memory/allocation_failure.hpp"
-#include "memory/holdings.hpp"
+#include "memory/pressure.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
@@ -137,11 +137,11 @@ void* usm_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   };
   void* p = attempt();
   if (p == nullptr) {
-    drain();  // deferred frees may be all that is missing
+    detail::drain_under_pressure();  // deferred frees may be all that is missing
     p = attempt();
   }
   // Pools of other kinds may hold the missing memory: a device has one memory.
-  if (p == nullptr && trim_default_resources() != 0) p = attempt();
+  if (p == nullptr && detail::trim_under_pressure() != 0) p = attempt();
   if (p == nullptr) {
     detail::fail_allocation(bytes, alignment, kind_, device_, cause, detail::holdings(device_));
   }

@@ -22,6 +22,7 @@
 #include "core/fork_guard.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/pool/block_store.hpp"
+#include "memory/pressure.hpp"
 #include "memory/queue_rooms.hpp"
 #include "usmx/error.hpp"
 
@@ -301,7 +302,7 @@ void* queue_ordered_resource::parts::from_upstream(std::size_t bytes, std::size_
   try {
     return upstream->allocate(bytes, alignment);
   } catch (const allocation_error&) {
-    usmx::drain();
+    detail::drain_under_pressure();
   }
   try {
     return upstream->allocate(bytes, alignment);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "memory/pool/pool_parts.hpp"
+#include "memory/pressure.hpp"
 #include "memory/queue_rooms.hpp"
 
 namespace usmx {
@@ -107,7 +108,7 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
     return b ? hand_out(*any_shard(), b, r.bytes) : nullptr;
   };
   if (void* const p = grow()) return p;
-  drain();  // frees blocks behind queues, waiting for them
+  detail::drain_under_pressure();  // frees blocks behind queues, waiting for them
   gather();
   if (void* const p = try_store(r)) return p;
   trim(0);

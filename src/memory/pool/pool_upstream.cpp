@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "memory/allocation_failure.hpp"
-#include "memory/holdings.hpp"
 #include "memory/pool/pool_parts.hpp"
+#include "memory/pressure.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/error.hpp"
 
