@@ -18,7 +18,17 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 # The order of the folders below src/, which no folder can say by itself.
-ROOMS = ("core", "trace", "runtime", "memory", "kernel", "transfer", "expression", "kit")
+ROOMS = (
+    "core",
+    "trace",
+    "runtime",
+    "memory",
+    "submission",
+    "kernel",
+    "transfer",
+    "expression",
+    "kit",
+)
 # What extensions include; the only public headers that see Python.
 KIT = "kit"
 FIRST_OF_SYCL = ROOMS.index("runtime")

@@ -117,6 +117,14 @@ namespace detail {
 struct own_launch;
 }
 
+/// What a launch comes after, besides the events that it is given.
+enum class ordering : std::uint8_t {
+  /// What was submitted on the memory of its arrays, on any queue, as a copy does; see submission.
+  automatic,
+  /// Nothing: the caller gives all events that matter.
+  by_hand,
+};
+
 /// What a kernel needs of its device as it was compiled for it, and what it allows there.
 struct kernel_limits {
   std::size_t max_work_group_size = 0;  ///< work-items
@@ -158,29 +166,34 @@ class kernel {
   /// (dtype_mismatch), build_error.
   kernel with_local(std::span<const local_memory> sizes) const;
 
-  /// Submits the kernel after `depends`. The memory of arrays is marked as used on `queue`.
+  /// Submits the kernel after `depends` and, unless `order` is by_hand, after what its arrays wait
+  /// for on any queue. The memory of arrays is marked as used on `queue`.
   /// Throws std::invalid_argument (another context or device, count of arguments, rank of the
   /// range, work-group too large) and interop_error (kind_mismatch: scalar for pointer or the
   /// reverse; dtype_mismatch; read_only: a read-only array for a pointer that is not to const).
   sycl::event launch(sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
-                     std::span<const sycl::event> depends = {}) const;
+                     std::span<const sycl::event> depends = {},
+                     ordering order = ordering::automatic) const;
   /// The same with the arguments in a row: `k.launch(queue, 100, {x, y, 2.0f})`.
   sycl::event launch(sycl::queue& queue, const launch_range& range,
                      std::initializer_list<kernel_argument> arguments,
-                     std::span<const sycl::event> depends = {}) const {
-    return launch(queue, range, std::span(arguments.begin(), arguments.size()), depends);
+                     std::span<const sycl::event> depends = {},
+                     ordering order = ordering::automatic) const {
+    return launch(queue, range, std::span(arguments.begin(), arguments.size()), depends, order);
   }
 
   /// Submits the kernel without asking for an event, which is quicker. Who waits for it waits for
   /// the queue, or for a `marker` on it. Checks and throws as `launch` does.
   void enqueue(sycl::queue& queue, const launch_range& range,
                std::span<const kernel_argument> arguments,
-               std::span<const sycl::event> depends = {}) const;
+               std::span<const sycl::event> depends = {},
+               ordering order = ordering::automatic) const;
   void enqueue(sycl::queue& queue, const launch_range& range,
                std::initializer_list<kernel_argument> arguments,
-               std::span<const sycl::event> depends = {}) const {
-    enqueue(queue, range, std::span(arguments.begin(), arguments.size()), depends);
+               std::span<const sycl::event> depends = {},
+               ordering order = ordering::automatic) const {
+    enqueue(queue, range, std::span(arguments.begin(), arguments.size()), depends, order);
   }
 
  private:
@@ -198,10 +211,10 @@ class kernel {
   void check_range(const launch_range& range) const;
   sycl::event submit(sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
-                     std::span<const sycl::event> depends) const;
+                     std::span<const sycl::event> depends, ordering order) const;
   void submit_without_event(sycl::queue& queue, const launch_range& range,
                             std::span<const kernel_argument> arguments,
-                            std::span<const sycl::event> depends) const;
+                            std::span<const sycl::event> depends, ordering order) const;
   explicit kernel(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
   std::shared_ptr<const state> state_;
 };

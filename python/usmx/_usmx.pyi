@@ -2429,7 +2429,7 @@ class _Launch:
             Where to run; any form that names a queue. By default the queue of the first array, without one
             the default queue.
         depends_on : Event or sequence of Event, optional
-            What must have finished before. By default everything pending on the queues of the arguments;
+            What must have finished before. By default everything pending on the memory of the arguments;
             with an explicit value, ``()`` too, the order is the caller's.
 
         Raises
@@ -2748,7 +2748,7 @@ class ElementwiseKernel:
     queue : Queue, optional
         Where to run; by default the queue of the first array.
     depends_on : Event or sequence of Event, optional
-        What must have finished before. By default everything pending on the queues of the arguments.
+        What must have finished before. By default everything pending on the memory of the arguments.
 
     Raises
     ------
@@ -2887,7 +2887,7 @@ class ReductionKernel:
         queue : Queue, optional
             Where to run; by default the queue of the first array.
         depends_on : Event or sequence of Event, optional
-            What must have finished before. By default everything pending on the queues of the arguments.
+            What must have finished before. By default everything pending on the memory of the arguments.
 
         Returns
         -------
@@ -2997,7 +2997,7 @@ class ScanKernel:
         queue : Queue, optional
             Where to run; by default the queue of the first array.
         depends_on : Event or sequence of Event, optional
-            What must have finished before. By default everything pending on the queues of the arguments.
+            What must have finished before. By default everything pending on the memory of the arguments.
 
         Returns
         -------

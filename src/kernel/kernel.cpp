@@ -16,8 +16,8 @@
 #include "kernel/kernel_state.hpp"
 #include "memory/reach.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
+#include "usmx/submission.hpp"
 
 namespace usmx {
 namespace {
@@ -110,42 +110,29 @@ launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
   return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
 }
 
-/// Names the queue to the memory of all arrays for as long as a launch is submitted, also if that
-/// fails.
-class uses {
- public:
-  uses(const sycl::queue& queue, std::span<const kernel_argument> arguments)
-      : queue_(queue), arguments_(arguments) {
-    try {
-      for (; begun_ < arguments_.size(); ++begun_) {
-        if (const array* const a = arguments_[begun_].array()) a->used_on(queue_);
-      }
-    } catch (...) {
-      end();
-      throw;
-    }
+/// What a launch comes after, and the memory that it uses.
+void prepare(submission& command, std::span<const kernel_argument> arguments,
+             std::span<const sycl::event> depends, ordering order) {
+  command.after(depends);
+  for (const kernel_argument& a : arguments) {
+    if (a.array() == nullptr) continue;
+    order == ordering::automatic ? command.uses(*a.array()) : command.keep(*a.array());
   }
-  uses(const uses&) = delete;
-  uses& operator=(const uses&) = delete;
-  ~uses() { end(); }
+}
 
-  void until(const sycl::event& last) noexcept {
-    for (const auto& a : arguments_.first(std::exchange(begun_, 0))) {
-      if (a.array()) a.array()->used_until(queue_, last);
-    }
+/// No work-item: nothing may be submitted, but what the caller waits for is still what the launch
+/// would come after.
+sycl::event launch_nothing(const sycl::queue& queue, std::span<const kernel_argument> arguments,
+                           std::span<const sycl::event> depends, ordering order) {
+  submission command(queue);
+  command.after(depends);
+  for (const kernel_argument& a : arguments) {
+    if (a.array() != nullptr && order == ordering::automatic) command.after(*a.array());
   }
-
- private:
-  void end() noexcept {
-    for (const auto& a : arguments_.first(begun_)) {
-      if (a.array()) a.array()->used_until(queue_);
-    }
-  }
-
-  const sycl::queue& queue_;
-  std::span<const kernel_argument> arguments_;
-  std::size_t begun_ = 0;
-};
+  return command.submit([](sycl::queue& q, const std::vector<sycl::event>& before) {
+    return q.ext_oneapi_submit_barrier(before);
+  });
+}
 
 }  // namespace
 
@@ -361,76 +348,71 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
 
 sycl::event kernel::submit(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
-                           std::span<const sycl::event> depends) const {
-  const detail::using_driver inside;
-  detail::submits_to(queue);
-  // No work-item: nothing may be submitted, but what the caller waits for is still `depends`.
-  if (range.size() == 0) {
-    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
-  }
+                           std::span<const sycl::event> depends, ordering order) const {
+  if (range.size() == 0) return launch_nothing(queue, arguments, depends, order);
   traced record(trace_action::kernel,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
+  submission command(queue, record);
   const launch_range cut = in_groups(queue, state_->name, range,
                                      state_->has_group_size ? 0 : state_->max_work_group_size);
-  uses marked(queue, arguments);
   const sycl::kernel code = state_->code();
-  const sycl::event launched = queue.submit(
-      [&](sycl::handler& h) { fill_in(h, cut, arguments, depends, code, state_->parameters); });
-  detail::measure(record, queue, launched);
-  marked.until(launched);
-  return launched;
+  prepare(command, arguments, depends, order);
+  return command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+    return q.submit(
+        [&](sycl::handler& h) { fill_in(h, cut, arguments, before, code, state_->parameters); });
+  });
 }
 
 void kernel::submit_without_event(sycl::queue& queue, const launch_range& range,
                                   std::span<const kernel_argument> arguments,
-                                  std::span<const sycl::event> depends) const {
+                                  std::span<const sycl::event> depends, ordering order) const {
   // A record may want the device's times, which only an event knows.
   if (is_traced() || range.size() == 0) {
-    submit(queue, range, arguments, depends);
+    submit(queue, range, arguments, depends, order);
     return;
   }
-  const detail::using_driver inside;
-  detail::submits_to(queue);
+  submission command(queue);
   const launch_range cut = in_groups(queue, state_->name, range,
                                      state_->has_group_size ? 0 : state_->max_work_group_size);
-  const uses marked(queue, arguments);
   const sycl::kernel code = state_->code();
-  sycl::ext::oneapi::experimental::submit(queue, [&](sycl::handler& h) {
-    fill_in(h, cut, arguments, depends, code, state_->parameters);
+  prepare(command, arguments, depends, order);
+  command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+    sycl::ext::oneapi::experimental::submit(
+        q, [&](sycl::handler& h) { fill_in(h, cut, arguments, before, code, state_->parameters); });
   });
 }
 
 sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
-                           std::span<const sycl::event> depends) const {
-  if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends);
+                           std::span<const sycl::event> depends, ordering order) const {
+  if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends, order);
   check(queue, range, arguments);
-  return submit(queue, range, arguments, depends);
+  return submit(queue, range, arguments, depends, order);
 }
 
 void kernel::enqueue(sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
-                     std::span<const sycl::event> depends) const {
-  if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends);
+                     std::span<const sycl::event> depends, ordering order) const {
+  if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends, order);
   check(queue, range, arguments);
-  submit_without_event(queue, range, arguments, depends);
+  submit_without_event(queue, range, arguments, depends, order);
 }
 
 sycl::event detail::own_launch::launch(const kernel& k, sycl::queue& queue,
                                        const launch_range& range,
                                        std::span<const kernel_argument> arguments,
-                                       std::span<const sycl::event> depends) {
+                                       std::span<const sycl::event> depends, ordering order) {
   k.check_count(arguments.size());
   k.check_range(range);
-  return k.submit(queue, range, arguments, depends);
+  return k.submit(queue, range, arguments, depends, order);
 }
 
 void detail::own_launch::enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
                                  std::span<const kernel_argument> arguments,
-                                 std::span<const sycl::event> depends) {
+                                 std::span<const sycl::event> depends, ordering order) {
   k.check_count(arguments.size());
   k.check_range(range);
-  k.submit_without_event(queue, range, arguments, depends);
+  k.submit_without_event(queue, range, arguments, depends, order);
 }
 
 }  // namespace usmx

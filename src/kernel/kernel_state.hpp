@@ -80,11 +80,12 @@ struct kernel::state {
 struct detail::own_launch {
   static sycl::event launch(const kernel& k, sycl::queue& queue, const launch_range& range,
                             std::span<const kernel_argument> arguments,
-                            std::span<const sycl::event> depends);
+                            std::span<const sycl::event> depends,
+                            ordering order = ordering::by_hand);
   /// Without an event, which is quicker.
   static void enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
                       std::span<const kernel_argument> arguments,
-                      std::span<const sycl::event> depends);
+                      std::span<const sycl::event> depends, ordering order = ordering::by_hand);
 };
 
 }  // namespace usmx

@@ -210,8 +210,16 @@ using_driver::using_driver(std::nothrow_t) noexcept {
   commands().enter();
 }
 
-using_driver::using_driver() : using_driver(std::nothrow) {
+using_driver::using_driver() { enter_driver(); }
+using_driver::~using_driver() { leave_driver(); }
+
+void enter_driver() {
+  if (here.depth++ == 0) {
+    here.become_user();
+    commands().enter();
+  }
   if (lost.load(std::memory_order_relaxed)) [[unlikely]] {
+    leave_driver();
     throw device_error(
         "fork: this process was forked while threads or commands were inside the SYCL driver, so "
         "it cannot use a device; start processes with multiprocessing's 'spawn' or 'forkserver', "
@@ -220,7 +228,7 @@ using_driver::using_driver() : using_driver(std::nothrow) {
   }
 }
 
-using_driver::~using_driver() {
+void leave_driver() noexcept {
   if (--here.depth == 0) commands().leave();
 }
 

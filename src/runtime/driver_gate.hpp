@@ -23,6 +23,11 @@ class using_driver {
   using_driver& operator=(const using_driver&) = delete;
 };
 
+/// The same as calls, for an object that a public header declares. `leave_driver` once for each
+/// `enter_driver` that returned.
+void enter_driver();
+void leave_driver() noexcept;
+
 /// Commands are about to be submitted to `queue`: a fork waits until it is idle, because the
 /// driver's own threads hold locks while they start and end commands.
 void submits_to(const sycl::queue& queue);

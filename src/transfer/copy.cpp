@@ -67,19 +67,18 @@ bool copy_by_driver(command_chain& commands, const array& dst, const array& src,
     wait(commands.before());
     wait_for(src);
     const array packed = copied(src, src.queue(), to.dtype(), usm_kind::device);
-    commands.use(packed);
+    commands.keep(packed);
     return copy_by_driver(commands, dst, packed, &far == &src ? packed : far);
   }
   try {
-    commands.after(far);
-    commands.use(far);
+    commands.uses(far);
     if (is_row(to)) {
       commands.memcpy(to.data(), from.data(), to.nbytes());
       return true;
     }
     const array landed =
         array::empty(dst.queue(), to.layout().shape().span(), to.dtype(), usm_kind::device);
-    commands.use(landed);
+    commands.keep(landed);
     commands.memcpy(landed.data(), from.data(), to.nbytes());
     commands.finish();
     copy(dst, landed);
@@ -126,8 +125,7 @@ void submit_copy(command_chain& commands, const array& dst, const array& src) {
   if (!dst_is_near && !src_is_near) require_reach(commands.queue(), dst, "destination");
   for (const auto& [a, near] : {std::pair(&src, src_is_near), std::pair(&dst, dst_is_near)}) {
     if (!near) continue;
-    commands.after(*a);
-    commands.use(*a);
+    commands.uses(*a);
   }
   if (dst_is_near && src_is_near) return on_device(commands, dst.elements(), src.elements());
   copy_between(commands, dst, src, dst_is_near);
@@ -135,15 +133,13 @@ void submit_copy(command_chain& commands, const array& dst, const array& src) {
 
 void submit_to_host(command_chain& commands, const any_view& dst, const array& src) {
   require_reach(commands.queue(), src, "source");
-  commands.after(src);
-  commands.use(src);
+  commands.uses(src);
   to_host(commands, dst, src.elements());
 }
 
 void submit_from_host(command_chain& commands, const array& dst, const any_view& src) {
   require_reach(commands.queue(), dst, "destination");
-  commands.after(dst);
-  commands.use(dst);
+  commands.uses(dst);
   from_host(commands, dst.elements(), src);
 }
 
@@ -152,12 +148,6 @@ sycl::event after_all(const sycl::queue& queue, std::span<const sycl::event> dep
   command_chain commands(queue, false);
   commands.after(depends);
   return commands.end();
-}
-
-/// The device's times of the last command come into the record.
-sycl::event measured(traced& record, const sycl::queue& queue, sycl::event last) {
-  if (record) detail::measure(record, queue, last);
-  return last;
 }
 
 bool on_host(const array& a, std::size_t bytes) {
@@ -210,10 +200,9 @@ sycl::event copy_async(const sycl::queue& queue, const array& dst, const array& 
     convert_on_host(to, from);
     return {};
   }
-  command_chain commands(queue, false);
+  command_chain commands(queue, false, &record);
   commands.after(depends);
-  return measured(record, queue,
-                  run(commands, [&](command_chain& c) { submit_copy(c, dst, src); }));
+  return run(commands, [&](command_chain& c) { submit_copy(c, dst, src); });
 }
 
 sycl::event copy_async(const array& dst, const array& src, std::span<const sycl::event> depends) {
@@ -250,11 +239,10 @@ sycl::event copy_to_host_async(const sycl::queue& queue, const any_view& dst, co
     convert_on_host(dst, src.elements());
     return {};
   }
-  command_chain commands(queue, false);
+  command_chain commands(queue, false, &record);
   commands.after(depends);
-  commands.use(keep_alive);
-  return measured(record, queue,
-                  run(commands, [&](command_chain& c) { submit_to_host(c, dst, src); }));
+  commands.keep(keep_alive);
+  return run(commands, [&](command_chain& c) { submit_to_host(c, dst, src); });
 }
 
 void copy_from_host(const array& dst, const any_view& src) {
@@ -289,11 +277,10 @@ sycl::event copy_from_host_async(const sycl::queue& queue, const array& dst, con
     convert_on_host(dst.elements(), src);
     return {};
   }
-  command_chain commands(queue, false);
+  command_chain commands(queue, false, &record);
   commands.after(depends);
-  commands.use(keep_alive);
-  return measured(record, queue,
-                  run(commands, [&](command_chain& c) { submit_from_host(c, dst, src); }));
+  commands.keep(keep_alive);
+  return run(commands, [&](command_chain& c) { submit_from_host(c, dst, src); });
 }
 
 array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind kind) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "transfer/command_chain.hpp"
+#include "submission/command_chain.hpp"
 #include "usmx/view.hpp"
 
 namespace usmx::detail {

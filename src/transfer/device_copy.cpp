@@ -168,7 +168,7 @@ array device_table(command_chain& commands, const std::vector<std::int64_t>& tab
   const std::int64_t length[] = {static_cast<std::int64_t>(table.size())};
   array on_device =
       array::empty(commands.queue(), length, dtype::of<std::int64_t>(), usm_kind::device);
-  commands.use(on_device);
+  commands.keep(on_device);
   commands.memcpy(on_device.data(), on_host.data(), bytes);
   return on_device;
 }

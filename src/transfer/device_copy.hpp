@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "transfer/command_chain.hpp"
+#include "submission/command_chain.hpp"
 #include "transfer/loop_nest.hpp"
 #include "usmx/array.hpp"
 

@@ -85,8 +85,7 @@ void fill_dense(command_chain& commands, std::byte* data, const std::byte* eleme
 void submit_fill(command_chain& commands, const array& dst, const std::byte* element) {
   const any_view& to = dst.elements();
   const std::size_t itemsize = to.dtype().itemsize();
-  commands.after(dst);
-  commands.use(dst);
+  commands.uses(dst);
   if (is_dense(to)) {
     return fill_dense(commands, to.first_byte(), element, itemsize,
                       static_cast<std::size_t>(to.size()));
@@ -146,13 +145,10 @@ sycl::event fill_async(const sycl::queue& queue, const array& dst, const void* e
     convert_on_host(to, source);
     return {};
   }
-  command_chain commands(queue, false);
+  command_chain commands(queue, false, &record);
   commands.after(depends);
   if (to.size() == 0) return commands.end();
-  const sycl::event last =
-      run(commands, [&](command_chain& c) { submit_fill(c, dst, one.data()); });
-  if (record) detail::measure(record, queue, last);
-  return last;
+  return run(commands, [&](command_chain& c) { submit_fill(c, dst, one.data()); });
 }
 
 void memset(const array& dst, std::uint8_t value) {
@@ -174,7 +170,7 @@ sycl::event prefetch_async(const sycl::queue& queue, const array& a,
   commands.after(a);
   if (a.kind() != usm_kind::shared || a.elements().size() == 0) return commands.end();
   const traced record(trace_action::prefetch, [&] { return subject(queue, a.elements()); });
-  commands.use(a);
+  commands.keep(a);
   return run(commands, [&](command_chain& c) {
     c.then(c.queue().prefetch(a.elements().first_byte(), bytes_between(a.elements()), c.before()));
   });
@@ -187,7 +183,7 @@ sycl::event mem_advise_async(const sycl::queue& queue, const array& a, int advic
   commands.after(depends);
   commands.after(a);
   if (a.elements().size() == 0) return commands.end();
-  commands.use(a);
+  commands.keep(a);
   return run(commands, [&](command_chain& c) {
     c.then(c.queue().mem_advise(a.elements().first_byte(), bytes_between(a.elements()), advice,
                                 c.before()));

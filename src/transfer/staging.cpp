@@ -78,7 +78,7 @@ std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::si
     for (std::size_t k = 0; k < limits.blocks; ++k) {
       slots.push_back({array::empty(commands.queue(), shape, dtype(), usm_kind::host), {}, {}});
       slots.back().block.wait();  // see host_bytes
-      commands.use(slots.back().block);
+      commands.keep(slots.back().block);
     }
   } catch (const std::exception&) {
     // No pinned memory, or none left: two blocks are a pipeline, with less there are other ways.
@@ -182,7 +182,10 @@ bool stage_across(command_chain& commands, const array& dst, const array& src, b
   std::vector<slot> slots = make_slots(commands, to.nbytes(), 1, most);
   if (slots.empty()) return false;
 
-  sycl::queue far = dst_is_near ? src.queue() : dst.queue();
+  // Everything on the far queue is waited for in here, so its events need not be told.
+  submission beyond(dst_is_near ? src.queue() : dst.queue());
+  beyond.keep(dst_is_near ? src : dst);
+  sycl::queue& far = beyond.queue();
   sycl::queue& filler = dst_is_near ? far : commands.queue();
   sycl::queue& emptier = dst_is_near ? commands.queue() : far;
   wait(commands.before());

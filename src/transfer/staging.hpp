@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "runtime/backend.hpp"
-#include "transfer/command_chain.hpp"
+#include "submission/command_chain.hpp"
 #include "usmx/view.hpp"
 
 namespace usmx::detail {

@@ -56,7 +56,7 @@ array host_bytes(command_chain& commands, std::size_t count) {
       const std::int64_t shape[] = {static_cast<std::int64_t>(bytes)};
       array pinned = array::empty(commands.queue(), shape, dtype(), usm_kind::host);
       pinned.wait();  // a pool may give what earlier commands still use, since later ones wait
-      commands.use(pinned);
+      commands.keep(pinned);
       return pinned;
     } catch (const std::exception&) {
       // No pinned memory, or none left: a copy from any other is slower, but a copy.
@@ -66,7 +66,7 @@ array host_bytes(command_chain& commands, std::size_t count) {
   any_view view = bytes_at(plain.get(), bytes, usm_kind::unknown);
   shared_owner owner =
       adopt(plain.release(), bytes, [](void* p) { delete[] static_cast<std::byte*>(p); });
-  commands.use(owner);
+  commands.keep(owner);
   return array::over(std::move(view), commands.queue(), std::move(owner));
 }
 
@@ -79,7 +79,7 @@ any_view host_elements(command_chain& commands, const extents& shape, const dtyp
 
 array device_elements(command_chain& commands, const extents& shape, const dtype& type) {
   array out = array::empty(commands.queue(), shape.span(), type, usm_kind::device);
-  commands.use(out);
+  commands.keep(out);
   return out;
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "transfer/command_chain.hpp"
+#include "submission/command_chain.hpp"
 #include "usmx/array.hpp"
 
 namespace usmx::detail {

@@ -3,6 +3,7 @@
 #include "usmx/kernel.hpp"
 #include "usmx/runtime.hpp"
 
+#include <chrono>
 #include <thread>
 
 #include <sycl/properties/queue_properties.hpp>
@@ -38,6 +39,14 @@ std::vector<int> read(sycl::queue q, const array& a) {
   return values;
 }
 
+/// With time to run if nothing holds it.
+bool is_held(const sycl::event& command) {
+  for (int looks = 0; looks < 50 && !is_done(command); ++looks) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return !is_done(command);
+}
+
 TEST(Enqueue, RunsInTheOrderOfItsQueue) {
   sycl::queue q = in_order();
   const kernel add = add_to(q);
@@ -61,6 +70,67 @@ TEST(Enqueue, WaitsForWhatItDependsOnAndOnAnyQueue) {
     CHECK(is_done(before[0]));
     CHECK(read(q, x) == std::vector<int>(100, 3));
   }
+}
+
+TEST(Enqueue, ComesAfterWhatItsArraysAreUsedForOnOtherQueues) {
+  for (const bool ordered : {true, false}) {
+    for (const bool has_event : {true, false}) {
+      sycl::queue first = in_order();
+      sycl::queue q = ordered ? in_order() : out_of_order();
+      const kernel add = add_to(q);
+      const kernel multiply =
+          program::build(q, "USMX_KERNEL(1) multiply(int* x, int n) { x[usmx::global_id()] *= n; }")
+              .get("multiply");
+      const array x = zeros(q, 100);
+      check::gate gate(first);
+      const sycl::event before = add.launch(first, 100, {x, 1});
+      if (has_event) {
+        multiply.launch(q, 100, {x, 10});
+      } else {
+        multiply.enqueue(q, 100, {x, 10});
+      }
+      CHECK(is_held(marker(q)));
+      CHECK(!is_done(before));
+      gate.open();
+      wait(q);
+      CHECK(is_done(before));
+      CHECK(read(q, x) == std::vector<int>(100, 10));
+    }
+  }
+}
+
+TEST(Enqueue, ForeignMemoryWaitsForItsWholeQueue) {
+  sycl::queue theirs = in_order();
+  sycl::queue q = in_order();
+  const kernel add = add_to(q);
+  const array memory = zeros(theirs, 100);
+  const std::int64_t shape[] = {100};
+  const array x = array::adopt(theirs, memory.data(), shape, dtype::of<int>(), nullptr);
+  check::gate gate(theirs);
+  const int six = 6;
+  theirs.fill(memory.data(), six, 100);
+  const sycl::event added = add.launch(q, 100, {x, 1});
+  CHECK(is_held(added));
+  gate.open();
+  wait(added);
+  CHECK(read(q, x) == std::vector<int>(100, 7));
+}
+
+TEST(Enqueue, OrderedByHandItComesAfterItsEventsAlone) {
+  sycl::queue first = in_order();
+  sycl::queue q = in_order();
+  const kernel add = add_to(q);
+  const array x = zeros(q, 100);
+  const array y = zeros(q, 100);
+  check::gate gate(first);
+  add.launch(first, 100, {x, 1});
+  wait(add.launch(q, 100, {x, 0}, {}, ordering::by_hand));
+  const sycl::event before[] = {add.launch(first, 100, {y, 1})};
+  const sycl::event held = add.launch(q, 100, {x, 1}, before, ordering::by_hand);
+  CHECK(!is_done(held));
+  gate.open();
+  wait(held);
+  CHECK(is_done(before[0]));
 }
 
 TEST(Enqueue, AMarkerComesAfterIt) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import random
 import sys
 import threading
@@ -365,3 +366,28 @@ def test_exit_while_work_is_running(gone: str, run_python: Callable[..., Any]) -
     result = run_python(code)
     assert result.stdout == "end\n"
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("look", ["pointer", "_pointer", "__usm_ndarray__"])
+def test_an_address_that_was_read_leaves_the_last_command_known(
+    own_queue: usmx.Queue, look: str
+) -> None:
+    importlib.import_module("dpnp")  # without it there is no view for it
+    x = usmx.zeros(1000, dtype="f4", usm_type="device", queue=own_queue)
+    for _ in range(2):  # the view for dpnp is kept, and handed out again
+        getattr(x, look)
+    usmx.fill(x, 1)
+    # The queue is busy, the array is not: an export must not wait for what it does not need.
+    exported = threading.Event()
+
+    def export() -> None:
+        assert x.__sycl_usm_array_interface__["shape"] == (1000,)
+        exported.set()
+
+    thread = threading.Thread(target=export)
+    with Gate(own_queue):
+        thread.start()
+        exported.wait(20)
+        in_time = exported.is_set()
+    thread.join(60)
+    assert in_time

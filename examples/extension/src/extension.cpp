@@ -2,10 +2,12 @@
 // usmx, dpctl, dpnp or any other library that has `__sycl_usm_array_interface__`.
 // SPDX-License-Identifier: Apache-2.0
 #include <usmx/nanobind.hpp>
+#include <usmx/submission.hpp>
 
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "camera.hpp"
 
@@ -39,14 +41,18 @@ T largest(usmx::host_view<const T, 1> x) {
   return best;
 }
 
-/// Work that outlives the call: submitted to the array's own queue and not waited for. Device
-/// memory is fine, because the host does not access it.
+/// Work that outlives the call: submitted to the array's own queue and not waited for. The
+/// submission orders it and keeps the memory until it has ended. Device memory is fine, because the
+/// host does not access it.
 usmx::array cleared(const usmx::array& like) {
-  sycl::queue queue = like.queue();
+  const sycl::queue& queue = like.queue();
   const usmx::any_view& v = like.elements();
   auto out = usmx::array::empty(queue, v.layout().shape().span(), v.dtype(), like.kind());
-  out.used_on(queue);
-  queue.memset(out.data(), 0, v.nbytes());
+  usmx::submission command(queue);
+  command.uses(out);
+  command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+    return q.memset(out.data(), 0, v.nbytes(), before);
+  });
   return out;
 }
 

@@ -235,8 +235,7 @@ void bind_properties(nb::class_<ndarray>& c) {
         name,
         [](nb::handle self) {
           const array& a = value_of(self);
-          // The address may reach commands that nobody tells us about.
-          a.used_on(a.queue());
+          expose(a);  // the address may reach commands of others
           return reinterpret_cast<std::uintptr_t>(a.data());
         },
         "The address of the first element.");

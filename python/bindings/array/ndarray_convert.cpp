@@ -238,7 +238,7 @@ nb::object as_dpnp(nb::handle self) {
   if (holder.dpnp_view.is_valid()) {
     // Every access hands the memory over once more.
     wait_for_work(a);
-    a.used_on(a.queue());
+    expose(a);
     return holder.dpnp_view;
   }
   const nb::object memory =

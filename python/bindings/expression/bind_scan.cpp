@@ -117,7 +117,7 @@ out : array or tuple of arrays, optional
 queue : Queue, optional
     Where to run; by default the queue of the first array.
 depends_on : Event or sequence of Event, optional
-    What must have finished before. By default everything pending on the queues of the arguments.
+    What must have finished before. By default everything pending on the memory of the arguments.
 
 Returns
 -------

@@ -288,7 +288,7 @@ queue : Queue, optional
     Where to run; any form that names a queue. By default the queue of the first array, without one
     the default queue.
 depends_on : Event or sequence of Event, optional
-    What must have finished before. By default everything pending on the queues of the arguments;
+    What must have finished before. By default everything pending on the memory of the arguments;
     with an explicit value, ``()`` too, the order is the caller's.
 
 Raises

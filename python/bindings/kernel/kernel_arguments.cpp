@@ -14,6 +14,7 @@
 #include "array/ndarray.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
+#include "usmx/submission.hpp"
 
 namespace usmx::python {
 
@@ -158,41 +159,6 @@ memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed) {
 
 namespace {
 
-/// What a launch on `queue` has to come after, array by array.
-class order {
- public:
-  explicit order(const sycl::queue& queue) : queue_(queue) {
-    if (!queue.is_in_order()) add(queue);
-  }
-  void add(const array& a) {
-    if (a.queue() != queue_) add(a.queue());
-    // Transfers may have gone to a third queue.
-    if (const shared_owner& keep = a.keep_alive()) keep->pending(queue_, before);
-  }
-
-  std::vector<sycl::event> before;
-
- private:
-  void add(const sycl::queue& other) {
-    if (std::ranges::count(seen_, other) != 0) return;
-    seen_.push_back(other);
-    sycl::event last = marker(other);
-    if (!is_done(last)) before.push_back(std::move(last));
-  }
-
-  const sycl::queue& queue_;
-  std::vector<sycl::queue> seen_;
-};
-
-std::vector<sycl::event> order_of(const sycl::queue& queue,
-                                  std::span<const kernel_argument> arguments) {
-  order found(queue);
-  for (const auto& argument : arguments) {
-    if (argument.array() != nullptr) found.add(*argument.array());
-  }
-  return std::move(found.before);
-}
-
 /// Makes the event of the launch in `made`, which is complete.
 void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range& range,
             std::span<const kernel_argument> arguments, const std::vector<sycl::event>* before) {
@@ -201,13 +167,13 @@ void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range
   std::optional<sycl::event> launched;
   {
     const gil_released release;
-    std::vector<sycl::event> found;
-    if (before == nullptr) found = order_of(queue, arguments);
-    const std::span<const sycl::event> depends = before == nullptr ? found : *before;
+    std::span<const sycl::event> depends;
+    if (before != nullptr) depends = *before;
+    const ordering order = before == nullptr ? ordering::automatic : ordering::by_hand;
     if (needs_event) {
-      launched = k.launch(queue, range, arguments, depends);
+      launched = k.launch(queue, range, arguments, depends, order);
     } else {
-      k.enqueue(queue, range, arguments, depends);
+      k.enqueue(queue, range, arguments, depends, order);
     }
   }
   if (launched) {
@@ -222,11 +188,11 @@ void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range
 
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   std::span<const array* const> arguments) {
-  order found(queue);
+  submission command(queue);
   for (const array* const a : arguments) {
-    if (a != nullptr) found.add(*a);
+    if (a != nullptr) command.after(*a);
   }
-  return std::move(found.before);
+  return command.before();
 }
 
 void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel) {

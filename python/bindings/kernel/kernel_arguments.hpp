@@ -65,15 +65,14 @@ memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed);
 array retyped(const array& bytes, const dtype& type);
 
 /// Launches the kernel and returns its Event: without one of SYCL's where nobody looks at them. If
-/// `before` is null, it comes after what `order_of` says. Lets go of the GIL. TypeError for an
-/// argument of another type than the kernel declares.
+/// `before` is null, it is ordered by the memory of its arrays, see usmx::ordering. Lets go of the
+/// GIL. TypeError for an argument of another type than the kernel declares.
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
                   std::span<const kernel_argument> arguments,
                   const std::vector<sycl::event>* before = nullptr);
 
-/// Commands that must pass before a launch that nobody ordered by hand: those on the other queues
-/// of its arrays, those on its own queue if that one does not keep an order, and whatever else the
-/// memory is used for. Null ones are passed over.
+/// Commands that must pass before one on `queue` that uses these arrays and has no `depends_on`, as
+/// submission::after finds them. Null ones are passed over.
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   std::span<const array* const> arguments);
 
