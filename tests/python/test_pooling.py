@@ -142,21 +142,22 @@ def test_a_child_of_fork_ends_while_other_threads_are_in_the_driver(run_python, 
 
     signal.alarm(100)
     threads = [threading.Thread(target=busy, daemon=True) for _ in range(2)]
-    with usmx.trace():
-        for t in threads:
-            t.start()
-        for forks in range(20):
+    for t in threads:
+        t.start()
+    for forks in range(20):
+        # A trace of its own for each: a child that ends reads all records of its trace.
+        with usmx.trace():
             child = os.fork()
             if child == 0:
                 signal.alarm(20)
                 if forks % 2:
                     del kept
                 sys.exit(0)
-            status = os.waitpid(child, 0)[1]
-            assert status == 0, (forks, status)
-        stop = True
-        for t in threads:
-            t.join()
+        status = os.waitpid(child, 0)[1]
+        assert status == 0, (forks, status)
+    stop = True
+    for t in threads:
+        t.join()
     print("ended")
     """
     # Without pools every allocation is one of the driver, whose locks a child has as they were.
