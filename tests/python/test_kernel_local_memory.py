@@ -148,3 +148,13 @@ def test_an_error_in_the_text_keeps_its_line():
     kernel = usmx.RawKernel(FLOATS.replace("tile[l] =", "tile[l] = wrong +"), "reverse")
     with pytest.raises(usmx.BuildError, match=r"source:5:.*'wrong'"):
         kernel[64, 8](A, usmx.LocalMemory(8, "f4"))
+
+
+def test_a_size_of_local_memory_is_told_by_ints():
+    assert usmx.LocalMemory([2, np.int64(3)], "f4").shape == (2, 3)
+    for wrong in (A, 2.0, (2.5,), ("2",), "22"):
+        with pytest.raises(TypeError):
+            usmx.LocalMemory(wrong, "f4")
+    for wrong in (0, (), (2, -1)):
+        with pytest.raises(ValueError, match=r"^shape: .* expected positive lengths$"):
+            usmx.LocalMemory(wrong, "f4")

@@ -10,7 +10,7 @@ from test_scan import BEFORE, LARGEST, MAPS, SUMS, TYPES, numbers
 import usmx
 from usmx import _usmx
 
-ONE_LAUNCH = '#include "usmx/scan.hpp"'
+ONE_LAUNCH = "expression::scan::once<"
 # A tile has 4096 float32 elements, and a window 128 tiles.
 LONG = 1_234_567
 
@@ -162,6 +162,6 @@ def test_neighbours_are_loaded_and_stored_together_where_they_begin_at_multiples
     u = usmx.asarray(random("float32", 40_001))
     out = usmx.empty(40_000, "float32")
     sums(u[:-1], out)
-    assert "load_several<4>" in texts()[-1]
+    assert "scan::once<128, 4, " in texts()[-1]
     sums(u[1:], out)
-    assert "load_several" not in texts()[-1]
+    assert "scan::once<128, 1, " in texts()[-1]

@@ -114,10 +114,14 @@ def test_every_chunk_of_a_pool_is_filled_by_its_blocks():
 
 def test_a_block_that_waits_for_its_queue_is_shown_as_waiting():
     queue = usmx.Queue(usmx.Device(), in_order=True)
-    kernel = usmx.RawKernel("USMX_KERNEL(1) k(char* x) { x[usmx::global_id()] = 1; }", "k")
+    kernel = usmx.RawKernel(
+        "USMX_KERNEL(1) k(char* x, uint64_t* where) { *x = 1; *where = uint64_t(x); }", "k"
+    )
     x = usmx.empty(200_001, "i1", usm_type="device", queue=queue)
-    kernel[1](x, queue=queue).wait()  # compiled
-    address = x.pointer
+    # Asked of the kernel: an address that Python has read may be in use by other libraries.
+    where = usmx.empty(1, "u8", usm_type="shared", queue=queue)
+    kernel[1](x, where, queue=queue).wait()
+    address = int(where[0])
 
     def state():
         blocks = [b for p in um.snapshot().pools for c in p.chunks for b in c.blocks]
@@ -125,7 +129,7 @@ def test_a_block_that_waits_for_its_queue_is_shown_as_waiting():
 
     assert state() == "used"
     with Gate(queue):
-        kernel[1](x, queue=queue)
+        kernel[1](x, where, queue=queue)
         del x
         assert state() == "waiting"
 

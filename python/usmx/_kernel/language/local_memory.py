@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from ..types import scalars
@@ -21,7 +22,10 @@ class LocalMemory:
     """
 
     def __init__(self, shape: int | Sequence[int], dtype: object) -> None:
-        lengths = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        given = (shape,) if isinstance(shape, int) else shape
+        if not isinstance(given, Sequence):
+            raise TypeError(f"shape: {shape!r}, expected an int or a tuple of ints")
+        lengths = tuple(operator.index(n) for n in given)
         if not lengths or any(n < 1 for n in lengths):
             raise ValueError(f"shape: {shape!r}, expected positive lengths")
         element = scalars.named(dtype)
