@@ -36,6 +36,11 @@ EXCLUDED = {
     "test_a_child_of_fork_ends_while_other_threads_allocate": POOLED,
     "other_threads_are_in_the_driver": "forks with locks of this device, which no fork waits for",
     "test_a_block_that_waits_for_its_queue_is_shown_as_waiting": POOLED,
+    "test_a_first_launch_leaves_its_memory_to_the_order_of_its_queue": POOLED,
+    "test_asking_for_the_text_of_a_kernel_neither_waits_nor_exposes_its_memory": POOLED,
+    "test_no_call_of_anything_public_crashes": (
+        "its producers describe memory that another thread frees, a defect that this device reports"
+    ),
 }
 
 device = lab.SimulatedDevice()
