@@ -11,11 +11,12 @@ Length is advice: with ``--long`` it lists the files that may have two subjects.
 # SPDX-License-Identifier: Apache-2.0
 
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
+
+from own_files import ROOT, own_files
 
 # The order of the folders below src/, which no folder can say by itself.
 ROOMS = (
@@ -216,19 +217,11 @@ def long_files(root: Path, files: list[str]) -> list[str]:
 
 def main() -> int:
     """Check the files that git knows."""
-    root = Path(__file__).resolve().parents[1]
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = listed.stdout.splitlines()
+    files = own_files()
     if "--long" in sys.argv[1:]:
-        print(*long_files(root, files), sep="\n")
+        print(*long_files(ROOT, files), sep="\n")
         return 0
-    messages = check_tree(root, files)
+    messages = check_tree(ROOT, files)
     print(*messages, sep="\n", end="\n" if messages else "")
     print(f"layers: {len(messages)} broken rules")
     return 1 if messages else 0

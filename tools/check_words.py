@@ -8,10 +8,11 @@ words in the folders of ``LATER``.
 # SPDX-License-Identifier: Apache-2.0
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+
+from own_files import ROOT, own_files
 
 WORDS = {
     r"nobody|no-one": "the thing that is meant: no thread, no caller, no library; or a passive",
@@ -155,23 +156,11 @@ def count_later(root: Path, files: list[str]) -> list[str]:
 
 def main() -> int:
     """Check the files that git knows."""
-    root = Path(__file__).resolve().parents[1]
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = [
-        name
-        for name in listed.stdout.splitlines()
-        if PurePosixPath(name).suffix in SUFFIXES and (root / name).is_file()
-    ]
+    files = [name for name in own_files() if PurePosixPath(name).suffix in SUFFIXES]
     if "--later" in sys.argv[1:]:
-        print(*count_later(root, files), sep="\n")
+        print(*count_later(ROOT, files), sep="\n")
         return 0
-    messages = check_tree(root, files)
+    messages = check_tree(ROOT, files)
     print(*messages, sep="\n", end="\n" if messages else "")
     print(f"words: {len(messages)} to replace")
     return 1 if messages else 0

@@ -223,8 +223,7 @@ void enter_driver() {
     throw device_error(
         "fork: this process was forked while threads or commands were inside the SYCL driver, so "
         "it cannot use a device; start processes with multiprocessing's 'spawn' or 'forkserver', "
-        "or "
-        "fork while no commands are running");
+        "or fork while no commands are running");
   }
 }
 

@@ -1,5 +1,5 @@
 // Recorders for Python: they start and stop here, and what they kept becomes tuples that
-// python/usmx/trace.py gives names to.
+// python/usmx/_tracing/trace.py gives names to.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <string>
@@ -288,7 +288,7 @@ std::unordered_set<const void*> waiting_blocks() {
   return out;
 }
 
-/// Tuples of tuples, as python/usmx/_snapshot.py names them.
+/// Tuples of tuples, as python/usmx/_tracing/snapshot.py names them.
 nb::list pools_held() {
   std::vector<held_pool> pools;
   std::unordered_set<const void*> waiting;

@@ -1,4 +1,4 @@
-// Asks the casters everything that tests/consume/test_extension.py wants to know.
+// Asks the casters everything that tests/consume/test_casters.py wants to know.
 // SPDX-License-Identifier: Apache-2.0
 #include <usmx/nanobind.hpp>
 
