@@ -16,7 +16,7 @@ void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the pa
 NB_MODULE(_usmx_of_main_interpreter, m) {
   using namespace usmx::python;
   // A producer that can reach an array of its own memory may outlive the last collection, through
-  // other libraries' objects that the collector cannot see into. That is no news for users at exit.
+  // other libraries' objects that the collector cannot see into. Users cannot act on that at exit.
   nb::set_leak_warnings(std::getenv("USMX_LEAK_WARNINGS") != nullptr);
   m.attr("__version__") = usmx::version;
   bind_errors(m);
@@ -47,7 +47,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
 extern "C" NB_EXPORT PyObject* PyInit__usmx() {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_SetString(PyExc_ImportError,
-                    "usmx: this is not the process's main interpreter, the only one it works in; "
+                    "usmx: this is not the process's main interpreter, the only supported one; "
                     "start a process of its own (multiprocessing with 'spawn' or 'forkserver')");
     return nullptr;
   }

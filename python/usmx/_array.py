@@ -19,22 +19,8 @@ def rebuild(
     device: str,
     readonly: bool,
 ) -> ndarray:
-    """Make the array that was pickled, on the same device if there is one of that name.
+    """Make the array that was pickled, on the device of that filter string.
 
-    Parameters
-    ----------
-    data : bytes
-        The elements in C order.
-    shape : tuple of int
-        Lengths.
-    dtype : str or list of tuple
-        Type string, or the fields of a record.
-    usm_type : str
-        The kind of memory.
-    device : str
-        The filter string of the device; empty for a sub-device, which has none. Another device than
-        this one is used with a RuntimeWarning.
-    readonly : bool
-        Whether the array was read-only.
+    It is empty for a sub-device, which has none. Another device is used with a RuntimeWarning.
     """
     return _usmx._rebuild_array(data, shape, dtype, usm_type, device, readonly)

@@ -1,4 +1,4 @@
-"""What ``usmx.memory.stats()`` returns: a table of who holds how much.
+"""What ``usmx.memory.stats()`` returns: a table of the memory that each resource holds.
 
 In a file of its own, because importing ``usmx`` should not pay for it.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
+from ._tracing.units import amount
 from ._usmx import MemoryResource
 
 HEADINGS = ("device", "kind", "used", "blocks", "peak", "held", "cached")
@@ -29,7 +30,7 @@ class MemoryUse(NamedTuple):
     used: int | None
     #: How many blocks are alive.
     blocks: int | None
-    #: The most at once: held by a pool, or used where a StatisticsResource stands on it.
+    #: The most at once: held by a pool, or used, as counted by a StatisticsResource above it.
     peak: int | None
     #: Taken from the driver.
     held: int | None
@@ -42,20 +43,6 @@ class MemoryUse(NamedTuple):
         if self.held is None or self.used is None:
             return None
         return max(self.held - self.used, 0)
-
-
-def amount(nbytes: int | None) -> str:
-    """Bytes as people read them.
-
-    >>> amount(0), amount(1536), amount(3 << 30), amount(None)
-    ('0 B', '1.5 KiB', '3.0 GiB', '-')
-    """
-    if nbytes is None:
-        return "-"
-    if nbytes < 1024:
-        return f"{nbytes} B"
-    step = min((nbytes.bit_length() - 1) // 10, 4)
-    return f"{nbytes / 1024**step:.1f} {' KMGT'[step]}iB"
 
 
 def _cells(row: MemoryUse) -> Sequence[str]:
@@ -74,7 +61,7 @@ class MemoryStats(tuple[MemoryUse, ...]):
 
     @property
     def used(self) -> int:
-        """Bytes of all blocks alive that somebody counts."""
+        """Bytes of all live blocks that a resource counts."""
         return sum(row.used or 0 for row in self)
 
     @property
@@ -84,7 +71,7 @@ class MemoryStats(tuple[MemoryUse, ...]):
 
     def __repr__(self) -> str:
         if not self:
-            return "nobody has asked for memory yet"
+            return "no memory was allocated yet"
         rows = [HEADINGS, *map(_cells, self)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(

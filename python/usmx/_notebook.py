@@ -1,4 +1,4 @@
-"""What notebooks show of arrays, memory, its resources and devices."""
+"""What notebooks show of arrays, memory, its resources and devices: HTML, with names escaped."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -25,18 +25,7 @@ def _facts(title: str, facts: dict[str, object]) -> str:
 
 
 def array(a: ndarray) -> str:
-    """Values as far as ``str`` shows them, which copies no more than that, and where they are.
-
-    Parameters
-    ----------
-    a : ndarray
-        Of any shape and kind.
-
-    Returns
-    -------
-    str
-        HTML, with every name escaped.
-    """
+    """Values as far as ``str`` shows them, which copies no more than that, and where they are."""
     facts = {
         "shape": tuple(a.shape),
         "dtype": a.dtype,
@@ -47,17 +36,7 @@ def array(a: ndarray) -> str:
 
 
 def memory(m: Any) -> str:
-    """How much memory of which kind is where; its bytes stay there.
-
-    Parameters
-    ----------
-    m : MemoryUSMDevice, MemoryUSMShared or MemoryUSMHost
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """How much memory of which kind is where; its bytes stay there."""
     title = f"usmx.memory.{type(m).__name__}"
     if m.freed:
         return _facts(title, {"bytes": "freed"})
@@ -75,17 +54,7 @@ _BYTES = {"bytes", "peak_bytes", "total_bytes", "used", "held", "peak", "most"}
 
 
 def resource(r: MemoryResource) -> str:
-    """Where a resource gets its bytes, and the figures of all that it stands on.
-
-    Parameters
-    ----------
-    r : usmx.memory.MemoryResource
-
-    Returns
-    -------
-    str
-        HTML: a row for it, and one for each resource below.
-    """
+    """The figures of a memory resource and of each one below it."""
     rows = []
     below: MemoryResource | None = r
     while below is not None:
@@ -109,17 +78,7 @@ def resource(r: MemoryResource) -> str:
 
 
 def device(d: Device) -> str:
-    """The few properties that decide what runs where.
-
-    Parameters
-    ----------
-    d : Device
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """The few properties that decide what runs where."""
     free = d.free_memory
     memory_text = amount(d.global_mem_size)
     if free is not None:

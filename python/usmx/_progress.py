@@ -1,4 +1,4 @@
-"""Shows how far a long transfer is: tqdm's bar, or whatever a caller's function makes of it."""
+"""Shows how far a long transfer is: a bar of tqdm, or a function of the caller."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

@@ -25,12 +25,8 @@ SHOWN_VARIABLE = "USMX_SHOWN_DRIVER"
 def library_folders() -> list[str]:
     """Folders where wheels of this environment put their libraries, the most likely one first.
 
-    Wheels install them into ``<scheme>/lib``, beside ``<scheme>/lib/pythonX.Y/site-packages``.
-
-    Returns
-    -------
-    list of str
-        Absolute paths, without repetitions; not all of them need to exist.
+    Wheels install them into ``<scheme>/lib``, the folder of ``pythonX.Y/site-packages``. The paths
+    are absolute and without repetitions; not all of them need to exist.
     """
     site_packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = [
@@ -48,18 +44,7 @@ def library_folders() -> list[str]:
 
 
 def find_library(name: str) -> str | None:
-    """The path of a library that a wheel installed.
-
-    Parameters
-    ----------
-    name : str
-        File name, such as ``"libsycl.so.9"``.
-
-    Returns
-    -------
-    str or None
-        Absolute path, ``None`` if no folder has it.
-    """
+    """The absolute path of a library that a wheel installed, such as ``"libsycl.so.9"``."""
     for folder in library_folders():
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -68,17 +53,12 @@ def find_library(name: str) -> str | None:
 
 
 def load_module() -> ModuleType:
-    """Load the compiled module, and the SYCL runtime with it.
-
-    Returns
-    -------
-    module
-        ``usmx._usmx``.
+    """Load ``usmx._usmx``, and the SYCL runtime with it.
 
     Raises
     ------
     ImportError
-        If there is no SYCL runtime of the right version: with the command that installs it.
+        There is no SYCL runtime of the right version; names the command that installs it.
     """
     try:
         from . import _usmx

@@ -17,8 +17,8 @@ import usmx
 
 class InteropError(ValueError):
     """
-    Memory described by somebody else cannot be used as described: the message names the
-    field, what it held and what was expected.
+    Memory of another library cannot be used as described: the message names the field,
+    what it held and what was expected.
     """
 
 class AllocationError(MemoryError):
@@ -33,7 +33,7 @@ class BuildError(RuntimeError):
 
 class DeviceError(RuntimeError):
     """
-    No SYCL device, platform or driver fits: the message says what there is and what to install.
+    No matching SYCL device, platform or driver: the message says which are available and what to install.
     """
 
 def _raise_again() -> None:
@@ -141,7 +141,7 @@ class Device:
     @property
     def native(self) -> int:
         """
-        cl_device_id, ze_device_handle_t or CUdevice as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver.
+        cl_device_id, ze_device_handle_t or CUdevice as an integer. Borrowed: valid as long as this object lives; retain it with the driver to keep it longer.
         """
 
     def create_sub_devices(self, partition: int | Sequence[int] | str) -> list[Device]:
@@ -896,7 +896,7 @@ class Context:
     @property
     def native(self) -> int:
         """
-        cl_context or ze_context_handle_t as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver. RuntimeError for CUDA and HIP, where SYCL works in the devices' primary contexts.
+        cl_context or ze_context_handle_t as an integer. Borrowed: valid as long as this object lives; retain it with the driver to keep it longer. RuntimeError for CUDA and HIP, where SYCL works in the devices' primary contexts.
         """
 
     def _get_capsule(self) -> object:
@@ -968,7 +968,7 @@ class Queue:
     @property
     def native(self) -> int:
         """
-        cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or CUstream as an integer. Borrowed: valid as long as this object lives; who keeps it longer retains it with the driver.
+        cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or CUstream as an integer. Borrowed: valid as long as this object lives; retain it with the driver to keep it longer.
         """
 
     def wait(self) -> None:
@@ -988,7 +988,7 @@ class Queue:
 
 def devices() -> list[Device]:
     """
-    Every device there is, best first: GPUs, accelerators, CPUs. Empty without a driver.
+    All devices, best first: GPUs, accelerators, CPUs. Empty without a driver.
     """
 
 def platforms() -> list[Platform]:
@@ -1062,7 +1062,7 @@ class _Memory:
 
     def free(self) -> None:
         """
-        Give the bytes back now; commands that still run on them are waited for behind the scenes.
+        Give the bytes back now; commands that still run on them are waited for in the background.
         After it every use of this object and of its slices raises ValueError. What took the
         address through `__sycl_usm_array_interface__` must be done with it.
 
@@ -1237,7 +1237,7 @@ def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | Memor
 
 class MemoryResource:
     """
-    Where bytes come from: base of the classes that can be stacked on each other, of which
+    A memory resource: base of the classes that can be stacked on each other, of which
     ``set_resource`` and ``using`` choose one. Equal objects mean the same resource.
     """
 
@@ -1263,11 +1263,11 @@ class MemoryResource:
 
     @property
     def upstream(self) -> MemoryResource | None:
-        """The resource that this one stands on, None for the driver's."""
+        """The resource that this one allocates from, None for the driver's."""
 
     def allocate(self, nbytes: int, *, alignment: int = 0, queue: QueueLike = None) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost:
         """
-        Memory from this resource, whatever serves by default.
+        Allocate from this resource, regardless of the default.
 
         Parameters
         ----------
@@ -1301,7 +1301,7 @@ class MemoryResource:
 
 class UsmResource(MemoryResource):
     """
-    The driver itself: each request is one of its own.
+    The driver itself: each request is a call of the driver.
 
     Parameters
     ----------
@@ -1503,7 +1503,7 @@ class LoggingResource(MemoryResource):
 
 class FailureCallbackResource(MemoryResource):
     """
-    Asks a function to free something when there is no memory left, and tries again as long as
+    Calls a function to free something when there is no memory left, and tries again as long as
     it returns True. The function gets the number of bytes, runs on the thread that allocates, and
     may itself allocate and free; what it raises is the cause of an AllocationError.
     """
@@ -1531,7 +1531,7 @@ def set_resource(resource: MemoryResource) -> MemoryResource | None:
     Returns
     -------
     MemoryResource or None
-        What served so far; None if nobody had asked for it yet.
+        The previous default; None if it was not used yet.
     """
 
 class using:
@@ -1673,11 +1673,11 @@ class _Flags:
 
     @property
     def c_contiguous(self) -> bool:
-        """True if the elements stand gapless in C order."""
+        """True if the elements are C-contiguous."""
 
     @property
     def f_contiguous(self) -> bool:
-        """True if the elements stand gapless in Fortran order."""
+        """True if the elements are Fortran-contiguous."""
 
     @property
     def contiguous(self) -> bool:
@@ -1685,7 +1685,7 @@ class _Flags:
 
     @property
     def forc(self) -> bool:
-        """True if either order fits."""
+        """True if the elements are contiguous in either order."""
 
     @property
     def fnc(self) -> bool:
@@ -1693,7 +1693,7 @@ class _Flags:
 
     @property
     def aligned(self) -> bool:
-        """True: others are not made."""
+        """Always True."""
 
     @property
     def writeable(self) -> bool:
@@ -1816,7 +1816,7 @@ class ndarray:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements, without gaps between them."""
+        """Bytes of all elements, as if they were contiguous."""
 
     @property
     def dtype(self) -> NumpyDType:
@@ -1920,7 +1920,9 @@ class ndarray:
         """A view without dimensions of length one."""
 
     def ravel(self, order: OrderLike = 'C') -> ndarray:
-        """The elements gapless in one dimension; a view if they stand that way."""
+        """
+        The elements contiguous in one dimension; a view if they are contiguous already.
+        """
 
     def flatten(self, order: OrderLike = 'C') -> ndarray:
         """A copy of the elements in one dimension."""
@@ -2011,7 +2013,7 @@ def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, usm_ty
 
 def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None, copy: bool | None = None) -> ndarray:
     """
-    Anything as an array: without a copy what is USM already, whoever allocated it.
+    Anything as an array: without a copy if it is USM already, of any library.
 
     Parameters
     ----------
@@ -2076,14 +2078,14 @@ def from_numpy(obj: ArrayLike, *, usm_type: UsmKind | None = None, device: Devic
 
 def empty(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Memory for an array; the elements have whatever values were there.
+    An array with uninitialised elements.
 
     Parameters
     ----------
     shape : int or tuple of int
         Lengths.
     dtype : optional
-        The element type; None is float64 (float32 where there is no other).
+        The element type; None is float64 (float32 on devices without float64).
     order : {'C', 'F'}
         The order of the elements in memory.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2114,7 +2116,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_
     shape : int or tuple of int
         Lengths.
     dtype : optional
-        The element type; None is float64 (float32 where there is no other).
+        The element type; None is float64 (float32 on devices without float64).
     order : {'C', 'F'}
         The order of the elements in memory.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2145,7 +2147,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_t
     shape : int or tuple of int
         Lengths.
     dtype : optional
-        The element type; None is float64 (float32 where there is no other).
+        The element type; None is float64 (float32 on devices without float64).
     order : {'C', 'F'}
         The order of the elements in memory.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2169,7 +2171,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_t
 
 def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Memory for an array shaped like another. What is not said is as with `x`.
+    An array with uninitialised elements in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
@@ -2200,7 +2202,7 @@ def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Zeros in the shape of another array. What is not said is as with `x`.
+    Zeros in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
@@ -2231,7 +2233,7 @@ def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def ones_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Ones in the shape of another array. What is not said is as with `x`.
+    Ones in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
@@ -2367,7 +2369,7 @@ def _imported(obj: object | None) -> object:
     """
 
 def _expected_protocols() -> str:
-    """What messages say of objects that memory is taken from."""
+    """The objects that memory can be imported from, for messages."""
 
 class KernelLimits:
     """
@@ -3054,7 +3056,7 @@ def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: E
         Where the commands go, in any form that names a queue. Default: that of `dst` or, for
         memory of the host, of the other side.
     depends_on : Event or sequence of Event, optional
-        What must have finished before, of usmx or dpctl; in addition to whatever is pending
+        What must have finished before, of usmx or dpctl; in addition to all commands pending
         on the memory as far as usmx knows.
     progress : bool or callable, optional
         True shows a bar of tqdm, which must be installed; a callable is called with the bytes
@@ -3074,7 +3076,7 @@ def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends
     """
     Submit a copy of `src` into `dst` and return its Event; see `copy`.
 
-    Both sides are kept until the copy has ended, whatever is dropped meanwhile; buffers stay
+    Both sides are kept until the copy has ended, even if they are dropped; buffers stay
     exported. Do not change memory of the host before that. Commands that are submitted to the
     queue of `dst` later, and every use of the USM through usmx, come after the copy.
 
@@ -3090,7 +3092,7 @@ def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends
         Where the commands go, in any form that names a queue. Default: that of `dst` or, for
         memory of the host, of the other side.
     depends_on : Event or sequence of Event, optional
-        What must have finished before, of usmx or dpctl; in addition to whatever is pending
+        What must have finished before, of usmx or dpctl; in addition to all commands pending
         on the memory as far as usmx knows.
 
     Returns
@@ -3141,7 +3143,7 @@ def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, d
     NotUSMError
         `dst` has no USM.
     ValueError
-        The value is no byte, or `dst` is read-only.
+        The value is not a byte, or `dst` is read-only.
     """
 
 def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:

@@ -216,7 +216,7 @@ def _cache(as_json: bool, clear: bool) -> int:
     if texts["count"]:
         console.print(f"{many} of Python kernels in C++, {_size(texts['bytes'])}")
         held += texts["bytes"]
-    # Bytes that are no UTF-8 cannot be printed.
+    # Bytes that are not UTF-8 cannot be printed.
     folder = os.fsencode(settings["folder"]).decode(errors="backslashreplace")
     console.print(
         f"{_many(len(programs), 'program')}, {_size(held)} of at most "

@@ -83,7 +83,7 @@ def environment() -> dict[str, str]:
     """Environment variables that make the SYCL runtime report its calls.
 
     `enable` sets them in this process. Pass them to a child process to count there from its start,
-    whatever it imports first: ``subprocess.run(..., env={**os.environ, **environment()})``.
+    before its first import: ``subprocess.run(..., env={**os.environ, **environment()})``.
 
     Returns
     -------

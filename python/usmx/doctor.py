@@ -39,7 +39,7 @@ _VARIABLES = re.compile(
     r"(LD_LIBRARY_PATH|LD_PRELOAD|CUDA_VISIBLE_DEVICES|CUDA_PATH|ROCR_VISIBLE_DEVICES)$"
 )
 _VENDORS = "/etc/OpenCL/vendors"
-# What Unified Runtime looks for beside libsycl; OpenCL's adapter is inside libsycl itself.
+# What Unified Runtime looks for in libsycl's folder; OpenCL's adapter is inside libsycl itself.
 _ADAPTERS = {
     "level_zero": "Intel GPUs",
     "level_zero_v2": "Intel GPUs",
@@ -186,8 +186,8 @@ def _can_load(path: str) -> str:
 def _adapters() -> Iterator[Finding]:
     topic = "Adapters"
     yield Finding("ok", topic, "opencl: inside libsycl")
-    beside = [os.path.dirname(path) for path in _loaded_libraries("libsycl")]
-    folders = list(dict.fromkeys([*beside, *_library_path()]))
+    runtime_folders = [os.path.dirname(path) for path in _loaded_libraries("libsycl")]
+    folders = list(dict.fromkeys([*runtime_folders, *_library_path()]))
     found = set()
     for name, what in _ADAPTERS.items():
         for folder in folders:
@@ -376,15 +376,17 @@ def _device_tests() -> Iterator[Finding]:
 
 def _compilation() -> Iterator[Finding]:
     topic = "Kernels from source"
-    beside = [os.path.dirname(path) for path in _loaded_libraries("libsycl")]
-    compilers = [path for folder in beside for path in glob.glob(f"{folder}/libsycl-jit.so*")]
+    runtime_folders = [os.path.dirname(path) for path in _loaded_libraries("libsycl")]
+    compilers = [
+        path for folder in runtime_folders for path in glob.glob(f"{folder}/libsycl-jit.so*")
+    ]
     if compilers:
         yield Finding("ok", topic, compilers[0])
     else:
         yield Finding(
             "error",
             topic,
-            f"no libsycl-jit.so in {', '.join(beside)}: kernels cannot be compiled",
+            f"no libsycl-jit.so in {', '.join(runtime_folders)}: kernels cannot be compiled",
             f"{_runtime.INSTALL_RUNTIME} --force-reinstall",
         )
     compiler = shutil.which("g++") or shutil.which("c++")

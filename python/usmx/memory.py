@@ -1,8 +1,8 @@
 """Runs of bytes in Unified Shared Memory: what programs for ``dpctl.memory`` import instead.
 
 Everything that ``dpctl.memory`` has is here under the same name; in addition memory can be sliced,
-freed early, used in a ``with`` statement, made read-only and referenced weakly. Resources say where
-the bytes come from, and can be stacked on each other.
+freed early, used in a ``with`` statement, made read-only and referenced weakly. Memory resources
+allocate the bytes, and can be stacked on each other.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -48,34 +48,13 @@ if TYPE_CHECKING:
     from ._tracing.snapshot import Snapshot
 
 __all__ = [
-    "AlignedResource",
-    "AllocationError",
-    "BinningResource",
-    "FailureCallbackResource",
-    "LimitingResource",
-    "LoggingResource",
-    "MemoryResource",
-    "MemoryUSMDevice",
-    "MemoryUSMHost",
-    "MemoryUSMShared",
-    "NotUSMError",
-    "PoolResource",
-    "PrefetchResource",
-    "QueueOrderedResource",
-    "StatisticsResource",
-    "TrackingResource",
-    "USMAllocationError",
-    "UsmResource",
-    "as_usm_memory",
-    "get_resource",
-    "get_usm_type",
-    "record_history",
-    "set_resource",
-    "snapshot",
-    "stats",
-    "trim",
+    "AlignedResource", "AllocationError", "BinningResource", "FailureCallbackResource",
+    "LimitingResource", "LoggingResource", "MemoryResource", "MemoryUSMDevice", "MemoryUSMHost",
+    "MemoryUSMShared", "NotUSMError", "PoolResource", "PrefetchResource", "QueueOrderedResource",
+    "StatisticsResource", "TrackingResource", "USMAllocationError", "UsmResource", "as_usm_memory",
+    "get_resource", "get_usm_type", "record_history", "set_resource", "snapshot", "stats", "trim",
     "using",
-]
+]  # fmt: skip
 
 
 def snapshot() -> Snapshot:
@@ -132,18 +111,9 @@ def stats() -> MemoryStats:
 
 
 def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: bool) -> _Memory:
-    """Make the memory that was pickled, on the same device if there is one of that name.
+    """Make the memory that was pickled, on the device of that filter string.
 
-    Parameters
-    ----------
-    cls : type
-        The class of the memory.
-    data : bytes
-        What it held.
-    device : str
-        The filter string of its device; empty for a device that has none, a sub-device.
-    readonly : bool
-        Whether it was read-only.
+    It is empty for a sub-device, which has none. Another device is used with a RuntimeWarning.
     """
     queue: str | None = device or None
     try:

@@ -60,7 +60,7 @@ def _runtime_folder(*parts: str) -> str:
         if os.path.exists(path):
             return os.path.dirname(path)
     raise RuntimeError(
-        f"{'/'.join(parts)} of the SYCL runtime is beside none of "
+        f"{'/'.join(parts)} of the SYCL runtime was not found next to any of "
         f"{', '.join(_runtime.library_folders())}: {_runtime.INSTALL_RUNTIME}"
     )
 

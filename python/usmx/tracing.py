@@ -11,7 +11,7 @@
 What usmx does is always seen. What other libraries ask the SYCL runtime for (dpctl, dpnp, a native
 extension) is seen where the runtime reports its calls: after ``usmx.counters.enable()``, or in a
 process that was started with ``USMX_TRACE=1``. Copies that the host makes by itself elsewhere
-(NumPy, ``memcpy``) are seen by nobody.
+(NumPy, ``memcpy``) cannot be traced.
 """
 # SPDX-License-Identifier: Apache-2.0
 

@@ -33,32 +33,11 @@ if TYPE_CHECKING:
         from typing_extensions import Buffer
 
 __all__ = [
-    "ArrayLike",
-    "ArrayOrNumber",
-    "CopySide",
-    "DTypeLike",
-    "DeviceLike",
-    "EventLike",
-    "EventsLike",
-    "Index",
-    "KernelArgument",
-    "LaunchRange",
-    "Number",
-    "NumpyArray",
-    "NumpyDType",
-    "Order",
-    "OrderLike",
-    "OutputLike",
-    "QueueLike",
-    "ShapeLike",
-    "SupportsArray",
-    "SupportsCapsule",
-    "SupportsDType",
-    "SupportsFilterString",
-    "SupportsQueue",
-    "SupportsUSM",
-    "UsmKind",
-]
+    "ArrayLike", "ArrayOrNumber", "CopySide", "DTypeLike", "DeviceLike", "EventLike", "EventsLike",
+    "Index", "KernelArgument", "LaunchRange", "Number", "NumpyArray", "NumpyDType", "Order",
+    "OrderLike", "OutputLike", "QueueLike", "ShapeLike", "SupportsArray", "SupportsCapsule",
+    "SupportsDType", "SupportsFilterString", "SupportsQueue", "SupportsUSM", "UsmKind",
+]  # fmt: skip
 
 
 class SupportsUSM(Protocol):

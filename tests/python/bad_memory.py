@@ -262,7 +262,7 @@ for name, value in {
             r"(?i)filter|device|syclobj",
             syclobj=value,
         )
-row("syclobj-filter-lone-surrogate", ValueError, "surrogate character", syclobj="cpu\ud800")
+row("syclobj-filter-lone-surrogate", ValueError, "lone surrogate", syclobj="cpu\ud800")
 
 
 def capsule(name, pointer=None):

@@ -43,7 +43,7 @@ for name, value in {
     row(
         f"typedescr-{name}",
         ValueError,
-        r"^typedescr\[0\] must be \(name, type\)",
+        r"^typedescr\[0\] is not \(name, type\)",
         typedescr=value,
         typestr="|V4",
     )

@@ -312,7 +312,7 @@ def increase(item, x):
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
-        (lambda k, x: k[3]([1, 2, 3]), r"type list, expected .*USM.*usmx\.asarray\(\)"),
+        (lambda k, x: k[3]([1, 2, 3]), r"type list; expected .*USM.*usmx\.asarray\(\)"),
         (lambda k, x: k[3](np.zeros(3, "f4")), r"USM"),
         (lambda k, x: k[3](x=x), r"got the keyword arguments 'x'; .*positional"),
         (lambda k, x: k[3](), r"takes 1 arguments.*got 0"),
@@ -335,7 +335,7 @@ def test_a_wrong_launch_says_what_is_right(kernel, launch, message):
         (lambda: usmx.zeros(3, usm_type="gpu"), "expected 'device', 'shared' or 'host'"),
         (lambda: usmx.zeros(3, device="nope"), "'nope' is neither a backend, a device type nor"),
         (lambda: len(usmx.zeros(())), r"len\(\) of a 0-d array"),
-        (lambda: float(numbers()), r"float\(\) takes an array of size 1, this has shape \(3,\)"),
+        (lambda: float(numbers()), r"float\(\) takes an array of size 1; this has shape \(3,\)"),
         (lambda: usmx.copy([1, 2, 3], numbers()), r"dst: \[1, 2, 3\] \(list\); expected USM"),
         (lambda: usmx.memory.MemoryUSMShared("a"), r"str has no USM: expected a number of bytes"),
         (lambda: usmx.memory.MemoryUSMHost(3.5), r"float has no USM: expected a number of bytes"),

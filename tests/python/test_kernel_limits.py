@@ -53,7 +53,7 @@ def test_what_the_source_demands_is_known(size: tuple[int, ...]) -> None:
     x = usmx.zeros(count, "f4", usm_type="shared")
     kernel[tuple(8 * n for n in size), size](x).wait()
     assert x.to_numpy().sum() == count
-    with pytest.raises(TypeError, match=r"\(float\* x\): is of type int, expected USM"):
+    with pytest.raises(TypeError, match=r"\(float\* x\): is of type int; expected USM"):
         kernel[size, size](1)
 
 

@@ -109,8 +109,8 @@ A = usmx.zeros(64, "f4")
     ("key", "arguments", "error", "words"),
     [
         ((64, 8), (A,), TypeError, "takes 2 arguments, got 1"),
-        ((64, 8), (A, 8), TypeError, "tile): is of type int, expected usmx.LocalMemory(shape"),
-        ((64, 8), (A, A), TypeError, "ndarray, expected usmx.LocalMemory(shape, dtype)"),
+        ((64, 8), (A, 8), TypeError, "tile): is of type int; expected usmx.LocalMemory(shape"),
+        ((64, 8), (A, A), TypeError, "ndarray; expected usmx.LocalMemory(shape, dtype)"),
         ((64, 8), (A, usmx.LocalMemory(8, "f8")), TypeError, "float64, expected float32"),
         ((64, 8), (A, usmx.LocalMemory((2, 4), "f4")), ValueError, "has 2 dimensions, expected 1"),
         ((64, 8), (A, usmx.LocalMemory(1 << 40, "f4")), ValueError, "takes 4398046511104 bytes"),

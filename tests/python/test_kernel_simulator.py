@@ -74,7 +74,7 @@ def test_races_are_found():
 
     for function in (between_writers, between_reader_and_writer, without_barrier, beside_an_atomic):
         dtype = "i4" if function is beside_an_atomic else "f4"
-        with pytest.raises(RuntimeError, match="nothing orders the two"):
+        with pytest.raises(RuntimeError, match="the accesses are not synchronized"):
             simulate(function, np.zeros(8, dtype))
 
 

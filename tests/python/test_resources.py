@@ -119,7 +119,7 @@ def test_a_resource_of_another_context_takes_its_own_queue() -> None:
     resource = um.PoolResource(um.UsmResource("host", queue))
     assert resource.context == context
     assert resource.allocate(10).context == context
-    with pytest.raises(ValueError, match="queue: is of another context"):
+    with pytest.raises(ValueError, match="queue: its context is not that"):
         resource.allocate(10, queue=usmx.Queue(usmx.Context([usmx.Device()])))
 
 

@@ -169,7 +169,7 @@ def test_sub_devices_equally_and_by_counts():
         ([], "empty"),
         ([1, 0], "expected at least 1"),
         ([10**6, 1], "cannot be divided into parts of \\[1000000, 1\\]"),
-        ("nuna", "'nuna' is no affinity domain; there are numa"),
+        ("nuna", "'nuna' is not an affinity domain; expected one of numa"),
     ],
 )
 def test_an_impossible_division_says_what_there_is(partition, complaint):

@@ -309,13 +309,13 @@ def test_two_tables_that_look_alike_are_two():
 @pytest.mark.parametrize(
     ("values", "error", "says"),
     [
-        ([1, 2], ValueError, r"values: shape \(2,\), expected \(3,\)"),
-        ([[1, 2, 3]], ValueError, r"values: shape \(1, 3\), expected \(3,\)"),
-        (7, ValueError, r"values: shape \(\), expected \(3,\)"),
-        ([1.5, 2, 3], TypeError, "values: elements of float64, expected int32"),
-        (np.zeros(3, "f4"), TypeError, "values: elements of float32, expected int32"),
-        (np.zeros(3, "c8"), TypeError, "values: elements of complex64, expected int32"),
-        (["a", "b", "c"], TypeError, "values: elements of <U1, expected int32"),
+        ([1, 2], ValueError, r"values: shape \(2,\); expected \(3,\)"),
+        ([[1, 2, 3]], ValueError, r"values: shape \(1, 3\); expected \(3,\)"),
+        (7, ValueError, r"values: shape \(\); expected \(3,\)"),
+        ([1.5, 2, 3], TypeError, "values: dtype float64 is not of the same kind as int32"),
+        (np.zeros(3, "f4"), TypeError, "values: dtype float32 is not of the same kind as int32"),
+        (np.zeros(3, "c8"), TypeError, "values: dtype complex64 is not of the same kind as int32"),
+        (["a", "b", "c"], TypeError, "values: dtype <U1 is not of the same kind as int32"),
         ([1, 2, 2**40], ValueError, "values: .*1099511627776"),
     ],
 )

@@ -82,13 +82,13 @@ def test_a_wrong_kernel_spoils_no_other(queue):
 @pytest.mark.parametrize("what", [print, 3, b"text", np.sin])
 @pytest.mark.parametrize("decorator", ["kernel", "device_func"])
 def test_only_python_functions_become_kernels(decorator, what):
-    with pytest.raises(TypeError, match="made of a Python function"):
+    with pytest.raises(TypeError, match="expected a Python function"):
         getattr(usmx, decorator)(what)
 
 
 def test_a_lambda_is_no_kernel():
     k = usmx.kernel(lambda item, a: None)
-    with pytest.raises(usmx.KernelError, match="write the kernel with def"):
+    with pytest.raises(usmx.KernelError, match="cannot be a kernel; write it with def"):
         k[4](argument("float32"))
 
 

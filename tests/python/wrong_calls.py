@@ -61,12 +61,12 @@ def plain_function(item, a):
     a[0] = plain(a[0])
 
 
-@wrong("kernels do not know the function 'os.getpid'", "os.getpid()", F)
+@wrong("function 'os.getpid' is not supported in kernels", "os.getpid()", F)
 def unknown_function(item, a):
     a[0] = os.getpid()
 
 
-@wrong("kernels do not know the function 'sorted'", "sorted(a)", F)
+@wrong("function 'sorted' is not supported in kernels", "sorted(a)", F)
 def builtin_function(item, a):
     b = sorted(a)
 
@@ -81,7 +81,7 @@ def intrinsic_of_complex(item, a):
     a[0] = math.fmod(a[0], a[0])
 
 
-@wrong("the argument of 'math.sin' is a 1-d array, expected a number", "a", F)
+@wrong("the argument of 'math.sin' is a 1-d array; expected a number", "a", F)
 def intrinsic_of_array(item, a):
     a[0] = math.sin(a)
 
@@ -96,17 +96,17 @@ def min_of_complex(item, a):
     a[0] = min(a[0], a[1])
 
 
-@wrong("'max' takes no keywords in a kernel", "0", F)
+@wrong("'max' takes no keyword arguments in kernels", "0", F)
 def max_keyword(item, a):
     a[0] = max(a[0], default=0)
 
 
-@wrong("range(...) stands after `for ... in` only", "range(3)", F)
+@wrong("range(...) is supported only in `for ... in range(...)`", "range(3)", F)
 def range_value(item, a):
     r = range(3)
 
 
-@wrong("'again' calls itself; devices have no recursion", "again(x - 1)", F)
+@wrong("'again' calls itself; recursion is not supported", "again(x - 1)", F)
 def recursion(item, a):
     a[0] = again(a[0])
 
@@ -121,17 +121,17 @@ def uneven_return(item, a):
     a[0] = one_or_two(a[0])
 
 
-@wrong("an array has no 'nothing' in a kernel", "a.nothing", F)
+@wrong("'nothing' of an array is not supported in kernels", "a.nothing", F)
 def error_inside(item, a):
     a[0] = misuse(a)
 
 
-@wrong("the array that was passed is read only", "a[0]", F, readonly=True)
+@wrong("the array is read-only", "a[0]", F, readonly=True)
 def callee_writes(item, a):
     fill(a, 1.0)
 
 
-@wrong("the array that was passed is read only", "a[0]", F)
+@wrong("the array is read-only", "a[0]", F)
 def callee_writes_constant(item, a):
     fill(TABLE, 1.0)
 
@@ -141,7 +141,7 @@ def local_in_function(item, a):
     a[0] = makes_local(a[0])
 
 
-@wrong("a complex number does not become a Python int; take its .real", "int(a[0])", C)
+@wrong("a complex number cannot be converted to a Python int; take its .real", "int(a[0])", C)
 def int_of_complex(item, a):
     a[0] = int(a[0])
 
@@ -149,7 +149,7 @@ def int_of_complex(item, a):
 # --- items, memory, atomics -----------------------------------------------------------------------
 
 
-@wrong("dimension 1 of a launch over 1", "1", F, rank=1)
+@wrong("dimension 1 is out of range; the launch has rank 1", "1", F, rank=1)
 def dimension(item, a):
     a[0] = item.get_id(1)
 
@@ -179,12 +179,12 @@ def dynamic_length(item, a):
     t = usmx.private.array(int(a[0]), np.float32)
 
 
-@wrong("a length of 0", "0", F)
+@wrong("length 0 is not positive", "0", F)
 def zero_length(item, a):
     t = usmx.private.array(0, np.float32)
 
 
-@wrong("'os' is no dtype that kernels have", "os", F)
+@wrong("dtype 'os' is not supported in kernels", "os", F)
 def bad_dtype(item, a):
     t = usmx.local.array(4, os)
 
@@ -216,17 +216,17 @@ def local_out_of_bounds(item, a):
     a[0] = t[4]
 
 
-@wrong("there is no atomic and of float32", "usmx.atomic.and_(a, 0, 1)", F)
+@wrong("atomic and is not supported for float32", "usmx.atomic.and_(a, 0, 1)", F)
 def float_atomic_and(item, a):
     usmx.atomic.and_(a, 0, 1)
 
 
-@wrong("there is no atomic add of uint8", "usmx.atomic.add(a, 0, 1)", U)
+@wrong("atomic add is not supported for uint8", "usmx.atomic.add(a, 0, 1)", U)
 def narrow_atomic(item, a):
     usmx.atomic.add(a, 0, 1)
 
 
-@wrong("private memory belongs to one item; no atomics needed", "t", F)
+@wrong("private memory belongs to one work-item and needs no atomic operations", "t", F)
 def private_atomic(item, a):
     t = usmx.private.array(4, np.int32)
     usmx.atomic.add(t, 0, 1)
@@ -238,7 +238,7 @@ def atomic_method(item, a):
     r.fetch_nothing(1)
 
 
-@wrong("the operation is one of 'sum', min, max", "'product'", F)
+@wrong("the operation must be 'sum', min or max", "'product'", F)
 def group_operation(item, a):
     a[0] = item.get_group().reduce(a[0], 'product')  # fmt: skip
 
@@ -248,22 +248,22 @@ def narrow_reduce(item, a):
     a[0] = item.get_group().reduce(a[0])
 
 
-@wrong("a group has no 'shuffle'; a sub-group has", "item.get_group().shuffle(a[0], 1)", F)
+@wrong("'shuffle' is a method of sub-groups, not of groups", "item.get_group().shuffle(a[0], 1)", F)
 def group_shuffle(item, a):
     a[0] = item.get_group().shuffle(a[0], 1)
 
 
-@wrong("print has no 'file' in a kernel", "1", F)
+@wrong("print: 'file=' is not supported in kernels", "1", F)
 def print_file(item, a):
     print(a[0], file=1)
 
 
-@wrong("print takes numbers and literal texts, not a 1-d array", "a", F)
+@wrong("print takes numbers and string literals, not a 1-d array", "a", F)
 def print_array(item, a):
     print(a)
 
 
-@wrong("the format 's' is not available in kernels", "a[0]", F)
+@wrong("format 's' is not supported in kernels", "a[0]", F)
 def print_format(item, a):
     print(f"{a[0]:s}")
 
@@ -271,7 +271,7 @@ def print_format(item, a):
 # --- the function itself --------------------------------------------------------------------------
 
 
-@wrong("*rest: a kernel has a fixed list of parameters", "rest", F)
+@wrong("*rest: a variable number of parameters is not supported", "rest", F)
 def star(item, *rest):
     pass
 
@@ -281,6 +281,6 @@ def default(item, a=1):
     pass
 
 
-@wrong("it has no parameters; the first one is the item that runs", "", F)
+@wrong("it has no parameters; the first one must be the work-item", "", F)
 def nothing():
     pass

@@ -78,7 +78,7 @@ def number_then_array(item, a):
     t = a
 
 
-@wrong("'t' is already something that is no number here", "1", F)
+@wrong("'t' is already used for another kind of object", "1", F)
 def array_then_number(item, a):
     t = a
     t = 1
@@ -96,7 +96,7 @@ def two_arrays(item, a, b):
 # --- types ----------------------------------------------------------------------------------------
 
 
-@wrong("an index is an int, not float32; round it down with int()", "a[0]", F)
+@wrong("an index must be an int, not float32; round it down with int()", "a[0]", F)
 def float_index(item, a):
     a[a[0]] = 1
 
@@ -175,7 +175,7 @@ def float_shift(item, a):
     a[0] = a[0] << 1
 
 
-@wrong("shifts by -1; a shift is not negative", "a[0] << -1", I)
+@wrong("shift by -1: negative shifts are not supported", "a[0] << -1", I)
 def negative_shift(item, a):
     a[0] = a[0] << -1
 
@@ -185,7 +185,7 @@ def negative_power(item, a):
     a[0] = a[0] ** -1
 
 
-@wrong("'@' is not defined in kernels; write the loops", "a[0] @ a[1]", F)
+@wrong("'@' is not supported in kernels; write the loops", "a[0] @ a[1]", F)
 def matrix_product(item, a):
     a[0] = a[0] @ a[1]
 
@@ -201,24 +201,24 @@ def or_value(item, a):
     a[0] = x
 
 
-@wrong("'is' compares with None only; use '=='", "a[0] is 1", F)
+@wrong("'is' is supported only with None; use '=='", "a[0] is 1", F)
 def identity(item, a):
     if a[0] is 1:
         a[0] = 2
 
 
-@wrong("'in' is not defined in kernels; loop over the elements", "a[0] in a", F)
+@wrong("'in' is not supported in kernels; loop over the elements", "a[0] in a", F)
 def membership(item, a):
     if a[0] in a:
         a[0] = 2
 
 
-@wrong("an array has no 'sum' in a kernel", "a.sum", F)
+@wrong("'sum' of an array is not supported in kernels", "a.sum", F)
 def array_method(item, a):
     a[0] = a.sum()
 
 
-@wrong("float32 has no 'foo' in a kernel", "a[0].foo", F)
+@wrong("'foo' of float32 is not supported in kernels", "a[0].foo", F)
 def number_attribute(item, a):
     a[0] = a[0].foo
 
@@ -246,12 +246,12 @@ def tuple_dynamic_index(item, a):
     a[0] = t[i]
 
 
-@wrong("what is stored is a tuple of 2, expected a number", "(1, 2)", F)
+@wrong("the stored value is a tuple of 2; expected a number", "(1, 2)", F)
 def store_tuple(item, a):
     a[0] = (1, 2)
 
 
-@wrong("the annotation is no type of a number", "os", F)
+@wrong("the annotation is not a number type", "os", F)
 def bad_annotation(item, a):
     x: os = 1
     a[0] = x
@@ -260,12 +260,12 @@ def bad_annotation(item, a):
 # --- statements -----------------------------------------------------------------------------------
 
 
-@wrong("a kernel returns nothing; write to an array", "return a[0]", F)
+@wrong("a kernel cannot return a value; write it to an array", "return a[0]", F)
 def returns(item, a):
     return a[0]
 
 
-@wrong("a kernel has no try", "try", F)
+@wrong("try is not supported in kernels", "try", F)
 def tries(item, a):
     try:
         a[0] = 1
@@ -273,25 +273,25 @@ def tries(item, a):
         pass
 
 
-@wrong("a kernel has no with", "with", F)
+@wrong("with is not supported in kernels", "with", F)
 def withs(item, a):
     with open("x") as f:
         a[0] = 1
 
 
-@wrong("a kernel has no raise; use assert", "raise", F)
+@wrong("raise is not supported in kernels; use assert", "raise", F)
 def raises(item, a):
     raise ValueError
 
 
-@wrong("a kernel has no import; import outside", "import", F)
+@wrong("import is not supported in kernels; import outside", "import", F)
 def imports(item, a):
     import math
 
     a[0] = math.pi
 
 
-@wrong("a kernel has no function inside; use @usmx.device_func", "def", F)
+@wrong("a nested function is not supported in kernels; use @usmx.device_func", "def", F)
 def inner_function(item, a):
     def inner(x):
         return x
@@ -299,56 +299,58 @@ def inner_function(item, a):
     a[0] = inner(1)
 
 
-@wrong("a kernel has no lambda; use a function with @usmx.device_func", "lambda", F)
+@wrong("a lambda is not supported in kernels; use a function with @usmx.device_func", "lambda", F)
 def lambdas(item, a):
     f = lambda x: x  # noqa: E731
     a[0] = f(1)
 
 
-@wrong("a kernel has no list; use a tuple of numbers or usmx.private.array", "[1, 2]", F)
+@wrong(
+    "a list is not supported in kernels; use a tuple of numbers or usmx.private.array", "[1, 2]", F
+)
 def lists(item, a):
     a[0] = [1, 2][0]
 
 
-@wrong("a kernel has no list; use usmx.private.array", "[x", F)
+@wrong("a list is not supported in kernels; use usmx.private.array", "[x", F)
 def comprehension(item, a):
     b = [x for x in range(3)]
 
 
-@wrong("a kernel has no dict", "{", F)
+@wrong("a dict is not supported in kernels", "{", F)
 def dicts(item, a):
     b = {1: 2}
 
 
-@wrong("a kernel has no del", "del", F)
+@wrong("del is not supported in kernels", "del", F)
 def deletes(item, a):
     x = 1
     del x
 
 
-@wrong("a kernel has no global; globals are read only", "global", F)
+@wrong("global is not supported in kernels; globals are read-only", "global", F)
 def globals_written(item, a):
     global ORDINARY
     ORDINARY = 1
 
 
-@wrong("a kernel has no slice; loop over the elements", "1:2", F)
+@wrong("a slice is not supported in kernels; loop over the elements", "1:2", F)
 def slices(item, a):
     a[1:2] = 1
 
 
-@wrong("a kernel has no text but in print and assert", "'text'", F)
+@wrong("text is supported in kernels only in print and assert", "'text'", F)
 def text(item, a):
     a[0] = 'text'  # fmt: skip
 
 
-@wrong("a kernel loops over range(...) only", "a", F)
+@wrong("kernels can only loop over range(...)", "a", F)
 def loop_over_array(item, a):
     for x in a:
         a[0] = x
 
 
-@wrong("range with a step of 0", "0", F)
+@wrong("range: the step is 0", "0", F)
 def zero_step(item, a):
     for i in range(0, 10, 0):
         a[i] = 1
@@ -360,7 +362,7 @@ def float_range(item, a):
         a[i] = 1
 
 
-@wrong("a kernel has no else after a loop", "a[0] = 2", F)
+@wrong("else after a loop is not supported in kernels", "a[0] = 2", F)
 def loop_else(item, a):
     for i in range(3):
         a[i] = 1
@@ -373,17 +375,17 @@ def assign_attribute(item, a):
     a.shape = 3
 
 
-@wrong("constant memory is read only; use its update() outside", "TABLE[0]", F)
+@wrong("constant memory is read-only; use its update() outside", "TABLE[0]", F)
 def write_constant(item, a):
     TABLE[0] = a[0]
 
 
-@wrong("the array that was passed is read only", "a[0]", F, readonly=True)
+@wrong("the array is read-only", "a[0]", F, readonly=True)
 def write_readonly(item, a):
     a[0] = 1
 
 
-@wrong("the message of an assert is a literal text", "a[0]", F)
+@wrong("the message of an assert must be a string literal", "a[0]", F)
 def assert_message(item, a):
     assert a[0] > 0, a[0]
 

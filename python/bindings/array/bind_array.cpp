@@ -57,14 +57,14 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const auto size = static_cast<std::int64_t>(bytes.elements().size());
   const auto item = static_cast<std::int64_t>(type.itemsize());
   const element_range reach = where.range();
-  // In 128 bits: an offset is not checked by anybody else.
+  // In 128 bits: the offset has not been checked before.
   const auto first = (static_cast<__int128>(offset) + reach.first) * item;
   const auto last = (static_cast<__int128>(offset) + reach.last) * item;
   if (where.size() > 0 && (first < 0 || last > size)) {
     throw interop_error(fault::out_of_allocation,
-                        "buffer: " + std::to_string(size) + " bytes do not hold shape " +
-                            text_of(where.shape()) + " with strides " + text_of(where.strides()) +
-                            " at offset " + std::to_string(offset));
+                        "buffer: shape " + text_of(where.shape()) + " with strides " +
+                            text_of(where.strides()) + " at offset " + std::to_string(offset) +
+                            " exceeds its " + std::to_string(size) + " bytes");
   }
   any_view elements;
   auto* const data = static_cast<std::byte*>(bytes.data()) + (where.size() > 0 ? offset * item : 0);
@@ -93,7 +93,7 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
       (where.size() > 0 && offset + reach.first < 0)) {
     throw interop_error(
         fault::out_of_allocation,
-        "offset: " + std::to_string(offset) + " does not lead to memory that begins at element 0");
+        "offset: " + std::to_string(offset) + " is too small; new memory begins at element 0");
   }
   layout room;
   check(layout::c_order(extents{last}, t.itemsize(), room), std::to_string(last) + " elements");
@@ -105,7 +105,7 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
   return all.with_view(std::move(elements));
 }
 
-/// Everything that the owner keeps alive, or what the array reaches if nobody does.
+/// Everything that the owner keeps alive, or what the array reaches if it has no owner.
 nb::object whole_memory(const array& a) {
   const shared_owner& owner = a.keep_alive();
   if (!owner || a.elements().size() == 0) return wrap_memory(a);
@@ -131,7 +131,7 @@ void set_writeable(const array_flags& flags, bool writeable) {
   array& a = holder.value;
   if (writeable == !a.elements().read_only()) return;
   if (writeable)
-    throw nb::value_error("writeable: memory that is read-only cannot be made writeable here");
+    throw nb::value_error("writeable: the memory is read-only and cannot be made writeable");
   a = a.with_view(a.elements().as_read_only());
   holder.dpnp_view.reset();
 }
@@ -143,14 +143,14 @@ void bind_flags(nb::module_& m) {
   const auto is_f = [](const array_flags& f) { return f.view().layout().is_f_contiguous(); };
   const auto is_either = [is_c, is_f](const array_flags& f) { return is_c(f) || is_f(f); };
   const auto is_writeable = [](const array_flags& f) { return !f.view().read_only(); };
-  c.def_prop_ro("c_contiguous", is_c, "True if the elements stand gapless in C order.");
-  c.def_prop_ro("f_contiguous", is_f, "True if the elements stand gapless in Fortran order.");
+  c.def_prop_ro("c_contiguous", is_c, "True if the elements are C-contiguous.");
+  c.def_prop_ro("f_contiguous", is_f, "True if the elements are Fortran-contiguous.");
   c.def_prop_ro("contiguous", is_c, "As `c_contiguous`.");
-  c.def_prop_ro("forc", is_either, "True if either order fits.");
+  c.def_prop_ro("forc", is_either, "True if the elements are contiguous in either order.");
   c.def_prop_ro(
       "fnc", [is_c, is_f](const array_flags& f) { return is_f(f) && !is_c(f); },
       "Fortran order only.");
-  c.def_prop_ro("aligned", [](const array_flags&) { return true; }, "True: others are not made.");
+  c.def_prop_ro("aligned", [](const array_flags&) { return true; }, "Always True.");
   c.def_prop_rw("writeable", is_writeable, set_writeable,
                 "False for read-only memory; can be set to False.");
   c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
@@ -195,7 +195,7 @@ void bind_properties(nb::class_<ndarray>& c) {
       "Bytes of an element.");
   c.def_prop_ro(
       "nbytes", [view](nb::handle self) { return view(self).nbytes(); },
-      "Bytes of all elements, without gaps between them.");
+      "Bytes of all elements, as if they were contiguous.");
   c.def_prop_ro(
       "dtype", [view](nb::handle self) { return dtype_object(view(self).dtype()); },
       "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.",

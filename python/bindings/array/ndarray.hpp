@@ -56,7 +56,7 @@ char to_order(nb::handle obj, const char* allowed = "CFAK");
 /// The positional arguments of `reshape` and `transpose`: one sequence, or its items in a row.
 nb::object one_sequence(const nb::args& args);
 
-/// A gapless layout of the shape of `like`, in the given order; "K" keeps its order of the axes.
+/// A contiguous layout of the shape of `like`, in the given order; "K" keeps its order of the axes.
 layout ordered_layout(const layout& like, std::size_t itemsize, char order);
 /// Memory for elements laid out like that; contents undefined. Releases the GIL.
 array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind);

@@ -10,12 +10,12 @@
 namespace usmx::python {
 namespace {
 
-/// What a buffer points at beside the elements.
+/// What a buffer points at in addition to the elements.
 struct buffer_details {
   std::string format;
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
-  // Keeps the elements where they are, whatever becomes of the object.
+  // Keeps the elements where they are even if the object changes.
   array elements;
 };
 
@@ -39,12 +39,11 @@ int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   const any_view& v = a.elements();
   if (a.kind() == usm_kind::device) {
     return refuse(PyExc_TypeError,
-                  "device memory has no buffer, the host cannot see it; copy it with to_numpy(), "
-                  "or make the array "
-                  "with usm_type='shared'");
+                  "device memory has no buffer, the host cannot access it; copy it with "
+                  "to_numpy(), or make the array with usm_type='shared'");
   }
   if (v.read_only() && (flags & PyBUF_WRITABLE) != 0) {
-    return refuse(PyExc_BufferError, "the array is read-only; ask for a read-only buffer");
+    return refuse(PyExc_BufferError, "the array is read-only; request a read-only buffer");
   }
   const bool is_c = v.layout().is_c_contiguous();
   const bool is_f = v.layout().is_f_contiguous();
@@ -52,7 +51,7 @@ int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   if ((asks(PyBUF_C_CONTIGUOUS) && !is_c) || (asks(PyBUF_F_CONTIGUOUS) && !is_f) ||
       (asks(PyBUF_ANY_CONTIGUOUS) && !is_c && !is_f) || (!asks(PyBUF_STRIDES) && !is_c)) {
     return refuse(PyExc_BufferError,
-                  "the elements are not contiguous in the order asked for; use copy()");
+                  "the elements are not contiguous in the requested order; use copy()");
   }
   // The host is about to look: what was submitted before comes first.
   wait_for_work(a);

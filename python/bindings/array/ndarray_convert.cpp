@@ -34,7 +34,7 @@ nb::object to_numpy(nb::handle self) {
 nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_if) {
   if (value_of(self).kind() == usm_kind::device) {
     throw nb::type_error(
-        "the host cannot see device memory; copy it with to_numpy(), or make the array with "
+        "the host cannot access device memory; copy it with to_numpy(), or make the array with "
         "usm_type='shared'");
   }
   const nb::object np = numpy_or_error("__array__");
@@ -52,7 +52,7 @@ nb::object array_interface(nb::handle self) {
   const any_view& v = a.elements();
   if (a.kind() == usm_kind::device) {
     throw nb::attribute_error(
-        "device memory has no __array_interface__, the host cannot see it; copy it with "
+        "device memory has no __array_interface__, the host cannot access it; copy it with "
         "to_numpy()");
   }
   wait_for_work(a);
@@ -74,7 +74,7 @@ nb::object only_element(const array& a, const char* what) {
   const any_view& v = a.elements();
   if (v.size() != 1) {
     throw nb::type_error(
-        (std::string(what) + " an array of size 1, this has shape " + text_of(v.layout().shape()))
+        (std::string(what) + " an array of size 1; this has shape " + text_of(v.layout().shape()))
             .c_str());
   }
   const auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(v.dtype().itemsize(), 16));
@@ -201,7 +201,7 @@ nb::object rebuild(nb::handle bytes, nb::handle shape, nb::handle type, nb::hand
   const std::optional<host_buffer> source = host_buffer::borrow(bytes);
   if (!source ||
       source->elements().nbytes() != static_cast<std::size_t>(where.size()) * t.itemsize()) {
-    throw nb::value_error("the pickled bytes do not fill the shape");
+    throw nb::value_error("the number of pickled bytes does not match the shape");
   }
   array out = allocate_array(queue, where, t, to_kind(usm_type, usm_kind::device));
   // As bytes: the buffer of a bytes object need not be aligned for the elements.

@@ -242,7 +242,7 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
     const std::int64_t first = read_integer(from, "start", fault::shape_overflow);
     const std::int64_t last = read_integer(to, "stop", fault::shape_overflow);
     const std::int64_t delta = read_integer(by, "step", fault::shape_overflow);
-    if (delta == 0) throw nb::value_error("step: must not be zero");
+    if (delta == 0) throw nb::value_error("step: 0 is not allowed");
     const std::uint64_t span =
         delta > 0 ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)
                   : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last);
@@ -261,13 +261,14 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
       wrong_type(where, x, "a number");
     }
     if (!std::isfinite(value))
-      throw nb::value_error((std::string(where) + ": must be finite").c_str());
+      throw nb::value_error(
+          (std::string(where) + ": " + describe_value(x) + " is not finite").c_str());
     return value;
   };
   const double first = real(from, "start");
   const double last = real(to, "stop");
   const double delta = real(by, "step");
-  if (delta == 0) throw nb::value_error("step: must not be zero");
+  if (delta == 0) throw nb::value_error("step: 0 is not allowed");
   const double n = std::ceil((last - first) / delta);
   if (!(n < 9.2e18)) check(fault::shape_overflow, std::to_string(n));
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
@@ -306,7 +307,7 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   if (own == nullptr) {
     if (is_false(copy_if)) {
       throw nb::value_error(
-          "copy: the elements are in host memory and have to be copied into USM, but copy=False");
+          "copy: the elements are in host memory and must be copied into USM, but copy=False");
     }
     return wrap_array(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue));
   }
@@ -337,7 +338,7 @@ void bind_creation(nb::module_& m) {
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
         nb::arg("copy") = none,
         with_places(
-            "Anything as an array: without a copy what is USM already, whoever allocated it.\n\n"
+            "Anything as an array: without a copy if it is USM already, of any library.\n\n"
             "Parameters\n----------\n"
             "obj : object\n    An ndarray, an object with `__sycl_usm_array_interface__`, a "
             "buffer, a NumPy\n"
@@ -380,14 +381,13 @@ void bind_creation(nb::module_& m) {
                     .c_str()),
         with_places((std::string(text) +
                      "\n\nParameters\n----------\nshape : int or tuple of int\n    Lengths.\n"
-                     "dtype : optional\n    The element type; None is float64 (float32 where there "
-                     "is no other).\n"
+                     "dtype : optional\n    The element type; None is float64 (float32 on devices "
+                     "without float64).\n"
                      "order : {'C', 'F'}\n    The order of the elements in memory.\n")
                         .c_str())
             .c_str());
   };
-  shaped("empty", "Memory for an array; the elements have whatever values were there.",
-         [](const array&) {});
+  shaped("empty", "An array with uninitialised elements.", [](const array&) {});
   dispatched_empty = set_call(m.attr("empty"), call_empty);
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
@@ -406,7 +406,7 @@ void bind_creation(nb::module_& m) {
         nb::sig(signature(name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'")
                     .c_str()),
         with_places((std::string(text) +
-                     " What is not said is as with `x`.\n\nParameters\n----------\n"
+                     " What is not given is as in `x`.\n\nParameters\n----------\n"
                      "x : ndarray or object\n    Of any library; an array of the host gives shape "
                      "and dtype.\n"
                      "dtype : optional\n    The element type.\n"
@@ -415,7 +415,8 @@ void bind_creation(nb::module_& m) {
                         .c_str())
             .c_str());
   };
-  like("empty_like", "Memory for an array shaped like another.", [](const array&) {});
+  like("empty_like", "An array with uninitialised elements in the shape of another array.",
+       [](const array&) {});
   like("zeros_like", "Zeros in the shape of another array.", [](const array& a) { fill_zero(a); });
   like("ones_like", "Ones in the shape of another array.",
        [](const array& a) { fill_with(a, nb::int_(1)); });

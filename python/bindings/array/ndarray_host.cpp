@@ -71,7 +71,7 @@ class nest_survey {
   }
   [[noreturn]] void ragged(nb::handle, std::size_t depth) {
     throw nb::value_error(("the nested sequences differ in length or depth at level " +
-                           std::to_string(depth) + "; an array is rectangular")
+                           std::to_string(depth) + "; all must have the same length")
                               .c_str());
   }
 
@@ -149,7 +149,7 @@ nb::object through_numpy(nb::handle obj, const dtype* wanted) {
           ? dtype_object(*wanted)
           : nb::none();
   nb::object made = np.attr("asarray")(obj, type);
-  // An object that is no sequence becomes one element: itself.
+  // An object that is not a sequence becomes one element: itself.
   if (nb::cast<std::size_t>(made.attr("ndim")) > 0 || nb::isinstance<nb::str>(obj))
     refuse_elements_of(made, obj);
   if (nb::cast<bool>(nb::bool_(made.attr("dtype").attr("hasobject")))) {

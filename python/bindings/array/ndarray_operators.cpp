@@ -39,8 +39,8 @@ nb::object scalar_of(const array& a) {
   return from_element(bytes.get(), v.dtype());
 }
 
-/// A Python number beside an element of a narrow type is rounded to that type, as NumPy does it:
-/// an element that was set to 0.1 is equal to 0.1.
+/// A Python number compared with an element of a narrow type is rounded to that type, as NumPy does
+/// it: an element that was set to 0.1 is equal to 0.1.
 nb::object rounded(nb::object number, const dtype& type) {
   const type_class kind = type.kind();
   const bool is_narrow = (kind == type_class::floating && type.itemsize() < 8) ||

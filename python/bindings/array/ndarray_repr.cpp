@@ -41,7 +41,7 @@ std::vector<excerpt> choose(const layout& l) {
   }
 }
 
-/// The shown elements, gapless in host memory.
+/// The shown elements, contiguous in host memory.
 struct gathered {
   std::unique_ptr<std::byte[]> bytes;
   any_view view;
@@ -64,7 +64,7 @@ gathered gather(const array& a, const std::vector<excerpt>& axes) {
     if (axes[k].is_cut()) cut.push_back(k);
   }
   const gil_released released;
-  const untraced quiet;  // who prints an array while he looks for copies does not mean this one
+  const untraced quiet;  // printing while a trace is on should not add a copy to it
   // One block for each combination of beginnings and ends.
   for (std::size_t corner = 0; corner < std::size_t{1} << cut.size(); ++corner) {
     any_view from = a.elements();

@@ -21,8 +21,7 @@ extents complete_shape(nb::handle given, std::int64_t size) {
       open = &shape[k];
     } else if (shape[k] < 0) {
       throw nb::value_error(
-          ("shape: " + text_of(shape) + " may hold one -1 and otherwise no negative length")
-              .c_str());
+          ("shape: " + text_of(shape) + " is not allowed; only one -1 may be negative").c_str());
     } else if (__builtin_mul_overflow(known, shape[k], &known)) {
       check(fault::shape_overflow, text_of(shape));
     }
@@ -72,7 +71,7 @@ std::vector<int> axis_order(nb::handle axes, int rank) {
   if (sorted.size() != static_cast<std::size_t>(rank) ||
       std::ranges::adjacent_find(sorted) != sorted.end()) {
     throw nb::value_error(
-        ("axes: must name each of the " + std::to_string(rank) + " axes once").c_str());
+        ("axes: expected each of the " + std::to_string(rank) + " axes once").c_str());
   }
   return order;
 }
@@ -126,8 +125,8 @@ nb::object ravel(nb::handle self, nb::handle order_name) {
   const layout& l = value_of(self).elements().layout();
   char order = to_order(order_name, "CFA");
   if (order == 'A') order = l.is_f_contiguous() && !l.is_c_contiguous() ? 'F' : 'C';
-  const bool is_gapless = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
-  return reshape(self, nb::int_(-1), order, nb::bool_(!is_gapless));
+  const bool is_contiguous = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
+  return reshape(self, nb::int_(-1), order, nb::bool_(!is_contiguous));
 }
 
 nb::object flatten(nb::handle self, nb::handle order) {
@@ -147,18 +146,18 @@ nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle cop
   if (!always && reshaped(v.layout(), wanted, order, where))
     return wrap_view(a, v.with_layout(std::move(where), 0));
   if (!always && !copy_if.is_none()) {
-    throw nb::value_error(
-        "copy: this shape cannot be had without a copy, and copy=False forbids one");
+    throw nb::value_error("copy: this shape needs a copy, but copy=False");
   }
-  const array gapless = allocate_array(
+  const array packed = allocate_array(
       a.queue(), ordered_layout(v.layout(), v.dtype().itemsize(), order), v.dtype(), a.kind());
   {
     const gil_released released;
-    copy(gapless, a);
+    copy(packed, a);
   }
-  if (!reshaped(gapless.elements().layout(), wanted, order, where))
-    throw nb::value_error("shape: cannot be had");
-  return wrap_view(gapless, gapless.elements().with_layout(std::move(where), 0));
+  if (!reshaped(packed.elements().layout(), wanted, order, where))
+    throw nb::value_error(
+        ("shape: " + text_of(wanted) + " is not possible for these elements").c_str());
+  return wrap_view(packed, packed.elements().with_layout(std::move(where), 0));
 }
 
 void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
@@ -208,7 +207,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
                 "ndarray"));
   c.def("ravel", ravel, nb::arg("order") = "C",
-        "The elements gapless in one dimension; a view if they stand that way.",
+        "The elements contiguous in one dimension; a view if they are contiguous already.",
         nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
   c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.",
         nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));

@@ -137,7 +137,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       auto size = to_local_memory(given(i));
       if (!size) {
         throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
-                              ", expected usmx.LocalMemory(shape, dtype)")
+                              "; expected usmx.LocalMemory(shape, dtype)")
                                  .c_str());
       }
       arguments.emplace_back(locals.emplace_front(std::move(*size)));
@@ -159,7 +159,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       if (p && p->pointer) {
         refuse_local();
         throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
-                              ", expected USM: a usmx array or memory, or " + expected_protocols() +
+                              "; expected USM: a usmx array or memory, or " + expected_protocols() +
                               "; usmx.asarray() copies others into USM")
                                  .c_str());
       }

@@ -12,7 +12,7 @@
 namespace usmx::python {
 namespace {
 
-/// As Python spells paths: bytes that are no UTF-8 become surrogates.
+/// As Python spells paths: bytes that are not UTF-8 become surrogates.
 nb::object to_str(const std::filesystem::path& path) {
   const auto& bytes = path.native();
   PyObject* const made =

@@ -15,7 +15,7 @@ struct constant_table::version {
     sycl::context context;
     sycl::device device;
     array memory;
-    /// The copy that fills it, until somebody saw it done.
+    /// The copy that fills it, until it is known to have ended.
     std::optional<sycl::event> filling;
   };
 

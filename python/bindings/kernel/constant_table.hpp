@@ -1,5 +1,5 @@
 // Constant tables of Python kernels whose values change: kernels get them as an argument that
-// nobody writes in the call.
+// the launch adds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ class constant_table {
   constant_table& operator=(const constant_table&) = delete;
 
   /// Kernels that are launched from now on read these values, which are copied. What was launched
-  /// before keeps its own: nothing is overwritten and nobody waits. Let go of the GIL.
+  /// before keeps its own: nothing is overwritten and no thread waits. Let go of the GIL.
   void update(const any_view& values);
   bool is_updated() const noexcept { return updated_.load(std::memory_order_acquire); }
 

@@ -26,7 +26,8 @@ struct known_number {
 struct kernel_text {
   std::string source;
   std::string name;
-  /// One letter for each argument: n number, c complex, d gapless array, s strided, - not passed.
+  /// One letter for each argument: n number, c complex, d contiguous array, s strided, - not
+  /// passed.
   std::string plan;
   std::vector<std::string> options;
   /// Why a local range is needed; empty if it is not.
@@ -54,7 +55,7 @@ struct family {
 /// The part of a Python kernel that every launch goes through. Guarded by the GIL.
 class dispatcher {
  public:
-  /// Ask Python whether to simulate, even if nobody has switched that on.
+  /// Ask Python whether to simulate, even if simulation is not switched on.
   bool always_ask = false;
 
   nb::object launch(nb::handle self, const bracketed_range& read, const nb::args& args,
@@ -92,7 +93,8 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
     key += v.layout().is_c_contiguous() ? 'd' : 's';
     key += static_cast<char>('0' + v.rank());
     if (v.dtype().is_record()) {
-      throw nb::type_error("an array of records cannot be passed to a kernel made from Python");
+      throw nb::type_error(
+          "arrays of records are not supported in kernels made from Python functions");
     }
     key += static_cast<char>('a' + static_cast<int>(v.dtype().kind()));
     key += static_cast<char>('0' + v.dtype().itemsize());

@@ -63,14 +63,15 @@ array new_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like, 
   const Py_ssize_t bytes = PyNumber_AsSsize_t(size.ptr(), nullptr);  // clips what is too large
   if (bytes == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (bytes < 0 || bytes == PY_SSIZE_T_MAX) {
-    throw nb::value_error(("nbytes: " + describe_value(size) +
-                           (bytes < 0 ? " is negative" : " is more than 63 bits can count"))
-                              .c_str());
+    throw nb::value_error(
+        ("nbytes: " + describe_value(size) +
+         (bytes < 0 ? " is negative" : " is too large; at most 2**63 - 1 bytes are supported"))
+            .c_str());
   }
   if (alignment < 0) {
-    throw nb::value_error(
-        ("alignment: " + std::to_string(alignment) + " is negative; 0 asks for the default")
-            .c_str());
+    throw nb::value_error(("alignment: " + std::to_string(alignment) +
+                           " is negative; expected 0 (the default) or a power of two")
+                              .c_str());
   }
   const sycl::queue queue = to_queue(queue_like);
   const auto count = static_cast<std::size_t>(bytes);
@@ -187,7 +188,7 @@ nb::object slice(nb::handle self, nb::handle key) {
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) != 0) nb::raise_python_error();
   if (step != 1) {
     throw nb::value_error(("slice step: " + std::to_string(step) +
-                           "; memory is one run of bytes, so only 1 is possible; "
+                           "; memory is contiguous bytes, so only 1 is supported; "
                            "usmx.asarray(m)[::step] gives a strided array")
                               .c_str());
   }
@@ -265,7 +266,7 @@ nb::object array_interface(const memory& m) {
   const array& bytes = *held;
   if (!host_accessible(bytes.kind())) {
     throw nb::attribute_error(
-        "device memory has no __array_interface__, the host cannot see it; copy it with "
+        "device memory has no __array_interface__, the host cannot access it; copy it with "
         "copy_to_host()");
   }
   wait_for_work(bytes);
@@ -360,7 +361,7 @@ void bind_memory(nb::module_& m) {
       nb::sig("def __exit__(self, *args: object) -> None"));
   c.def(
       "free", &memory::free,
-      "Give the bytes back now; commands that still run on them are waited for behind the scenes.\n"
+      "Give the bytes back now; commands that still run on them are waited for in the background.\n"
       "After it every use of this object and of its slices raises ValueError. What took the\n"
       "address through `__sycl_usm_array_interface__` must be done with it.\n\n"
       "Raises\n------\n"
@@ -399,7 +400,7 @@ void bind_memory(nb::module_& m) {
       "_pointer",
       [](const memory& self) {
         const live_bytes bytes = live(self);
-        // The address may reach commands that nobody tells us about: compute follows the queue.
+        // The address may reach commands that are not known here: compute follows the queue.
         expose(*bytes);
         return reinterpret_cast<std::uintptr_t>(bytes->data());
       },
@@ -442,7 +443,7 @@ void bind_memory(nb::module_& m) {
           [](nb::handle, nb::args, nb::kwargs) -> nb::object {
             // Without this NumPy makes a 0-d array of objects and says nothing.
             throw nb::type_error(
-                "the host cannot see device memory; copy it with copy_to_host() or tobytes()");
+                "the host cannot access device memory; copy it with copy_to_host() or tobytes()");
           },
           nb::sig("def __array__(self, *args: object, **kwargs: object) -> NoReturn"));
 

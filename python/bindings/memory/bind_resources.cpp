@@ -1,4 +1,4 @@
-// The classes of `usmx.memory` that say where bytes come from. A new one is a header, a source, and
+// The memory resources of `usmx.memory`. A new one is a header, a source, and
 // a call of `bind_resource` here.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/resources.hpp"
@@ -33,9 +33,9 @@ std::unordered_map<std::type_index, nb::handle>& classes() {
 std::size_t to_bytes(nb::handle obj, const char* where) {
   const std::int64_t bytes = read_integer(obj, where, fault::shape_overflow);
   if (bytes < 0) {
-    throw nb::value_error(
-        (std::string(where) + ": " + std::to_string(bytes) + " is negative; pass a number of bytes")
-            .c_str());
+    throw nb::value_error((std::string(where) + ": " + std::to_string(bytes) +
+                           " is negative; expected a number of bytes")
+                              .c_str());
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -64,7 +64,7 @@ sycl::queue queue_of(const memory_resource& resource, nb::handle queue) {
   if (!queue.is_none()) {
     sycl::queue asked = to_queue(queue);
     if (asked.get_context() != resource.context()) {
-      throw nb::value_error("queue: is of another context than the resource");
+      throw nb::value_error("queue: its context is not that of the resource");
     }
     return asked;
   }
@@ -175,7 +175,7 @@ std::vector<binning_resource::bin> to_bins(nb::handle bins) {
 void bind_base(nb::module_& m) {
   nb::class_<resource_object> c(
       m, "MemoryResource",
-      "Where bytes come from: base of the classes that can be stacked on each other, of which\n"
+      "A memory resource: base of the classes that can be stacked on each other, of which\n"
       "``usmx.memory.set_resource`` and ``using`` choose one. Equal objects mean the same "
       "resource.");
   c.attr("__module__") = "usmx.memory";
@@ -211,10 +211,10 @@ void bind_base(nb::module_& m) {
   c.def_prop_ro(
       "upstream", [](const resource_object& self) { return upstream_of(*self.resource); },
       nb::for_getter(nb::sig("def upstream(self) -> MemoryResource | None")),
-      "The resource that this one stands on, None for the driver's.");
+      "The resource that this one allocates from, None for the driver's.");
   c.def("allocate", allocate_from, nb::arg("nbytes").none(), nb::kw_only(),
         nb::arg("alignment") = 0, nb::arg("queue") = nb::none(),
-        "Memory from this resource, whatever serves by default.\n\n"
+        "Allocate from this resource, regardless of the default.\n\n"
         "Parameters\n----------\n"
         "nbytes : int\n    Bytes.\n"
         "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
@@ -240,7 +240,7 @@ void bind_base(nb::module_& m) {
 void bind_sources(nb::module_& m) {
   bind_resource<usm_resource>(
       m, "UsmResource",
-      "The driver itself: each request is one of its own.\n\n"
+      "The driver itself: each request is a call of the driver.\n\n"
       "Parameters\n----------\n"
       "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n"
       "queue : Queue, Device, str or None\n    Whose context and device.\n\n"
@@ -437,7 +437,8 @@ void bind_observers(nb::module_& m) {
           "Write the lines that are kept in memory.\n\nRaises\n------\nOSError\n    One was lost.");
   bind_resource<failure_callback_resource>(
       m, "FailureCallbackResource",
-      "Asks a function to free something when there is no memory left, and tries again as long as\n"
+      "Calls a function to free something when there is no memory left, and tries again as long "
+      "as\n"
       "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
       "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.",
       make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none(),

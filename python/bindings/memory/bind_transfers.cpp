@@ -127,8 +127,9 @@ sycl::event copy_async(nb::handle dst, nb::handle src, nb::handle queue, nb::han
 std::size_t to_bytes(nb::handle number, const char* where) {
   const std::int64_t value = read_integer(number, where, fault::shape_overflow);
   if (value < 0) {
-    throw nb::value_error(
-        (std::string(where) + ": " + std::to_string(value) + " is negative").c_str());
+    throw nb::value_error((std::string(where) + ": " + std::to_string(value) +
+                           " is negative; expected a number of bytes")
+                              .c_str());
   }
   return static_cast<std::size_t>(value);
 }
@@ -178,7 +179,7 @@ std::uint8_t to_byte(nb::handle value) {
   const std::int64_t number = read_integer(value, "value", fault::typestr_malformed);
   if (number < 0 || number > 255) {
     throw nb::value_error(
-        ("value: " + std::to_string(number) + " is no byte; expected 0 to 255").c_str());
+        ("value: " + std::to_string(number) + " is not a byte; expected 0 to 255").c_str());
   }
   return static_cast<std::uint8_t>(number);
 }
@@ -247,8 +248,7 @@ sycl::event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue
   const std::int64_t number = read_integer(advice, "advice", fault::shape_overflow);
   if (number < 0 || number > std::numeric_limits<int>::max()) {
     throw nb::value_error(
-        ("advice: " + std::to_string(number) + "; expected one of the backend's numbers, or 0")
-            .c_str());
+        ("advice: " + std::to_string(number) + "; expected a number of the backend, or 0").c_str());
   }
   return with_usm(to_usm(obj, "obj", false), queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
@@ -269,7 +269,7 @@ const std::string order_doc =
     "    Where the commands go, in any form that names a queue. Default: that of `dst` or, for\n"
     "    memory of the host, of the other side.\n"
     "depends_on : Event or sequence of Event, optional\n"
-    "    What must have finished before, of usmx or dpctl; in addition to whatever is pending\n"
+    "    What must have finished before, of usmx or dpctl; in addition to all commands pending\n"
     "    on the memory as far as usmx knows.\n";
 
 const std::string copy_doc =
@@ -292,7 +292,7 @@ const std::string copy_doc =
 
 const std::string copy_async_doc =
     "Submit a copy of `src` into `dst` and return its Event; see `copy`.\n\n"
-    "Both sides are kept until the copy has ended, whatever is dropped meanwhile; buffers stay\n"
+    "Both sides are kept until the copy has ended, even if they are dropped; buffers stay\n"
     "exported. Do not change memory of the host before that. Commands that are submitted to the\n"
     "queue of `dst` later, and every use of the USM through usmx, come after the copy.\n\n"
     "Steps that only the host can do after the device are done before this returns: scattering\n"
@@ -358,7 +358,7 @@ void bind_transfers(nb::module_& m) {
         "Set every byte of the elements of USM to `value`, 0 to 255, and wait.\n\n"
         "Raises\n------\n"
         "NotUSMError\n    `dst` has no USM.\n"
-        "ValueError\n    The value is no byte, or `dst` is read-only.",
+        "ValueError\n    The value is not a byte, or `dst` is read-only.",
         nb::sig("def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, "
                 "depends_on: EventsLike = ()) -> None"));
   m.def("memset_async", memset_async, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(),
@@ -406,7 +406,9 @@ void bind_transfers(nb::module_& m) {
         const extents three = read_extents(limits, "limits", fault::shape_overflow);
         if (three.size() != 3) wrong_type("limits", limits, "three numbers, or None");
         for (const std::int64_t n : three) {
-          if (n < 0) throw nb::value_error("limits: must not be negative");
+          if (n < 0)
+            throw nb::value_error(
+                ("limits: " + std::to_string(n) + " is negative; expected 0 or more").c_str());
         }
         const auto at = [&](std::size_t k) { return static_cast<std::size_t>(three[k]); };
         set_staging(staging_limits{at(0), at(1), at(2)});

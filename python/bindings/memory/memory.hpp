@@ -84,7 +84,7 @@ array byte_span(array a);
 /// The array behind an object: our own, or one that its protocol describes.
 std::optional<array> to_array(nb::handle obj);
 /// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own, so that
-/// nobody frees the memory meanwhile.
+/// the memory is not freed meanwhile.
 bool is_busy(shared_owner keep) noexcept;
 /// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
 void wait_for_work(const array& a);
@@ -113,7 +113,7 @@ extern PyType_Slot memory_slots[];
 
 // --- python_owner.cpp
 // -----------------------------------------------------------------------------
-/// Whether a Python object lent the memory, and which: None if none did.
+/// Whether the memory belongs to a Python object, and to which; None if to none.
 bool lent_by_python(const array& a) noexcept;
 nb::object lender_of(const array& a);
 /// Gives back what threads without the GIL could not. Needs the GIL.

@@ -50,7 +50,7 @@ void memory::free() {
     view->freed_ = true;
     if (keep) view->bytes = array();  // the root's own reference is the last one
   }
-  if (!keep) return;  // kept by somebody else: there is nothing to give back
+  if (!keep) return;  // without an owner there is nothing to give back
   give_back(bytes);
   bytes = array();
 }
@@ -178,13 +178,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     const array& bytes = *held;
     if (bytes.kind() == usm_kind::device) {
       PyErr_SetString(PyExc_TypeError,
-                      "device memory has no buffer, the host cannot see it; copy it with "
+                      "device memory has no buffer, the host cannot access it; copy it with "
                       "copy_to_host() or tobytes()");
       return -1;
     }
     const bool read_only = bytes.elements().read_only();
     if (read_only && (flags & PyBUF_WRITABLE) != 0) {
-      PyErr_SetString(PyExc_BufferError, "this memory is read-only; ask for a read-only buffer");
+      PyErr_SetString(PyExc_BufferError, "this memory is read-only; request a read-only buffer");
       return -1;
     }
     // The host is about to look: what was submitted before comes first.

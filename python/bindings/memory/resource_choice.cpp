@@ -1,4 +1,4 @@
-// Which resource serves: for everybody, or for one thread and the length of a block.
+// The default resource: for all threads, or for one thread and the length of a block.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iterator>
@@ -61,8 +61,8 @@ void bind_resource_choice(nb::module_& m) {
       "all libraries of the process that are built on usmx. What was allocated before goes back "
       "to\n"
       "where it came from.\n\n"
-      "Returns\n-------\nMemoryResource or None\n    What served so far; None if nobody had asked "
-      "for it yet.",
+      "Returns\n-------\nMemoryResource or None\n    The previous default; None if it was not used "
+      "yet.",
       nb::sig("def set_resource(resource: MemoryResource) -> MemoryResource | None"));
   nb::class_<resource_block> c(
       m, "using",
@@ -96,8 +96,7 @@ void bind_resource_choice(nb::module_& m) {
         if (own == self.entered.rend()) {
           throw std::runtime_error(
               "using: the block is left on another thread than the one that entered it, which goes "
-              "on "
-              "using the resource");
+              "on using the resource");
         }
         const std::unique_ptr<using_resource> block = std::move(own->block);
         self.entered.erase(std::next(own).base());

@@ -1,4 +1,4 @@
-// Who holds how much: every resource that serves by default, seen through what stands on it.
+// How much memory each default resource holds, including the resources below it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <memory>

@@ -32,7 +32,7 @@ host_buffer borrow(nb::handle obj, const char* where, bool to_write) {
   try {
     return std::move(*host_buffer::borrow(obj, true));
   } catch (nb::python_error& e) {
-    // Who exports a buffer refuses in words of its own that do not say which argument it was.
+    // The exporter's message does not name the argument.
     if (!e.matches(PyExc_BufferError) && !e.matches(PyExc_ValueError)) throw;
     const auto readable = host_buffer::borrow(obj);
     if (readable && readable->elements().read_only()) refuse_read_only(where, obj);
@@ -40,7 +40,7 @@ host_buffer borrow(nb::handle obj, const char* where, bool to_write) {
   }
 }
 
-/// The first bytes of a view with gapless bytes, seen as other elements in C order.
+/// The first bytes of a view of contiguous bytes, seen as other elements in C order.
 any_view seen_as(const any_view& bytes, const layout& like, const dtype& type, fault& code) {
   layout where;
   any_view out;
@@ -234,7 +234,7 @@ void match_raw_bytes(transfer_side& dst, transfer_side& src) {
   if (to != from) {
     throw nb::value_error(("src: has " + std::to_string(from) + " bytes, dst has " +
                            std::to_string(to) +
-                           "; memory has no shape, so both must have the same number of bytes "
+                           "; expected the same number of bytes, since memory has no shape "
                            "(slice the longer one)")
                               .c_str());
   }

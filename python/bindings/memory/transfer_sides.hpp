@@ -44,7 +44,7 @@ sycl::event copy_sides_async(transfer_side& dst, transfer_side& src,
                              std::span<const sycl::event> depends);
 
 /// The first branch of a copy: makes it if it is between idle USM of ours and a buffer, or two
-/// small pieces of USM, of one type and shape, gapless and within reach of the host. False, and
+/// small pieces of USM, of one type and shape, contiguous and accessible to the host. False, and
 /// nothing has happened, otherwise.
 bool copy_at_once(nb::handle dst, nb::handle src);
 

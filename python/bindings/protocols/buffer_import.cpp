@@ -1,5 +1,5 @@
 // Host memory of other libraries, on its way to or from USM: bytes, bytearray, array.array,
-// memoryview, NumPy's arrays and whatever else has a buffer.
+// memoryview, NumPy's arrays and other objects with a buffer.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string_view>
@@ -288,7 +288,8 @@ void host_buffer::describe(bool writable) {
   } else {
     if (writable) {
       throw nb::value_error(
-          "buffer: byte-swapped, misaligned, or with strides that are no multiple of the element "
+          "buffer: byte-swapped, misaligned, or with strides that are not a multiple of the "
+          "element "
           "size; expected elements that can be written in place");
     }
     const auto bytes = static_cast<std::size_t>(b.len);

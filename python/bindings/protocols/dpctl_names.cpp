@@ -8,7 +8,7 @@
 namespace usmx::python {
 namespace {
 
-/// dpctl's queue for one of ours; not valid if nobody has imported dpctl.
+/// dpctl's queue for one of ours; not valid if dpctl is not imported.
 nb::object dpctl_queue(const nb::object& queue) {
   const nb::object dpctl = nb::steal(PyImport_GetModule(nb::str("dpctl").ptr()));
   if (!dpctl.is_valid()) {

@@ -47,7 +47,7 @@ extents read_items(PyObject* const* items, std::size_t n, const char* where, fau
 [[noreturn]] void too_many(const char* where, Py_ssize_t n) {
   throw interop_error(fault::rank_too_high, std::string(where) + ": " + std::to_string(n) +
                                                 " dimensions; at most " + std::to_string(max_rank) +
-                                                " are possible");
+                                                " are supported");
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ extents read_extents(nb::handle value, const char* where, fault too_big) {
       PyErr_Clear();
       throw interop_error(too_big, std::string(where) + ": a sequence that ends after " +
                                        std::to_string(k) + " of the " + std::to_string(n) +
-                                       " items its length promised");
+                                       " items of its length");
     }
     PyTuple_SET_ITEM(items.ptr(), k, item);
   }

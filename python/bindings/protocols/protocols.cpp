@@ -1,5 +1,5 @@
 // The table of the protocols through which memory comes in and goes out: a new protocol is one row
-// here and one file beside this one.
+// here and one file in this folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols/protocols.hpp"
 
@@ -96,7 +96,7 @@ void bind_protocols(nb::module_& m) {
       "The array that another library's object describes, None if it describes none. Asks once.");
   m.def(
       "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
-      "What messages say of objects that memory is taken from.");
+      "The objects that memory can be imported from, for messages.");
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

@@ -20,7 +20,7 @@ std::string describe_value(nb::handle value);
 /// interop_error: the same with a rule that a fault names.
 [[noreturn]] void wrong_value(const std::string& where, nb::handle value, fault rule);
 
-/// An int, or anything with `__index__`; a bool is no number here. TypeError otherwise,
+/// An int, or anything with `__index__`; a bool is not accepted. TypeError otherwise,
 /// interop_error with `too_big` if 64 bits do not hold it; what `__index__` raises passes through.
 std::int64_t read_integer(nb::handle value, const char* where, fault too_big);
 /// An address: as above, but 0 <= value < 2**64.

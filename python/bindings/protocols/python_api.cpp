@@ -56,7 +56,7 @@ PyObject* builtin_class(nb::exception_type type) {
   }
 }
 
-/// Runs `body`; whatever it throws becomes a Python error and `failed` the result.
+/// Runs `body`; what it throws becomes a Python error and `failed` the result.
 template <class Result, class Body>
 Result guarded(Result failed, Body body) noexcept {
   try {

@@ -1,5 +1,5 @@
-// A Python object as the owner of memory: given back with the GIL held, from whatever thread the
-// last array dies on, without ever taking the GIL where that could deadlock.
+// A Python object as the owner of memory: given back with the GIL held, from any thread that
+// the last array dies on, without ever taking the GIL where that could deadlock.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <memory>
@@ -80,7 +80,7 @@ class python_owner final : public owner {
   python_owner* after_ = nullptr;
 };
 
-/// Null for memory of anybody else. The class is final, so its type says all that a dynamic_cast,
+/// Null for other memory. The class is final, so its type says all that a dynamic_cast,
 /// which every end of an array would pay for, could find out.
 const python_owner* python_owner_of(const array& a) noexcept {
   const owner* const o = a.keep_alive().get();
@@ -143,7 +143,7 @@ void bind_python_owner(nb::module_& m) {
         return collect();
       },
       "Free the memory that no command uses any more; return how many allocations still wait.");
-  // What other libraries lent goes back soon, not with the next allocation of ours.
+  // Memory of other libraries goes back soon, not with the next allocation of ours.
   call_when_put_aside([]() noexcept {
     if (!interpreter_is_gone()) static_cast<void>(Py_AddPendingCall(collect_pending, nullptr));
   });

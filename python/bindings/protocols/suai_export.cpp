@@ -145,7 +145,7 @@ nb::dict export_suai(const array& a) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
-  // The protocol has no event: whoever reads the dictionary may use the memory at once. What other
+  // The protocol has no event: the consumer may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
   if (const shared_owner keep = a.keep_alive()) {
     if (const auto at_work = keep->try_own_work(); at_work.value_or(true)) {

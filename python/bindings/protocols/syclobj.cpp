@@ -115,7 +115,7 @@ sycl::device foreign_device(nb::handle obj, const char* where, const char* want)
     return to_origin(context, where).context.get_devices().front();
   }
   if (!nb::isinstance<nb::str>(filter))
-    refuse_type(obj, where, ", whose filter_string is no str", want);
+    refuse_type(obj, where, ", whose filter_string is not a str", want);
   return select_device(to_text(filter, where));
 }
 

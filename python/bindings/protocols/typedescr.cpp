@@ -31,7 +31,7 @@ class typedescr_reader {
     PyObject* entry = item.ptr();
     if (!PyTuple_Check(entry)) wrong_type(where, item, "a tuple (name, type[, shape])");
     const Py_ssize_t n = PyTuple_GET_SIZE(entry);
-    if (n != 2 && n != 3) malformed(where, "must be (name, type) or (name, type, shape)");
+    if (n != 2 && n != 3) malformed(where, "is not (name, type) or (name, type, shape)");
     field out;
     read_name(PyTuple_GET_ITEM(entry, 0), where, out);
     if (n == 3) out.shape = read_shape(PyTuple_GET_ITEM(entry, 2), where);
@@ -59,7 +59,7 @@ class typedescr_reader {
                     ? extents{read_integer(shape, where.c_str(), fault::typedescr_size)}
                     : read_extents(shape, where.c_str(), fault::typedescr_size);
     for (const std::int64_t extent : e) {
-      if (extent < 0) malformed(where, "has a negative shape");
+      if (extent < 0) malformed(where, "has a negative length in its shape");
     }
     return {e.begin(), e.end()};
   }

@@ -32,7 +32,7 @@ domain domain_named(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   throw std::invalid_argument("partition: '" + std::string(name) +
-                              "' is no affinity domain; there are " + known);
+                              "' is not an affinity domain; expected one of " + known);
 }
 
 std::size_t unit_count(nb::handle item) {
@@ -212,7 +212,7 @@ void bind_platform_and_device(nb::module_& m) {
       .def_prop_ro(
           "native", [](const device& d) { return native_handle(d); },
           "cl_device_id, ze_device_handle_t or CUdevice as an integer. Borrowed: valid as long "
-          "as this object lives; who keeps it longer retains it with the driver.")
+          "as this object lives; retain it with the driver to keep it longer.")
       .def(
           "create_sub_devices", &sub_devices, nb::arg("partition"),
           nb::sig(

@@ -1,4 +1,4 @@
-// Contexts and queues for Python, from whatever names one, and capsules of them for everybody else.
+// Contexts and queues for Python, made from any object that names one, and capsules of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>
@@ -64,7 +64,7 @@ sycl::queue queue_in(const sycl::context& context, const sycl::device& device,
   return options.any() ? new_queue(context, device, options) : queue_for(context, device);
 }
 
-/// A queue that exists keeps its options, whoever made it.
+/// An existing queue keeps its options.
 void refuse_options(const queue_options& options) {
   if (options.any())
     throw std::invalid_argument(
@@ -152,7 +152,7 @@ void bind_context(nb::module_& m) {
       .def_prop_ro(
           "native", [](const context& c) { return native_handle(c); },
           "cl_context or ze_context_handle_t as an integer. Borrowed: valid as long as this "
-          "object lives; who keeps it longer retains it with the driver. RuntimeError for "
+          "object lives; retain it with the driver to keep it longer. RuntimeError for "
           "CUDA and HIP, where SYCL works in the devices' primary contexts.")
       .def(
           "_get_capsule", [](const context& c) { return make_capsule(c, "SyclContextRef"); },
@@ -220,8 +220,8 @@ void bind_queue(nb::module_& m) {
       .def_prop_ro(
           "native", [](const queue& q) { return native_handle(q); },
           "cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or "
-          "CUstream as an integer. Borrowed: valid as long as this object lives; who keeps it "
-          "longer retains it with the driver.")
+          "CUstream as an integer. Borrowed: valid as long as this object lives; retain it "
+          "with the driver to keep it longer.")
       .def(
           "wait", [](const queue& q) { wait(q); }, nb::call_guard<gil_released>(),
           "Wait until all commands have finished. Raises their asynchronous errors.")

@@ -1,5 +1,4 @@
-// The part of SYCL's runtime that Python has none of its own for: what there is, and the queue that
-// everybody shares.
+// The part of SYCL's runtime that Python has no equivalent for: devices, and the shared queues.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -17,7 +16,7 @@ void bind_runtime(nb::module_& m) {
   bind_event(m);
   bind_context_and_queue(m);
   m.def("devices", &devices, nb::sig("def devices() -> list[Device]"),
-        "Every device there is, best first: GPUs, accelerators, CPUs. Empty without a driver.");
+        "All devices, best first: GPUs, accelerators, CPUs. Empty without a driver.");
   m.def(
       "platforms",
       [] {

@@ -1,4 +1,4 @@
-// Makes events of the places that launches took in their queues, as late as nobody notices.
+// Makes events of the positions of launches in their queues, only when they are needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/event.hpp"
 
@@ -54,8 +54,8 @@ launch_line* launch_line::of(const sycl::queue& queue) {
     bool plain = false;
     launch_line line;
   };
-  // Leaked: queues must not end with the static objects. Who computes on more queues than this at
-  // once has events made a little more often.
+  // Leaked: queues must not end with the static objects. With more queues than this in use
+  // events are made a little more often.
   static auto& entries = *new std::array<entry, 8>;
   static std::size_t next = 0;
   for (entry& e : entries) {

@@ -1,5 +1,5 @@
 // What Python's Event holds. A launch on an in-order queue asks SYCL for no event, because few
-// programs look at it; one is made of the place in the queue when somebody does.
+// programs look at it; one is made of the position in the queue when it is needed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace usmx::python {
 
-/// An event of SYCL's, or everything submitted to an in-order queue until somebody asks for one.
+/// An event of SYCL's, or everything submitted to an in-order queue until one is needed.
 /// Guarded by the GIL.
 class launch_line;
 
@@ -58,9 +58,9 @@ class launch_line {
   /// That of an in-order queue; null if the launch needs an event in any case.
   static launch_line* of(const sycl::queue& queue);
 
-  /// Before a launch: whether nobody looked at the event of the last one while it was the newest.
+  /// Before a launch: whether the event of the last one was not used while it was the newest.
   bool may_skip_event();
-  /// Somebody waits for the newest.
+  /// The newest is being waited for.
   void is_waited_for() noexcept { was_waited_for_ = true; }
   /// After it: its event is the newest.
   void watch(event& made) noexcept;

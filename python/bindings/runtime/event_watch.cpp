@@ -36,10 +36,10 @@ class descriptor {
     if (number_ >= 0) close(number_);
   }
   int get() const noexcept { return number_; }
-  /// Wakes whoever reads it.
+  /// Wakes its reader.
   void signal() const noexcept {
     const std::uint64_t one = 1;
-    static_cast<void>(!write(number_, &one, sizeof(one)));  // nobody may be waiting any more
+    static_cast<void>(!write(number_, &one, sizeof(one)));  // there may be no reader any more
   }
   int release() noexcept { return std::exchange(number_, -1); }
 
@@ -121,7 +121,7 @@ class watcher {
   bool stopped_ = false;
 };
 
-/// One for each process: after a fork the thread, and whoever holds the lock, are the parent's.
+/// One for each process: after a fork the thread, and the holder of the lock, are the parent's.
 /// Leaked, since a thread may be in it until the very end.
 watcher& the_watcher() {
   struct owned {

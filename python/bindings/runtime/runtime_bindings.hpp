@@ -56,7 +56,7 @@ void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
 }
 
 /// A fresh capsule with a copy of its own, which it deletes in the end. A consumer copies once more
-/// and renames the capsule to "used_<name>", so that nobody takes it twice.
+/// and renames the capsule to "used_<name>", so that it is taken only once.
 template <class T>
 nb::object make_capsule(const T& object, const char* name) {
   auto* copy = new T(object);

@@ -38,8 +38,8 @@ void bind_errors(nb::module_& m) {
     exception.attr("__doc__") = doc;
   };
   define(nb::exception<interop_error>(m, "InteropError", PyExc_ValueError),
-         "Memory described by somebody else cannot be used as described: the message names the\n"
-         "field, what it held and what was expected.");
+         "Memory of another library cannot be used as described: the message names the field,\n"
+         "what it held and what was expected.");
   define(nb::exception<allocation_error>(m, "AllocationError", PyExc_MemoryError),
          "USM could not be allocated: the message says bytes, kind, device and free memory.");
   define(nb::exception<build_error>(m, "BuildError", PyExc_RuntimeError),
@@ -53,8 +53,8 @@ void bind_errors(nb::module_& m) {
     }
   });
   define(nb::exception<device_error>(m, "DeviceError", PyExc_RuntimeError),
-         "No SYCL device, platform or driver fits: the message says what there is and what to "
-         "install.");
+         "No matching SYCL device, platform or driver: the message says which are available and "
+         "what to install.");
 }
 
 }  // namespace usmx::python

@@ -24,7 +24,7 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);     // bind_errors.cpp: exceptions and their translation
 void bind_runtime(nb::module_& m);    // bind_runtime.cpp: Platform, Device, Context, Queue, Event
 void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
-void bind_resources(nb::module_& m);  // bind_resources.cpp: where bytes come from
+void bind_resources(nb::module_& m);  // bind_resources.cpp: memory resources
 void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
 void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
 void bind_kernel_limits(nb::module_& m);
@@ -37,8 +37,8 @@ void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels fro
 void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call
 
-/// Sets a BuildError with the compiler's log: whoever catches one, this module or another that was
-/// asked before it, says as much.
+/// Sets a BuildError with the compiler's log: this module and others that translate it
+/// first say the same.
 void set_build_error(const build_error& error);
 
 // --- syclobj.cpp: the many ways to say "this queue", "this context" ---------------------------
@@ -118,16 +118,16 @@ class host_buffer {
 // --- python_owner.cpp
 // -----------------------------------------------------------------------------
 
-/// Keeps a Python object alive as long as the memory it lent us; gives it back with the GIL held,
-/// from whatever thread the last array dies on, and does nothing once the interpreter is gone.
+/// Keeps a Python object alive as long as its memory is used; gives it back with the GIL held,
+/// from any thread that the last array dies on, and does nothing once the interpreter is gone.
 shared_owner own_python(nb::object object, void* base, std::size_t bytes);
 /// The end of a Python object that holds `a`: call it before `a` ends. Lets go of the GIL if that
-/// may free the memory, because the driver may wait for running commands; what Python lent is given
-/// back with it.
+/// may free the memory, because the driver may wait for running commands; memory of Python objects
+/// is given back with it.
 void give_back(array& a) noexcept;
 /// For `tp_traverse` of an object that holds `a`: shows the collector the Python object behind it,
-/// so that cycles through our memory are found. Only if nobody else holds the memory: the collector
-/// counts references, and several holders share one.
+/// so that cycles through our memory are found. Only if this is the only holder of the memory: the
+/// collector counts references, and several holders share one.
 int traverse_lender(const array& a, visitproc visit, void* arg) noexcept;
 
 }  // namespace usmx::python

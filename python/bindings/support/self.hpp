@@ -12,7 +12,7 @@ namespace usmx::python {
 
 namespace nb = nanobind;
 
-/// TypeError: `obj` is no instance of `type`, or one that was never initialised.
+/// TypeError: `obj` is not an instance of `type`, or one that was never initialised.
 [[noreturn]] void refuse_self(nb::handle obj, nb::handle type);
 
 /// Whether `obj` is an initialised instance of the class bound to `T`, or of one derived from it.

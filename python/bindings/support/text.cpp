@@ -15,7 +15,7 @@ std::string to_text(nb::handle obj, const char* where, const char* expected) {
   if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
   PyErr_Clear();
   throw nb::value_error((std::string(where) + ": " + describe_value(obj) +
-                         " holds a surrogate character by itself; expected text that UTF-8 can "
+                         " has a lone surrogate; expected text that UTF-8 can "
                          "encode")
                             .c_str());
 }

@@ -52,7 +52,7 @@ struct key_hash {
 struct place_table {
   std::vector<place> places;
   std::unordered_map<std::pair<PyCodeObject*, int>, std::uint32_t, key_hash> numbers;
-  std::string own_folder;  // of the Python files of usmx, whose lines nobody asked for
+  std::string own_folder;  // of the Python files of usmx, whose lines are not shown
 };
 
 place_table& table() {
@@ -258,7 +258,7 @@ trace_action action_of(int what) noexcept {
   }
 }
 
-/// What libusmx_trace.so calls, on whatever thread used the runtime. No Python here.
+/// What libusmx_trace.so calls, on the thread that used the runtime. No Python here.
 extern "C" void take_runtime_call(const usmx_trace_call* call) {
   trace_record r;
   r.action = action_of(call->what);

@@ -40,8 +40,8 @@ class Fused(_usmx._FusedCall):
         for p in parameters:
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY):
                 raise TypeError(
-                    f"fuse: '{p}' of {function.__name__}: a fused function has a fixed list of "
-                    "positional parameters"
+                    f"fuse: '{p}' of {function.__name__}: only a fixed number of positional "
+                    "parameters is supported"
                 )
         self._count = len(parameters)
         self._traced: dict[tuple[Any, ...], _Traced] = {}
@@ -58,7 +58,7 @@ class Fused(_usmx._FusedCall):
         depends_on: Any = None,
         **keywords: Any,
     ) -> Any:
-        """Compute, whatever the arguments are; calls of known types do not come here."""
+        """Compute for any arguments; calls with known types do not come here."""
         as_given = args
         if keywords or len(args) != self._count:
             bound = self._signature.bind(*args, **keywords)

@@ -1,4 +1,4 @@
-"""The functions of NumPy that are no ufuncs and can be fused all the same: one entry each."""
+"""The functions of NumPy that are not ufuncs and can be fused too: one entry each."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

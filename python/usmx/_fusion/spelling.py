@@ -33,10 +33,10 @@ def cpp(dtype: np.dtype[Any]) -> str:
     Raises
     ------
     TypeError
-        If no device has it.
+        If it is not supported in kernels.
     """
     if dtype.char not in CPP:
-        raise TypeError(f"{dtype} is no type that a device computes with")
+        raise TypeError(f"dtype {dtype} is not supported in kernels")
     return CPP[dtype.char]
 
 

@@ -347,7 +347,7 @@ def constant(program: Program, value: Any) -> Symbol:
     Raises
     ------
     TypeError
-        If it is no number: an array belongs among the arguments.
+        If it is not a number: an array must be an argument.
     """
     if isinstance(value, Symbol):
         if value.program is not program:

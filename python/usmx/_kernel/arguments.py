@@ -36,7 +36,7 @@ def key_of_argument(obj: object) -> str:
     Raises
     ------
     TypeError
-        It can be no argument of a kernel.
+        It cannot be an argument of a kernel.
     """
     from .types.scalars import Scalar
 
@@ -54,7 +54,7 @@ def type_of(obj: object, where: str) -> Type:
     Raises
     ------
     TypeError
-        It can be no argument of a kernel.
+        It cannot be an argument of a kernel.
     """
     from .language.local_memory import LocalMemory
     from .types import scalars
@@ -68,7 +68,7 @@ def type_of(obj: object, where: str) -> Type:
         typestr = obj._typestr
         element = scalars.named("bool" if typestr == "|b1" else typestr[1:])
         if element is None:
-            raise TypeError(f"{where}: elements of {obj.dtype}, which kernels do not have")
+            raise TypeError(f"{where}: dtype {obj.dtype} is not supported in kernels")
         contiguous = bool(obj.flags.c_contiguous)
         return Array(element, obj.ndim, contiguous, bool(obj.flags.writeable))
     if type(obj).__module__ == "numpy" and getattr(obj, "ndim", 0) > 0:
@@ -87,6 +87,6 @@ def type_of(obj: object, where: str) -> Type:
     if scalars.named(obj) is not None:
         return Static(obj)
     raise TypeError(
-        f"{where}: is of type {type(obj).__name__}, expected a number, or USM: a usmx array or "
+        f"{where}: is of type {type(obj).__name__}; expected a number, or USM: a usmx array or "
         f"memory, or {_usmx._expected_protocols()}; usmx.asarray() copies others into USM"
     )

@@ -52,9 +52,7 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> None:
         super().__init__()
         if getattr(python, "__code__", None) is None:
-            raise TypeError(
-                f"a kernel is made of a Python function, not of {type(python).__name__}"
-            )
+            raise TypeError(f"kernel: expected a Python function, got {type(python).__name__}")
         self.python = python
         self._options = ("-fwrapv", *(("-ffp-contract=fast",) if contract else ()), *options)
         self._has_item = has_item
@@ -90,7 +88,7 @@ class Kernel(_usmx._KernelDispatcher):
             function = read(self.python)
             if self._has_item and not function.parameters:
                 raise function.place.error(
-                    None, "it has no parameters; the first one is the item that runs"
+                    None, "it has no parameters; the first one must be the work-item"
                 )
             self._function = function
         return self._function
@@ -232,15 +230,13 @@ class Kernel(_usmx._KernelDispatcher):
         return "v", names.index(origin), 0
 
     def _number(self, origin: str, args: Sequence[Any], local: Sequence[int]) -> int:
-        what, argument, axis = self._position(origin)
-        if what == "l":
-            if axis >= len(local):
-                raise ValueError(
-                    f"kernel '{self.__name__}' has memory whose size depends on the local range: "
-                    f"launch it as {self.__name__}[global, (local,)](...)"
-                )
-            return int(local[axis])
-        return int(args[argument].shape[axis] if what == "s" else args[argument])
+        number = _number_at(self._position(origin), args, local)
+        if number is None:
+            raise ValueError(
+                f"kernel '{self.__name__}' has memory whose size depends on the local range: "
+                f"launch it as {self.__name__}[global, (local,)](...)"
+            )
+        return number
 
     def _make(
         self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...]
@@ -259,11 +255,11 @@ class Kernel(_usmx._KernelDispatcher):
         texts = [made.text, made.name, made.plan, made.needs_group or ""]
         # Kept only under what it was made of: a table may have been updated in the meantime.
         if found and kept.key_of(self.python, *about) == found:
-            rows = [f"{what} {argument} {axis}" for what, argument, axis in known]
+            rows = [" ".join(map(str, position)) for position in known]
             order = list(found[1])
             texts.append(" ".join(str(order.index(table)) for table in given))
             kept.store(found[0], rows)
-            kept.store(self._exact(found[0], rows, args, local), [*texts, *rows])
+            kept.store(_exact(found[0], known, args, local), [*texts, *rows])
         return self._made(texts, known, given, made.module.frozen)
 
     def _made(
@@ -282,21 +278,6 @@ class Kernel(_usmx._KernelDispatcher):
             "frozen": [table.table for table in frozen],
         }
 
-    def _exact(
-        self, key: bytes, rows: Sequence[str], args: Sequence[Any], local: Sequence[int]
-    ) -> bytes:
-        """The key with the numbers that the text is specialised for."""
-        numbers = []
-        for row in rows:
-            what, argument, axis = row.split()
-            if what == "l":
-                numbers.append(int(local[int(axis)]) if int(axis) < len(local) else -1)
-            elif what == "s":
-                numbers.append(int(args[int(argument)].shape[int(axis)]))
-            else:
-                numbers.append(int(args[int(argument)]))
-        return key + f"\n{rows} {numbers}".encode()
-
     def _load(
         self,
         found: tuple[bytes, dict[ConstantArray, bool]],
@@ -308,16 +289,33 @@ class Kernel(_usmx._KernelDispatcher):
         rows = kept.load(key)
         if rows is None:
             return None
-        held = kept.load(self._exact(key, rows, args, local))
+        known = [(what, int(k), int(axis)) for what, k, axis in map(str.split, rows)]
+        held = kept.load(_exact(key, known, args, local))
         if held is None or held[5:] != rows:
             return None
-        known = []
-        for row in rows:
-            what, argument, axis = row.split()
-            known.append((what, int(argument), int(axis)))
         order = list(tables)
         given = [order[int(number)] for number in held[4].split()]
         return self._made(held, known, given, [t for t in order if not tables[t]])
+
+
+def _number_at(
+    position: tuple[str, int, int], args: Sequence[Any], local: Sequence[int]
+) -> int | None:
+    """The number of a launch at a position, see `Kernel._position`; None if it has none there."""
+    what, argument, axis = position
+    if what == "l":
+        return int(local[axis]) if axis < len(local) else None
+    return int(args[argument].shape[axis] if what == "s" else args[argument])
+
+
+def _exact(
+    key: bytes,
+    known: Sequence[tuple[str, int, int]],
+    args: Sequence[Any],
+    local: Sequence[int],
+) -> bytes:
+    """The key with the numbers that the text is specialised for."""
+    return key + f"\n{known} {[_number_at(k, args, local) for k in known]}".encode()
 
 
 if TYPE_CHECKING:

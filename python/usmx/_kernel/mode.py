@@ -28,7 +28,7 @@ class simulate:
     Parameters
     ----------
     on : bool, optional
-        False runs them on the device, whatever ``USMX_SIMULATE`` says.
+        False runs them on the device, regardless of ``USMX_SIMULATE``.
     """
 
     # No contextlib, which takes longer to import than a kept kernel to load.

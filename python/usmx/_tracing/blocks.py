@@ -15,11 +15,11 @@ class Block(NamedTuple):
     address: int
     #: What it takes up.
     bytes: int
-    #: What was asked for; 0 if nobody has it.
+    #: Requested size; 0 if the block is free.
     asked: int
     #: "used", "free", or "waiting" for commands that may still use it.
     state: str
-    #: Who asked for it, if that was recorded.
+    #: The line that allocated it, if that was recorded.
     owner: Place | None
 
 

@@ -40,16 +40,9 @@ def _title(event: TraceEvent) -> str:
 def chrome_events(trace: Recording) -> list[dict[str, Any]]:
     """Everything in a trace, as Chrome's trace events. Times are microseconds from its beginning.
 
-    Parameters
-    ----------
-    trace : Trace
-
-    Returns
-    -------
-    list of dict
-        Complete events ("X") for operations, on the threads that did them and, where the device's
-        times are known, on its queues; counters ("C") for the bytes of each kind that were
-        allocated in the trace and are alive; metadata ("M") for names.
+    Complete events ("X") for operations, on the threads that did them and, where the device's times
+    are known, on its queues; counters ("C") for the bytes of each kind that were allocated in the
+    trace and are alive; metadata ("M") for names.
     """
     pid = os.getpid()
     zero = trace.started

@@ -28,7 +28,7 @@ class TraceEvent(NamedTuple):
     action: str
     #: How many bytes it was about; 0 where that has no meaning.
     bytes: int
-    #: "device", "shared" or "host": the memory, or the destination of a copy. None is no USM.
+    #: "device", "shared" or "host": the memory, or the destination of a copy; None if not USM.
     kind: str | None
     #: The same for the source of a copy.
     source_kind: str | None
@@ -59,7 +59,7 @@ class TraceEvent(NamedTuple):
     failed: bool
     #: An allocation that did not have to ask the driver.
     reused: bool
-    #: The SYCL runtime reported it, for whatever library. False: usmx did.
+    #: True if the SYCL runtime reported it, for any library; False if usmx did.
     by_runtime: bool
 
     @property

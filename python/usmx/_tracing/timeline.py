@@ -131,17 +131,9 @@ def _ticks(length: int, scale: float, bottom: float) -> list[str]:
 
 
 def svg(trace: Recording) -> str:
-    """The picture as SVG.
+    """The picture as one ``<svg>`` element. Pointing at a bar tells its duration, bytes and line.
 
-    Parameters
-    ----------
-    trace : Trace
-        Of any length; what is narrower than a pixel is drawn together with its neighbours.
-
-    Returns
-    -------
-    str
-        One ``<svg>`` element. Pointing at a bar tells its duration, bytes and line.
+    A trace may be of any length: what is narrower than a pixel is drawn with its neighbours.
     """
     lanes = _lanes(trace)
     everything = [bar for bars in lanes.values() for bar in bars]

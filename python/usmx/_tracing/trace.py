@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, final
 
 from .. import _usmx
@@ -86,12 +85,7 @@ class Trace:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
         self._events = self._read()  # while the memory that it is about can still be asked
 
@@ -125,7 +119,7 @@ class Trace:
 
     @property
     def copies(self) -> list[TraceEvent]:
-        """Every copy of elements, each once, by whatever library was seen."""
+        """Every copy of elements, once each, by all libraries that are traced."""
         return [
             e for e in self.events if e.action in COPIES and e.counts and not e.failed and e.bytes
         ]
@@ -146,30 +140,14 @@ class Trace:
             yield
             failed = False
         finally:
-            self._marks.append(
-                TraceEvent(
-                    "mark",
-                    0,
-                    None,
-                    None,
-                    0,
-                    0,
-                    None,
-                    0,
-                    name,
-                    threading.get_native_id(),
-                    begin,
-                    _usmx._trace_now(),
-                    None,
-                    None,
-                    place,
-                    None,
-                    True,
-                    failed,
-                    False,
-                    False,
-                )
-            )
+            end, thread = _usmx._trace_now(), threading.get_native_id()
+            done = TraceEvent(
+                action="mark", bytes=0, kind=None, source_kind=None, address=0, source=0,
+                device=None, queue=0, name=name, thread=thread, begin=begin, end=end,
+                device_begin=None, device_end=None, place=place, inside=None, counts=True,
+                failed=failed, reused=False, by_runtime=False,
+            )  # fmt: skip
+            self._marks.append(done)
 
     def summary(self) -> Summary:
         """Calls, bytes and times by what was done; prints as a table.

@@ -3,21 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-def amount(count: int) -> str:
-    """``1536`` -> "1.5 KiB"."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024 or unit == "GiB":
-            break
-        value /= 1024
-    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+def amount(count: int | None) -> str:
+    """``1536`` -> "1.5 KiB"; None -> "-"."""
+    return "-" if count is None else _shown(count, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
 
 
 def duration(nanoseconds: int) -> str:
     """``1500`` -> "1.5 us"."""
-    value = float(nanoseconds)
-    for unit in ("ns", "us", "ms", "s"):
-        if value < 1000 or unit == "s":
+    return _shown(nanoseconds, 1000, ("ns", "us", "ms", "s"))
+
+
+def _shown(count: int, step: int, units: tuple[str, ...]) -> str:
+    value = float(count)
+    for unit in units:
+        if value < step or unit == units[-1]:
             break
-        value /= 1000
-    return f"{nanoseconds} ns" if unit == "ns" else f"{value:.1f} {unit}"
+        value /= step
+    return f"{count} {unit}" if unit == units[0] else f"{value:.1f} {unit}"

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from types import TracebackType
 from typing import final
 
 from .events import TraceEvent
@@ -27,7 +26,7 @@ class expect_zero_copy:
 
     Copies by usmx are always found, those that the host makes too; copies that other libraries ask
     the SYCL runtime for where it reports its calls (``usmx.counters.enable()``, ``USMX_TRACE=1``).
-    Fills, allocations and kernels are no copies, nor is a kernel that copies, as those of dpnp do.
+    Fills, allocations and kernels do not count, not even kernels that copy, as some of dpnp do.
     An exception of the block itself passes as it is.
 
     Parameters
@@ -65,13 +64,8 @@ class expect_zero_copy:
             )
         return self._trace.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._trace.__exit__(kind, error, traceback)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._trace.__exit__()
         copies = [event for event in self._trace.copies if event.bytes >= self._least]
         if kind is not None or (not copies and not self._trace.dropped):
             return

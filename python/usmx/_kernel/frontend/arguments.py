@@ -13,7 +13,7 @@ def in_order(walk: Walk, node: ast.Call, least: int, most: int | None = None) ->
     most = least if most is None else most
     name = ast.unparse(node.func)
     if node.keywords:
-        raise walk.error(node.keywords[0].value, f"'{name}' takes no keywords in a kernel")
+        raise walk.error(node.keywords[0].value, f"'{name}' takes no keyword arguments in kernels")
     if not least <= len(node.args) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise walk.error(node, f"'{name}' takes {wanted} arguments, got {len(node.args)}")

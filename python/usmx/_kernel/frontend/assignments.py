@@ -40,7 +40,7 @@ class Assignments:
         annotation = self.walk.value(node.annotation)
         t = scalars.named(annotation.value) if isinstance(annotation, PythonObject) else None
         if t is None:
-            raise self.walk.error(node.annotation, "the annotation is no type of a number")
+            raise self.walk.error(node.annotation, "the annotation is not a number type")
         if node.value is None:
             return
         value = self.walk.scalar(node.value)
@@ -52,7 +52,7 @@ class Assignments:
     def on_augmented(self, node: ast.AugAssign) -> None:
         """``a += value``."""
         if isinstance(node.op, ast.MatMult):
-            raise self.walk.error(node, "'@=' is not defined in kernels")
+            raise self.walk.error(node, "'@=' is not supported in kernels")
         sign = BINARY[type(node.op)]
         b = self.walk.scalar(node.value, f"the right side of '{sign}='")
         if isinstance(node.target, ast.Name):
@@ -69,7 +69,7 @@ class Assignments:
         a_array = self.elements.to_write(node.target)
         if not a_array.pure:
             raise self.walk.error(
-                node.target, "its index would be evaluated twice; give it a name on a line before"
+                node.target, "its index would be evaluated twice; assign it to a variable first"
             )
         element = Number(a_array.element, reach(a_array))
         result = self.operators.operate(node, sign, element, b)
@@ -94,11 +94,11 @@ class Assignments:
             self._assign_name(target, value, node)
         elif isinstance(target, ast.Subscript):
             a = self.elements.to_write(target)
-            self._store(a, self.walk.number(node, value, "what is stored"), node)
+            self._store(a, self.walk.number(node, value, "the stored value"), node)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value, node)
         elif isinstance(target, ast.Starred):
-            raise self.walk.error(target, "a kernel has no '*' before a target")
+            raise self.walk.error(target, "'*' before a target is not supported in kernels")
         else:
             raise self.walk.error(target, "only variables and elements can be assigned")
 

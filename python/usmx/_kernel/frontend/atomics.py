@@ -42,7 +42,7 @@ class Atomics:
         """An element that atomic operations change."""
         array = self.walk.value(array_node)
         if not isinstance(array, ArrayValue):
-            raise self.walk.error(array_node, f"{v.describe(array)}, expected an array")
+            raise self.walk.error(array_node, f"expected an array, got {v.describe(array)}")
         where = self.walk.value(index)
         items = where.items if isinstance(where, v.Tuple) else (where,)
         nodes = index.elts if isinstance(index, ast.Tuple) else [index] * len(items)
@@ -53,10 +53,10 @@ class Atomics:
             )
         if a.space == "private":
             raise self.walk.error(
-                array_node, "private memory belongs to one item; no atomics needed"
+                array_node, "private memory belongs to one work-item and needs no atomic operations"
             )
         if a.space == "constant" or a.readonly:
-            raise self.walk.error(array_node, "is read only")
+            raise self.walk.error(array_node, "the array is read-only")
         self.walk.mark_written(a)
         return AtomicValue(a.element, f"&{reach(a)}")
 
@@ -87,7 +87,7 @@ class Atomics:
         """The operation itself."""
         t = reference.element
         if t.kind not in functions.ATOMIC[name] or t.size < 4:
-            raise self.walk.error(node, f"there is no atomic {name.strip('_')} of {t}")
+            raise self.walk.error(node, f"atomic {name.strip('_')} is not supported for {t}")
         codes = []
         for one in nodes:
             value = self.walk.scalar(one, f"the argument of '{name}'")

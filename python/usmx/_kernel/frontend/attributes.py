@@ -64,4 +64,4 @@ class Attributes:
             if obj is not None and not callable(obj) and hasattr(obj, name):
                 # A number kept in an object of the program, frozen like a global.
                 return self.names.captured(getattr(obj, name), ast.unparse(node), node)
-        raise self.walk.error(node, f"{v.describe(of)} has no '{name}' in a kernel")
+        raise self.walk.error(node, f"'{name}' of {v.describe(of)} is not supported in kernels")

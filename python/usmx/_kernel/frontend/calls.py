@@ -106,7 +106,7 @@ class Calls:
             raise self.walk.error(
                 node, f"'{name}' is a plain Python function; decorate it with @usmx.device_func"
             )
-        raise self.walk.error(node, f"kernels do not know the function '{name}'")
+        raise self.walk.error(node, f"function '{name}' is not supported in kernels")
 
     def _intrinsic(self, node: ast.Call, row: intrinsics.Intrinsic) -> Value:
         """A row of the table."""
@@ -141,11 +141,13 @@ class Calls:
             if value.const is not None and imaginary.const is not None and t.weak:
                 return v.constant(complex(value.const, imaginary.const))
             if "c" in (value.type.kind, imaginary.type.kind):
-                raise self.walk.error(node, "the parts of a complex number are real")
+                raise self.walk.error(node, "the parts of a complex number must be real")
             code = f"{t.cpp}({convert(value, part).code}, {convert(imaginary, part).code})"
             return Number(t, code, pure=value.pure and imaginary.pure)
         if value.type.kind == "c" and t.kind != "c":
-            raise self.walk.error(node, f"a complex number does not become {t}; take its .real")
+            raise self.walk.error(
+                node, f"a complex number cannot be converted to {t}; take its .real"
+            )
         if t.kind == "b":
             return operators.truth(value)
         try:

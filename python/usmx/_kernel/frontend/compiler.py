@@ -23,8 +23,8 @@ class Compiled:
     text, name : str
         The source for RawKernel, and the kernel's name in it.
     plan : str
-        How each argument is passed: ``n`` number, ``c`` complex number, ``d`` gapless array (with
-        its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
+        How each argument is passed: ``n`` number, ``c`` complex number, ``d`` contiguous array
+        (with its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
     needs_group : str or None
         Why a local range has to be given at the launch.
     module : Module
@@ -73,7 +73,7 @@ def compile_kernel(
     Raises
     ------
     KernelError
-        The function is no kernel for these types.
+        The function is not a valid kernel for these types.
     Specialise
         More values have to be known.
     """

@@ -78,7 +78,7 @@ class DeviceFunctions:
             found = instances[key]
             if found is None:
                 raise self.walk.error(
-                    node, f"'{callee.name}' calls itself; devices have no recursion"
+                    node, f"'{callee.name}' calls itself; recursion is not supported"
                 )
             return found
         instances[key] = None

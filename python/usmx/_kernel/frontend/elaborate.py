@@ -63,7 +63,7 @@ def elaborate(
     Raises
     ------
     KernelError
-        It is no kernel for these types.
+        It is not a valid kernel for these types.
     Specialise
         More values have to be known.
     """
@@ -78,7 +78,7 @@ def elaborate(
             if before == walk.types:
                 names.declare_variables()
                 return walk.walked
-        raise walk.error(None, "the types of its variables do not settle")
+        raise walk.error(None, "the types of its variables cannot be inferred")
     finally:
         # Its parts refer to it: tables and the memory of their values would wait for the collector.
         walk.expressions.clear()

@@ -39,7 +39,7 @@ class Elements:
                 if k == len(a.indices) and a.ndim - len(a.indices) == 1:
                     size = self.length(a, k)
             return size
-        raise self.walk.error(node, f"an array has no '{name}' in a kernel")
+        raise self.walk.error(node, f"'{name}' of an array is not supported in kernels")
 
     def length(self, a: ArrayValue, axis: int) -> Number:
         """The length of an axis."""
@@ -109,7 +109,7 @@ class Elements:
         number = self.walk.number(node, value, "an index")
         if number.type.kind not in "iu":
             hint = "; round it down with int()" if number.type.kind == "f" else ""
-            raise self.walk.error(node, f"an index is an int, not {v.describe(number)}{hint}")
+            raise self.walk.error(node, f"an index must be an int, not {v.describe(number)}{hint}")
         if number.const is not None:
             at = int(number.const.real)
             if at < 0:
@@ -146,9 +146,9 @@ class Elements:
                 "writes single elements",
             )
         if a.space == "constant":
-            raise self.walk.error(node, "constant memory is read only; use its update() outside")
+            raise self.walk.error(node, "constant memory is read-only; use its update() outside")
         if a.readonly:
-            raise self.walk.error(node, "the array that was passed is read only")
+            raise self.walk.error(node, "the array is read-only")
         return a
 
 

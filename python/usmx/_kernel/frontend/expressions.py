@@ -37,7 +37,7 @@ class Operators:
         """``a + b``."""
         walk = self.walk
         if isinstance(node.op, ast.MatMult):
-            raise walk.error(node, "'@' is not defined in kernels; write the loops")
+            raise walk.error(node, "'@' is not supported in kernels; write the loops")
         sign = BINARY[type(node.op)]
         left, right = walk.value(node.left), walk.value(node.right)
         if isinstance(left, Tuple) and isinstance(right, Tuple) and sign == "+":
@@ -117,7 +117,7 @@ class Operators:
             middle = right_node is not node.comparators[-1]
             if middle and isinstance(right, Number) and not right.pure:
                 raise walk.error(
-                    right_node, "would be evaluated twice; give it a name on a line before"
+                    right_node, "would be evaluated twice; assign it to a variable first"
                 )
             left_node, left = right_node, right
         assert result is not None
@@ -137,11 +137,11 @@ class Operators:
         if isinstance(op, ast.Is | ast.IsNot):
             both = [side[1] for side in (left, right)]
             if not any(isinstance(x, PythonObject) and x.value is None for x in both):
-                raise walk.error(node, "'is' compares with None only; use '=='")
+                raise walk.error(node, "'is' is supported only with None; use '=='")
             same = all(isinstance(x, PythonObject) and x.value is None for x in both)
             return constant(same == isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
-            raise walk.error(node, "'in' is not defined in kernels; loop over the elements")
+            raise walk.error(node, "'in' is not supported in kernels; loop over the elements")
         sign = COMPARE[type(op)]
         a, b = left[1], right[1]
         dtypes = [scalars.named(x.value) if isinstance(x, PythonObject) else None for x in (a, b)]

@@ -74,7 +74,7 @@ class Groups:
         code = v.convert(value, t).code
         if name in SHUFFLE:
             if what == "group":
-                raise self.walk.error(node, f"a group has no '{name}'; a sub-group has")
+                raise self.walk.error(node, f"'{name}' is a method of sub-groups, not of groups")
             at = self.whole(node, arguments, name)
             return Number(
                 value.type, f"usmx::{name}<{t.cpp}>({code}, uint32_t({at.code}))", pure=False
@@ -108,4 +108,4 @@ class Groups:
         try:
             return OPERATORS[found]
         except (KeyError, TypeError):
-            raise self.walk.error(node, "the operation is one of 'sum', min, max") from None
+            raise self.walk.error(node, "the operation must be 'sum', min or max") from None

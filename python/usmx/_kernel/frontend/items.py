@@ -88,7 +88,9 @@ class Items:
         """A dimension, a number known when compiling."""
         d = self.walk.to_constant(node, self.walk.value(node), "a dimension")
         if not 0 <= d < rank:
-            raise self.walk.error(node, f"dimension {d} of a launch over {rank}")
+            raise self.walk.error(
+                node, f"dimension {d} is out of range; the launch has rank {rank}"
+            )
         return d
 
     def id_method(
@@ -127,7 +129,7 @@ class Items:
         """``group_barrier(group, scope)``."""
         group = self.walk.value(in_order(self.walk, node, 1, 2)[0])
         if not isinstance(group, ItemValue) or group.what == "item":
-            raise self.walk.error(node.args[0], f"{v.describe(group)}, expected a group")
+            raise self.walk.error(node.args[0], f"expected a group, got {v.describe(group)}")
         if group.what == "group":
             return self.on_barrier(node)
         self.walk.line("usmx::sub_group_barrier();")

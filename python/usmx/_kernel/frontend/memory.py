@@ -74,7 +74,7 @@ class Memory:
         )
         for at, n in zip(nodes, lengths, strict=False):
             if n < 1:
-                raise walk.error(at, f"a length of {n}")
+                raise walk.error(at, f"length {n} is not positive")
         if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
             t = scalars.named(dtype_node.value)
         else:
@@ -82,6 +82,6 @@ class Memory:
             t = scalars.named(given.value) if isinstance(given, PythonObject) else None
         if t is None:
             raise walk.error(
-                dtype_node, f"'{ast.unparse(dtype_node)}' is no dtype that kernels have"
+                dtype_node, f"dtype '{ast.unparse(dtype_node)}' is not supported in kernels"
             )
         return lengths, scalars.STRONG_OF.get(t.name, t)

@@ -118,9 +118,9 @@ class Names:
         if isinstance(value, bool | float | complex):
             return constant(value)
         if isinstance(value, str | bytes):
-            raise self.walk.error(node, "a kernel has no text but in print and assert")
+            raise self.walk.error(node, "text is supported in kernels only in print and assert")
         if value is Ellipsis:
-            raise self.walk.error(node, "'...' is no value of a kernel")
+            raise self.walk.error(node, "'...' is not supported in kernels")
         return PythonObject(value)
 
     def captured(self, obj: object, name: str, node: ast.AST) -> Value:
@@ -148,11 +148,13 @@ class Names:
             t = scalars.named(obj.dtype)
             if t is None:
                 raise walk.error(
-                    node, f"'{name}' is of type {obj.dtype}, which kernels do not have"
+                    node, f"'{name}' is of dtype {obj.dtype}, which is not supported in kernels"
                 )
             return convert(constant(obj.item()), t)
         if isinstance(obj, str | bytes):
-            raise walk.error(node, f"'{name}' is text; a kernel has none but in print and assert")
+            raise walk.error(
+                node, f"'{name}' is text, which is supported in kernels only in print and assert"
+            )
         if isinstance(obj, list | dict | set):
             raise walk.error(
                 node,
@@ -167,7 +169,7 @@ class Names:
         """The type that a variable has once it is assigned ``value`` too."""
         scope = self.walk.scope
         if name in scope.statics:
-            raise self.walk.error(node, f"'{name}' is already something that is no number here")
+            raise self.walk.error(node, f"'{name}' is already used for another kind of object")
         t = scope.variables.get(name)
         t = value.type if t is None else scalars.join(t, value.type)
         scope.variables[name] = t

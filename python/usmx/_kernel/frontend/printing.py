@@ -28,9 +28,11 @@ class Printing:
         for keyword in node.keywords:
             text = keyword.value
             if keyword.arg not in ("end", "sep"):
-                raise self.walk.error(keyword.value, f"print has no '{keyword.arg}' in a kernel")
+                raise self.walk.error(
+                    keyword.value, f"print: '{keyword.arg}=' is not supported in kernels"
+                )
             if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
-                raise self.walk.error(text, f"'{keyword.arg}' is a literal text")
+                raise self.walk.error(text, f"'{keyword.arg}' must be a string literal")
             if keyword.arg == "end":
                 end = text.value
             else:
@@ -71,7 +73,7 @@ class Printing:
             return "(" + ", ".join(parts) + ")"
         if not isinstance(value, Number):
             raise self.walk.error(
-                node, f"print takes numbers and literal texts, not {describe(value)}"
+                node, f"print takes numbers and string literals, not {describe(value)}"
             )
         kind = value.type.kind
         if kind == "c":
@@ -98,4 +100,4 @@ class Printing:
 
     def form_error(self, node: ast.expr, form: str) -> KernelError:
         """A format that a device does not have."""
-        return self.walk.error(node, f"the format '{form}' is not available in kernels")
+        return self.walk.error(node, f"format '{form}' is not supported in kernels")

@@ -33,7 +33,9 @@ class PythonFunctions:
     def on_extreme(self, node: ast.Call, name: str) -> Value:
         """``min(a, b, ...)``."""
         if node.keywords:
-            raise self.walk.error(node.keywords[0].value, f"'{name}' takes no keywords in a kernel")
+            raise self.walk.error(
+                node.keywords[0].value, f"'{name}' takes no keyword arguments in kernels"
+            )
         values = [self.walk.value(one) for one in node.args]
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = list(values[0].items)
@@ -62,4 +64,4 @@ class PythonFunctions:
 
     def on_range(self, node: ast.Call) -> Value:
         """``range`` outside of a for."""
-        raise self.walk.error(node, "range(...) stands after `for ... in` only")
+        raise self.walk.error(node, "range(...) is supported only in `for ... in range(...)`")

@@ -68,7 +68,7 @@ class Statements:
     def on_while(self, node: ast.While) -> None:
         """``while``."""
         if node.orelse:
-            raise self.walk.error(node.orelse[0], "a kernel has no else after a loop")
+            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
         self.walk.loops += 1
         if self._adds_no_line(node.test):
             condition = self.operators.condition(node.test)
@@ -86,7 +86,7 @@ class Statements:
     def on_for(self, node: ast.For) -> None:
         """``for i in range(...)``."""
         if node.orelse:
-            raise self.walk.error(node.orelse[0], "a kernel has no else after a loop")
+            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
         call = node.iter
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
         if is_range:
@@ -94,10 +94,10 @@ class Statements:
             called = self.walk.value(call.func)
             is_range = isinstance(called, PythonObject) and called.value is range
         if not is_range:
-            raise self.walk.error(node.iter, "a kernel loops over range(...) only")
+            raise self.walk.error(node.iter, "kernels can only loop over range(...)")
         assert isinstance(call, ast.Call)
         if not isinstance(node.target, ast.Name):
-            raise self.walk.error(node.target, "the target of a loop is one name")
+            raise self.walk.error(node.target, "the target of a loop must be one name")
         if call.keywords or not 1 <= len(call.args) <= 3:
             raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
         bounds = []
@@ -115,7 +115,7 @@ class Statements:
             else (bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else v.constant(1))
         )
         if step.const == 0:
-            raise self.walk.error(call.args[2], "range with a step of 0")
+            raise self.walk.error(call.args[2], "range: the step is 0; expected another number")
         self._loop(node, node.target, (start, stop, step))
 
     def _loop(self, node: ast.For, target: ast.Name, bounds: tuple[Number, Number, Number]) -> None:
@@ -171,7 +171,7 @@ class Statements:
         )
         if self.walk.is_kernel:
             if not nothing:
-                raise self.walk.error(node, "a kernel returns nothing; write to an array")
+                raise self.walk.error(node, "a kernel cannot return a value; write it to an array")
             self.walk.line("return;")
             return
         if nothing:
@@ -185,7 +185,7 @@ class Statements:
             raise self.walk.error(node, "returns a value here and nothing before")
         value = self.walk.value(node.value)
         items = value.items if isinstance(value, Tuple) else (value,)
-        numbers = [self.walk.number(node.value, item, "what is returned") for item in items]
+        numbers = [self.walk.number(node.value, item, "the returned value") for item in items]
         self._return_values(node, numbers, isinstance(value, Tuple))
 
     def _return_values(self, node: ast.Return, numbers: list[Number], is_tuple: bool) -> None:
@@ -214,7 +214,7 @@ class Statements:
         if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
             text += ": " + node.msg.value
         elif node.msg is not None:
-            raise self.walk.error(node.msg, "the message of an assert is a literal text")
+            raise self.walk.error(node.msg, "the message of an assert must be a string literal")
         where = f"{self.walk.place.filename}:{self.walk.place.lineno(node)}"
         message = f"{where}: {self.walk.function.name}: assertion failed: {text}\n".replace(
             "%", "%%"

@@ -28,7 +28,7 @@ MOST_PRIVATE = 65536
 #: No device has more for one group.
 MOST_LOCAL = 262144
 
-NO_EXPRESSION = {
+NO_EXPRESSION: dict[type[ast.AST], str] = {
     ast.Lambda: "a lambda; use a function with @usmx.device_func",
     ast.ListComp: "a list; use usmx.private.array",
     ast.List: "a list; use a tuple of numbers or usmx.private.array",
@@ -45,11 +45,11 @@ NO_EXPRESSION = {
     ast.JoinedStr: "an f-string outside of print",
     ast.Slice: "a slice; loop over the elements",
 }
-NO_STATEMENT = {
-    ast.Try: "try", ast.With: "with", ast.FunctionDef: "a function inside; use @usmx.device_func",
-    ast.ClassDef: "classes", ast.Import: "import; import outside", ast.Raise: "raise; use assert",
-    ast.ImportFrom: "import; import outside", ast.Global: "global; globals are read only",
-    ast.Nonlocal: "nonlocal; what is captured is read only", ast.Delete: "del",
+NO_STATEMENT: dict[type[ast.AST], str] = {
+    ast.Try: "try", ast.With: "with", ast.FunctionDef: "a nested function; use @usmx.device_func",
+    ast.ClassDef: "a class", ast.Import: "import; import outside", ast.Raise: "raise; use assert",
+    ast.ImportFrom: "import; import outside", ast.Global: "global; globals are read-only",
+    ast.Nonlocal: "nonlocal; closure variables are read-only", ast.Delete: "del",
     ast.Match: "match", ast.AsyncFor: "async", ast.AsyncWith: "async",
     ast.AsyncFunctionDef: "async",
 }  # fmt: skip
@@ -125,8 +125,7 @@ class Walk:
         """Any expression."""
         elaborate = self.expressions.get(type(node))
         if elaborate is None:
-            what = NO_EXPRESSION.get(type(node), type(node).__name__)
-            raise self.error(node, f"a kernel has no {what.removeprefix('a ')}")
+            raise self._unsupported(node, NO_EXPRESSION)
         return elaborate(node)
 
     def body(self, statements: list[ast.stmt]) -> None:
@@ -134,9 +133,13 @@ class Walk:
         for node in statements:
             elaborate = self.statements.get(type(node))
             if elaborate is None:
-                what = NO_STATEMENT.get(type(node), type(node).__name__)
-                raise self.error(node, f"a kernel has no {what.removeprefix('a ')}")
+                raise self._unsupported(node, NO_STATEMENT)
             elaborate(node)
+
+    def _unsupported(self, node: ast.AST, known: Mapping[type[ast.AST], str]) -> KernelError:
+        """A construct of Python that kernels do not have, with what to use instead."""
+        what, _, hint = known.get(type(node), type(node).__name__).partition("; ")
+        return self.error(node, f"{what} is not supported in kernels{hint and '; '}{hint}")
 
     def scalar(self, node: ast.expr, what: str = "") -> Number:
         """An expression that must be a number."""
@@ -152,7 +155,7 @@ class Walk:
                 f"{what or 'this'} is a row of an array of {value.ndim} dimensions; "
                 "give all indices",
             )
-        raise self.error(node, f"{what or 'this'} is {v.describe(value)}, expected a number")
+        raise self.error(node, f"{what or 'this'} is {v.describe(value)}; expected a number")
 
     def to_constant(self, node: ast.AST, value: Value, what: str) -> int:
         """An int that is known when compiling, if need be because the kernel is specialised."""
@@ -192,7 +195,9 @@ class Walk:
         before = len(self.result.lines)
         yield
         if len(self.result.lines) > before:
-            raise self.error(node, "has to be computed on a line before; give it a name there")
+            raise self.error(
+                node, "must be computed before this statement; assign it to a variable first"
+            )
 
     def declare(self, declaration: str) -> None:
         """A declaration before the first line."""

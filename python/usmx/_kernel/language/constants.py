@@ -1,7 +1,7 @@
 """Constant memory: tables that kernels read by their name.
 
 The values stand in a kernel's text until they are updated for the first time; from then on kernels
-get them as an argument that nobody writes.
+get them as an argument that launches add.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,7 @@ class ConstantArray:
     ValueError
         No elements, or too many.
     TypeError
-        Elements of a type that kernels do not have.
+        Elements of a type that is not supported in kernels.
     """
 
     def __init__(self, values: npt.ArrayLike, dtype: Any = None) -> None:
@@ -45,13 +45,15 @@ class ConstantArray:
         table = np.array(values, dtype=getattr(dtype, "name", dtype), order="C")
         element = scalars.named(table.dtype)
         if element is None:
-            raise TypeError(f"dtype: {table.dtype} is no type that kernels have")
+            raise TypeError(f"dtype: {table.dtype} is not supported in kernels")
         if table.ndim == 0 or table.size == 0:
-            raise ValueError(f"values: shape {table.shape}; a table has elements")
+            raise ValueError(
+                f"values: shape {table.shape} has no axis or no elements; a table needs both"
+            )
         if table.nbytes > 65536:
             raise ValueError(
-                f"values: {table.nbytes} bytes; constant memory holds 65536, pass larger arrays as "
-                "arguments"
+                f"values: {table.nbytes} bytes; at most 65536 are supported in constant memory; "
+                "pass larger arrays as arguments"
             )
         table.flags.writeable = False
         self.values: np.ndarray[Any, Any] = table
@@ -71,7 +73,7 @@ class ConstantArray:
 
     @property
     def is_updated(self) -> bool:
-        """Whether kernels are given the values, and not made for them."""
+        """Whether kernels take the values as an argument instead of having them in their text."""
         return self.table.is_updated
 
     def update(self, values: npt.ArrayLike) -> None:
@@ -97,11 +99,11 @@ class ConstantArray:
 
         given = np.asarray(values)
         if given.shape != self.shape:
-            raise ValueError(f"values: shape {given.shape}, expected {self.shape}")
+            raise ValueError(f"values: shape {given.shape}; expected {self.shape}")
         # Python's ints have no sign of their own: they go where they fit.
         weak = given.dtype.kind in "iu" and not hasattr(values, "dtype")
         if not np.can_cast("u1" if weak else given.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"values: elements of {given.dtype}, expected {self.dtype}")
+            raise TypeError(f"values: dtype {given.dtype} is not of the same kind as {self.dtype}")
         try:
             table = np.array(values, dtype=self.dtype, order="C")
         except OverflowError as error:

@@ -30,9 +30,7 @@ class DeviceFunction:
 
     def __init__(self, python: Callable[..., Any]) -> None:
         if getattr(python, "__code__", None) is None:
-            raise TypeError(
-                f"a device function is made of a Python function, not of {type(python).__name__}"
-            )
+            raise TypeError(f"device_func: expected a Python function, got {type(python).__name__}")
         self.python = python
         self._function: function.Function | None = None
         name_as(self, python)

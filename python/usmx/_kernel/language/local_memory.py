@@ -24,13 +24,16 @@ class LocalMemory:
     def __init__(self, shape: int | Sequence[int], dtype: object) -> None:
         given = (shape,) if isinstance(shape, int) else shape
         if not isinstance(given, Sequence):
-            raise TypeError(f"shape: {shape!r}, expected an int or a tuple of ints")
+            raise TypeError(f"shape: {shape!r}; expected an int or a tuple of ints")
         lengths = tuple(operator.index(n) for n in given)
         if not lengths or any(n < 1 for n in lengths):
-            raise ValueError(f"shape: {shape!r}, expected positive lengths")
+            raise ValueError(f"shape: {shape!r}; expected positive lengths")
         element = scalars.named(dtype)
         if element is None or element.weak:
-            raise TypeError(f"dtype: {dtype!r} is not the type of an element")
+            raise TypeError(
+                f"dtype: {dtype!r} is not supported; expected the dtype of an element, such as "
+                "usmx.float32"
+            )
         self.shape: tuple[int, ...] = lengths
         self.dtype: Scalar = element
         #: What a launch compares instead of the object.

@@ -15,7 +15,7 @@ from .arithmetic import cast
 
 
 class RaceError(RuntimeError):
-    """Two work-items use one element without order, and one of them writes."""
+    """Two work-items access one element without synchronization, and one of them writes."""
 
 
 class DivergenceError(RuntimeError):
@@ -109,7 +109,7 @@ class SimArray:
         Raises
         ------
         RaceError
-            Another item uses the element, and nothing orders the two.
+            Another item uses the element, and the accesses are not synchronized.
         """
         if self.space in ("private", "constant") or not self.state.races:
             return
@@ -134,8 +134,8 @@ class SimArray:
                     f"kernel '{state.kernel}': work-item {me[0]} {how} element "
                     f"{at if len(at) > 1 else at[0]} of '{self.name}', which work-item {other[0]} "
                     f"{'writes' if other in (entry.writer, entry.atomic) else 'reads'}, and "
-                    "nothing orders the two; a barrier orders items of one group, an atomic "
-                    "operation needs no order"
+                    "the accesses are not synchronized; use a barrier within a work-group, or an "
+                    "atomic operation"
                 )
         if what == "write":
             entry.writer = me

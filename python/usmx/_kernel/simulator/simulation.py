@@ -1,4 +1,4 @@
-"""Kernels in Python: every work-item in turn, in the lines of the kernel itself, with checks."""
+"""Kernels in Python: one work-item after the other, in the kernel's own lines, with checks."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -319,7 +319,7 @@ class Simulation:
         if missing:
             raise DivergenceError(
                 f"kernel '{name}': {len(waiting)} items of a {what} wait at {_names(waiting)}, but "
-                f"item {missing[0]} of the {what} never comes there"
+                f"item {missing[0]} of the {what} never reaches it"
             )
         if len({r.name for r in waiting.values()}) > 1:
             raise DivergenceError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class KernelError(ValueError):
-    """A Python function that is no kernel, found before anything is compiled.
+    """A Python function that cannot be a kernel; raised before anything is compiled.
 
     The message has one line with function, file, line and cause, then the source line and a caret
     under what is wrong.
@@ -20,7 +20,7 @@ class KernelError(ValueError):
     function : str
         Name of the kernel or device function.
     filename : str
-        File that it stands in.
+        Its file.
     lineno, column : int
         Line, counted from 1, and column, counted from 0; 0 if the whole function is meant.
     """

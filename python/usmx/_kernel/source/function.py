@@ -57,11 +57,11 @@ def read(python: Callable[..., object]) -> Function:
     KernelError
         If its text cannot be found, or it is not a plain function.
     TypeError
-        If it is no Python function.
+        If it is not a Python function.
     """
     code = getattr(python, "__code__", None)
     if code is None:
-        raise TypeError(f"a kernel is made of a Python function, not of {type(python).__name__}")
+        raise TypeError(f"kernel: expected a Python function, got {type(python).__name__}")
     filename = os.path.relpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
     if not filename or filename.startswith(".."):
         filename = texts.shown(code.co_filename)
@@ -71,7 +71,7 @@ def read(python: Callable[..., object]) -> Function:
         return KernelError(cause, name, filename, code.co_firstlineno, 0, "")
 
     if name == "<lambda>":
-        raise fail("a lambda has no statements; write the kernel with def")
+        raise fail("a lambda cannot be a kernel; write it with def")
     try:
         lines, first = texts.of(python)
     except (OSError, TypeError):
@@ -94,7 +94,9 @@ def read(python: Callable[..., object]) -> Function:
     a = tree.args
     for bad, what in ((a.vararg, "*"), (a.kwarg, "**")):
         if bad is not None:
-            raise place.error(bad, f"{what}{bad.arg}: a kernel has a fixed list of parameters")
+            raise place.error(
+                bad, f"{what}{bad.arg}: a variable number of parameters is not supported"
+            )
     if a.kwonlyargs:
         raise place.error(a.kwonlyargs[0], "keyword-only parameters are not supported")
     if a.defaults:

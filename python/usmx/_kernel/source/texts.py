@@ -76,12 +76,12 @@ def _defined_in(text: str, names: dict[str, Any]) -> Callable[..., Any]:
     name = f"<kernel text {_given}>"
     tree = ast.parse(text, name)
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
-        raise ValueError("the text of a kernel has to be the definition of one function, 'def ...'")
+        raise ValueError("the text of a kernel must define exactly one function, 'def ...'")
     made: dict[str, Any] = {}
     exec(compile(tree, name, "exec", dont_inherit=True), names, made)
     function = made[tree.body[0].name]
     if not isinstance(function, FunctionType):
-        raise ValueError("the function in the text of a kernel has no decorators")
+        raise ValueError("decorators are not supported in the text of a kernel")
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return function
 

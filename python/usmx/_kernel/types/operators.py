@@ -1,7 +1,7 @@
 """Python's operators on numbers: what type they give, and how C++ writes them.
 
 Each function takes and gives typed expressions and raises TypeError with the cause where Python or
-NumPy would refuse the operands; whoever walks the tree knows the place.
+NumPy would refuse the operands; the caller knows the place in the tree.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -52,7 +52,7 @@ def checked(value: Number, t: Scalar) -> Number:
         A literal that does not fit; a complex number for a real type.
     """
     if value.type.kind == "c" and t.kind != "c":
-        raise TypeError(f"a complex number does not become {t}; take its .real")
+        raise TypeError(f"a complex number cannot be converted to {t}; take its .real")
     if value.const is not None and value.type.kind == "i" and t.is_integer:
         low, high = t.limits
         if not low <= int(value.const.real) <= high:
@@ -74,7 +74,7 @@ def _infix(sign: str, level: int, t: Scalar, a: Number, b: Number) -> Number:
 
 def _factor(t: Scalar, a: Number) -> Number:
     """A float that a compiler may find to be -1, in a way that it makes no negation of."""
-    is_element = a.code.endswith("]")  # what memory holds is no constant
+    is_element = a.code.endswith("]")  # a value in memory is not a constant
     if t.kind != "f" or a.const not in (None, -1) or is_element:
         return a
     return call("factor", t, a)
@@ -139,7 +139,7 @@ def _shift(sign: str, a: Number, b: Number) -> Number:
     if b.const is not None:
         count = int(b.const.real)
         if count < 0:
-            raise TypeError(f"shifts by {count}; a shift is not negative")
+            raise TypeError(f"shift by {count}: negative shifts are not supported")
         if count < min(t.bits, 31):
             return _infix(sign, v.SHIFT, t, checked(a, t), b)
     return call("shift_left" if sign == "<<" else "shift_right", t, a, b)

@@ -152,7 +152,7 @@ def join(a: Scalar, b: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an array argument: element, rank, whether it is gapless, whether writable."""
+    """The type of an array argument: element, rank, whether it is contiguous, whether writable."""
 
     element: Scalar
     ndim: int

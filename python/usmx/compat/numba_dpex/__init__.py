@@ -36,29 +36,11 @@ GLOBAL_MEM_FENCE = CLK_GLOBAL_MEM_FENCE = 2
 func = device_func
 
 __all__ = [
-    "CLK_GLOBAL_MEM_FENCE",
-    "CLK_LOCAL_MEM_FENCE",
-    "GLOBAL_MEM_FENCE",
-    "LOCAL_MEM_FENCE",
-    "NdRange",
-    "Range",
-    "atomic",
-    "barrier",
-    "call_kernel",
-    "call_kernel_async",
-    "device_func",
-    "func",
-    "get_global_id",
-    "get_global_size",
-    "get_group_id",
-    "get_local_id",
-    "get_local_size",
-    "get_num_groups",
-    "kernel",
-    "kernel_api",
-    "local",
-    "private",
-]
+    "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "GLOBAL_MEM_FENCE", "LOCAL_MEM_FENCE", "NdRange",
+    "Range", "atomic", "barrier", "call_kernel", "call_kernel_async", "device_func", "func",
+    "get_global_id", "get_global_size", "get_group_id", "get_local_id", "get_local_size",
+    "get_num_groups", "kernel", "kernel_api", "local", "private",
+]  # fmt: skip
 
 
 class DpexKernel:

@@ -66,17 +66,6 @@ class AddressSpace:
 
 
 __all__ = [
-    "AddressSpace",
-    "AtomicRef",
-    "Group",
-    "Item",
-    "LocalAccessor",
-    "MemoryOrder",
-    "MemoryScope",
-    "NdItem",
-    "NdRange",
-    "PrivateArray",
-    "Range",
-    "atomic_fence",
-    "group_barrier",
-]
+    "AddressSpace", "AtomicRef", "Group", "Item", "LocalAccessor", "MemoryOrder", "MemoryScope",
+    "NdItem", "NdRange", "PrivateArray", "Range", "atomic_fence", "group_barrier",
+]  # fmt: skip
