@@ -38,6 +38,11 @@ CASES = {
         "float f(usmx::view<const float, 2> v) { return v(1); }",
         "one index for each dimension",
     ),
+    "no more indices than dimensions": (
+        "float f(usmx::view<const float, 2> v) { return v(1, 2); }",
+        "float f(usmx::view<const float, 2> v) { return v(1, 2, 3); }",
+        "one index for each dimension",
+    ),
     "const elements are not written": (
         "void f(usmx::view<float, 1> v) { v(0) = 1; }",
         "void f(usmx::view<const float, 1> v) { v(0) = 1; }",
@@ -46,7 +51,12 @@ CASES = {
     "more dimensions than an array can have": (
         "usmx::view<float, 64> v;",
         "usmx::view<float, 65> v;",
-        "static assertion failed",
+        "static assertion failed: a rank|static_assert failed.*a rank",
+    ),
+    "fewer dimensions than none": (
+        "usmx::view<float, 0> v;",
+        "usmx::view<float, -1> v;",
+        "static assertion failed: a rank|static_assert failed.*a rank",
     ),
     "long double is not a type of a device": (
         "auto f() { return usmx::dtype::of<double>(); }",

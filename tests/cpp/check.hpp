@@ -1,6 +1,6 @@
 // A test harness small enough to read, because no C++ test framework can be relied on where this is
-// built. Include it in one file that becomes one program; it brings `main`. Arguments select tests
-// by part of their name. A failed check says where and what, and the test goes on.
+// built. The tests of all files become one program, whose `main` is in check.cpp. A failed check
+// says where and what, and the test goes on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,29 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace check {
 
-inline std::vector<std::pair<std::string, void (*)()>> tests;
+struct test {
+  std::string_view file;  // as the compiler was given it
+  std::string name;
+  void (*run)();
+};
+
+/// In the order in which the program initialises its files. A function, because they come first.
+inline std::vector<test>& tests() {
+  static std::vector<test> all;
+  return all;
+}
+inline bool add(std::string_view file, std::string name, void (*run)()) {
+  tests().push_back({file, std::move(name), run});
+  return true;
+}
+
 inline std::atomic<int> failures = 0;  // of the test that runs now, from all of its threads
 
 template <class T>
@@ -55,10 +71,10 @@ void equal(const char* file, int line, const char* text, const A& a, const B& b)
 
 }  // namespace check
 
-#define TEST(Suite, Name)                                          \
-  static void Suite##_##Name();                                    \
-  static const auto Suite##_##Name##_added =                       \
-      check::tests.emplace_back(#Suite "." #Name, Suite##_##Name); \
+#define TEST(Suite, Name)                                     \
+  static void Suite##_##Name();                               \
+  [[maybe_unused]] static const bool Suite##_##Name##_added = \
+      check::add(__FILE__, #Suite "." #Name, Suite##_##Name); \
   static void Suite##_##Name()
 #define CHECK(...) \
   ((__VA_ARGS__) ? void() : check::fail(__FILE__, __LINE__, "false: " #__VA_ARGS__))
@@ -69,25 +85,3 @@ void equal(const char* file, int line, const char* text, const A& a, const B& b)
     check::fail(__FILE__, __LINE__, "did not throw: " #__VA_ARGS__); \
   } catch (const Exception&) {                                       \
   }
-
-int main(int argc, char** argv) {
-  int passed = 0, failed = 0;
-  for (const auto& [name, run] : check::tests) {
-    bool selected = argc < 2;
-    for (int i = 1; i < argc; ++i) selected |= name.find(argv[i]) != std::string::npos;
-    if (!selected) continue;
-    check::failures = 0;
-    try {
-      run();
-    } catch (const std::exception& e) {
-      check::fail(name.c_str(), 0, std::string("threw ") + e.what());
-    } catch (...) {
-      check::fail(name.c_str(), 0, "threw something");
-    }
-    ++(check::failures == 0 ? passed : failed);
-    std::printf("%s %s\n", check::failures == 0 ? "ok    " : "FAILED", name.c_str());
-    std::fflush(stdout);
-  }
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 && passed > 0 ? 0 : 1;
-}

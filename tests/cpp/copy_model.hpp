@@ -66,7 +66,7 @@ T sample(std::int64_t k) {
   }
 }
 
-layout packed(const extents& shape, std::size_t itemsize) {
+inline layout packed(const extents& shape, std::size_t itemsize) {
   layout out;
   CHECK(layout::c_order(shape, itemsize, out) == fault::none);
   return out;
@@ -80,7 +80,7 @@ struct picture {
   std::int64_t elements = 0;  // that the flat array must have
 };
 
-picture random_picture(std::mt19937& random, const extents& shape) {
+inline picture random_picture(std::mt19937& random, const extents& shape) {
   std::vector<std::size_t> order(shape.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
   std::shuffle(order.begin(), order.end(), random);
@@ -97,7 +97,7 @@ picture random_picture(std::mt19937& random, const extents& shape) {
   return out;
 }
 
-std::int64_t position(const picture& p, std::int64_t linear) {
+inline std::int64_t position(const picture& p, std::int64_t linear) {
   std::int64_t at = p.first;
   for (std::size_t k = p.shape.size(); k-- > 0;) {
     at += linear % p.shape[k] * p.strides[k];
@@ -106,7 +106,7 @@ std::int64_t position(const picture& p, std::int64_t linear) {
   return at;
 }
 
-any_view seen(void* data, dtype type, const picture& p, usm_kind kind) {
+inline any_view seen(void* data, dtype type, const picture& p, usm_kind kind) {
   layout where;
   CHECK(layout::strided(p.shape, p.strides, type.itemsize(), where) == fault::none);
   any_view out;

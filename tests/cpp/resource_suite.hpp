@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <source_location>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,20 +28,21 @@ using resource_maker = std::shared_ptr<memory_resource> (*)(const sycl::queue&, 
 template <resource_maker Make>
 class resource_suite {
  public:
-  static int add(const std::string& name) {
-    add_test(name, "GivesEverySizeFromNothingToAGibibyte", sizes);
-    add_test(name, "HonoursEveryAlignment", alignments);
-    add_test(name, "RefusesAnAlignmentThatIsNoPowerOfTwo", bad_alignments);
-    add_test(name, "SaysWhatItIs", identity);
-    add_test(name, "BelongsToItsContextAlone", isolation);
-    add_test(name, "LiveBlocksNeverOverlap", no_overlap);
-    add_test(name, "BlocksKeepWhatWasWritten", contents);
-    add_test(name, "GivesBytesAgainAfterTheyCameBack", reuse);
-    add_test(name, "SaysWhatWasMissingWhenThereIsNotEnough", exhaustion);
-    add_test(name, "TakesNullBack", null);
-    add_test(name, "ServesManyThreads", threads);
-    add_test(name, "TakesBytesBackOnAnotherThread", other_thread);
-    add_test(name, "LeavesNothingBehind", nothing_left);
+  static int add(const std::string& name,
+                 std::source_location where = std::source_location::current()) {
+    add_test(where, name, "GivesEverySizeFromNothingToAGibibyte", sizes);
+    add_test(where, name, "HonoursEveryAlignment", alignments);
+    add_test(where, name, "RefusesAnAlignmentThatIsNoPowerOfTwo", bad_alignments);
+    add_test(where, name, "SaysWhatItIs", identity);
+    add_test(where, name, "BelongsToItsContextAlone", isolation);
+    add_test(where, name, "LiveBlocksNeverOverlap", no_overlap);
+    add_test(where, name, "BlocksKeepWhatWasWritten", contents);
+    add_test(where, name, "GivesBytesAgainAfterTheyCameBack", reuse);
+    add_test(where, name, "SaysWhatWasMissingWhenThereIsNotEnough", exhaustion);
+    add_test(where, name, "TakesNullBack", null);
+    add_test(where, name, "ServesManyThreads", threads);
+    add_test(where, name, "TakesBytesBackOnAnotherThread", other_thread);
+    add_test(where, name, "LeavesNothingBehind", nothing_left);
     return 0;
   }
 
@@ -88,8 +90,9 @@ class resource_suite {
   }
 
   template <class Test>
-  static void add_test(const std::string& suite, const char* name, Test test) {
-    check::tests.emplace_back(suite + "." + name, test);
+  static void add_test(const std::source_location& where, const std::string& suite,
+                       const char* name, Test test) {
+    check::add(where.file_name(), suite + "." + name, test);
   }
 
   /// Writes through the queue and reads back, as the host may not look at device memory.

@@ -268,7 +268,8 @@ TEST(TrackingResource, KnowsWhatIsAliveAndWhoAskedForIt) {
     return reinterpret_cast<std::uintptr_t>(caller) - begin < 200;
   }));
   const std::string report = tracked.report();
-  for (const char* words : {"2 blocks of device USM are alive, 4300 bytes", "request 2", "test_"}) {
+  for (const char* words :
+       {"2 blocks of device USM are alive, 4300 bytes", "request 2", "usmx_tests"}) {
     CHECK(report.find(words) != std::string::npos);
   }
   tracked.deallocate(first, 4000);
