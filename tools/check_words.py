@@ -89,9 +89,9 @@ ALLOWED = {
     ("tests/tools/test_check_layers.py", "somebody/usmx"): "a path",
     ("tests/python/test_scan.py", "is no name"): "a message of src/expression",
     ("tests/python/test_reduction_errors.py", "is no name"): "the same",
-    ("tests/cpp/test_expression.cpp", "is no "): "the same",
+    ("tests/cpp/expression/test_expression.cpp", "is no "): "the same",
     ("tests/python/test_kernel_views.py", "C order without gaps"): "a message of src/kernel",
-    ("tests/cpp/test_cache_folder.cpp", "is no folder"): "a message of src/kernel",
+    ("tests/cpp/kernel/test_cache_folder.cpp", "is no folder"): "a message of src/kernel",
 }
 SUFFIXES = {".md", ".py", ".pyi", ".cpp", ".hpp", ".h", ".txt", ".cmake", ".toml"}
 # They quote the words.

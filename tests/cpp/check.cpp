@@ -1,6 +1,6 @@
 // Runs the tests that were linked together: all, those of some files, or those with a word in their
 // name. ctest starts a process for each file.
-//   usmx_tests [--file=test_copy] [part of a name ...]
+//   usmx_tests [--file=transfer/test_copy] [part of a name ...]
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
