@@ -85,12 +85,12 @@ ALLOWED = {
     ("include/usmx/layout.hpp", "static fault gapless("): "a private function, likewise",
     ("src/core/layout.cpp", "layout::gapless("): "the same",
     ("src/core/layout.cpp", "return gapless("): "the same",
-    ("tests/python/test_protocol_dictionary.py", '"somebody": "else"'): "a key of a dictionary",
+    ("tests/python/protocols/test_protocol_dictionary.py", '"somebody": "else"'): "a key",
     ("tests/tools/test_check_layers.py", "somebody/usmx"): "a path",
-    ("tests/python/test_scan.py", "is no name"): "a message of src/expression",
-    ("tests/python/test_reduction_errors.py", "is no name"): "the same",
+    ("tests/python/expression/test_scan.py", "is no name"): "a message of src/expression",
+    ("tests/python/expression/test_reduction_errors.py", "is no name"): "the same",
     ("tests/cpp/expression/test_expression.cpp", "is no "): "the same",
-    ("tests/python/test_kernel_views.py", "C order without gaps"): "a message of src/kernel",
+    ("tests/python/kernel/test_kernel_views.py", "C order without gaps"): "a message of src/kernel",
     ("tests/cpp/kernel/test_cache_folder.cpp", "is no folder"): "a message of src/kernel",
 }
 SUFFIXES = {".md", ".py", ".pyi", ".cpp", ".hpp", ".h", ".txt", ".cmake", ".toml"}

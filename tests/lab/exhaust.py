@@ -2,8 +2,8 @@
 
     python exhaust.py scenario
 
-On the simulated device; tests/python/test_fault_injection.py starts it. One line for each attempt
-on stdout, so that the last one names the call that crashed or hung. The scenario must raise one of
+On the simulated device; test_fault_injection.py starts it. One line for each attempt on stdout, so
+that the last one names the call that crashed or hung. The scenario must raise one of
 the errors that are allowed, or finish with right data; afterwards it must work again, with no
 allocation more alive than before.
 """

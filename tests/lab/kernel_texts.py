@@ -23,9 +23,10 @@ import numpy as np
 import usmx
 from usmx import _usmx
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "python"))
+TESTS = Path(__file__).resolve().parents[1] / "python"
+sys.path[:0] = [str(TESTS / "package"), str(TESTS / "python_kernel")]
 
+import lab  # noqa: E402
 import test_kernel_examples  # noqa: E402
 import test_kernel_intrinsics  # noqa: E402
 
@@ -185,7 +186,7 @@ def speaking(item, x, n):
 def python_kernels() -> None:
     """Print and assert, and the examples."""
     speaking[8](usmx.asarray(some("float16", 8)), 9).wait()
-    for path in sorted((ROOT / "examples" / "kernels").glob("*.py")):
+    for path in sorted((lab.ROOT / "examples" / "kernels").glob("*.py")):
         with contextlib.redirect_stdout(io.StringIO()):
             test_kernel_examples.load(path).main()
 

@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 # Builds whose libraries an ordinary process cannot load.
 SANITIZED = ("asan", "tsan", "fuzz")
 
@@ -35,7 +36,7 @@ def built(name: str) -> Path:
         *sorted(
             (
                 folder
-                for folder in HERE.parents[1].glob("build/*/tests/lab")
+                for folder in ROOT.glob("build/*/tests/lab")
                 if folder.parents[1].name not in SANITIZED
             ),
             key=lambda folder: folder.stat().st_mtime,

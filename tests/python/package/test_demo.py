@@ -4,13 +4,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
+import lab
 import matplotlib.image
 import numpy as np
 import pytest
 
-DEMO = Path(__file__).parents[2] / "examples" / "terrain" / "terrain.py"
+DEMO = lab.ROOT / "examples" / "terrain" / "terrain.py"
 
 
 def run(folder, *arguments):

@@ -12,11 +12,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lab
 import pytest
 from markdown_it import MarkdownIt
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [lab.ROOT / "README.md", *sorted((lab.ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[tuple[str, str, int]]:
@@ -33,7 +33,7 @@ def programs(page: Path) -> list[tuple[str, str, str | None]]:
     found = blocks(page)
     after = [*found, ("", "", 0)][1:]
     return [
-        (f"{page.relative_to(ROOT)}:{line}", text, shown if follower == "text" else None)
+        (f"{page.relative_to(lab.ROOT)}:{line}", text, shown if follower == "text" else None)
         for (language, text, line), (follower, shown, _) in zip(found, after, strict=True)
         if language == "python"
     ]
@@ -83,7 +83,7 @@ def dead_links(pages: list[Path], root: Path) -> list[str]:
 
 
 def test_links_between_pages_lead_to_files_and_headings():
-    assert not dead_links(PAGES, ROOT)
+    assert not dead_links(PAGES, lab.ROOT)
 
 
 def test_a_link_to_a_heading_or_file_that_does_not_exist_is_found(tmp_path):

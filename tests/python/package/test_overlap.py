@@ -4,9 +4,10 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
-OVERLAP = Path(__file__).parents[2] / "examples" / "overlap" / "overlap.py"
+import lab
+
+OVERLAP = lab.ROOT / "examples" / "overlap" / "overlap.py"
 
 
 def test_both_ways_give_the_same_and_the_trace_shows_them(tmp_path):

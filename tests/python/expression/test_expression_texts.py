@@ -2,14 +2,14 @@
 # that stands in files of its own.
 # SPDX-License-Identifier: Apache-2.0
 import re
-from pathlib import Path
 
+import lab
 import numpy as np
 import pytest
 
 import usmx
 
-KERNELS = Path(__file__).resolve().parents[2] / "kernels"
+KERNELS = lab.ROOT / "kernels"
 HEADERS = sorted(
     str(path.relative_to(KERNELS))
     for path in [KERNELS / "cast.hpp", KERNELS / "expression.hpp", *KERNELS.glob("expression/*")]

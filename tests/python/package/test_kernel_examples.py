@@ -2,13 +2,13 @@
 # where that is quick.
 # SPDX-License-Identifier: Apache-2.0
 import importlib.util
-from pathlib import Path
 
+import lab
 import pytest
 
 import usmx
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "kernels").glob("*.py"))
+EXAMPLES = sorted((lab.ROOT / "examples" / "kernels").glob("*.py"))
 QUICK = {"vector_sum", "atomic_op", "device_func", "kernel_private_memory", "scan", "strided"}
 
 

@@ -5,12 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 import lab
+import pytest
 import scenarios
 
 EXHAUST = lab.HERE / "exhaust.py"

@@ -3,15 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 import lab
+import pytest
 
 COPIES = {
     "copy_to_host": ("memcpy", "m.copy_to_host(bytearray(64))"),

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gate
 import pytest
 
-HERE = str(Path(__file__).parent)
+HELPERS = str(Path(gate.__file__).parent)
 
 WORK = {
     "launch": "f[1000](y)",
@@ -122,6 +123,6 @@ def test_a_child_of_a_fork_beside_a_thread_that_waits_gets_an_error_and_ends(
     done = run_python(
         code,
         timeout=200,
-        env={"PYTHONPATH": os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])},
+        env={"PYTHONPATH": os.pathsep.join([HELPERS, os.environ.get("PYTHONPATH", "")])},
     )
     assert done.stdout.strip() == "0 2000.0", done.stderr

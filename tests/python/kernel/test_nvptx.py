@@ -7,16 +7,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from pathlib import Path
 
+import lab
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-LAB = ROOT / "tests" / "lab"
-KERNELS = ROOT / "kernels"
-sys.path.insert(0, str(LAB))
-
-import lab  # noqa: E402
+KERNELS = lab.ROOT / "kernels"
 
 # What the driver of a CUDA device has itself.
 OF_THE_DRIVER = {"vprintf"}
@@ -48,7 +43,7 @@ def undefined(ptx):
 
 def test_every_kernel_compiles_for_cuda(tmp_path):
     made = subprocess.run(
-        [sys.executable, LAB / "kernel_texts.py", "cuda"],
+        [sys.executable, lab.HERE / "kernel_texts.py", "cuda"],
         capture_output=True,
         text=True,
         timeout=900,
@@ -79,9 +74,9 @@ def test_every_function_of_the_prelude_is_compiled():
         text = header.read_text()
         declared |= set(re.findall(r"^(?:  )?(?:inline|constexpr) [\w<> :]*?(\w+)\(", text, re.M))
         declared |= set(re.findall(r"^USMX_(?:GROUP|MATH_\d|WHOLE)\((\w+)", text, re.M))
-    called = (LAB / "every_prelude_function.cpp").read_text()
-    called += (ROOT / "python/usmx/_operations.py").read_text()  # functions of numbers
-    for path in (ROOT / "python/usmx/_kernel").rglob("*.py"):
+    called = (lab.HERE / "every_prelude_function.cpp").read_text()
+    called += (lab.ROOT / "python/usmx/_operations.py").read_text()  # functions of numbers
+    for path in (lab.ROOT / "python/usmx/_kernel").rglob("*.py"):
         called += path.read_text()
     for path in (KERNELS / "prelude").glob("*.hpp"):
         # What the prelude's functions call themselves, in addition to the declaration.

@@ -6,11 +6,11 @@ import importlib.util
 import json
 import subprocess
 import sys
-from pathlib import Path
 
+import lab
 import pytest
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = lab.ROOT / "bench"
 
 
 def run(program, *arguments):

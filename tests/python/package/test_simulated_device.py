@@ -9,13 +9,9 @@ import os
 import re
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 import lab
+import pytest
 
 CRASHES = {
     "host_reads_device_memory": "the host touched byte 0 of device memory of 256 bytes",
