@@ -48,6 +48,8 @@ CLEAN = (
     "src/trace",
     "src/runtime",
     "src/memory",
+    "src/kernel",
+    "src/transfer",
     "python",
     "tests/cpp",
     "tests/fuzz",
@@ -58,40 +60,27 @@ CLEAN = (
 )
 # What is not checked yet.
 LATER = (
+    "src/transfer/device_copy.cpp",
+    "src/transfer/device_copy.hpp",
+    "src/transfer/loop_nest.hpp",
     "python/usmx/_usmx.pyi",
     "python/bindings/expression",
     "python/bindings/kernel/kernel_arguments.cpp",
     "python/bindings/kernel/kernel_arguments.hpp",
     "kernels",
-    "src/kernel",
-    "src/transfer",
     "src/expression",
-    "include/usmx/copy.hpp",
-    "include/usmx/kernel.hpp",
-    "include/usmx/launch_range.hpp",
-    "include/usmx/program_cache.hpp",
     "include/usmx/elementwise.hpp",
     "include/usmx/expression.hpp",
     "include/usmx/reduction.hpp",
     "include/usmx/scan.hpp",
-    "include/usmx/nanobind.hpp",
-    "include/usmx/python_api.hpp",
-    "include/usmx/detail",
 )
 # (file, text in the line): the reason.
 ALLOWED = {
-    ("include/usmx/memory.hpp", "bool lent = true"): "a parameter of a class that all include",
-    ("include/usmx/memory.hpp", "lent_(lent)"): "the same",
-    ("include/usmx/layout.hpp", "static fault gapless("): "a private function, likewise",
-    ("src/core/layout.cpp", "layout::gapless("): "the same",
-    ("src/core/layout.cpp", "return gapless("): "the same",
     ("tests/python/protocols/test_protocol_dictionary.py", '"somebody": "else"'): "a key",
     ("tests/tools/test_check_layers.py", "somebody/usmx"): "a path",
     ("tests/python/expression/test_scan.py", "is no name"): "a message of src/expression",
     ("tests/python/expression/test_reduction_errors.py", "is no name"): "the same",
     ("tests/cpp/expression/test_expression.cpp", "is no "): "the same",
-    ("tests/python/kernel/test_kernel_views.py", "C order without gaps"): "a message of src/kernel",
-    ("tests/cpp/kernel/test_cache_folder.cpp", "is no folder"): "a message of src/kernel",
 }
 SUFFIXES = {".md", ".py", ".pyi", ".cpp", ".hpp", ".h", ".txt", ".cmake", ".toml"}
 # They quote the words.

@@ -1,5 +1,5 @@
-// Every move of elements, explicit and typed: any layout to any layout, any dtype to any dtype,
-// between the host and every kind of USM, waited for or not. The host never touches device memory.
+// All copies of elements, explicit and typed: any layout to any layout, any dtype to any dtype,
+// between the host and every kind of USM, blocking or not. The host never touches device memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,25 +17,26 @@
 
 namespace usmx {
 
-// What all of them have in common:
+// Rules for all of them:
 //
-// * Shapes must be equal (std::invalid_argument); the destination must be writable and records stay
-//   the same record (interop_error). Where dtypes differ, elements are cast as by NumPy's "unsafe".
-// * Commands wait for `depends` and for everything that was submitted on the memory as far as
-//   anybody knows: named uses, and for memory that others made the whole queue that came with it.
-//   What is submitted on an array later, or by the host, waits for them.
-// * The memory of arrays lives until the last command has passed. Plain host memory must do so by
-//   itself, or `keep_alive` does it.
-// * Forms that end in `_async` return the event of the last command. It is complete at once where
-//   nothing was left to do: few bytes within reach of the host. Steps that only the host can do
-//   after the device (scattering to strided host memory, passing from one context to another, any
+// * Shapes must be equal (std::invalid_argument); the destination must be writable, and records are
+//   copied to the same record only (interop_error). Different dtypes are cast as by NumPy's
+//   "unsafe".
+// * Commands wait for `depends` and for all commands on the memory that are known: recorded uses,
+//   and for memory of other libraries all commands of the queue that came with it.
+//   Commands on an array that are submitted later, or by the host, wait for them.
+// * The memory of arrays lives until the last command has ended. Plain host memory must live as
+//   long; `keep_alive` can keep it.
+// * Forms that end in `_async` return the event of the last command. It is complete at once if
+//   the host did the copy: few bytes that the host can access. Steps that only the host can do
+//   after the device (scattering to strided host memory, copying from one context to another, any
 //   device without the kernel for a cast) are done before they return. Asynchronous errors are
 //   thrown by waiting for the event.
-// * `queue` is where the commands go; it must reach one of the arrays. Forms without it take the
-//   destination's queue, or that of the only array.
+// * `queue` gets the commands; its device must have access to one of the arrays. Forms without it
+//   use the destination's queue, or that of the only array.
 
 /// Copies `src` into `dst`, elementwise, and waits. Memory of different contexts goes through host
-/// memory. Overlapping arrays are copied as if by way of a temporary.
+/// memory. Overlapping arrays are copied as if through a temporary.
 void copy(const array& dst, const array& src);
 void copy(const sycl::queue& queue, const array& dst, const array& src,
           std::span<const sycl::event> depends = {});
@@ -63,8 +64,8 @@ sycl::event copy_from_host_async(const sycl::queue& queue, const array& dst, con
 array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind kind);
 
 /// Rows of `width` bytes each, `pitch` bytes from one row's beginning to the next's, beginning at
-/// the lowest byte of each array; `elements()` only says where that is and how far it goes.
-/// Throws interop_error (out_of_allocation) if the rows leave the array, std::invalid_argument for
+/// the lowest byte of each array, of which `elements()` only gives the first and last byte.
+/// Throws interop_error (out_of_allocation) if the rows exceed the array, std::invalid_argument for
 /// a pitch smaller than the width.
 struct pitched {
   std::size_t pitch = 0;
@@ -92,29 +93,29 @@ void memset(const array& dst, std::uint8_t value);
 sycl::event memset_async(const sycl::queue& queue, const array& dst, std::uint8_t value,
                          std::span<const sycl::event> depends = {});
 
-/// Moves shared memory to the device of `queue` before somebody needs it there: the bytes from the
-/// lowest element to the highest. Memory of other kinds is where it belongs: nothing to do.
+/// Moves shared memory to the device of `queue` before a kernel needs it there: the bytes from the
+/// lowest element to the highest. Does nothing for memory of other kinds.
 sycl::event prefetch_async(const sycl::queue& queue, const array& a,
                            std::span<const sycl::event> depends = {});
 /// Tells the driver how the memory will be used; what `advice` means is the backend's own (CUDA's
-/// and Level Zero's numbers), 0 takes it back. Drivers without the notion do nothing.
+/// and Level Zero's numbers), 0 resets it. Drivers without such hints do nothing.
 sycl::event mem_advise_async(const sycl::queue& queue, const array& a, int advice,
                              std::span<const sycl::event> depends = {});
 
 /// Host side only: converts and copies between two views of host-accessible memory, any layout.
 void convert_on_host(const any_view& dst, const any_view& src);
 
-/// When and how copies that are waited for go through pinned blocks, the host filling one while the
-/// device empties another.
+/// When and how blocking copies use pinned blocks, of which the host fills one while the device
+/// empties another.
 struct staging_limits {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
-  std::size_t from = std::size_t{16} << 20;  ///< bytes from which on it is done
+  std::size_t from = std::size_t{16} << 20;  ///< smallest copy that uses blocks, in bytes
   std::size_t block = std::size_t{4} << 20;  ///< bytes of a block
   std::size_t blocks = 3;                    ///< how many
 };
-/// What holds for a device: never on a CPU, whose memory is the host's.
+/// The limits for a device: never on a CPU, whose memory is the host's.
 staging_limits staging_of(const sycl::device& device);
-/// From now on these hold for every device of the process; empty for what suits each. Throws
+/// Sets the limits for every device of the process; empty restores the defaults. Throws
 /// std::invalid_argument for less than two blocks, or empty ones.
 void set_staging(std::optional<staging_limits> limits);
 

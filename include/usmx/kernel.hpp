@@ -1,5 +1,5 @@
-// Kernels from text: SYCL C++ compiled at run time for a queue's device, looked up by name, and
-// launched only after everything was checked that the runtime would crash on or silently accept.
+// Kernels from text: SYCL C++ compiled at run time for a queue's device, found by name, and
+// launched after checks of everything that the runtime would silently accept or crash on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -44,8 +44,8 @@ struct kernel_parameter {
   std::string name, type_name;
 };
 
-/// Memory that the items of a group share, of a size that the launch says: the argument for a
-/// `usmx::local_view<T, N>`. Each size is compiled for itself, once.
+/// Memory that the items of a group share, of a size given at launch: the argument for a
+/// `usmx::local_view<T, N>`. For each size the kernel is compiled once.
 struct local_memory {
   usmx::dtype type;
   extents shape;
@@ -105,8 +105,8 @@ struct kernel_declaration {
   std::optional<std::vector<kernel_parameter>> parameters;
 };
 
-/// A text that a program wrote, together with what it declares: nothing is read from it. It sees
-/// the prelude.
+/// A generated text, together with what it declares: the text is not parsed. It can use the
+/// prelude.
 struct kernel_source {
   std::string text;
   std::vector<kernel_declaration> kernels;
@@ -117,26 +117,26 @@ namespace detail {
 struct own_launch;
 }
 
-/// What a launch comes after, besides the events that it is given.
+/// What a launch waits for, in addition to the events that it is given.
 enum class ordering : std::uint8_t {
   /// What was submitted on the memory of its arrays, on any queue, as a copy does; see submission.
   automatic,
-  /// Nothing: the caller gives all events that matter.
+  /// Nothing: the caller passes all events that matter.
   by_hand,
 };
 
-/// What a kernel needs of its device as it was compiled for it, and what it allows there.
+/// What a kernel, as compiled for its device, needs and supports there.
 struct kernel_limits {
   std::size_t max_work_group_size = 0;  ///< work-items
   /// Work-groups of a multiple of this many items use the device best.
   std::size_t preferred_work_group_size_multiple = 0;
-  /// As the source demands it, in SYCL's order and as many as the kernel has dimensions; zeros if
+  /// As the source requires it, in SYCL's order and as many as the kernel has dimensions; zeros if
   /// it does not.
   std::array<std::size_t, 3> required_work_group_size{};
   std::size_t private_memory = 0;             ///< bytes for each work-item, 0 if registers suffice
   std::uint32_t max_sub_group_size = 0;       ///< work-items
   std::uint32_t max_sub_groups = 0;           ///< of a work-group
-  std::uint32_t required_sub_group_size = 0;  ///< as the source demands it, or 0
+  std::uint32_t required_sub_group_size = 0;  ///< as the source requires it, or 0
 };
 
 /// A compiled kernel, ready to launch on the device it was built for. Cheap to copy, thread-safe.
@@ -147,17 +147,17 @@ class kernel {
   /// parameter list that a macro makes. Then only the number of arguments is checked.
   const std::optional<std::vector<kernel_parameter>>& parameters() const noexcept;
   std::size_t argument_count() const noexcept;
-  /// What `argument_count` is if neither the runtime nor the source says it. Then no number of
-  /// arguments is refused.
+  /// The `argument_count` if neither the runtime nor the source tells it. Then every number of
+  /// arguments is accepted.
   static constexpr std::size_t unknown_count = std::size_t(-1);
   /// Dimensions of its range as declared, 0 if the declaration could not be read.
   int rank() const noexcept;
   /// Whether it was compiled for the queue's context and device.
   bool is_for(const sycl::queue& queue) const noexcept;
-  /// The most work-items that a work-group of this kernel may have. Known of a kernel with local
-  /// memory once its sizes are: before, it is the device's.
+  /// The most work-items that a work-group of this kernel may have. For a kernel with local memory
+  /// of which the sizes are not known yet, it is the device's.
   std::size_t max_work_group_size() const noexcept;
-  /// Asked of the driver each time. A figure that it does not have is 0. Throws
+  /// Queried from the driver each time. A figure that it does not have is 0. Throws
   /// std::invalid_argument for a kernel with local memory whose sizes are not given yet.
   kernel_limits limits() const;
   /// The kernel as it is compiled for these sizes, one for each `usmx::local_view` in order. It
@@ -175,7 +175,7 @@ class kernel {
                      std::span<const kernel_argument> arguments,
                      std::span<const sycl::event> depends = {},
                      ordering order = ordering::automatic) const;
-  /// The same with the arguments in a row: `k.launch(queue, 100, {x, y, 2.0f})`.
+  /// The same with a list of arguments: `k.launch(queue, 100, {x, y, 2.0f})`.
   sycl::event launch(sycl::queue& queue, const launch_range& range,
                      std::initializer_list<kernel_argument> arguments,
                      std::span<const sycl::event> depends = {},
@@ -183,8 +183,8 @@ class kernel {
     return launch(queue, range, std::span(arguments.begin(), arguments.size()), depends, order);
   }
 
-  /// Submits the kernel without asking for an event, which is quicker. Who waits for it waits for
-  /// the queue, or for a `marker` on it. Checks and throws as `launch` does.
+  /// Submits the kernel without an event, which is faster. To wait for it, wait for the queue, or
+  /// for a `marker` on it. Checks and throws as `launch` does.
   void enqueue(sycl::queue& queue, const launch_range& range,
                std::span<const kernel_argument> arguments,
                std::span<const sycl::event> depends = {},
@@ -201,7 +201,7 @@ class kernel {
   friend struct detail::own_launch;
   struct state;
   struct unsized_kernel;
-  /// "argument 1 of kernel 'f' (float* x)", as messages begin.
+  /// "argument 1 of kernel 'f' (float* x)": the beginning of messages.
   std::string describe_argument(std::size_t index) const;
   void check_count(std::size_t arguments) const;
   /// The kernel for the local memory among the arguments.
@@ -222,19 +222,19 @@ class kernel {
 /// Source compiled for one context and device. Cheap to copy, thread-safe.
 ///
 /// Source that includes a SYCL header is compiled as it is and needs C++ headers on the machine.
-/// Any other source sees the prelude (kernels/prelude.hpp), which needs none and compiles in a
+/// Other source uses the prelude (kernels/prelude.hpp), which needs none and compiles in a
 /// tenth of the time: `USMX_KERNEL(1) scale(float* x, float a) { ... }`.
 class program {
  public:
   /// Compiles for the queue's context and device, or returns what was compiled before from the same
-  /// source and options, in this process or, where the runtime gives binaries out, in an earlier
-  /// one: see usmx/program_cache.hpp. Threads that ask for the same program wait for one
+  /// source and options, in this process or, if the runtime can store binaries, in an earlier
+  /// one: see usmx/program_cache.hpp. Threads that build the same program wait for one
   /// compilation. Throws build_error with the compiler's log, whose lines are those of `source`.
   static program build(const sycl::queue& queue, std::string source,
                        std::vector<std::string> options = {});
   static program build(const sycl::queue& queue, kernel_source source);
 
-  /// The kernel of that name. Throws std::out_of_range naming those there are.
+  /// The kernel of that name. Throws std::out_of_range with the names of all kernels.
   kernel get(std::string_view name) const;
   /// The names of all kernels, in the order of the source.
   const std::vector<std::string>& names() const noexcept;
@@ -253,8 +253,8 @@ class program {
     std::size_t limit = 0;     ///< from USMX_PROGRAM_MEMORY, or 256 MiB
   };
   static memory_use memory();
-  /// Above so many bytes the code used longest ago leaves memory. Programs and kernels stay usable:
-  /// the next launch reads it again, or compiles it. Returns the limit before.
+  /// Above this limit the least recently used code leaves memory. Programs and kernels stay usable:
+  /// the next launch loads or compiles it again. Returns the limit before.
   static std::size_t set_memory_limit(std::size_t bytes);
 
  private:
@@ -267,21 +267,6 @@ class program {
 };
 
 namespace detail {
-
-/// What the text of a program says about its functions; see src/kernel/source/kernel_signature.cpp.
-struct signature {
-  std::string name;
-  /// Dimensions that a kernel is declared over; 0 for other functions.
-  int rank = 0;
-  std::vector<kernel_parameter> parameters;
-  /// Where the source has its USMX_KERNEL (npos: none), its parameters' bracket, and its end.
-  std::size_t begin = std::string::npos, bracket = 0, end = 0;
-};
-/// Every function with a body at namespace level, in order. `options` contribute their -D macros.
-std::vector<signature> read_signatures(std::string_view source,
-                                       std::span<const std::string> options = {});
-/// Whether the source includes real SYCL headers, and so must not see the prelude.
-bool includes_sycl(std::string_view source);
 
 /// An embedded file of kernels/, named by its path there; empty if there is none.
 std::string_view kernel_file(std::string_view name);

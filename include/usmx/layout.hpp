@@ -149,8 +149,8 @@ class layout {
   /// Shape (0,): what an array without memory has.
   explicit layout(nothing) noexcept
       : shape_(std::size_t{1}, 0), strides_(std::size_t{1}, 1), size_(0), range_{0, 0} {}
-  static fault gapless(extents (*strides_of)(const extents&), extents&& shape, std::size_t itemsize,
-                       layout& out);
+  static fault contiguous(extents (*strides_of)(const extents&), extents&& shape,
+                          std::size_t itemsize, layout& out);
   fault measure() noexcept;
   void tame_unused_strides();
 

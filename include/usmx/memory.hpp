@@ -32,8 +32,8 @@ struct owner_cell;
 /// queue is busy, the free is deferred behind a marker on it.
 class owner {
  public:
-  owner(void* base, std::size_t bytes, bool lent = true) noexcept
-      : base_(static_cast<std::byte*>(base)), bytes_(bytes), lent_(lent) {}
+  owner(void* base, std::size_t bytes, bool borrowed = true) noexcept
+      : base_(static_cast<std::byte*>(base)), bytes_(bytes), borrowed_(borrowed) {}
   owner(const owner&) = delete;
   owner& operator=(const owner&) = delete;
   virtual ~owner() = default;
@@ -47,7 +47,7 @@ class owner {
 
   /// True if another library, which never calls `used_on`, may have commands on this memory,
   /// because it was not allocated here.
-  bool is_lent() const noexcept { return lent_; }
+  bool is_lent() const noexcept { return borrowed_; }
 
   /// Call before commands on these bytes are submitted to `queue`. Call `used_until` with the last
   /// one's event if there is one: querying an event costs a tenth of querying a queue.
@@ -134,7 +134,7 @@ class owner {
 
   std::byte* base_;
   std::size_t bytes_;
-  bool lent_;
+  bool borrowed_;
   std::atomic<bool> used_{false};
   std::atomic<bool> worked_{false};  // some use is ours
   std::mutex mutex_;

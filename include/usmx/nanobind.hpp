@@ -4,7 +4,7 @@
 //   host_view<T, Rank>          loops on the host      shared or host memory; idle
 //   view<T, Rank>               kernels                any memory; idle; no queue
 //   array, typed_array<T, Rank> work on `queue()`      any memory; may have pending work
-//   sycl::queue                 whatever names one
+//   sycl::queue                 objects that name one
 //
 // Idle: work that was pending on the memory is waited for before the function gets it. `const T`
 // also takes read-only memory. Results are returned as `array`.
@@ -69,8 +69,8 @@ constexpr auto usmx_view_name() {
          const_name<std::is_const_v<T>>("", ", writable=True") + const_name(")]");
 }
 
-/// What the casters of arguments have in common: they never throw where nanobind must not be thrown
-/// at, and raise the reason of a refusal when the argument is handed over.
+/// What the casters of arguments have in common: they do not throw where nanobind does not allow
+/// it, and raise the reason of a refusal when the argument is passed.
 struct usmx_caster {
   template <class>
   bool can_cast() const noexcept {
@@ -184,7 +184,7 @@ struct type_caster<usmx::typed_array<T, Rank>> : usmx_value_caster<usmx::typed_a
   }
 };
 
-/// Whatever names a queue: Queue, dpctl.SyclQueue, a capsule, a filter string; None for the
+/// Objects that name a queue: Queue, dpctl.SyclQueue, a capsule, a filter string; None for the
 /// default.
 template <>
 struct type_caster<sycl::queue> : usmx_caster {

@@ -1,5 +1,5 @@
-// The door between compiled modules: a table of C functions that `usmx` publishes, so that an
-// extension reaches Python's arrays whatever compiler or binding library built it.
+// The interface between compiled modules: a table of C functions that `usmx` publishes, so that
+// extensions built by any compiler or binding library can use Python's arrays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,7 +29,7 @@ struct python_api {
   /// object, without an error.
   const array* (*array_of)(_object* object) noexcept = nullptr;
   /// A new usmx.ndarray on the memory of an object of any library, without a copy. Null without an
-  /// error if the object speaks no protocol that carries USM, null with one if it is malformed.
+  /// error if the object supports no protocol for USM, null with one if it is malformed.
   _object* (*import_array)(_object* object) noexcept = nullptr;
   /// A new usmx.ndarray; null and MemoryError on failure.
   _object* (*wrap_array)(const array* elements) noexcept = nullptr;

@@ -14,23 +14,11 @@
 #include <sycl/queue.hpp>
 
 #include "usmx/array.hpp"
+#include "usmx/detail/driver_gate.hpp"
 
 namespace usmx {
 
 class traced;
-
-namespace detail {
-
-/// Keeps a fork out while a command is on its way; see src/runtime/driver_gate.hpp.
-class driver_entry {
- public:
-  driver_entry();
-  driver_entry(const driver_entry&) = delete;
-  driver_entry& operator=(const driver_entry&) = delete;
-  ~driver_entry();
-};
-
-}  // namespace detail
 
 /// Submits one command and tells the memory about it.
 ///

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 namespace usmx::detail {
 
@@ -35,6 +36,18 @@ class fork_guarded {
 /// Registers and removes a guard. `guard` may throw std::bad_alloc.
 void guard(fork_guarded& g, fork_guarded::rank order);
 void unguard(const fork_guarded& g) noexcept;
+
+/// A mutex that is free in a child of fork. Not for objects that are moved, and for those that end
+/// only with the process: it is never removed.
+class guarded_mutex final : public std::mutex, private fork_guarded {
+ public:
+  using fork_guarded::rank;
+  explicit guarded_mutex(rank order) { guard(*this, order); }
+
+ private:
+  void before_fork() noexcept override { lock(); }
+  void after_fork(bool) noexcept override { unlock(); }
+};
 
 /// True in a child of fork, where SYCL may not be used: nothing may wait for it.
 bool in_forked_child() noexcept;

@@ -14,4 +14,12 @@ std::string vformat(fmt::string_view text, fmt::format_args values) {
   return fmt::vformat(text, values);
 }
 
+std::string fault_text(fault code, std::string_view held) {
+  return format("{}: {}{}{}", field_of(code), held, held.empty() ? "" : " ", message(code));
+}
+
+void require_valid(fault code, std::string_view held) {
+  if (code != fault::none) throw interop_error(code, fault_text(code, held));
+}
+
 }  // namespace usmx::detail

@@ -3,7 +3,9 @@
 
 #include <limits>
 #include <stdexcept>
-#include <string>
+#include <utility>
+
+#include "core/format.hpp"
 
 namespace usmx {
 namespace {
@@ -67,8 +69,8 @@ fault check_shape(const extents& shape, std::size_t itemsize) noexcept {
 
 [[noreturn]] void out_of_range(const char* what, std::int64_t value, const char* of,
                                std::int64_t limit) {
-  throw std::out_of_range(std::string(what) + ": " + std::to_string(value) +
-                          " is out of range for " + of + " " + std::to_string(limit));
+  throw std::out_of_range(
+      detail::format("{}: {} is out of range for {} {}", what, value, of, limit));
 }
 
 std::size_t checked_axis(int axis, int rank) {
@@ -99,8 +101,8 @@ fault layout::measure() noexcept {
   return fault::none;
 }
 
-fault layout::gapless(extents (*strides_of)(const extents&), extents&& shape, std::size_t itemsize,
-                      layout& out) {
+fault layout::contiguous(extents (*strides_of)(const extents&), extents&& shape,
+                         std::size_t itemsize, layout& out) {
   itemsize = std::max<std::size_t>(itemsize, 1);
   if (const fault f = check_shape(shape, itemsize); f != fault::none) return f;
   // No overflow is possible: all bytes are known to fit, and the strides follow from the shape.
@@ -113,11 +115,11 @@ fault layout::gapless(extents (*strides_of)(const extents&), extents&& shape, st
 }
 
 fault layout::c_order(extents shape, std::size_t itemsize, layout& out) {
-  return gapless(c_strides, std::move(shape), itemsize, out);
+  return contiguous(c_strides, std::move(shape), itemsize, out);
 }
 
 fault layout::f_order(extents shape, std::size_t itemsize, layout& out) {
-  return gapless(f_strides, std::move(shape), itemsize, out);
+  return contiguous(f_strides, std::move(shape), itemsize, out);
 }
 
 fault layout::strided(extents shape, extents strides, std::size_t itemsize, layout& out) {
@@ -174,8 +176,7 @@ layout layout::sliced(int axis, std::int64_t start, std::int64_t count, std::int
   const std::int64_t length = shape_[k];
   if (step == 0) throw std::invalid_argument("step: 0 is not allowed; expected another integer");
   if (count < 0) {
-    throw std::invalid_argument("count: " + std::to_string(count) +
-                                " is negative; expected 0 or more");
+    throw std::invalid_argument(detail::format("count: {} is negative; expected 0 or more", count));
   }
   layout result = *this;
   result.shape_[k] = count;
@@ -217,17 +218,16 @@ layout layout::indexed(int axis, std::int64_t index, std::int64_t& shift) const 
 
 layout layout::permuted(std::span<const int> order) const {
   if (order.size() != shape_.size()) {
-    throw std::invalid_argument("axes: has " + std::to_string(order.size()) +
-                                " axes; expected each of the " + std::to_string(shape_.size()) +
-                                " axes once");
+    throw std::invalid_argument(detail::format(
+        "axes: has {} axes; expected each of the {} axes once", order.size(), shape_.size()));
   }
   layout result = *this;
   std::uint64_t seen = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t from = checked_axis(order[k], rank());
     if (seen >> from & 1) {
-      throw std::invalid_argument("axes: " + std::to_string(from) +
-                                  " appears twice; expected each axis once");
+      throw std::invalid_argument(
+          detail::format("axes: {} appears twice; expected each axis once", from));
     }
     seen |= std::uint64_t{1} << from;
     result.shape_[k] = shape_[from];
@@ -238,10 +238,7 @@ layout layout::permuted(std::span<const int> order) const {
 
 layout layout::with_axis(int axis) const {
   if (axis < 0 || axis > rank()) out_of_range("axis", axis, "rank", rank() + 1);
-  if (rank() == max_rank) {
-    throw interop_error(fault::rank_too_high,
-                        "shape: " + std::string(message(fault::rank_too_high)));
-  }
+  if (rank() == max_rank) detail::require_valid(fault::rank_too_high);
   layout result = *this;
   result.shape_ = extents(shape_.size() + 1, 1);
   result.strides_ = extents(shape_.size() + 1, 0);
@@ -255,12 +252,10 @@ layout layout::with_axis(int axis) const {
 
 bool layout::reshaped(const extents& shape, layout& out) const {
   layout fresh;
-  if (const fault f = c_order(shape, itemsize_, fresh); f != fault::none) {
-    throw interop_error(f, std::string(field_of(f)) + ": " + std::string(message(f)));
-  }
+  detail::require_valid(c_order(shape, itemsize_, fresh));
   if (fresh.size_ != size_) {
-    throw std::invalid_argument("shape: has " + std::to_string(fresh.size_) +
-                                " elements; expected " + std::to_string(size_));
+    throw std::invalid_argument(
+        detail::format("shape: has {} elements; expected {}", fresh.size_, size_));
   }
   if (shape == shape_) {
     out = *this;
@@ -270,8 +265,8 @@ bool layout::reshaped(const extents& shape, layout& out) const {
     out = std::move(fresh);
     return true;
   }
-  // Walk both shapes in step: the shortest runs of old and of new dimensions that hold equally many
-  // elements belong together. A run of old dimensions must be one evenly spaced sequence; the new
+  // Walk both shapes together: the shortest runs of old and of new dimensions with equally many
+  // elements correspond. A run of old dimensions must be one evenly spaced sequence; the new
   // dimensions then divide it.
   extents from_shape(shape_.size()), from_strides(shape_.size());
   std::size_t from_rank = 0;

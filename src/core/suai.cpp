@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/suai.hpp"
 
-#include <initializer_list>
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "core/format.hpp"
+
 namespace usmx::suai {
+
+using usmx::detail::format;
+using usmx::detail::shape_text;
+
 namespace {
 
 // NumPy spells "no description" as one nameless field that is the element itself.
@@ -33,32 +39,11 @@ fault read_layout(const fields& f, std::size_t itemsize, layout& out) {
                    : layout::c_order(f.shape, itemsize, out);
 }
 
-std::string joined(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
-
 std::string tuple(std::span<const std::int64_t> values) {
   constexpr std::size_t most = 8;
-  std::string text = "(";
-  for (std::size_t k = 0; k < values.size() && k < most; ++k) {
-    if (k > 0) text += ", ";
-    text += std::to_string(values[k]);
-  }
-  if (values.size() > most) text += ", ...";
-  if (values.size() == 1) text += ",";
-  return text + ")";
-}
-
-std::string hexadecimal(std::uint64_t value) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), digits[value & 15]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
+  std::string text = shape_text(values.first(std::min(most, values.size())));
+  if (values.size() > most) text.insert(text.size() - 1, ", ...");
+  return text;
 }
 
 std::string quoted(std::string_view value) {
@@ -66,12 +51,7 @@ std::string quoted(std::string_view value) {
   std::string text = "'";
   for (const char c : value.substr(0, most)) {
     const auto code = static_cast<unsigned char>(c);
-    if (code >= 0x20 && code < 0x7f) {
-      text += c;
-    } else {
-      const std::string digits = hexadecimal(code).substr(2);
-      text += (code < 0x10 ? "\\x0" : "\\x") + digits;
-    }
+    text += code >= 0x20 && code < 0x7f ? std::string(1, c) : format("\\x{:02x}", code);
   }
   return text + (value.size() > most ? "..." : "") + "'";
 }
@@ -80,7 +60,7 @@ std::string quoted(std::string_view value) {
 std::string arrangement(const fields& f) {
   std::string text = tuple(f.shape.span());
   if (f.strides) text += " with strides " + tuple(f.strides->span());
-  if (f.offset != 0) text += " and offset " + std::to_string(f.offset);
+  if (f.offset != 0) text += format(" and offset {}", f.offset);
   return text;
 }
 
@@ -91,47 +71,46 @@ std::string held(const fields& f, std::string_view field) {
   if (field == "typedescr") {
     const std::size_t n = f.typedescr ? f.typedescr->size() : 0;
     std::size_t bytes = 0;
-    std::string text = std::to_string(n) + (n == 1 ? " field" : " fields");
+    std::string text = format("{} {}", n, n == 1 ? "field" : "fields");
     if (f.typedescr && dtype::packed_size(*f.typedescr, bytes) == fault::none) {
-      text += " of " + std::to_string(bytes) + " bytes";
+      text += format(" of {} bytes", bytes);
     }
     return text;
   }
-  if (field == "offset") return std::to_string(f.offset);
-  if (field == "version") return std::to_string(f.version);
-  return hexadecimal(f.data);
+  if (field == "offset") return format("{}", f.offset);
+  if (field == "version") return format("{}", f.version);
+  return format("{:#x}", f.data);
 }
 
 // What these fields add to the rule.
-std::string detail(const fields& f, fault code) {
+std::string addition(const fields& f, fault code) {
   dtype type;
   const bool known = dtype::parse(f.typestr, type) == fault::none;
-  const std::string itemsize = std::to_string(type.itemsize());
+  const std::size_t itemsize = type.itemsize();
   const std::string shape = tuple(f.shape.span());
-  const std::string each = known ? joined({itemsize, " bytes per element"}) : "";
   switch (code) {
     case fault::rank_too_high:
-      return joined({", not ", std::to_string(f.shape.size())});
+      return format(", not {}", f.shape.size());
     case fault::shape_overflow:
     case fault::offset_overflow:
-      return each.empty() ? each : joined({", with ", each});
+      return known ? format(", with {} bytes per element", itemsize) : "";
     case fault::strides_overflow:
-      return joined({", with shape ", shape, each.empty() ? "" : " and ", each});
+      return known ? format(", with shape {} and {} bytes per element", shape, itemsize)
+                   : ", with shape " + shape;
     case fault::strides_rank:
-      return joined({" ", shape});
+      return " " + shape;
     case fault::typestr_byte_order:
       return "; swap the bytes first";
     case fault::typedescr_size:
-      return joined({", ", itemsize});
+      return format(", {}", itemsize);
     case fault::data_misaligned:
-      return joined(
-          {" ", quoted(f.typestr), "; expected a multiple of ", std::to_string(type.alignment())});
+      return format(" {}; expected a multiple of {}", quoted(f.typestr), type.alignment());
     case fault::data_null:
-      return joined({", with shape ", shape});
+      return ", with shape " + shape;
     case fault::address_overflow:
     case fault::out_of_allocation:
-      return joined(
-          {": shape ", arrangement(f), known ? " of " : "", known ? quoted(f.typestr) : ""});
+      return known ? format(": shape {} of {}", arrangement(f), quoted(f.typestr))
+                   : ": shape " + arrangement(f);
     default:
       return "";
   }
@@ -165,9 +144,9 @@ fault check(const fields& f, any_view& out) {
 
 std::string describe(const fields& f, fault code) {
   if (code == fault::none) return "";
-  const std::string_view field = field_of(code);
-  if (code == fault::data_null) return joined({field, ": ", message(code), detail(f, code)});
-  return joined({field, ": ", held(f, field), " ", message(code), detail(f, code)});
+  // The rule about null says what the field held.
+  const std::string what = code == fault::data_null ? "" : held(f, field_of(code));
+  return usmx::detail::fault_text(code, what) + addition(f, code);
 }
 
 fields describe_view(const any_view& v) {

@@ -40,7 +40,7 @@ bool is_ours(const struct stat& about) noexcept {
   return about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// A name that cannot be foreseen, so that nothing can be put there before us.
+/// A name that other programs cannot predict, so that they cannot create the file first.
 std::string draft_name() {
   std::array<unsigned char, name_digits / 2> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
@@ -103,7 +103,7 @@ std::optional<cache_folder> cache_folder::open(const fs::path& path, bool create
     std::error_code failed;  // seen when it is opened
     fs::create_directories(above, failed);
   }
-  // What is above may be a link of the user's; our own folder may not.
+  // The parent may be a symbolic link; our own folder may not.
   const descriptor parent(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!parent) return {};
   const auto leaf = path.filename();
@@ -111,17 +111,17 @@ std::optional<cache_folder> cache_folder::open(const fs::path& path, bool create
   descriptor folder(
       ::openat(parent.number(), leaf.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) {
-    return errno == ENOTDIR ? refuse("is no folder, or a symbolic link to one") : std::nullopt;
+    return errno == ENOTDIR ? refuse("is not a folder, or is a symbolic link") : std::nullopt;
   }
   struct stat about{};
   if (::fstat(folder.number(), &about) != 0) return {};
   if (about.st_uid != ::geteuid()) return refuse("belongs to another user");
-  if (!is_ours(about)) return refuse("other users may write to it; chmod go-w makes it safe");
+  if (!is_ours(about)) return refuse("is writable by other users; chmod go-w makes it safe");
   return cache_folder(std::move(folder));
 }
 
 std::optional<cache_folder::opened> cache_folder::read(const std::string& name) const {
-  // O_NONBLOCK: a pipe of that name must not stop us.
+  // O_NONBLOCK: opening a pipe of that name must not block.
   opened found{descriptor(::openat(folder_.number(), name.c_str(),
                                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
                {}};
@@ -142,7 +142,7 @@ bool cache_folder::write(const std::string& name, std::span<const std::string_vi
   if (!file) return false;
   const bool whole = std::ranges::all_of(
       parts, [&](std::string_view part) { return write_all(file.number(), part); });
-  // Some file systems say only when a file is closed that there was no room for it.
+  // Some file systems report that the disk is full only when the file is closed.
   const bool closed = file.close();
   if (whole && closed &&
       ::renameat(folder_.number(), draft.c_str(), folder_.number(), name.c_str()) == 0) {
@@ -159,7 +159,7 @@ bool cache_folder::remove(const std::string& name) const noexcept {
 
 std::vector<cache_folder::entry> cache_folder::files() const {
   std::vector<entry> found;
-  // Opened again, because the place in the list belongs to the descriptor.
+  // Opened again, because the position in the list belongs to the descriptor.
   const int again = ::openat(folder_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return found;
   const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(again), &::closedir);
@@ -177,7 +177,7 @@ std::vector<cache_folder::entry> cache_folder::files() const {
     if (!is_draft(name)) {
       found.push_back({name, static_cast<std::uintmax_t>(about.st_size), time});
     } else if (fs::file_time_type::clock::now() - time > std::chrono::hours(1)) {
-      remove(name);  // the process that was writing it died
+      remove(name);  // its process ended while writing it
     }
   }
   return found;
@@ -189,7 +189,7 @@ void cache_folder::shrink(std::uintmax_t most) const {
   for (const auto& f : held_files) held += f.bytes;
   if (held <= most) return;
   std::ranges::sort(held_files, {}, &entry::last_used);
-  // A little below, so that not every program that is added has to look again.
+  // A little below the limit, so that the next programs need not remove files again.
   const auto enough = most - most / 10;
   for (const auto& f : held_files) {
     if (held <= enough) return;

@@ -1,5 +1,5 @@
-// The folder in which compiled programs are kept. What lies there is executed, so it is opened
-// once, and all that follows goes through that descriptor: a name is never looked up twice.
+// The folder of compiled programs. Its files are executed, so it is opened once, and everything
+// else uses that descriptor: a name is never looked up twice.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace usmx::detail {
 
-/// Closes a file when it goes.
+/// Owns a file descriptor.
 class descriptor {
  public:
   explicit descriptor(int number = -1) noexcept : number_(number) {}
@@ -25,7 +25,7 @@ class descriptor {
   }
   ~descriptor() { close(); }
 
-  /// Whether that succeeded.
+  /// True if that succeeded.
   bool close() noexcept;
   int number() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
@@ -34,21 +34,21 @@ class descriptor {
   int number_;
 };
 
-/// A folder that this user alone can write to, and the files in it that were made by this class.
+/// A folder that only this user can write to, and the files in it that this class has written.
 ///
-/// Files are named by 32 hexadecimal digits and a suffix. Only those, and drafts of our own that
-/// were left behind, are ever listed, read or removed.
+/// Names of files are 32 hexadecimal digits and a suffix. Only those, and drafts that were left
+/// behind, are listed, read or removed.
 class cache_folder {
  public:
   static constexpr std::string_view program_suffix = ".program";
-  /// The C++ that was made of Python functions, see python/usmx/_kernel/kept.py.
+  /// C++ generated from Python functions, see python/usmx/_kernel/kept.py.
   static constexpr std::string_view text_suffix = ".text";
 
-  /// A file that was opened and found to be this user's alone.
+  /// An open file that only this user can have written.
   struct opened {
     descriptor file;
     std::string text;
-    /// Its time is when it was last of use.
+    /// Sets the time of its last use to now.
     void touch() const noexcept;
   };
   struct entry {
@@ -57,19 +57,19 @@ class cache_folder {
     std::filesystem::file_time_type last_used;
   };
 
-  /// Empty if there is no such folder, or if it cannot be trusted: then `problem` says why.
+  /// Empty if there is no such folder, or if it is not safe: then `problem` says why.
   static std::optional<cache_folder> open(const std::filesystem::path& path, bool create,
                                           std::string* problem = nullptr);
 
-  /// Empty if there is no such file, or if others may have written it.
+  /// Empty if there is no such file, or if other users may have written it.
   std::optional<opened> read(const std::string& name) const;
-  /// Whether the parts, one behind the other, are now the file of that name. Readers see all of it
-  /// or what was there before.
+  /// Writes the parts, one after the other, as the file of that name; true if that succeeded.
+  /// Readers see the whole file, or the one before it.
   bool write(const std::string& name, std::span<const std::string_view> parts) const;
   bool remove(const std::string& name) const noexcept;
-  /// The files. Drafts of processes that died are removed on the way.
+  /// The files. Removes drafts of processes that ended while writing.
   std::vector<entry> files() const;
-  /// Removes what was used longest ago until at most this many bytes are left.
+  /// Removes the least recently used files until at most this many bytes are left.
   void shrink(std::uintmax_t most) const;
 
  private:

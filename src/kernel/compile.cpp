@@ -1,4 +1,4 @@
-// From text to an executable, by the runtime's compiler or from what the disk remembers.
+// From text to an executable, by the runtime's compiler or from a stored binary.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/compile.hpp"
 
@@ -21,8 +21,10 @@
 #include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 #include <sycl/platform.hpp>
 
+#include "core/format.hpp"
 #include "kernel/program_file.hpp"
 #include "kernel/program_inputs.hpp"
+#include "kernel/source/kernel_signature.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/drivers.hpp"
@@ -33,8 +35,8 @@ namespace usmx::detail {
 namespace experimental = sycl::ext::oneapi::experimental;
 namespace {
 
-/// The compiler's log without the frame that the runtime puts around it. The runtime calls the
-/// source rtc_<number>.cpp; the number means nothing to the user and differs from run to run.
+/// The compiler's log without the text that the runtime adds around it. The runtime names the
+/// source rtc_<number>.cpp; the number is of no use to users and differs from run to run.
 std::string clean_log(std::string_view log) {
   if (const auto frame = log.find("Detailed information:"); frame != std::string_view::npos) {
     log.remove_prefix(frame + 21);
@@ -57,12 +59,12 @@ std::string clean_log(std::string_view log) {
   return text;
 }
 
-/// The first line of the log that reports an error: what a user needs to see without scrolling.
+/// The first line of the log that reports an error, so that users see it without scrolling.
 std::string first_error(const std::string& log) {
   const auto error = log.find("error:");
   if (error == std::string::npos) {
     if (log.starts_with("The program was built for")) {
-      return "the device's linker refused the program and gave no reason; look at stderr";
+      return "the device's linker rejected the program and gave no reason; see stderr";
     }
     return log.substr(0, log.find('\n'));
   }
@@ -71,9 +73,8 @@ std::string first_error(const std::string& log) {
   return log.substr(start, log.find('\n', start) - start);
 }
 
-/// Takes the -D and -U options out and gives them back as directives. They belong to the user's
-/// text: on the command line they would rewrite the prelude as well, and break it with a mere
-/// -DT=float.
+/// Removes the -D and -U options and returns them as directives. They are for the user's text: on
+/// the command line they would also rewrite the prelude, and -DT=float alone would break it.
 std::string take_macros(std::vector<std::string>& options) {
   std::string directives;
   std::vector<std::string> others;
@@ -98,8 +99,8 @@ std::string take_macros(std::vector<std::string>& options) {
   return directives;
 }
 
-/// For CUDA the compiler needs the device library of a toolkit; the option that says where it lies,
-/// if there is one and the user did not say it.
+/// For CUDA the compiler needs the device library of a toolkit: adds the option with its path, if
+/// there is one and the user did not pass it.
 void add_cuda_path(const sycl::device& device, std::vector<std::string>& options) {
   if (!backend_of(device).needs_cuda_path) return;
   const auto given = [](const std::string& o) { return o.rfind("--cuda-path", 0) == 0; };
@@ -115,21 +116,21 @@ void add_cuda_path(const sycl::device& device, std::vector<std::string>& options
   }
 }
 
-/// The features of the processor: a binary for the CPU device has instructions that its neighbour
-/// on the same home directory may lack.
+/// The features of the processor: a binary for the CPU device may use instructions that another
+/// machine with the same home directory lacks.
 std::string processor() {
   std::string text;
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d)) text += std::to_string(c) + "." + std::to_string(d);
+  if (__get_cpuid(1, &a, &b, &c, &d)) text += format("{}.{}", c, d);
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-    text += "." + std::to_string(b) + "." + std::to_string(c) + "." + std::to_string(d);
+    text += format(".{}.{}.{}", b, c, d);
   }
 #endif
   return text;
 }
 
-/// Which build of the runtime this is: its file changes with every release, its version does not.
+/// Identifies the build of the runtime: its file changes with every release, its version does not.
 std::string runtime_identity() {
   Dl_info where{};
   const auto any_function = reinterpret_cast<void*>(&sycl::get_kernel_ids);
@@ -138,13 +139,13 @@ std::string runtime_identity() {
   const std::filesystem::path file = where.dli_fname;
   const auto size = std::filesystem::file_size(file, failed);
   const auto time = std::filesystem::last_write_time(file, failed).time_since_epoch().count();
-  return failed ? std::string() : std::to_string(size) + "." + std::to_string(time);
+  return failed ? std::string() : format("{}.{}", size, time);
 }
 
 using source_bundle = sycl::kernel_bundle<sycl::bundle_state::ext_oneapi_source>;
 
-/// "g(float), h(int)": what the program calls and nothing defines; empty if the compiler does not
-/// say. It compiles once more, up to an object, which lists what has to be linked to it.
+/// "g(float), h(int)": the functions that the program calls and that are not defined; empty if the
+/// compiler cannot tell. Compiles once more, to an object, which lists what must be linked to it.
 std::string undefined_functions(source_bundle& text, const sycl::device& device,
                                 const std::vector<std::string>& options) {
   std::string names;
@@ -154,19 +155,19 @@ std::string undefined_functions(source_bundle& text, const sycl::device& device,
                               experimental::properties{experimental::build_options{options}});
     const auto content = object.ext_oneapi_get_content();
     auto symbols = imported_symbols({content.data(), content.size()});
-    std::ranges::sort(symbols);  // the object has them in no order
+    std::ranges::sort(symbols);  // the object does not order them
     for (const auto& symbol : symbols) {
       int failed = 0;
       const std::unique_ptr<char, decltype(&std::free)> plain(
           abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
       names += (names.empty() ? "" : ", ") + (plain ? std::string(plain.get()) : symbol);
     }
-  } catch (const sycl::exception&) {  // then what the linker said has to do
+  } catch (const sycl::exception&) {  // the linker's own message remains
   }
   return names;
 }
 
-/// A handle of OpenCL that `get_native` counted up.
+/// A handle of OpenCL that `get_native` retained.
 template <class Handle>
 class owned {
  public:
@@ -184,8 +185,8 @@ class owned {
   const char* release_;
 };
 
-/// A context of SYCL over the same one of OpenCL.
-sycl::context beside(const sycl::context& context) {
+/// Another SYCL context of the same OpenCL context.
+sycl::context second_context_of(const sycl::context& context) {
   const owned<cl_context> handle(sycl::get_native<sycl::backend::opencl>(context),
                                  "clReleaseContext");
   return sycl::make_context<sycl::backend::opencl>(handle.get());
@@ -193,7 +194,7 @@ sycl::context beside(const sycl::context& context) {
 
 }  // namespace
 
-// A set of properties is lines of "name=type|value" behind its own name in brackets.
+// A set of properties is its name in brackets, then lines of "name=type|value".
 std::vector<std::string> imported_symbols(std::string_view object) {
   constexpr std::string_view head = "[SYCL/imported symbols]\n";
   std::vector<std::string> symbols;
@@ -224,9 +225,9 @@ std::vector<std::string> common_options(const backend_row& backend) {
       // Costs nothing: 1.45 ms for an axpy of 1e7 float32 on the CPU device with and without.
       "-fsycl-id-queries-range=size_t",
   };
-  // The optimiser makes vectors of complex products, and for vectors SPIR-V is written without the
-  // mark that forbids contraction; it also loses the sign of `float(x > 0 ? -1 : 0)`. The driver
-  // optimises all the same, and takes as long.
+  // The optimiser vectorises complex products, and SPIR-V for vectors is written without the flag
+  // that forbids contraction; it also loses the sign of `float(x > 0 ? -1 : 0)`. The driver
+  // optimises anyway, and takes as long.
   if (!backend.optimises_early) options.emplace_back("-fno-sycl-early-optimizations");
   return options;
 }
@@ -234,7 +235,7 @@ std::vector<std::string> common_options(const backend_row& backend) {
 executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files) {
-  const using_driver inside;
+  const driver_entry inside;
   keep_compiled_text(source, options);
   experimental::include_files headers;
   if (files) {
@@ -247,7 +248,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
     }
     headers.add("usmx/options.hpp", take_macros(options));
     // Included by the command line, not by the text: so the user's lines keep their numbers, and
-    // the macros meet no header of ours, neither the prelude nor those that the text includes.
+    // the macros apply neither to the prelude nor to the headers of ours that the text includes.
     std::vector<std::string> included{"usmx/prelude.hpp"};
     std::ranges::move(own_headers(source), std::back_inserter(included));
     included.emplace_back("usmx/options.hpp");
@@ -270,8 +271,8 @@ executable compile(const sycl::context& context, const sycl::device& device,
   } catch (const sycl::exception& e) {
     if (log.empty()) log = e.what();
     log = clean_log(log);
-    // What the compiler refuses has a place in the text. Otherwise it was the link, of which CUDA
-    // says nothing at all.
+    // The compiler's errors have a place in the text. Otherwise linking failed, for which CUDA
+    // gives no reason.
     if (text && log.find("source:") == std::string::npos) {
       if (const auto names = undefined_functions(*text, device, options); !names.empty()) {
         log = "source: error: undefined: " + names + "\n" + log;
@@ -289,8 +290,8 @@ std::string disk_key(const sycl::device& device, std::string_view source,
     if (runtime.empty()) return runtime;
     std::string text = std::string(version) + '\0' + runtime + '\0' + processor();
     for (const auto name : kernel_file_names()) text.append(1, '\0').append(kernel_file(name));
-    // The prelude is long and the same for all programs: what tells two of them apart is enough.
-    return std::to_string(checksum(text)) + '\0' + runtime + '\0' + processor();
+    // The prelude is long and the same for all programs: a checksum of it is enough.
+    return format("{}", checksum(text)) + '\0' + runtime + '\0' + processor();
   }();
   if (process.empty()) return {};
   std::string key = process;
@@ -309,7 +310,7 @@ std::optional<executable> load(const sycl::context& context, const sycl::device&
   const bool apart = backend_of(device).reads_apart;
   try {
     return executable(experimental::get_kernel_bundle<sycl::bundle_state::executable>(
-                          apart ? beside(context) : context, {device},
+                          apart ? second_context_of(context) : context, {device},
                           sycl::span<char>(binary.data(), binary.size())),
                       apart);
   } catch (const sycl::exception&) {

@@ -1,4 +1,4 @@
-// The steps from a program's text to its executable, for whoever keeps the result.
+// The steps from a program's text to its executable.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,31 +35,31 @@ class executable {
 
 class read_files;
 
-/// What every program is compiled with, before the options of its own: each operation is rounded by
-/// itself, as in NumPy, and ranges may have more than 2^31 - 1 work-items.
+/// Options for every program, before its own: each operation is rounded separately, as in NumPy,
+/// and ranges may have more than 2^31 - 1 work-items.
 std::vector<std::string> common_options(const backend_row& backend);
 
-/// The message for what the compiler or the device's linker said: its first error.
+/// The message for a log of the compiler or of the device's linker: its first error.
 std::string summary_of(const std::string& log);
 
-/// The functions that an object needs of others, as the linker calls them; from its SYCLBIN.
+/// The mangled names of the functions that an object imports; from its SYCLBIN.
 std::vector<std::string> imported_symbols(std::string_view object);
 
-/// Compiles for one device, and writes down in `files` what the compiler read. Throws build_error
-/// with the compiler's log.
+/// Compiles for one device, and lists in `files` what the compiler read. Throws build_error with
+/// the compiler's log.
 executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files = nullptr);
 
-/// Keeps a text for tests that asked for it: usmx/detail/inspection.hpp.
+/// Keeps a text for tests; see usmx/detail/inspection.hpp.
 void keep_compiled_text(const std::string& source, const std::vector<std::string>& options);
 
-/// Everything but files that decides what `compile` makes of a program; empty if the runtime does
-/// not give the binary out or take it back.
+/// Everything except files that determines what `compile` returns; empty if the runtime cannot
+/// store or load binaries.
 std::string disk_key(const sycl::device& device, std::string_view source,
                      std::span<const std::string> options);
 
-/// The executable that was taken out of another process; empty if the runtime refuses it.
+/// The executable that another process stored; empty if the runtime refuses it.
 std::optional<executable> load(const sycl::context& context, const sycl::device& device,
                                std::vector<char>& binary);
 

@@ -1,10 +1,11 @@
-// Reaching into the library from tests; see usmx/detail/inspection.hpp.
+// Lets tests inspect the library; see usmx/detail/inspection.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/detail/inspection.hpp"
 
 #include <mutex>
 #include <stdexcept>
 
+#include "core/format.hpp"
 #include "kernel/compile.hpp"
 #include "runtime/backend.hpp"
 
@@ -28,7 +29,8 @@ void use_forms_of(std::string_view backend) {
   for (const auto& row : named_backends()) {
     if (backend == row.name) return choose_forms(&row.forms);
   }
-  throw std::invalid_argument("backend: '" + std::string(backend) + "' is not known");
+  throw std::invalid_argument(format("backend: '{}' is not supported; expected one of {}", backend,
+                                     joined(named_backends(), &backend_row::name)));
 }
 
 void keep_compiled_texts(bool keep) {

@@ -1,4 +1,4 @@
-// Arguments, ranges and launches; every check that SYCL leaves out is made here.
+// Checks arguments and ranges, which SYCL does not, and launches kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/kernel.hpp"
 
@@ -6,20 +6,29 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
+#include <sycl/exception.hpp>
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/handler.hpp>
+#include <sycl/info/info_desc.hpp>
 
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "memory/reach.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
 #include "usmx/submission.hpp"
 
 namespace usmx {
+
+using detail::format;
+using detail::shape_text;
+
 namespace {
 
 template <int Rank>
@@ -42,8 +51,8 @@ void run(sycl::handler& h, const launch_range& r, const sycl::kernel& k) {
   }
 }
 
-/// Sets what stands for one argument, from `index` on. A scalar goes by its bits: the runtime only
-/// looks at size and bytes, and a struct would not be portable.
+/// Sets the arguments of the runtime for one of ours, from `index` on. A scalar is passed as bits:
+/// the runtime only looks at size and bytes, and a struct would not be portable.
 void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_parameter* p) {
   using enum kernel_parameter::view_form;
   if (a.local()) return;  // compiled in
@@ -99,7 +108,7 @@ void fill_in(sycl::handler& h, const launch_range& range,
   }
 }
 
-/// A range without groups gets those that suit the device, if `most` items are allowed in one.
+/// A range without groups gets groups that suit the device, of at most `most` items.
 launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
                        const launch_range& range, std::size_t most) {
   if (!range.local().empty() || most == 0) return range;
@@ -134,6 +143,38 @@ sycl::event launch_nothing(const sycl::queue& queue, std::span<const kernel_argu
   });
 }
 
+namespace about = sycl::info::kernel_device_specific;
+
+/// Drivers need not know an answer; then they throw.
+template <class Question, class Answer>
+void ask(const sycl::kernel& k, const sycl::device& device, Answer& answer) {
+  try {
+    answer = static_cast<Answer>(k.get_info<Question>(device));
+  } catch (const sycl::exception&) {
+    answer = {};
+  }
+}
+
+/// More sizes of local memory than a program uses; if there are more, the first ones are dropped.
+constexpr std::size_t most_sizes = 256;
+
+bool same(const std::vector<local_memory>& a, std::span<const local_memory> b) {
+  return std::ranges::equal(a, b, [](const local_memory& x, const local_memory& y) {
+    return x.type == y.type && x.shape == y.shape;
+  });
+}
+
+/// More bytes than can be counted are as many as no device has.
+std::size_t bytes_of(const local_memory& memory) {
+  std::size_t bytes = memory.type.itemsize();
+  for (const auto n : memory.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(n), &bytes)) {
+      return std::numeric_limits<std::size_t>::max() / 16;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 namespace detail {
@@ -146,11 +187,11 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
     const auto most = is_last ? backend.most_groups_last : backend.most_groups_other;
     const auto groups = local[axis] == 0 ? 0 : range.global()[axis] / local[axis];
     if (groups <= most) continue;
-    throw std::invalid_argument(
-        "range: " + shape_text(range.global()) + " in groups of " + shape_text(local) + " has " +
-        std::to_string(groups) + " groups along axis " + std::to_string(axis) + ", " +
-        backend.name + " takes at most " + std::to_string(most) + " there in kernel '" +
-        kernel_name + "'; take larger groups, or put the longest axis last");
+    throw std::invalid_argument(format(
+        "range: {} in groups of {} has {} groups along axis {} of kernel '{}'; {} supports at most "
+        "{} there. Use larger groups, or put the longest axis last",
+        shape_text(range.global()), shape_text(local), groups, axis, kernel_name, backend.name,
+        most));
   }
 }
 
@@ -174,10 +215,10 @@ launch_range fit_groups(const backend_row& backend, const std::string& kernel_na
     while (length * items <= most && n % length != 0) ++length;
     if (length * items > most) {
       throw std::invalid_argument(
-          "range: " + shape_text(global) + " has " + std::to_string(n) + " work-items along axis " +
-          std::to_string(axis) + ", which cannot be cut into at most " + std::to_string(limit) +
-          " groups of equal size, as " + backend.name + " needs it in kernel '" + kernel_name +
-          "'; put the longest axis last, or round it up");
+          format("range: {} has {} work-items along axis {} of kernel '{}', which cannot be "
+                 "divided into at most {} equal groups, the limit of {}; put the longest axis "
+                 "last, or round it up",
+                 shape_text(global), n, axis, kernel_name, limit, backend.name));
     }
     if (axis == last) {
       for (std::size_t more = largest / items; more > length; --more) {
@@ -225,32 +266,29 @@ std::size_t kernel::max_work_group_size() const noexcept { return state_->max_wo
 
 std::string kernel::describe_argument(std::size_t index) const {
   const auto& s = *state_;
-  return "argument " + std::to_string(index) + " of kernel '" + s.name + "'" +
-         (s.parameters ? " (" + (*s.parameters)[index].text + ")" : "");
+  const std::string text = format("argument {} of kernel '{}'", index, s.name);
+  return s.parameters ? format("{} ({})", text, (*s.parameters)[index].text) : text;
 }
 
 void kernel::check_count(std::size_t arguments) const {
   if (arguments == state_->argument_count || state_->argument_count == unknown_count) return;
-  throw std::invalid_argument("kernel '" + state_->name + "' takes " +
-                              std::to_string(state_->argument_count) + " arguments, got " +
-                              std::to_string(arguments));
+  throw std::invalid_argument(format("kernel '{}' takes {} arguments, got {}", state_->name,
+                                     state_->argument_count, arguments));
 }
 
 void kernel::check_range(const launch_range& range) const {
   const auto& s = *state_;
   if (s.rank != 0 && s.rank != range.rank()) {
-    throw std::invalid_argument("range: " + detail::shape_text(range.global()) +
-                                " has another number of dimensions than the " +
-                                std::to_string(s.rank) + " of kernel '" + s.name + "'");
+    throw std::invalid_argument(format("range: {} has {} dimensions; kernel '{}' needs {}",
+                                       shape_text(range.global()), range.rank(), s.name, s.rank));
   }
   const auto local = range.local();
   const auto group =
       std::accumulate(local.begin(), local.end(), std::size_t{1}, std::multiplies<>());
   if (group > s.max_work_group_size) {
-    throw std::invalid_argument("local range: " + detail::shape_text(local) + " has " +
-                                std::to_string(group) + " work-items, kernel '" + s.name +
-                                "' takes at most " + std::to_string(s.max_work_group_size) +
-                                " in a group");
+    throw std::invalid_argument(
+        format("local range: {} has {} work-items; kernel '{}' supports at most {} in a group",
+               shape_text(local), group, s.name, s.max_work_group_size));
   }
   detail::check_groups(*s.backend, s.name, range);
 }
@@ -259,48 +297,51 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
                    std::span<const kernel_argument> arguments) const {
   const auto& s = *state_;
   if (!is_for(queue)) {
-    throw std::invalid_argument("queue: kernel '" + s.name + "' was compiled for another " +
-                                (queue.get_context() != s.context ? "context" : "device"));
+    throw std::invalid_argument(
+        format("queue: kernel '{}' was compiled for another {}; build the program for this queue",
+               s.name, queue.get_context() != s.context ? "context" : "device"));
   }
   check_count(arguments.size());
-  // A kernel that `with_local` gave takes local memory of its sizes alone.
+  // A kernel that `with_local` returned takes local memory of its sizes only.
   if (!s.local.empty()) static_cast<void>(sized_for(arguments));
   check_range(range);
   const auto local = range.local();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& a = arguments[i];
     const auto* p = s.parameters ? &(*s.parameters)[i] : nullptr;
-    const auto where = [&] { return describe_argument(i); };
+    // "argument 0 of kernel 'f' (float* x): " and what is wrong with it.
+    const auto refuse = [&](fault code, std::string_view what) {
+      throw interop_error(code, format("{}: {}", describe_argument(i), what));
+    };
+    const auto require_type = [&](std::string_view what, const dtype& type) {
+      refuse(fault::dtype_mismatch,
+             format("{} {}; expected {}", what, type.name(), p->type->name()));
+    };
     if (a.local()) {
       if (!p || p->view != kernel_parameter::view_form::local) {
-        throw interop_error(fault::kind_mismatch,
-                            where() +
-                                ": is local memory, for which the parameter must be a "
-                                "usmx::local_view<T, N>");
+        refuse(fault::kind_mismatch,
+               "is local memory; the parameter must be a usmx::local_view<T, N>");
       }
       if (local.empty()) {
-        throw std::invalid_argument("local range: is missing; kernel '" + s.name +
-                                    "' shares local memory in work-groups");
+        throw std::invalid_argument(format(
+            "local range: is missing; kernel '{}' shares local memory in work-groups", s.name));
       }
       continue;
     }
     if (p && p->pointer == a.is_scalar()) {
-      throw interop_error(fault::kind_mismatch, where() + ": " +
-                                                    (a.is_scalar() ? "is a scalar, expected USM"
-                                                                   : "is USM, expected a scalar"));
+      refuse(fault::kind_mismatch,
+             a.is_scalar() ? "is a scalar; expected USM" : "is USM; expected a scalar");
     }
     if (a.is_scalar()) {
-      // Without a declared type the sizes must agree all the same; the runtime checks that much.
+      // Without a declared type the runtime still checks that the sizes agree.
       if (a.type().is_record() && !(p && p->type)) {
-        throw interop_error(fault::kind_mismatch,
-                            where() + ": is a struct, which the source does not show");
+        refuse(fault::kind_mismatch, "is a struct that the source does not define");
       }
-      // A struct of C++ says its size alone.
+      // Of a struct of C++ only the size is known.
       const bool same_size = p && p->type && p->type->is_record() && a.type().is_record() &&
                              !a.type().members() && p->type->itemsize() == a.type().itemsize();
       if (p && p->type && !same_size && !(*p->type == a.type())) {
-        throw interop_error(fault::dtype_mismatch, where() + ": has type " + a.type().name() +
-                                                       ", expected " + p->type->name());
+        require_type("has type", a.type());
       }
       continue;
     }
@@ -308,40 +349,38 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
     using enum kernel_parameter::view_form;
     if (!array) {
       if (p && p->view != none) {
-        throw interop_error(fault::kind_mismatch,
-                            where() + ": is a pointer without a shape, expected an array");
+        refuse(fault::kind_mismatch, "is a pointer without a shape; expected an array");
       }
       continue;
     }
     if (array->queue() != queue && array->queue().get_context() != s.context) {
-      throw std::invalid_argument(where() +
-                                  ": the array's memory belongs to another context than the queue");
+      throw std::invalid_argument(
+          format("{}: its memory belongs to another context than the queue; launch on a queue of "
+                 "that context, or copy the array",
+                 describe_argument(i)));
     }
     const auto& elements = array->elements();
     if (array->queue() != queue && elements.kind() == usm_kind::device) {
-      detail::require_within_reach(where(), usm_kind::device, array->queue().get_device(),
-                                   s.device);
+      detail::require_within_reach(describe_argument(i), usm_kind::device,
+                                   array->queue().get_device(), s.device);
     }
     if (p && p->type && !(*p->type == elements.dtype())) {
-      throw interop_error(fault::dtype_mismatch, where() + ": has elements of " +
-                                                     elements.dtype().name() + ", expected " +
-                                                     p->type->name());
+      require_type("has elements of", elements.dtype());
     }
     if (elements.read_only() && !(p && p->read_only)) {
-      throw interop_error(fault::read_only, where() + ": is read-only, the parameter must be a " +
-                                                (p && p->view != none ? "view of const elements"
-                                                                      : "pointer to const"));
+      refuse(fault::read_only, p && p->view != none
+                                   ? "is read-only; the parameter must be a view of const elements"
+                                   : "is read-only; the parameter must be a pointer to const");
     }
     if (!p || p->view == none) continue;
     if (elements.rank() != p->rank) {
-      throw interop_error(fault::rank_mismatch,
-                          where() + ": has " + std::to_string(elements.rank()) +
-                              " dimensions, expected " + std::to_string(p->rank));
+      refuse(fault::rank_mismatch,
+             format("has {} dimensions; expected {}", elements.rank(), p->rank));
     }
     if (p->view == dense && !elements.layout().is_c_contiguous()) {
-      throw std::invalid_argument(where() +
-                                  ": is strided, expected C order without gaps; pass x.copy(), or "
-                                  "declare usmx::strided");
+      throw std::invalid_argument(
+          format("{}: is not C-contiguous; pass x.copy(), or declare usmx::strided",
+                 describe_argument(i)));
     }
   }
 }
@@ -413,6 +452,108 @@ void detail::own_launch::enqueue(const kernel& k, sycl::queue& queue, const laun
   k.check_count(arguments.size());
   k.check_range(range);
   k.submit_without_event(queue, range, arguments, depends, order);
+}
+
+// --- limits
+
+kernel_limits kernel::limits() const {
+  if (state_->unsized) {
+    throw std::invalid_argument(
+        format("kernel '{}': its limits depend on the sizes of its local memory; pass these sizes",
+               state_->name));
+  }
+  const detail::driver_entry inside;
+  const sycl::kernel k = state_->code();
+  const sycl::device& device = state_->device;
+  kernel_limits found;
+  ask<about::work_group_size>(k, device, found.max_work_group_size);
+  ask<about::preferred_work_group_size_multiple>(k, device,
+                                                 found.preferred_work_group_size_multiple);
+  ask<about::private_mem_size>(k, device, found.private_memory);
+  ask<about::max_sub_group_size>(k, device, found.max_sub_group_size);
+  ask<about::max_num_sub_groups>(k, device, found.max_sub_groups);
+  ask<about::compile_sub_group_size>(k, device, found.required_sub_group_size);
+  sycl::range<3> required{0, 0, 0};
+  ask<about::compile_work_group_size>(k, device, required);
+  // The runtime passes on what the driver says, whose first dimension is the fastest.
+  const int rank = state_->rank == 0 ? 3 : state_->rank;
+  for (int axis = 0; axis < rank; ++axis) {
+    found.required_work_group_size[static_cast<std::size_t>(axis)] = required[rank - 1 - axis];
+  }
+  return found;
+}
+
+// --- local memory
+
+// Only sizes that are compiled in work on every backend, so there is one kernel for each.
+
+kernel kernel::sized_for(std::span<const kernel_argument> arguments) const {
+  check_count(arguments.size());
+  std::vector<local_memory> sizes;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if ((*state_->parameters)[i].view != kernel_parameter::view_form::local) continue;
+    if (!arguments[i].local()) {
+      throw interop_error(fault::kind_mismatch,
+                          describe_argument(i) + ": expected local memory, with a type and shape");
+    }
+    sizes.push_back(*arguments[i].local());
+  }
+  return with_local(sizes);
+}
+
+kernel kernel::with_local(std::span<const local_memory> sizes) const {
+  const auto& s = *state_;
+  std::size_t count = 0, bytes = 0;
+  for (std::size_t i = 0; s.parameters && i < s.parameters->size(); ++i) {
+    const auto& p = (*s.parameters)[i];
+    if (p.view != kernel_parameter::view_form::local || count++ >= sizes.size()) continue;
+    const auto& given = sizes[count - 1];
+    const std::string where = describe_argument(i);
+    if (!(given.type == *p.type)) {
+      throw interop_error(fault::dtype_mismatch, format("{}: has elements of {}; expected {}",
+                                                        where, given.type.name(), p.type->name()));
+    }
+    if (given.shape.size() != static_cast<std::size_t>(p.rank)) {
+      throw interop_error(fault::rank_mismatch, format("{}: has {} dimensions; expected {}", where,
+                                                       given.shape.size(), p.rank));
+    }
+    if (std::ranges::any_of(given.shape, [](auto n) { return n < 1; })) {
+      throw std::invalid_argument(format("{}: has shape {}; expected lengths of at least 1", where,
+                                         shape_text(given.shape)));
+    }
+    bytes += bytes_of(given);
+  }
+  if (count != sizes.size()) {
+    throw std::invalid_argument(
+        format("kernel '{}' takes {} sizes of local memory, got {}", s.name, count, sizes.size()));
+  }
+  if (!s.unsized) {
+    if (same(s.local, sizes)) return *this;
+    throw std::invalid_argument(
+        format("kernel '{}' was compiled for other sizes of local memory; call with_local of the "
+               "kernel without sizes",
+               s.name));
+  }
+  if (const auto most = s.device.get_info<sycl::info::device::local_mem_size>(); bytes > most) {
+    throw std::invalid_argument(
+        format("local memory of kernel '{}': takes {} bytes; the device has {} for a work-group",
+               s.name, bytes, most));
+  }
+  auto& known = *s.unsized;
+  {
+    const std::lock_guard lock(known.mutex);
+    for (const auto& [size, made] : known.made) {
+      if (same(size, sizes)) return made;
+    }
+  }
+  auto from = known.from;
+  from.sized = s.name;
+  from.sizes.assign(sizes.begin(), sizes.end());
+  auto made = program::build(std::move(from)).get(s.name);
+  const std::lock_guard lock(known.mutex);
+  if (known.made.size() >= most_sizes) known.made.erase(known.made.begin());
+  known.made.emplace_back(std::vector(sizes.begin(), sizes.end()), made);
+  return made;
 }
 
 }  // namespace usmx

@@ -1,4 +1,4 @@
-// What a kernel is once it is found in its program.
+// The state of kernels, which their programs make.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,32 +20,32 @@
 namespace usmx {
 
 namespace detail {
-/// Throws std::invalid_argument if there are more groups along an axis than the backend takes.
+/// Throws std::invalid_argument if there are more groups along an axis than the backend supports.
 void check_groups(const backend_row& backend, const std::string& kernel_name,
                   const launch_range& range);
-/// A range of two or three dimensions, in groups of at most `most` items where one item a group
-/// would be more groups than the backend takes. SYCL's adapter for CUDA gives all items of a group
-/// to the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
+/// A range of two or three dimensions, in groups of at most `most` items where groups of one item
+/// would be more than the backend supports. SYCL's adapter for CUDA gives all items of a group to
+/// the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
                         const launch_range& range, std::size_t most);
-/// A range of at least `size` items, in groups as the forms want them.
+/// A range of at least `size` items, in groups of the size that the forms name.
 launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size);
 }  // namespace detail
 
-/// What a program is made from.
+/// Everything that a program is made from.
 struct program::origin {
   sycl::context context;
   sycl::device device;
   std::string source;
   std::vector<std::string> options;
-  /// The kernel whose local memory has a size in this program, and its sizes.
+  /// The kernel whose local memory has its sizes in this program, and these sizes.
   std::string sized = {};
   std::vector<local_memory> sizes = {};
-  /// What the source declares, if it is said; else it is read.
+  /// What the source declares, if the caller knows it; otherwise it is read from the text.
   std::optional<std::vector<kernel_declaration>> declared = {};
 };
 
-/// The program of a kernel with local memory, and the kernels that it gave for each size so far.
+/// The program of a kernel with local memory, and the kernels made for each size so far.
 struct kernel::unsized_kernel {
   program::origin from;
   std::mutex mutex;
@@ -65,18 +65,18 @@ struct kernel::state {
   /// Compiled for groups of one size.
   bool has_group_size = false;
   const detail::backend_row* backend = nullptr;
-  /// What the code belongs to; null if there is one for each size of local memory.
+  /// The program of the code; null if there is one for each size of local memory.
   std::shared_ptr<const program::state> from = {};
   mutable std::mutex mutex = {};
   mutable std::optional<sycl::kernel> handle = {};  // empty: the code was dropped
 
-  /// What is launched. Brings the code back into memory where it was dropped, which compiles it if
-  /// the disk does not have it.
+  /// The kernel to launch. Brings the code back into memory if it was dropped: from the disk, or
+  /// by compiling it.
   sycl::kernel code() const;
 };
 
-/// Launches kernels of texts that the library wrote: which arguments they take is known from the
-/// list that the text was written from, and arrays were checked where they came in.
+/// Launches kernels of generated texts: their arguments are known from the list that the text was
+/// generated from, and the caller has checked the arrays.
 struct detail::own_launch {
   static sycl::event launch(const kernel& k, sycl::queue& queue, const launch_range& range,
                             std::span<const kernel_argument> arguments,

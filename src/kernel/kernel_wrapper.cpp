@@ -1,4 +1,4 @@
-// Writes the kernels that get views and structs in parts and put them together on the device.
+// Generates the kernels that receive views and structs in parts and assemble them on the device.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/kernel_wrapper.hpp"
 
@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/format.hpp"
 #include "kernel/source/kernel_text.hpp"
+
 namespace usmx::detail {
 namespace {
 
@@ -16,35 +18,35 @@ constexpr std::string_view kernel_word = "USMX_KERNEL";
 constexpr std::string_view called_word = "USMX_CALLED";
 static_assert(kernel_word.size() == called_word.size(), "columns would move");
 
-/// More than this many bytes of arguments do not fit everywhere.
+/// More bytes of arguments are not supported on every device.
 constexpr std::size_t most_bytes = 1024;
 
 bool is_struct(const kernel_parameter& p) { return !p.pointer && p.type && p.type->is_record(); }
 bool is_wrapped(const kernel_parameter& p) { return p.view != none || is_struct(p); }
 
-/// The numbers of eight bytes in which a struct travels.
+/// A struct is passed as this many numbers of eight bytes.
 std::size_t words(const kernel_parameter& p) { return (p.type->itemsize() + 7) / 8; }
 
-/// Why no wrapper can be made; empty if it can, or need not.
+/// Why a wrapper cannot be made; empty if it can, or is not needed.
 std::string obstacle(const signature& s) {
   for (const auto& p : s.parameters) {
     if (!is_wrapped(p)) continue;
     std::string what;
     if (s.begin == std::string::npos) {
-      what = "is passed only to kernels that begin with USMX_KERNEL(rank) in the source";
+      what = "is supported only in kernels that begin with USMX_KERNEL(rank) in the source";
     } else if (p.rank < 0) {
-      what = "the number of dimensions must stand there as a number";
+      what = "the number of dimensions must be an integer literal";
     } else if (p.view == local && p.read_only) {
-      what = "nothing could write to it, expected elements that are not const";
+      what = "local memory of const elements cannot be written; remove const";
     } else if (!p.type) {
-      what = "elements must be of a type of numbers that the source shows";
+      what = "the element type is not supported; expected a number type";
     } else if (is_struct(p) && p.type->itemsize() > most_bytes) {
-      what = "has " + std::to_string(p.type->itemsize()) + " bytes, expected at most " +
-             std::to_string(most_bytes) + "; pass an array";
+      what = format("has {} bytes; at most {} are supported, so pass an array", p.type->itemsize(),
+                    most_bytes);
     } else {
       continue;
     }
-    return "kernel '" + s.name + "', parameter '" + p.text + "': " + what;
+    return format("kernel '{}', parameter '{}': {}", s.name, p.text, what);
   }
   return {};
 }
@@ -54,36 +56,35 @@ void append(std::string& list, std::string_view item) {
   list += item;
 }
 
-/// Declares the struct `part` and fills it in. What was read from the text must be what the
-/// compiler makes of it.
+/// Declares the struct `part` and fills it in. The layout that was read from the text must be the
+/// compiler's.
 std::string unpacked(const kernel_parameter& p, const std::string& part, const std::string& names) {
-  auto text = "static_assert(sizeof(" + p.type_name + ") == " + std::to_string(p.type->itemsize());
+  auto text = format("static_assert(sizeof({}) == {}", p.type_name, p.type->itemsize());
   std::size_t offset = 0;
   for (const auto& f : *p.type->members()) {
     if (!f.name.empty()) {
-      text += " && __builtin_offsetof(" + p.type_name + ", " + f.name +
-              ") == " + std::to_string(offset);
+      text += format(" && __builtin_offsetof({}, {}) == {}", p.type_name, f.name, offset);
     }
     auto bytes = f.type.itemsize();
     for (const auto n : f.shape) bytes *= static_cast<std::size_t>(n);
     offset += bytes;
   }
-  return text + ", \"the layout of " + p.type_name + " could not be read\"); const uint64_t " +
-         part + "_words[]{" + names + "}; " + p.type_name + " " + part + "; __builtin_memcpy(&" +
-         part + ", " + part + "_words, sizeof " + part + "); ";
+  return text +
+         format(
+             ", \"the layout of {0} could not be read\"); const uint64_t {1}_words[]{{{2}}}; "
+             "{0} {1}; __builtin_memcpy(&{1}, {1}_words, sizeof {1}); ",
+             p.type_name, part, names);
 }
 
 /// Defines the memory `part`_memory and the view `part` of it.
 std::string local_part(const kernel_parameter& p, const std::string& part,
                        const local_memory& size) {
   std::int64_t count = 1;
-  std::string lengths;
-  for (const auto n : size.shape) {
-    append(lengths, std::to_string(n));
-    count *= n;
-  }
-  return "usmx::local<" + p.type_name + "::value_type[" + std::to_string(count) + "]> " + part +
-         "_memory; " + p.type_name + " " + part + "{&" + part + "_memory[0], {" + lengths + "}}; ";
+  for (const auto n : size.shape) count *= n;
+  const auto lengths = joined(size.shape, [](std::int64_t n) { return format("{}", n); });
+  return format(
+      "usmx::local<{0}::value_type[{1}]> {2}_memory; {0} {2}{{&{2}_memory[0], {{{3}}}}}; ",
+      p.type_name, count, part, lengths);
 }
 
 std::string wrapper(std::string_view declaration, const signature& s,
@@ -91,7 +92,7 @@ std::string wrapper(std::string_view declaration, const signature& s,
   std::string parameters, wholes, arguments;
   for (std::size_t i = 0; i < s.parameters.size(); ++i) {
     const auto& p = s.parameters[i];
-    const auto part = "usmx_" + std::to_string(i);
+    const auto part = format("usmx_{}", i);
     if (!is_wrapped(p)) {
       append(parameters, p.name.empty() ? p.text + " " + part : p.text);
       append(arguments, p.name.empty() ? part : p.name);
@@ -101,7 +102,7 @@ std::string wrapper(std::string_view declaration, const signature& s,
     if (is_struct(p)) {
       std::string names;
       for (std::size_t k = 0; k < words(p); ++k) {
-        const auto name = part + "_word" + std::to_string(k);
+        const auto name = format("{}_word{}", part, k);
         append(parameters, "uint64_t " + name);
         append(names, name);
       }
@@ -113,28 +114,25 @@ std::string wrapper(std::string_view declaration, const signature& s,
       sizes = sizes.subspan(1);
       continue;
     }
-    append(parameters, "decltype(" + p.type_name + "::data) " + part + "_data");
-    wholes += p.type_name + " " + part + "{" + part + "_data";
-    const auto add_sizes = [&](const std::string& what) {
+    append(parameters, format("decltype({}::data) {}_data", p.type_name, part));
+    wholes += format("{0} {1}{{{1}_data", p.type_name, part);
+    const auto add_sizes = [&](std::string_view what) {
       std::string names;
       for (int k = 0; k < p.rank; ++k) {
-        const auto name = part + what + std::to_string(k);
+        const auto name = format("{}{}{}", part, what, k);
         append(parameters, "int64_t " + name);
         append(names, name);
       }
-      wholes += ", {" + names + "}";
+      wholes += format(", {{{}}}", names);
     };
     add_sizes("_shape");
     if (p.view == strided) add_sizes("_stride");
     wholes += "}; ";
   }
-  std::string text = " ";
-  text += declaration;
+  std::string text(declaration);
   // A directive ends with its line, so the wrapper must not begin another one.
   std::ranges::replace(text, '\n', ' ');
-  text.append("(").append(parameters).append(") { ").append(wholes);
-  text.append(s.name).append("(").append(arguments).append("); }");
-  return text;
+  return format(" {}({}) {{ {}{}({}); }}", text, parameters, wholes, s.name, arguments);
 }
 
 }  // namespace
@@ -191,9 +189,10 @@ void check_by_value(const backend_row& backend, std::span<const signature> signa
       const bool is_number = p.type && p.type->kind() != type_class::complex;
       if (is_number && (!p.type->is_record() || s.begin != std::string::npos)) continue;
       throw std::invalid_argument(
-          "kernel '" + s.name + "', parameter '" + p.text + "': " + backend.name +
-          " takes no structure by value; expected a number, a pointer, or, in a kernel that begins "
-          "with USMX_KERNEL(rank), a structure of numbers that the source defines");
+          format("kernel '{}', parameter '{}': structures by value are not supported by {}; "
+                 "expected a number, a pointer, or, in a kernel that begins with "
+                 "USMX_KERNEL(rank), a structure of numbers that the source defines",
+                 s.name, p.text, backend.name));
     }
   }
 }

@@ -49,15 +49,15 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
 
   mutable std::mutex mutex;
   mutable std::optional<detail::executable> built;  // empty: the code was dropped
-  mutable std::size_t bytes = 0;                    // of it that can leave, about
-  mutable bool stays = false;                       // the runtime does not give it back
+  mutable std::size_t bytes = 0;                    // estimate of what dropping it frees
+  mutable bool stays = false;                       // the runtime cannot free it
   mutable std::unordered_map<std::string, std::size_t> argument_counts;
   mutable bool loaded = false;
   mutable std::unordered_map<std::string, std::weak_ptr<const kernel::state>> kernels;
 
-  /// The code comes into memory, from the disk or from the compiler.
+  /// Brings the code into memory, from the disk or from the compiler.
   void bring() const;
-  /// What `act` makes of the code, which is brought first if need be.
+  /// Calls `act` with the code, which is brought into memory first if necessary.
   template <class Act>
   auto with_code(const Act& act) const;
   void drop_code() const noexcept override;
@@ -68,19 +68,13 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
   void find_names();
   detail::declared_kernel declaration_of(const std::string& name,
                                          std::optional<std::size_t> passed) const;
-  /// Whether the kernels of that name have no size yet.
+  /// Whether the kernel of that name needs sizes of local memory that are not known yet.
   bool is_unsized(std::string_view name) const;
   std::shared_ptr<const kernel::state> make(const std::string& name) const;
   std::shared_ptr<const kernel::state> make_unsized(const std::string& name) const;
 };
 
 namespace {
-
-std::string join(std::span<const std::string> items) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
 
 program_key key_of(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::span<const std::string> options,
@@ -142,7 +136,7 @@ void program::state::drop_code() const noexcept {
 }
 
 bool program::state::load_from_disk() const {
-  // A setting that makes no sense is said also where nothing is kept.
+  // A wrong setting is reported also for programs that are not stored.
   static_cast<void>(program_cache_settings::from_environment());
   if (disk_key.empty()) return false;
   auto stored = detail::load_program(disk_key);
@@ -191,7 +185,7 @@ void program::state::compile() const {
     built =
         detail::compile(from.context, from.device, source, from.options, read ? &*read : nullptr);
   } catch (const build_error& e) {
-    // The compiler shows the line as it got it.
+    // The compiler quotes lines with the names in the wrappers.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
   }
   loaded = stays = false;
@@ -200,7 +194,7 @@ void program::state::compile() const {
   if (detail::backend_of(from.device).keeps_binaries) {
     try {
       binary = built->content();
-    } catch (const sycl::exception&) {  // it cannot be taken out, and runs all the same
+    } catch (const sycl::exception&) {  // it runs without being stored
     }
   }
   bytes = detail::estimated_bytes(false, binary.size());
@@ -225,7 +219,7 @@ void program::state::store(std::vector<std::string> files,
       program.kernels.push_back({s.name, handle.get_info<sycl::info::kernel::num_args>()});
     }
     detail::store_program(disk_key, from.device.get_info<sycl::info::device::name>(), program);
-  } catch (...) {  // a program that cannot be taken out runs all the same
+  } catch (...) {  // it runs without being stored
   }
 }
 
@@ -256,8 +250,8 @@ std::shared_ptr<const kernel::state> program::state::make_unsized(const std::str
 std::shared_ptr<const kernel::state> program::state::make(const std::string& name) const {
   if (is_unsized(name)) return make_unsized(name);
   if (loaded && !argument_counts.contains(name)) {
-    // A name that the text does not show, made by a macro: only what was compiled here tells how
-    // many arguments it takes. The kernels that were found already keep what they have.
+    // A name that a macro makes: the number of its arguments is known only after compilation in
+    // this process. Kernels that were found before keep their handles.
     compile();
   }
   auto handle = built->get(name, from.context);
@@ -326,7 +320,7 @@ program program::build(const sycl::queue& queue, kernel_source source) {
 }
 
 program program::build(origin from) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   auto& memory = program_memory::get();
   const auto key =
       key_of(from.context, from.device, from.source, from.options, from.sized, from.sizes);
@@ -341,8 +335,8 @@ program program::build(origin from) {
     made->bring();
     made->find_names();
   } catch (const build_error& e) {
-    // The next request tries again, unless it can only end the same way: what the compiler says
-    // about the text it would say again, and the text alone decides.
+    // The next request tries again, unless the result would be the same: an error of the compiler
+    // in a program that depends on its text only.
     const bool is_for_good = made && made->input == detail::program_input::text &&
                              e.log().find("source:") != std::string::npos;
     if (!is_for_good) memory.forget(key);
@@ -368,13 +362,13 @@ kernel program::get(std::string_view name) const {
       return kernel(known);
     }
   }
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   return state_->with_code([&](detail::executable& built) {
     if (wanted.empty() || !(built.has(wanted) || state_->is_unsized(wanted))) {
-      throw std::out_of_range("no kernel named '" + wanted + "'; " +
-                              (state_->names.empty()
-                                   ? "the source has none: declare one with USMX_KERNEL(rank)"
-                                   : "there are: " + join(state_->names)));
+      throw std::out_of_range(detail::format(
+          "no kernel named '{}'; {}", wanted,
+          state_->names.empty() ? "the source has none: declare one with USMX_KERNEL(rank)"
+                                : "there are: " + detail::joined(state_->names)));
     }
     auto& known = state_->kernels[wanted];
     auto made = known.lock();
@@ -392,7 +386,7 @@ program::cache_counts program::counts() {
 program::memory_use program::memory() { return program_memory::get().use(); }
 
 std::size_t program::set_memory_limit(std::size_t bytes) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   return program_memory::get().set_limit(bytes);
 }
 

@@ -1,5 +1,5 @@
-// What is kept of compiled programs and of the C++ of Python kernels: a record counts only if its
-// checksum and its whole key agree.
+// Stores compiled programs and the C++ of Python kernels: a record is read only if its checksum and
+// its whole key match.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/program_file.hpp"
 
@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/format.hpp"
 #include "kernel/cache_folder.hpp"
 #include "usmx/program_cache.hpp"
 
@@ -27,22 +28,24 @@ namespace {
 
 using detail::cache_folder;
 using detail::checksum;
+using detail::format;
 
 constexpr std::array<char, 8> magic{'u', 's', 'm', 'x', 'p', 'r', 'g', '2'};
-/// Before the sizes of the parts and the parts. In the byte order of the machine that wrote it: the
-/// key of a program names its processor.
+/// Comes before the sizes of the parts and the parts. In the byte order of the machine that wrote
+/// it: the key of a program names its processor.
 struct record_head {
   std::array<char, 8> tag = magic;
   std::uint64_t sum = 0;  // of all that follows it
   std::uint64_t parts = 0;
 };
 constexpr std::size_t summed_from = offsetof(record_head, parts);
-/// No record has more; a damaged one might say so.
+/// Records have fewer; a damaged one may claim more.
 constexpr std::uint64_t most_parts = 4096;
 
 std::string name_of(std::string_view key, std::string_view suffix) {
   std::string name;
-  // Two sums make a name that is not met twice; if it is, the key in the file says so.
+  // Two checksums make a name that is unique in practice; if it is not, the key in the file
+  // differs.
   for (auto n : {checksum(key), checksum(key, 0x9e3779b97f4a7c15u)}) {
     for (int k = 0; k < 16; ++k, n <<= 4) name += "0123456789abcdef"[n >> 60];
   }
@@ -76,7 +79,7 @@ std::optional<std::vector<std::string_view>> decode(std::string_view text) {
   return parts;
 }
 
-/// Writes a record. A disk that does not take it is no error: it is made again.
+/// Writes a record. If that fails, nothing is reported: the record will be made again.
 void keep(std::string_view suffix, std::span<const std::string_view> parts) {
   const auto settings = program_cache_settings::from_environment();
   if (!settings.enabled || parts.size() > most_parts) return;
@@ -99,7 +102,7 @@ void keep(std::string_view suffix, std::span<const std::string_view> parts) {
   if (folder->write(name_of(parts[0], suffix), all)) folder->shrink(settings.most);
 }
 
-/// The record that was kept under exactly this key.
+/// The record with exactly this key.
 std::optional<cache_folder::opened> find(std::string_view key, std::string_view suffix,
                                          std::vector<std::string_view>& parts) {
   const auto settings = program_cache_settings::from_environment();
@@ -130,8 +133,8 @@ std::optional<std::vector<detail::stored_program::entry>> read_kernels(std::stri
   return kernels;
 }
 
-/// What changes when one of the files does: each path with a null byte behind it, then size, time
-/// and number. Empty if one is gone.
+/// A text that changes if one of the files changes: each path with a null byte after it, then size,
+/// time and number. Empty if a file does not exist.
 std::string about_files(std::string_view paths) {
   std::string text(paths);
   while (!paths.empty()) {
@@ -143,7 +146,7 @@ std::string about_files(std::string_view paths) {
          {static_cast<std::int64_t>(about.st_size), static_cast<std::int64_t>(about.st_mtim.tv_sec),
           static_cast<std::int64_t>(about.st_mtim.tv_nsec),
           static_cast<std::int64_t>(about.st_ino)}) {
-      text += std::to_string(n) + ' ';
+      text += format("{} ", n);
     }
   }
   return text;
@@ -173,8 +176,8 @@ std::size_t read_size(const char* name, std::string_view text) {
   const auto place = unit.empty() ? 0 : units.find(unit) + 1;
   if (failed != std::errc{} || unit.size() > 1 || (place == 0 && !unit.empty()) ||
       count > std::numeric_limits<std::uint64_t>::max() >> (10 * place)) {
-    throw std::invalid_argument(std::string(name) + ": is \"" + std::string(text) +
-                                "\", expected bytes, such as 268435456 or 256M");
+    throw std::invalid_argument(
+        format("{}: '{}' is not a size; expected bytes, such as 268435456 or 256M", name, text));
   }
   return count << (10 * place);
 }
@@ -186,8 +189,8 @@ program_cache_settings program_cache_settings::from_environment() {
   if (const char* const value = variable("USMX_CACHE")) {
     const std::string_view text = value;
     if (text != "0" && text != "1") {
-      throw std::invalid_argument("USMX_CACHE: is \"" + std::string(text) +
-                                  "\", expected 0 (off) or 1 (on)");
+      throw std::invalid_argument(
+          format("USMX_CACHE: '{}' is not supported; expected 0 (off) or 1 (on)", text));
     }
     settings.enabled = text == "1";
   }
@@ -252,7 +255,7 @@ std::size_t clear_cached_programs() {
   if (!folder) return removed;
   for (const auto& f : folder->files()) {
     if (!folder->remove(f.name)) {
-      if (errno == ENOENT) continue;  // another process was quicker
+      if (errno == ENOENT) continue;  // another process has removed it
       throw std::system_error(errno, std::generic_category(), (settings.folder / f.name).string());
     }
     if (f.name.ends_with(cache_folder::program_suffix)) ++removed;
@@ -286,7 +289,7 @@ void store_program(std::string_view key, std::string_view device,
   try {
     std::string kernels, files;
     for (const auto& k : program.kernels) {
-      kernels += k.name + " " + std::to_string(k.argument_count) + "\n";
+      kernels += format("{} {}\n", k.name, k.argument_count);
     }
     for (const auto& path : program.files) files.append(path).append(1, '\0');
     const auto about = about_files(files);
@@ -299,7 +302,7 @@ void store_program(std::string_view key, std::string_view device,
     parts[about_part] = about;
     parts[binary_part] = {program.binary.data(), program.binary.size()};
     keep(cache_folder::program_suffix, parts);
-  } catch (...) {  // what cannot be kept is compiled again
+  } catch (...) {  // other processes compile it again
   }
 }
 
@@ -308,7 +311,7 @@ void drop_program(std::string_view key) noexcept {
     const auto folder =
         cache_folder::open(program_cache_settings::from_environment().folder, false);
     if (folder) folder->remove(name_of(key, cache_folder::program_suffix));
-  } catch (...) {  // it will be written over
+  } catch (...) {  // it will be overwritten
   }
 }
 

@@ -1,4 +1,5 @@
-// Reads the directives of a text as a preprocessor does, and the list of files that it read.
+// Reads the directives of a text as a preprocessor does, and the list of files that a compiler
+// read.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/program_inputs.hpp"
 
@@ -9,13 +10,14 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/format.hpp"
 #include "kernel/source/kernel_text.hpp"
 #include "usmx/kernel.hpp"
 
 namespace usmx::detail {
 namespace {
 
-/// Whether the option decides by itself what it does, and names no file.
+/// Whether the effect of the option depends only on its text: it names no file.
 bool is_plain(std::string_view option) {
   if (option.size() < 2 || option[0] != '-' || option.find("__has_") != std::string_view::npos) {
     return false;
@@ -32,7 +34,7 @@ bool is_plain(std::string_view option) {
     case 'W':
       return !mentions(",");  // -Wp,-include,file
     case 'f': {
-      // An address that the host writes to does not survive in a binary: the runtime crashes on it.
+      // A loaded binary has no addresses of device globals: the runtime crashes.
       for (const auto what : {"device_global", "module", "plugin", "profile", "pch", "trigraphs"}) {
         if (mentions(what)) return false;
       }
@@ -75,7 +77,7 @@ program_input input_of(std::string_view source, std::span<const std::string> opt
   using enum program_input;
   if (!std::ranges::all_of(options, is_plain)) return files;
   const auto spliced = without_splices(source).text;
-  // Also where they are made by a macro; in a comment they cost a compilation.
+  // Also where a macro makes them. In a comment they only cost a compilation.
   for (const auto word : {"__has_", "__DATE__", "__TIME", "device_global"}) {
     if (spliced.find(word) != std::string::npos) return files;
   }
@@ -87,7 +89,7 @@ program_input input_of(std::string_view source, std::span<const std::string> opt
     if (line.name != "include" || !is_system_header(line.rest)) return files;
     found = headers;
   }
-  // Folders that come before those of the system.
+  // Variables that name folders which come before those of the system.
   if (found == headers &&
       (is_set("CPATH") || is_set("CPLUS_INCLUDE_PATH") || is_set("C_INCLUDE_PATH"))) {
     return files;
@@ -112,7 +114,7 @@ read_files::~read_files() {
 
 std::vector<std::string> read_files::options() const {
   if (memory_ < 0) return {};
-  return {"-MD", "-MF", "/proc/self/fd/" + std::to_string(memory_)};
+  return {"-MD", "-MF", format("/proc/self/fd/{}", memory_)};
 }
 
 bool read_files::get(std::vector<std::string>& paths) const {

@@ -1,5 +1,5 @@
-// What decides a program besides its text and options, so that one that was kept is not believed
-// once that has changed.
+// What a program depends on besides its text and options, so that a stored one is not used after
+// that has changed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,16 +11,16 @@
 namespace usmx::detail {
 
 enum class program_input {
-  text,     ///< the text, the options and the files of kernels/ alone
-  headers,  ///< also the headers of SYCL and of the standard library, which the compiler can list
-  files     ///< also files that could change, or appear, without being noticed
+  text,     ///< only the text, the options and the files of kernels/
+  headers,  ///< also headers of SYCL and of the standard library, which the compiler can list
+  files     ///< also files whose changes cannot be detected
 };
 program_input input_of(std::string_view source, std::span<const std::string> options);
 
 /// The files of kernels/ that a text includes: "usmx/expression.hpp".
 std::vector<std::string> own_headers(std::string_view source);
 
-/// Lets a compiler write down the files that it reads, in memory.
+/// Lets a compiler list the files that it reads, in memory.
 class read_files {
  public:
   read_files();
@@ -28,9 +28,9 @@ class read_files {
   read_files& operator=(const read_files&) = delete;
   ~read_files();
 
-  /// For the compiler; empty if there is no memory for it.
+  /// Options for the compiler; empty if there is no memory for the list.
   std::vector<std::string> options() const;
-  /// The files on disk. False if there is no list, or one file cannot be found again by its name.
+  /// The files on disk. False if there is no list, or if a path in it is relative.
   bool get(std::vector<std::string>& paths) const;
 
  private:

@@ -1,5 +1,5 @@
-// The programs of this process, found by what they were made from. Their code takes a megabyte and
-// more each, so what was used longest ago leaves memory once all of it passes a limit.
+// The programs of this process, found by their source. The code of each takes a megabyte or more,
+// so the least recently used code leaves memory above a limit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace usmx::detail {
 
-/// A program whose code can leave memory: who holds the program or a kernel of it keeps it usable,
-/// because its code comes again with the next launch.
+/// A program whose code can leave memory. It and its kernels stay usable: the next launch brings
+/// the code back.
 class held_program {
  public:
   held_program() = default;
@@ -30,10 +30,10 @@ class held_program {
   held_program& operator=(const held_program&) = delete;
   virtual ~held_program() = default;
 
-  /// Lets the code go. What runs already, and handles that were given out, keep it alive.
+  /// Releases the code. Running kernels, and handles that callers have, keep it alive.
   virtual void drop_code() const noexcept = 0;
 
-  /// It is used now. Time goes on with each program that comes into memory: this has to be cheap.
+  /// Marks it as used now. The clock counts programs that came into memory: this must be cheap.
   void touch() const noexcept {
     const auto now = clock.load(std::memory_order_relaxed);
     if (used_.load(std::memory_order_relaxed) != now) used_.store(now, std::memory_order_relaxed);
@@ -46,8 +46,8 @@ class held_program {
   mutable std::atomic<std::uint64_t> used_ = 0;
 };
 
-/// What makes two requests the same program. The parts of the text are kept apart by a byte that no
-/// text holds.
+/// Two requests with equal keys are the same program. The parts of the text are separated by null
+/// bytes, which source text does not contain.
 struct program_key {
   std::string text;
   sycl::context context;
@@ -62,33 +62,34 @@ struct program_key_hash {
   }
 };
 
-/// Thread-safe. No lock of it is held while a program is compiled, waited for or dropped.
+/// Thread-safe. Its lock is not held while a program is compiled, waited for or dropped.
 class program_memory {
  public:
   using held = std::shared_ptr<const held_program>;
   using made = std::shared_future<held>;
 
-  /// The one of this process. Never destroyed: at exit the runtime may be gone before our statics.
+  /// The instance of this process. Never destroyed: at exit the runtime may end before our statics.
   static program_memory& get();
 
-  /// What is there, ready or being made, or else what `promised` is put in its place for.
+  /// The program if there is one, ready or being made. Otherwise `promised` is added, and the
+  /// result is empty.
   std::optional<made> find_or_add(const program_key& key, const made& promised);
   /// The next request makes it again.
   void forget(const program_key& key);
-  /// The code of this program is in memory now, or, without a program, a failure that comes each
-  /// time. What was used longest ago leaves if the limit is passed; this one stays.
+  /// The code of this program is in memory now; without a program, the same failure would occur
+  /// each time. Above the limit the least recently used ones leave; this one stays.
   void keep(const program_key& key, const held& program, std::size_t bytes);
-  /// A part of the limit for what can never leave again; false if there is no room for it.
+  /// Reserves a part of the limit for code that cannot leave; false if there is no room for it.
   bool reserve_for_good(std::size_t bytes);
 
   program::memory_use use() const;
-  /// The limit before.
+  /// Returns the limit before.
   std::size_t set_limit(std::size_t bytes);
 
  private:
   struct entry {
     made result;                              // invalid: the code was dropped
-    std::weak_ptr<const held_program> alive;  // then, as long as somebody holds it
+    std::weak_ptr<const held_program> alive;  // then, as long as there are references to it
     std::size_t bytes = 0;                    // 0: not made yet, or dropped
     std::uint64_t failed_at = 0;              // 0: no failure
   };
@@ -104,9 +105,9 @@ class program_memory {
   std::size_t limit_;
 };
 
-/// What a program's code takes, from the size of its binary. Neither the runtime nor the driver can
-/// be asked: these are the slopes of what the CPU device took for programs of 5 to 64 KB, where a
-/// compiled one keeps the text of its intermediate form and one that was read does not.
+/// The memory that a program's code takes, from the size of its binary. Neither the runtime nor the
+/// driver reports it: this is a linear fit to what the CPU device took for programs of 5 to 64 KB,
+/// where a compiled one keeps the text of its intermediate form and a loaded one does not.
 std::size_t estimated_bytes(bool is_read, std::size_t binary) noexcept;
 
 }  // namespace usmx::detail

@@ -8,14 +8,16 @@
 #include <string>
 #include <utility>
 
+#include "core/format.hpp"
+
 namespace usmx {
 
 aligned_resource::aligned_resource(std::shared_ptr<memory_resource> upstream, std::size_t least,
                                    std::size_t from)
     : stacked_resource(std::move(upstream)), least_(least), from_(from) {
   if (!std::has_single_bit(least)) {
-    throw std::invalid_argument("least: " + std::to_string(least) +
-                                " is not supported; expected a power of two");
+    throw std::invalid_argument(
+        detail::format("least: {} is not supported; expected a power of two", least));
   }
 }
 

@@ -3,9 +3,9 @@
 #include "memory/allocation_failure.hpp"
 
 #include <array>
-#include <cstdio>
 #include <utility>
 
+#include "core/format.hpp"
 #include "usmx/error.hpp"
 #include "usmx/memory_resource.hpp"
 #include "usmx/runtime.hpp"
@@ -13,19 +13,16 @@
 namespace usmx::detail {
 
 std::string amount(std::size_t bytes) {
-  std::string text = std::to_string(bytes) + " bytes";
-  return bytes < 1024 ? text : text + " (" + scaled(bytes) + ")";
+  return bytes < 1024 ? scaled(bytes) : format("{} bytes ({})", bytes, scaled(bytes));
 }
 
 std::string scaled(std::size_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  if (bytes < 1024) return format("{} bytes", bytes);
   constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", value, units[unit]);
-  return text.data();
+  return format("{:.1f} {}", value, units[unit]);
 }
 
 std::string describe(const sycl::device& device) {
@@ -40,7 +37,7 @@ std::string describe(const sycl::device& device) {
   } catch (...) {
   }
   if (text.empty()) return product.empty() ? "a device without a name" : product;
-  return product.empty() ? text : text + " (" + product + ")";
+  return product.empty() ? text : format("{} ({})", text, product);
 }
 
 std::string cause_of(const allocation_error& error) {
@@ -56,8 +53,8 @@ void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
 void fail_allocation(std::size_t bytes, std::size_t alignment, usm_kind kind,
                      const sycl::device& device, const std::string& cause,
                      const std::string& held) {
-  std::string text = "cannot allocate " + amount(bytes) + " of " + name(kind) + " USM";
-  if (alignment > default_alignment) text += ", aligned to " + std::to_string(alignment) + ",";
+  std::string text = format("cannot allocate {} of {} USM", amount(bytes), name(kind));
+  if (alignment > default_alignment) text += format(", aligned to {},", alignment);
   text += " on " + describe(device);
   if (const auto free = free_memory(device)) text += "; free memory: " + scaled(*free);
   try {

@@ -15,17 +15,12 @@ namespace usmx {
 namespace {
 
 std::string hex(const void* p) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (auto v = reinterpret_cast<std::uintptr_t>(p); v != 0; v >>= 4)
-    out.insert(0, 1, digits[v & 15]);
-  return "0x" + (out.empty() ? "0" : out);
+  return detail::format("{:#x}", reinterpret_cast<std::uintptr_t>(p));
 }
 
-/// "field: held message more".
+/// The message of the fault, and what comes after the rule.
 [[noreturn]] void raise(fault code, const std::string& held, const std::string& more = {}) {
-  throw interop_error(code, detail::format("{}: {}{}{}{}", field_of(code), held,
-                                           held.empty() ? "" : " ", message(code), more));
+  throw interop_error(code, detail::fault_text(code, held) + more);
 }
 
 layout c_order(std::span<const std::int64_t> shape, dtype type) {
@@ -50,7 +45,7 @@ any_view checked(any_view elements, const sycl::context& context) {
   const std::byte* first = elements.first_byte();
   const std::byte* last = elements.last_byte();
   const auto outside = [&](const std::string& of) {
-    raise(fault::out_of_allocation, hex(first) + " .. " + hex(last), of);
+    raise(fault::out_of_allocation, detail::format("{} .. {}", hex(first), hex(last)), of);
   };
 
   auto [kind, extent] = describe_allocation(elements.data(), context);
@@ -62,7 +57,7 @@ any_view checked(any_view elements, const sycl::context& context) {
   if (extent) {
     extent = detail::mapped_extent(*extent, first, last, context);
     if (first < extent->base || last > extent->base + extent->bytes) {
-      outside(", " + hex(extent->base) + " .. " + hex(extent->base + extent->bytes));
+      outside(detail::format(", {} .. {}", hex(extent->base), hex(extent->base + extent->bytes)));
     }
   } else if (kind_of(first, context) != kind || kind_of(last - 1, context) != kind) {
     outside("");

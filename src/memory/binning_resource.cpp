@@ -7,12 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "core/format.hpp"
+
 namespace usmx {
 
 binning_resource::binning_resource(std::shared_ptr<memory_resource> upstream, std::vector<bin> bins)
     : stacked_resource(std::move(upstream)), bins_(std::move(bins)) {
   for (const bin& b : bins_) {
-    const std::string of = "bins: the resource for up to " + std::to_string(b.most) + " bytes ";
+    const std::string of = detail::format("bins: the resource for up to {} bytes ", b.most);
     if (b.resource == nullptr) throw std::invalid_argument(of + "is null");
     if (b.resource->kind() != kind() || b.resource->context() != context() ||
         b.resource->device() != device()) {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 
 namespace usmx {
@@ -17,8 +18,8 @@ void* limiting_resource::serve(const request& asked) {
   do {
     if (bytes > most_ || used > most_ - bytes) {
       detail::fail_allocation(bytes, asked.alignment, kind(), device(),
-                              "the limit is " + detail::amount(most_) + ", of which " +
-                                  detail::amount(used) + " are in use");
+                              detail::format("the limit is {}, of which {} are in use",
+                                             detail::amount(most_), detail::amount(used)));
     }
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   try {

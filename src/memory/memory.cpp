@@ -113,7 +113,7 @@ void owner::come_after_former(const sycl::queue& queue) {
 
 void owner::used_on(const sycl::queue& queue) {
   detail::name_own_thread();
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
   use& u = find_use(queue);
@@ -135,7 +135,7 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
 
 void owner::exposed_on(const sycl::queue& queue) {
   detail::name_own_thread();
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
   note_exposed(queue);
@@ -145,7 +145,7 @@ void owner::exposed_on(const sycl::queue& queue) {
 
 void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
   if (!used_.load(std::memory_order_acquire)) return;
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   for (const use& u : uses_) {
     if (u.queue == next && next.is_in_order()) continue;
@@ -230,14 +230,14 @@ void owner::wait() {
 
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
-  const detail::using_driver inside(std::nothrow);
+  const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(uses_, &use::is_busy);
 }
 
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
-  const detail::using_driver inside(std::nothrow);
+  const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   bool worth_asking_again = false;
   for (use& u : uses_) {
@@ -353,7 +353,7 @@ shared_owner own(std::unique_ptr<owner> o) {
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,
                       std::size_t alignment) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   detail::sweep_retired(looked_at);
   traced record(trace_action::allocate, [&] {
     return detail::traced_on(resource->device(), {.bytes = bytes, .kind = resource->kind()});
@@ -379,7 +379,7 @@ shared_owner try_allocate(std::shared_ptr<memory_resource> resource, std::size_t
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, const sycl::queue& queue,
                       std::size_t bytes, std::size_t alignment) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   detail::sweep_retired(looked_at);
   traced record(trace_action::allocate, [&] {
     return detail::traced_on(queue, {.bytes = bytes, .kind = resource->kind()});
@@ -403,14 +403,14 @@ shared_owner adopt(void* base, std::size_t bytes, std::function<void(void*)> del
 
 std::size_t collect() noexcept {
   detail::name_own_thread();
-  const detail::using_driver inside(std::nothrow);
+  const detail::driver_entry inside(std::nothrow);
   const std::size_t put_aside = detail::sweep_retired(std::numeric_limits<std::size_t>::max());
   return put_aside + detail::collect_rooms();
 }
 
 void drain() noexcept {
   detail::name_own_thread();
-  const detail::using_driver inside(std::nothrow);
+  const detail::driver_entry inside(std::nothrow);
   detail::drain_retired();
   detail::drain_rooms();
 }

@@ -17,6 +17,7 @@
 #include <sycl/exception.hpp>
 #include <sycl/usm.hpp>
 
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/pressure.hpp"
 #include "runtime/backend.hpp"
@@ -43,8 +44,8 @@ sycl::aspect aspect_of(usm_kind kind) {
 }  // namespace
 
 void memory_resource::refuse_alignment(std::size_t alignment) {
-  throw std::invalid_argument("alignment: " + std::to_string(alignment) +
-                              " is not supported; expected a power of two");
+  throw std::invalid_argument(
+      detail::format("alignment: {} is not supported; expected a power of two", alignment));
 }
 
 /// The base addresses of the driver's blocks, by the addresses of ours inside them. The driver
@@ -87,7 +88,8 @@ usm_resource::usm_resource(sycl::context context, sycl::device device, usm_kind 
   }
   static_cast<void>(detail::to_sycl(kind));
   if (!device_.has(aspect_of(kind))) {
-    throw device_error(detail::describe(device_) + " does not support " + name(kind) + " USM");
+    throw device_error(
+        detail::format("{} does not support {} USM", detail::describe(device_), name(kind)));
   }
 }
 

@@ -20,6 +20,7 @@
 #include <sycl/ext/oneapi/weak_object.hpp>
 
 #include "core/fork_guard.hpp"
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/pool/block_store.hpp"
 #include "memory/pressure.hpp"
@@ -309,9 +310,8 @@ void* queue_ordered_resource::parts::from_upstream(std::size_t bytes, std::size_
   } catch (const allocation_error& e) {
     const queue_order_stats now = stats();
     if (now.blocks == 0) throw;
-    throw allocation_error(bytes, std::string(e.what()) + "; queues still use " +
-                                      detail::scaled(now.bytes) + " in " +
-                                      std::to_string(now.blocks) + " freed blocks");
+    throw allocation_error(bytes, detail::format("{}; queues still use {} in {} freed blocks",
+                                                 e.what(), detail::scaled(now.bytes), now.blocks));
   }
 }
 

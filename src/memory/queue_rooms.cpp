@@ -13,16 +13,11 @@
 namespace usmx::detail {
 namespace {
 
-class room_list final : public fork_guarded {
+class room_list {
  public:
   static room_list& instance() {
-    // Never destroyed: resources may outlive every static object.
-    static auto* const only = [] {
-      auto* const made = new room_list;
-      guard(*made, rank::lists);
-      return made;
-    }();
-    return *only;
+    static auto& only = *new room_list;  // never destroyed: resources may outlive static objects
+    return only;
   }
 
   void open(const std::shared_ptr<queue_room>& room) {
@@ -54,10 +49,7 @@ class room_list final : public fork_guarded {
     std::weak_ptr<queue_room> room;
   };
 
-  void before_fork() noexcept override { mutex_.lock(); }
-  void after_fork(bool) noexcept override { mutex_.unlock(); }
-
-  std::mutex mutex_;
+  guarded_mutex mutex_{guarded_mutex::rank::lists};
   std::vector<entry> rooms_;
 };
 

@@ -7,6 +7,7 @@
 #include <sycl/exception.hpp>
 #include <sycl/usm.hpp>
 
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 
 namespace usmx::detail {
@@ -31,9 +32,9 @@ void require_within_reach(const std::string& what, usm_kind kind, const sycl::de
                           const sycl::device& worker) {
   if (is_within_reach(kind, home, worker)) return;
   throw std::invalid_argument(
-      what + ": is device memory of " + describe(home) + ", and the queue is of " +
-      describe(worker) +
-      ", which cannot access it; copy the array with to_device(queue), or use shared memory");
+      format("{}: is device memory of {}, and the queue is of {}, which cannot access it; copy the "
+             "array with to_device(queue), or use shared memory",
+             what, describe(home), describe(worker)));
 }
 
 sycl::queue queue_near(const sycl::queue& named, usm_kind kind, const sycl::device& home) {

@@ -47,12 +47,8 @@ class retire_list final : public fork_guarded {
  public:
   static retire_list& instance() {
     // Never destroyed: the last arrays may be destroyed after every static object.
-    static auto* const list = [] {
-      auto* const made = new retire_list;
-      guard(*made, rank::retired);
-      return made;
-    }();
-    return *list;
+    static auto& only = *new retire_list;
+    return only;
   }
 
   /// Called when the last reference was dropped. This may be a thread of the runtime, inside
@@ -188,6 +184,7 @@ class retire_list final : public fork_guarded {
     return true;
   }
 
+  retire_list() { guard(*this, rank::retired); }
   void before_fork() noexcept override { mutex_.lock(); }
   void after_fork(bool in_child) noexcept override {
     if (in_child) {

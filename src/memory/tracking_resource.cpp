@@ -11,6 +11,7 @@
 #include <execinfo.h>
 #endif
 
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "trace/thread_number.hpp"
 
@@ -34,7 +35,7 @@ std::string names_of(const std::vector<void*>& callers) {
   const std::unique_ptr<char*, void (*)(void*)> names(
       backtrace_symbols(callers.data(), static_cast<int>(callers.size())), std::free);
   for (std::size_t k = 0; names != nullptr && k < callers.size(); ++k) {
-    text += std::string("    ") + names.get()[k] + "\n";
+    text += detail::format("    {}\n", names.get()[k]);
   }
   return text;
 }
@@ -99,11 +100,11 @@ std::string tracking_resource::report() const {
   const std::vector<block> found = alive();
   std::size_t bytes = 0;
   for (const block& b : found) bytes += b.bytes;
-  std::string text = std::to_string(found.size()) + " blocks of " + name(kind()) +
-                     " USM are alive, " + detail::amount(bytes) + "\n";
+  std::string text = detail::format("{} blocks of {} USM are alive, {}\n", found.size(),
+                                    name(kind()), detail::amount(bytes));
   for (const block& b : found) {
-    text += "  request " + std::to_string(b.number) + ", thread " + std::to_string(b.thread) +
-            ": " + detail::amount(b.bytes) + "\n" + (b.note.empty() ? names_of(b.callers) : b.note);
+    text += detail::format("  request {}, thread {}: {}\n{}", b.number, b.thread,
+                           detail::amount(b.bytes), b.note.empty() ? names_of(b.callers) : b.note);
   }
   return text;
 }

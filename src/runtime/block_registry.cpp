@@ -36,6 +36,7 @@ struct context_table {
 };
 
 struct registry final : fork_guarded {
+  registry() { guard(*this, rank::blocks); }
   void before_fork() noexcept override { mutex.lock(); }
   void after_fork(bool in_child) noexcept override {
     // Such a lock stores its thread's number, which is another one in the child.
@@ -53,13 +54,8 @@ struct registry final : fork_guarded {
 };
 
 registry& all() {
-  // Never destroyed: pools may outlive every static object.
-  static auto* const only = [] {
-    auto* const made = new registry;
-    guard(*made, fork_guarded::rank::blocks);
-    return made;
-  }();
-  return *only;
+  static auto& only = *new registry;  // never destroyed: pools may outlive every static object
+  return only;
 }
 
 }  // namespace

@@ -15,10 +15,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/format.hpp"
+
 namespace usmx {
 namespace {
 
 namespace fs = std::filesystem;
+using detail::format;
 
 constexpr const char* driver_name = "libintelocl.so";
 constexpr const char* loader_name = "libOpenCL.so.1";
@@ -211,14 +214,6 @@ const driver_search& searched() noexcept {
 
 [[gnu::constructor]] void search_when_loaded() { searched(); }
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 /// Why the dynamic loader refuses the driver; empty if it does not.
 std::string refusal(const std::string& driver) {
   if (dlopen(driver.c_str(), RTLD_LAZY)) return {};
@@ -235,13 +230,15 @@ std::string chosen_text(const std::string& list, const std::string& driver) {
     const auto file = list.substr(at, end - at);
     at = end + 1;
     names_ours = names_ours || (!file.empty() && file == driver);
-    if (file.starts_with('/') && !is_there(file))
-      text += std::string(" ") + drivers_variable + " names " + in_quotes(file) +
-              ", which does not exist: correct it or unset it.";
+    if (file.starts_with('/') && !is_there(file)) {
+      text += format(" {} names '{}', which does not exist: correct it or unset it.",
+                     drivers_variable, file);
+    }
   }
-  if (text.empty() && !driver.empty() && !names_ours)
-    text = std::string(" ") + drivers_variable + "=" + in_quotes(list) +
-           " is set and does not contain the CPU driver " + in_quotes(driver) + ": unset it.";
+  if (text.empty() && !driver.empty() && !names_ours) {
+    text = format(" {}='{}' is set and does not contain the CPU driver '{}': unset it.",
+                  drivers_variable, list, driver);
+  }
   return text;
 }
 
@@ -260,22 +257,24 @@ std::string missing_driver_text() {
            "of your GPU.";
   if (!text.empty()) return text;
   if (const auto reason = refusal(found.driver); !reason.empty()) {
-    text = " The CPU driver " + in_quotes(found.driver) + " cannot be loaded: " + reason + ".";
-    if (!found.early_tbb.empty())
-      text += " " + in_quotes(found.early_tbb) +
-              " was loaded before usmx: import usmx before the library that loads it, or start the "
-              "process with LD_PRELOAD=" +
-              (fs::path(found.driver).parent_path() / tbb_name).string() + ".";
+    text = format(" The CPU driver '{}' cannot be loaded: {}.", found.driver, reason);
+    if (!found.early_tbb.empty()) {
+      text += format(
+          " '{}' was loaded before usmx: import usmx before the library that loads it, or start "
+          "the process with LD_PRELOAD={}.",
+          found.early_tbb, (fs::path(found.driver).parent_path() / tbb_name).string());
+    }
     return text;
   }
   if (found.early_loader.empty()) return {};
-  std::string line = std::string(drivers_variable) + "=" + found.driver;
-  if (has_other_loader(found)) line += " " + std::string(vendors_variable) + "=" + found.driver;
-  return " The CPU driver " + in_quotes(found.driver) + " is installed, but " +
-         in_quotes(found.early_loader) + " was loaded before usmx" +
-         (found.early_users.empty() ? "" : ", by " + joined(found.early_users)) +
-         ", and OpenCL looks for drivers only once: import usmx first, or start the process with " +
-         line + ".";
+  std::string line = format("{}={}", drivers_variable, found.driver);
+  if (has_other_loader(found)) line += format(" {}={}", vendors_variable, found.driver);
+  return format(
+      " The CPU driver '{}' is installed, but '{}' was loaded before usmx{}{}, and OpenCL looks "
+      "for "
+      "drivers only once: import usmx first, or start the process with {}.",
+      found.driver, found.early_loader, found.early_users.empty() ? "" : ", by ",
+      detail::joined(found.early_users), line);
 }
 
 }  // namespace usmx

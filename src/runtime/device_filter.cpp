@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/cpu_driver.hpp"
 #include "usmx/runtime.hpp"
@@ -21,6 +22,7 @@
 namespace usmx {
 namespace {
 
+using detail::format;
 using device_type = sycl::info::device_type;
 
 struct type_row {
@@ -49,31 +51,24 @@ struct root {
   std::string filter;
 };
 
-/// In quotes, and fit for a message that ends at the first zero byte.
+/// In quotes, with zero bytes visible, because messages end at the first one.
 std::string quoted(std::string_view text) {
   std::string out(1, '\'');
   for (const char c : text) out += c == '\0' ? std::string_view("\\0") : std::string_view(&c, 1);
   return out.append(1, '\'');
 }
 
-template <class Rows>
-std::string names_of(const Rows& rows) {
-  std::string text;
-  for (const auto& row : rows) text += (text.empty() ? "" : ", ") + std::string(row.name);
-  return text;
-}
-
 /// How the environment limits the runtime's search, for otherwise confusing errors.
 std::string selector_hint() {
   const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
   if (!selector) return {};
-  return " ONEAPI_DEVICE_SELECTOR=" + quoted(selector) +
-         " is set and may hide devices: unset it to see them.";
+  return format(" ONEAPI_DEVICE_SELECTOR={} is set and may hide devices: unset it to see them.",
+                quoted(selector));
 }
 
 std::string no_device_text() {
-  return "no SYCL device: no driver was found." + selector_hint() + missing_driver_text() +
-         " `usmx doctor` shows details.";
+  return format("no SYCL device: no driver was found.{}{} `usmx doctor` shows details.",
+                selector_hint(), missing_driver_text());
 }
 
 std::vector<sycl::device> runtime_devices() {
@@ -81,8 +76,8 @@ std::vector<sycl::device> runtime_devices() {
     return sycl::device::get_devices();
   } catch (const sycl::exception& e) {
     // For example an invalid selector, or a driver that fails to start.
-    throw device_error("the SYCL runtime could not list its devices: " + std::string(e.what()) +
-                       selector_hint());
+    throw device_error(
+        format("the SYCL runtime could not list its devices: {}{}", e.what(), selector_hint()));
   }
 }
 
@@ -103,8 +98,7 @@ std::vector<root> find_roots() {
     const char* type = device_type_name(c.device);
     const auto index = std::ranges::count_if(
         roots, [&](const root& r) { return r.backend == backend && r.type == type; });
-    roots.push_back({std::move(c.device), backend, type,
-                     std::string(backend) + ':' + type + ':' + std::to_string(index)});
+    roots.push_back({std::move(c.device), backend, type, format("{}:{}:{}", backend, type, index)});
   }
   return roots;
 }
@@ -127,9 +121,10 @@ const std::vector<root>& roots() {
 
 std::string list_of_devices() {
   std::string text;
-  for (const auto& r : roots())
-    text += (text.empty() ? "" : "; ") + r.filter + " (" +
-            r.device.get_info<sycl::info::device::name>() + ")";
+  for (const auto& r : roots()) {
+    text += format("{}{} ({})", text.empty() ? "" : "; ", r.filter,
+                   r.device.get_info<sycl::info::device::name>());
+  }
   return text;
 }
 
@@ -140,10 +135,12 @@ struct filter_parts {
 };
 
 [[noreturn]] void refuse(std::string_view filter, std::string_view part, const char* why) {
-  throw std::invalid_argument("device filter " + quoted(filter) + ": " + quoted(part) + " " + why +
-                              "; expected [backend:][type:][index], the backend one of " +
-                              names_of(detail::named_backends()) + ", the type one of " +
-                              names_of(types) + ", the index a number from 0");
+  throw std::invalid_argument(
+      format("device filter {}: {} {}; expected [backend:][type:][index], the backend one of {}, "
+             "the type one of {}, the index a number from 0",
+             quoted(filter), quoted(part), why,
+             detail::joined(detail::named_backends(), &detail::backend_row::name),
+             detail::joined(types, &type_row::name)));
 }
 
 std::string_view backend_part(std::string_view part) noexcept {
@@ -254,8 +251,8 @@ sycl::device select_device(std::string_view filter) {
   if (roots().empty()) throw device_error(no_device_text());
   const bool without_cpu = std::ranges::none_of(
       roots(), [](const root& r) { return r.type == std::string_view("cpu"); });
-  throw device_error("no device matches the filter " + quoted(filter) + "; available: " +
-                     list_of_devices() + (without_cpu ? "." + missing_driver_text() : ""));
+  throw device_error(format("no device matches the filter {}; available: {}{}", quoted(filter),
+                            list_of_devices(), without_cpu ? "." + missing_driver_text() : ""));
 }
 
 std::string filter_string(const sycl::device& device) {

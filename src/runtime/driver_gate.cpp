@@ -54,7 +54,7 @@ std::atomic<bool> lost = false;
 
 /// What one thread does in the driver.
 struct thread_state {
-  int depth = 0;         // of using_driver
+  int depth = 0;         // of driver_entry
   bool is_user = false;  // counted among `users`
   bool ended = false;    // other objects of the thread may end after this one
   known_queue last;      // that this thread submitted to
@@ -143,7 +143,9 @@ class queue_book {
 
 class driver_gate final : public fork_guarded {
  public:
-  explicit driver_gate(bool is_for_commands) noexcept : is_for_commands_(is_for_commands) {}
+  explicit driver_gate(rank order) : is_for_commands_(order == rank::commands) {
+    guard(*this, order);
+  }
 
   void enter() noexcept {
     for (auto left = entry_patience / pause_between_looks;; --left) {
@@ -188,38 +190,27 @@ class driver_gate final : public fork_guarded {
   bool was_empty_ = true;
 };
 
-/// Never destroyed: memory is freed until the very end.
-template <fork_guarded::rank Rank>
-driver_gate& gate() {
-  static auto& made = []() -> driver_gate& {
-    auto* const g = new driver_gate(Rank == fork_guarded::rank::commands);
-    guard(*g, Rank);
-    return *g;
-  }();
-  return made;
+// Never destroyed: memory is freed until the very end.
+driver_gate& commands() {
+  static auto& gate = *new driver_gate(fork_guarded::rank::commands);
+  return gate;
 }
-
-driver_gate& commands() { return gate<fork_guarded::rank::commands>(); }
-driver_gate& allocator() { return gate<fork_guarded::rank::driver>(); }
+driver_gate& allocator() {
+  static auto& gate = *new driver_gate(fork_guarded::rank::driver);
+  return gate;
+}
 
 }  // namespace
 
-using_driver::using_driver(std::nothrow_t) noexcept {
+driver_entry::driver_entry(std::nothrow_t) noexcept {
   if (here.depth++ != 0) return;
   here.become_user();
   commands().enter();
 }
 
-using_driver::using_driver() { enter_driver(); }
-using_driver::~using_driver() { leave_driver(); }
-
-void enter_driver() {
-  if (here.depth++ == 0) {
-    here.become_user();
-    commands().enter();
-  }
+// The other constructor has ended, so what is thrown here runs the destructor.
+driver_entry::driver_entry() : driver_entry(std::nothrow) {
   if (lost.load(std::memory_order_relaxed)) [[unlikely]] {
-    leave_driver();
     throw device_error(
         "fork: this process was forked while threads or commands were inside the SYCL driver, so "
         "it cannot use a device; start processes with multiprocessing's 'spawn' or 'forkserver', "
@@ -227,7 +218,7 @@ void enter_driver() {
   }
 }
 
-void leave_driver() noexcept {
+driver_entry::~driver_entry() {
   if (--here.depth == 0) commands().leave();
 }
 

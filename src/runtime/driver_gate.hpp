@@ -4,36 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <new>
-
 #include <sycl/queue.hpp>
 
+#include "usmx/detail/driver_gate.hpp"
+
 namespace usmx::detail {
-
-/// Guards every call of the driver: a fork waits as long as one of these lives. Taken
-/// before any lock; inside of another one it costs nothing.
-class using_driver {
- public:
-  /// Throws device_error in a child of fork that cannot use the driver.
-  using_driver();
-  /// For calls that free or query; they must check that themselves.
-  explicit using_driver(std::nothrow_t) noexcept;
-  ~using_driver();
-  using_driver(const using_driver&) = delete;
-  using_driver& operator=(const using_driver&) = delete;
-};
-
-/// The same as calls, for an object that a public header declares. `leave_driver` once for each
-/// `enter_driver` that returned.
-void enter_driver();
-void leave_driver() noexcept;
 
 /// Commands are about to be submitted to `queue`: a fork waits until it is idle, because the
 /// driver's own threads hold locks while they start and end commands.
 void submits_to(const sycl::queue& queue);
 
-/// The same around the driver's allocator alone, which is called with locks of pools held: a fork
-/// takes those first.
+/// As driver_entry, around the driver's allocator only, which is called with locks of pools held: a
+/// fork takes those first.
 class inside_driver {
  public:
   inside_driver() noexcept;

@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 #include <sycl/backend.hpp>
 
+#include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/drivers.hpp"
 #include "usmx/runtime.hpp"
@@ -51,7 +52,7 @@ std::uintptr_t opencl_handle(const Object& object) {
 [[noreturn]] void refuse(sycl::backend backend, const char* what) {
   throw sycl::exception(
       sycl::make_error_code(sycl::errc::feature_not_supported),
-      std::string("the backend ") + backend_name(backend) + " has no native handle of a " + what);
+      detail::format("the backend {} has no native handle of a {}", backend_name(backend), what));
 }
 
 }  // namespace

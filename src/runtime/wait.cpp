@@ -89,7 +89,7 @@ bool is_done(const sycl::event& event) noexcept {
 }
 
 void wait(const sycl::event& event) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   const traced record(trace_action::wait, [] { return trace_subject{}; });
   sycl::event held = event;
   // An event without a command has no backend either.
@@ -100,7 +100,7 @@ void wait(const sycl::event& event) {
 }
 
 void wait(const sycl::event& event, const sycl::queue& submitted_to) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   const traced record(trace_action::wait, [&] { return detail::traced_on(submitted_to, {}); });
   if (waits_in_turn(submitted_to) && submitted_to.is_in_order()) {
     wait_in_turn<shared_seat>(event, [held = event]() mutable { held.wait_and_throw(); });
@@ -117,7 +117,7 @@ void wait(std::span<const sycl::event> events) {
 namespace detail {
 
 void wait(const sycl::queue& queue, const backend_row& backend) {
-  const using_driver inside;
+  const driver_entry inside;
   const traced record(trace_action::wait, [&] { return traced_on(queue, {}); });
   sycl::queue held = queue;
   if (!backend.waits_in_turn && (held.is_in_order() || !backend.waits_by_barrier_event)) {
@@ -134,7 +134,7 @@ void wait(const sycl::queue& queue, const backend_row& backend) {
 
 bool is_idle(const sycl::queue& queue, const backend_row& backend) noexcept {
   try {
-    const using_driver inside;
+    const driver_entry inside;
     if (!backend.waits_in_turn && (queue.is_in_order() || !backend.waits_by_barrier_event)) {
       return queue.ext_oneapi_empty();
     }
@@ -157,7 +157,7 @@ void wait(const sycl::queue& queue) {
 }
 
 sycl::event marker(const sycl::queue& queue) {
-  const detail::using_driver inside;
+  const detail::driver_entry inside;
   sycl::queue held = queue;
   // Nothing was ever submitted: an event without a command is complete.
   if (held.is_in_order()) return held.ext_oneapi_get_last_event().value_or(sycl::event());

@@ -11,9 +11,6 @@
 
 namespace usmx {
 
-detail::driver_entry::driver_entry() { enter_driver(); }
-detail::driver_entry::~driver_entry() { leave_driver(); }
-
 submission::submission(const sycl::queue& queue, traced* record) : queue_(queue), record_(record) {
   detail::submits_to(queue_);
 }

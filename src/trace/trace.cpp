@@ -128,15 +128,10 @@ struct trace_recorder::state {
 
 namespace {
 
-/// A lock that a child of fork finds free.
-struct guarded_mutex final : std::mutex, detail::fork_guarded {
-  guarded_mutex() { detail::guard(*this, rank::records); }
-  void before_fork() noexcept override { lock(); }
-  void after_fork(bool) noexcept override { unlock(); }
-};
+using detail::guarded_mutex;
 
 struct listeners {
-  guarded_mutex mutex;  // of the states as well
+  guarded_mutex mutex{guarded_mutex::rank::records};  // of the states as well
   std::vector<std::shared_ptr<trace_recorder::state>> on;
 };
 
@@ -146,7 +141,7 @@ listeners& all_listeners() {
 }
 
 struct text_table {
-  guarded_mutex mutex;
+  guarded_mutex mutex{guarded_mutex::rank::records};
   std::deque<std::string> texts{""};
   std::unordered_map<std::string_view, std::uint32_t> numbers{{"", 0}};
   std::unordered_map<std::size_t, std::uint32_t> hashes;

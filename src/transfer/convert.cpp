@@ -1,4 +1,4 @@
-// Moves and converts elements in host memory: any layout to any layout, any dtype to any dtype. A
+// Copies and casts elements in host memory: any layout to any layout, any dtype to any dtype. A
 // cast goes through a block of the widest type of its class, so that the number of loops grows with
 // the number of dtypes and not with its square.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,8 +12,10 @@
 #include <string>
 #include <type_traits>
 
+#include "core/format.hpp"
 #include "core/half.hpp"
 #include "runtime/traced_queue.hpp"
+#include "transfer/copy_paths.hpp"
 #include "transfer/loop_nest.hpp"
 #include "usmx/copy.hpp"
 
@@ -27,8 +29,7 @@ using wide_complex = std::complex<double>;
 
 constexpr std::int64_t block = 512;
 
-// --- the same dtype: only bytes move
-// --------------------------------------------------------------
+// --- the same dtype: bytes are copied
 
 struct bytes16 {
   std::uint64_t low, high;
@@ -38,7 +39,7 @@ template <class T>
 void move_row(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
               std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) {
-    T value;  // by way of memcpy: records and host views need not be aligned
+    T value;  // with memcpy: records and host views need not be aligned
     std::memcpy(&value, from + k * from_step, sizeof(T));
     std::memcpy(to + k * to_step, &value, sizeof(T));
   }
@@ -63,8 +64,8 @@ row_mover mover_for(std::size_t bytes) noexcept {
   }
 }
 
-/// Two inner dimensions of which both sides step along a different one, in tiles: element by
-/// element one side would touch a new cache line each time.
+/// Two inner dimensions, in tiles: the two sides are contiguous along different ones, and element
+/// by element one of them would need a new cache line each time.
 void move_tiles(row_mover move, std::byte* to, const std::byte* from, std::int64_t rows,
                 std::int64_t columns, const std::int64_t (&to_step)[2],
                 const std::int64_t (&from_step)[2]) {
@@ -81,15 +82,15 @@ void move_tiles(row_mover move, std::byte* to, const std::byte* from, std::int64
   }
 }
 
-/// A transposition without gaps on either side: `to` has rows of elements, `from` columns. Whole
-/// cache lines are read, turned in a buffer and written whole. With a pitch that is a power of two
-/// all lines of a tile compete for one place in the cache, so that none may be needed twice.
+/// A transposition: `to` has contiguous rows of elements, `from` contiguous columns. Whole cache
+/// lines are read, transposed in a buffer and written. With a pitch that is a power of two all
+/// lines of a tile compete for one place in the cache, so none may be needed twice.
 template <class T>
 void transpose(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
                std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t item = sizeof(T);
   constexpr std::int64_t tile = 64 / item;
-  constexpr std::int64_t band = 128;  // rows and columns whose pages the processor remembers
+  constexpr std::int64_t band = 128;  // rows and columns whose pages fit the TLB
   const auto move_tile = [&](std::int64_t i, std::int64_t j, std::int64_t high, std::int64_t wide) {
     T in[tile][tile];
     T out[tile][tile];
@@ -109,7 +110,7 @@ void transpose(std::byte* to, std::int64_t to_pitch, const std::byte* from, std:
       const std::int64_t j_end = std::min(j0 + band, columns);
       for (std::int64_t i = i0; i < i_end; i += tile) {
         for (std::int64_t j = j0; j < j_end; j += tile) {
-          // Apart, so that the lengths of most tiles are known to the compiler.
+          // Two calls, so that the compiler knows the lengths of most tiles.
           if (i + tile <= i_end && j + tile <= j_end) {
             move_tile(i, j, tile, tile);
           } else {
@@ -168,9 +169,9 @@ void move_elements(const loop_nest& nest, std::byte* to, const std::byte* from,
       const std::int64_t columns = swapped.shape[inner];
       const std::int64_t to_step[2] = {swapped.to[inner - 1], swapped.to[inner]};
       const std::int64_t from_step[2] = {swapped.from[inner - 1], swapped.from[inner]};
-      const bool gapless = to_step[1] == item && from_step[0] == item;
+      const bool contiguous = to_step[1] == item && from_step[0] == item;
       swapped.each(inner - 1, [&](std::int64_t d, std::int64_t s) {
-        if (gapless) {
+        if (contiguous) {
           transposer_for(itemsize)(to + d, to_step[0], from + s, from_step[1], rows, columns);
         } else {
           move_tiles(move, to + d, from + s, rows, columns, to_step, from_step);
@@ -185,10 +186,9 @@ void move_elements(const loop_nest& nest, std::byte* to, const std::byte* from,
 }
 
 // --- casts
-// ----------------------------------------------------------------------------------------
 
-/// The class of a block in the middle of a cast. Unsigned and signed keep 64 bits, so that no
-/// integer loses any; every floating-point value is a double exactly.
+/// The class of the intermediate block of a cast. Integers have 64 bits, so that they are exact;
+/// every floating-point value is exact as a double.
 enum class middle { unsigned_integer, integer, floating, complex };
 
 template <class T>
@@ -198,8 +198,8 @@ T read(const std::byte* p) noexcept {
   return value;
 }
 
-/// A double becomes an integer as x86 does it, which is what NumPy's users see: towards zero, and
-/// the lowest number for what does not fit. C++ leaves that undefined.
+/// Converts a double to an integer as x86 does, and so NumPy: towards zero, and to the lowest
+/// number if it does not fit. In C++ that is undefined.
 template <class Integer>
 Integer truncate(double x) noexcept {
   constexpr double two_63 = 9223372036854775808.0;
@@ -215,7 +215,7 @@ Integer truncate(double x) noexcept {
   } else if constexpr (std::is_same_v<Integer, std::uint32_t>) {
     return static_cast<std::uint32_t>(truncate<std::int64_t>(x));
   } else {
-    // Smaller ones pass through 32 bits.
+    // Smaller ones are converted through 32 bits.
     const std::int32_t whole = x >= -2147483648.0 && x < 2147483648.0
                                    ? static_cast<std::int32_t>(x)
                                    : std::numeric_limits<std::int32_t>::min();
@@ -283,12 +283,7 @@ struct loader {
   middle through;
 };
 
-[[noreturn]] void raise_uncastable(const dtype& to, const dtype& from) {
-  throw interop_error(fault::dtype_mismatch, "typestr: " + from.name() + " cannot become " +
-                                                 to.name() +
-                                                 "; records are copied to the same record only");
-}
-
+/// Not for records, which check_copy allows to be copied to the same record only.
 loader loader_of(const dtype& type) noexcept {
   switch (type.kind()) {
     case type_class::boolean:
@@ -380,8 +375,7 @@ row_storer storer_of(const dtype& type, middle through) noexcept {
 void cast_elements(const loop_nest& nest, std::byte* to, const dtype& to_type,
                    const std::byte* from, const dtype& from_type) {
   const loader in = loader_of(from_type);
-  const row_storer store = in.load == nullptr ? nullptr : storer_of(to_type, in.through);
-  if (store == nullptr) raise_uncastable(to_type, from_type);
+  const row_storer store = storer_of(to_type, in.through);
 
   alignas(64) std::byte buffer[block * sizeof(wide_complex)];
   const int inner = std::max(nest.rank - 1, 0);
@@ -414,22 +408,18 @@ void convert_apart(const any_view& dst, const any_view& src) {
 void convert_on_host(const any_view& dst, const any_view& src) {
   detail::check_copy(dst, src);
   if (dst.size() == 0) return;
-  const bool overlap = dst.first_byte() < src.last_byte() && src.first_byte() < dst.last_byte();
-  if (!overlap) return convert_apart(dst, src);
-  if (dst.data() == src.data() && dst.dtype() == src.dtype() && dst.layout() == src.layout())
-    return;
+  if (!detail::overlap(dst, src)) return convert_apart(dst, src);
+  if (detail::is_same(dst, src)) return;
 
   layout packed;
   if (layout::c_order(src.layout().shape(), src.dtype().itemsize(), packed) != fault::none) {
-    throw std::length_error("copy: the elements do not fit into memory");
+    throw std::length_error("copy: not enough host memory for the elements");
   }
   // Default-initialised: the bytes are written at once.
   const std::unique_ptr<std::byte[]> bytes(new std::byte[src.nbytes()]);
   any_view temporary;
-  const fault f = any_view::make(bytes.get(), src.dtype(), std::move(packed), usm_kind::unknown,
-                                 false, temporary);
-  if (f != fault::none)
-    throw interop_error(f, std::string(field_of(f)) + ": " + std::string(message(f)));
+  detail::require_valid(any_view::make(bytes.get(), src.dtype(), std::move(packed),
+                                       usm_kind::unknown, false, temporary));
   convert_apart(temporary, src);
   convert_apart(dst, temporary);
 }

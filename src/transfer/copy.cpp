@@ -1,11 +1,13 @@
-// Decides how far a queue reaches, and so which path a copy takes.
+// Chooses the path of a copy by the memory that its queue can access.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/copy.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
+#include "core/format.hpp"
 #include "memory/ready.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/traced_queue.hpp"
@@ -43,9 +45,10 @@ bool reaches(const sycl::queue& queue, const array& a) {
 
 void require_reach(const sycl::queue& queue, const array& a, const char* side) {
   if (reaches(queue, a)) return;
-  throw std::invalid_argument(std::string("queue: its device does not reach the ") + side +
-                              ", which is " + name(a.kind()) +
-                              " memory of another context or device; pass a queue of that one");
+  throw std::invalid_argument(detail::format(
+      "queue: its device cannot access the {}, which is {} memory of another context "
+      "or device; pass a queue of that one",
+      side, name(a.kind())));
 }
 
 const sycl::queue& queue_for_copy(const array& dst, const array& src) {
@@ -54,9 +57,9 @@ const sycl::queue& queue_for_copy(const array& dst, const array& src) {
              : dst.queue();
 }
 
-/// Memory of two devices of one context, by the driver where it can. It moves bytes alone: what is
-/// strided or cast is packed on its own device first, and taken apart on the other. False where the
-/// driver cannot.
+/// Copies between two devices of one context, if the driver can; false otherwise. It copies only
+/// bytes: strided and cast elements are packed on their own device first, and unpacked on the
+/// other.
 bool copy_by_driver(command_chain& commands, const array& dst, const array& src, const array& far) {
   const any_view& to = dst.elements();
   const any_view& from = src.elements();
@@ -83,12 +86,12 @@ bool copy_by_driver(command_chain& commands, const array& dst, const array& src,
     commands.finish();
     copy(dst, landed);
     return true;
-  } catch (const sycl::exception&) {  // no way from one of these devices to the other
+  } catch (const sycl::exception&) {  // the driver cannot copy between these devices
     return false;
   }
 }
 
-/// One side is out of reach of the queue: another device's, or another context's.
+/// The queue cannot access one side: it belongs to another device or context.
 void copy_between(command_chain& commands, const array& dst, const array& src, bool dst_is_near) {
   const any_view& to = dst.elements();
   const any_view& from = src.elements();
@@ -96,18 +99,18 @@ void copy_between(command_chain& commands, const array& dst, const array& src, b
   if (!host_accessible(to.kind()) && !host_accessible(from.kind())) {
     if (copy_by_driver(commands, dst, src, far)) return;
     wait_for(far);
-    // Pinned blocks belong to one context, and a queue of another must not name them.
+    // Pinned blocks belong to one context; queues of another cannot use them.
     const bool same_context = far.queue().get_context() == commands.queue().get_context();
     if (same_context && detail::stage_across(commands, dst, src, dst_is_near)) return;
   }
-  // The host stands between, and waits.
+  // Through host memory; the host waits.
   if (host_accessible(to.kind()) && host_accessible(from.kind())) {
     commands.finish();
     wait_for(src);
     wait_for(dst);
     return convert_on_host(to, from);
   }
-  // Also USM that the host reaches: commands may not use memory of another context.
+  // Also for USM that the host can access: commands may not use memory of another context.
   const any_view staged = host_elements(commands, from.layout().shape(), from.dtype());
   if (dst_is_near) {
     wait(commands.before());
@@ -143,7 +146,7 @@ void submit_from_host(command_chain& commands, const array& dst, const any_view&
   from_host(commands, dst.elements(), src);
 }
 
-/// With no element to move there is still an order to keep.
+/// A copy of no elements is still ordered after its events.
 sycl::event after_all(const sycl::queue& queue, std::span<const sycl::event> depends) {
   command_chain commands(queue, false);
   commands.after(depends);
@@ -155,8 +158,8 @@ bool on_host(const array& a, std::size_t bytes) {
          (bytes <= small_bytes || detail::backend_of(a.queue()).is_host);
 }
 
-/// True if the device is made of the host's own cores and copies with all of them what the host
-/// would copy with one: a large gapless run of bytes that does not change.
+/// True if the device is the host's own cores and copies with all of them what the host would copy
+/// with one: many contiguous bytes, without a conversion.
 bool by_all_cores(const sycl::queue& queue, const any_view& dst, const any_view& src) {
   if (dst.nbytes() < large_bytes || !same_bytes(dst.dtype(), src.dtype())) return false;
   if (!make_nest(dst, src).is_one_run(dst.dtype().itemsize()) || overlap(dst, src)) return false;
@@ -287,6 +290,83 @@ array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind ki
   array out = array::empty(queue, src.elements().layout().shape().span(), std::move(type), kind);
   copy(out, src);
   return out;
+}
+
+// --- rows with a pitch: views with two dimensions, so that the copies above serve them
+
+namespace {
+
+/// The widest unsigned integer of which all of these are multiples.
+dtype word_for(std::uint64_t mix) {
+  switch (std::min(std::countr_zero(mix | 8), 3)) {
+    case 0:
+      return dtype::of<std::uint8_t>();
+    case 1:
+      return dtype::of<std::uint16_t>();
+    case 2:
+      return dtype::of<std::uint32_t>();
+    default:
+      return dtype::of<std::uint64_t>();
+  }
+}
+
+void check_rows(const any_view& elements, const pitched& where) {
+  if (where.rows == 0 || where.width == 0) return;
+  if (where.pitch < where.width && where.rows > 1) {
+    throw std::invalid_argument(
+        detail::format("pitch: {} bytes from row to row; expected at least the width of a row, {}",
+                       where.pitch, where.width));
+  }
+  const std::size_t room = detail::span_of(elements);
+  // Written without a product, which could overflow.
+  const bool fits = where.width <= room &&
+                    (where.rows == 1 || where.rows - 1 <= (room - where.width) / where.pitch);
+  if (!fits) {
+    throw interop_error(
+        fault::out_of_allocation,
+        detail::format("rows: {} rows of {} bytes with pitch {} are too long for the memory, which "
+                       "has {} bytes",
+                       where.rows, where.width, where.pitch, room));
+  }
+}
+
+/// Both sides of a copy of rows.
+std::pair<array, array> both_rows(const array& dst, const pitched& to, const array& src,
+                                  const pitched& from) {
+  return {dst.with_view(rows_of(dst.elements(), to, from, src.elements().first_byte())),
+          src.with_view(rows_of(src.elements(), from, to, dst.elements().first_byte()))};
+}
+
+}  // namespace
+
+any_view rows_of(const any_view& elements, const pitched& where, const pitched& other_where,
+                 const void* other) {
+  check_rows(elements, where);
+  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const dtype word = word_for(where.pitch | where.width | other_where.pitch |
+                              address(elements.first_byte()) | address(other));
+  const auto size = word.itemsize();
+  const auto count = [&](std::size_t bytes) { return static_cast<std::int64_t>(bytes / size); };
+  const auto rows = static_cast<std::int64_t>(where.rows);
+  layout rows_layout;
+  detail::require_valid(
+      layout::strided({rows, count(where.width)}, {count(where.pitch), 1}, size, rows_layout));
+  any_view out =
+      detail::view_of(elements.first_byte(), word, std::move(rows_layout), elements.kind());
+  return elements.read_only() ? out.as_read_only() : out;
+}
+
+sycl::event copy_2d_async(const sycl::queue& queue, const array& dst, std::size_t dst_pitch,
+                          const array& src, std::size_t src_pitch, std::size_t width,
+                          std::size_t rows, std::span<const sycl::event> depends) {
+  const auto [to, from] = both_rows(dst, {dst_pitch, width, rows}, src, {src_pitch, width, rows});
+  return copy_async(queue, to, from, depends);
+}
+
+void copy_2d(const array& dst, std::size_t dst_pitch, const array& src, std::size_t src_pitch,
+             std::size_t width, std::size_t rows) {
+  const auto [to, from] = both_rows(dst, {dst_pitch, width, rows}, src, {src_pitch, width, rows});
+  copy(to, from);
 }
 
 }  // namespace usmx

@@ -1,5 +1,5 @@
-// The paths of a copy; see copy_paths.hpp. Each is a chain of commands, with steps of the host in
-// between where the device cannot do it: those wait for what came before.
+// The paths of a copy; see copy_paths.hpp. Each is a chain of commands, with steps on the host
+// where the device cannot do it: these wait for the commands before them.
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/copy_paths.hpp"
 
@@ -19,8 +19,8 @@ bool has_few_runs(const loop_nest& nest, const dtype& type) {
   return count_runs(nest, type.itemsize()) <= few_runs;
 }
 
-/// Cast and packed by the device into memory that is laid out as `dst`, and from there in one
-/// piece. False, with nothing submitted, if `dst` has gaps or the device lacks the kernel.
+/// The device casts and packs into memory of the layout of `dst`, which is copied at once. False,
+/// with nothing submitted, if `dst` is not dense or the device has no kernel for it.
 bool pack_on_device(command_chain& commands, const any_view& dst, const any_view& src) {
   if (!is_dense(dst)) return false;
   const array packed =
@@ -45,10 +45,13 @@ bool overlap(const any_view& a, const any_view& b) noexcept {
   return a.first_byte() < b.last_byte() && b.first_byte() < a.last_byte();
 }
 
+bool is_same(const any_view& a, const any_view& b) noexcept {
+  return a.data() == b.data() && a.dtype() == b.dtype() && a.layout() == b.layout();
+}
+
 void on_device(command_chain& commands, const any_view& dst, const any_view& src) {
   if (overlap(dst, src)) {
-    if (dst.data() == src.data() && dst.dtype() == src.dtype() && dst.layout() == src.layout())
-      return;
+    if (is_same(dst, src)) return;
     const array temporary = device_elements(commands, src.layout().shape(), src.dtype());
     on_device(commands, temporary.elements(), src);
     on_device(commands, dst, temporary.elements());
@@ -61,7 +64,7 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
   try {
     copy_by_kernel(commands, dst, src, nest);
   } catch (const build_error&) {
-    // Without a compiler, or without the type on this device, the elements take the long way.
+    // Without a compiler, or without the type on this device, the host converts.
     const any_view staged = host_elements(commands, src.layout().shape(), src.dtype());
     if (host_accessible(src.kind())) {
       commands.finish();
@@ -86,7 +89,7 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
     if (has_few_runs(nest, src.dtype())) return copy_runs(commands, dst, src, nest);
   }
   if (!commands.is_blocking() && pack_on_device(commands, dst, src)) return;
-  // Bytes between the elements may come along as long as they are not many.
+  // Bytes between the elements are copied too, if they are few.
   const std::size_t span = span_of(src);
   if (span <= std::max(2 * src.nbytes(), small_bytes)) {
     const array all = host_bytes(commands, span);
@@ -110,7 +113,7 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
 
 void from_host(command_chain& commands, const any_view& dst, const any_view& src) {
   if (stage_from_host(commands, dst, src)) return;
-  // A buffer may show the very memory that is written: commands that copy may not overlap.
+  // A buffer may be a view of the destination: commands that copy must not overlap.
   if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
     const loop_nest nest = make_nest(dst, src);
     if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);

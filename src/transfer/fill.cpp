@@ -1,10 +1,10 @@
-// Transfers with nothing on the other side: one value everywhere, and what the driver is told about
-// memory that stays where it is.
+// Commands on one array: fills, prefetches and hints to the driver.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "core/format.hpp"
 #include "memory/ready.hpp"
 #include "runtime/traced_queue.hpp"
 #include "transfer/copy_paths.hpp"
@@ -20,7 +20,7 @@ using detail::is_dense;
 using detail::is_ready;
 using detail::small_bytes;
 
-/// Copies of what the caller gave, aligned as a view of it must be.
+/// A copy of the caller's element, aligned as its view must be.
 class element_bytes {
  public:
   element_bytes(const void* element, std::size_t itemsize) {
@@ -38,9 +38,8 @@ class element_bytes {
 any_view repeated(const void* element, const any_view& like, usm_kind kind) {
   const extents zero(static_cast<std::size_t>(like.rank()), 0);
   layout where;
-  const fault f = layout::strided(like.layout().shape(), zero, like.dtype().itemsize(), where);
-  if (f != fault::none)
-    throw interop_error(f, std::string(field_of(f)) + ": " + std::string(message(f)));
+  detail::require_valid(
+      layout::strided(like.layout().shape(), zero, like.dtype().itemsize(), where));
   return detail::view_of(const_cast<void*>(element), like.dtype(), std::move(where), kind)
       .as_read_only();
 }
@@ -52,7 +51,7 @@ void fill_run(command_chain& commands, void* data, const void* element, std::siz
   commands.then(commands.queue().fill(data, value, count, commands.before()));
 }
 
-/// `count` elements in a row in USM.
+/// `count` contiguous elements in USM.
 void fill_dense(command_chain& commands, std::byte* data, const std::byte* element,
                 std::size_t itemsize, std::size_t count) {
   if (std::all_of(element, element + itemsize, [&](std::byte b) { return b == element[0]; })) {
@@ -70,7 +69,8 @@ void fill_dense(command_chain& commands, std::byte* data, const std::byte* eleme
     default:
       break;
   }
-  // What the runtime has no pattern for grows by doubling.
+  // The runtime has no patterns of other sizes: copies the first element, then twice as many each
+  // time.
   const std::size_t total = itemsize * count;
   const array seed = detail::host_bytes(commands, itemsize);
   std::memcpy(seed.data(), element, itemsize);
@@ -100,8 +100,24 @@ void submit_fill(command_chain& commands, const array& dst, const std::byte* ele
 void check_queue(const sycl::queue& queue, const array& a) {
   if (queue.get_context() == a.queue().get_context()) return;
   throw std::invalid_argument(
-      "queue: of another context than the memory; pass a queue of the memory's context");
+      "queue: its context is not that of the memory; pass a queue of the memory's context");
 }
+
+/// The element of a fill, and its view as the source of a copy to all elements of `dst`. Throws if
+/// `queue` cannot fill them.
+struct fill_source {
+  fill_source(const sycl::queue& queue, const array& dst, const void* given)
+      : element(given, dst.elements().dtype().itemsize()),
+        view(repeated(element.data(), dst.elements(), usm_kind::unknown)) {
+    detail::check_copy(dst.elements(), view);
+    check_queue(queue, dst);
+  }
+  fill_source(const fill_source&) = delete;  // the view points into the element
+  fill_source& operator=(const fill_source&) = delete;
+
+  element_bytes element;
+  any_view view;
+};
 
 trace_subject subject(const sycl::queue& queue, const any_view& v) {
   return detail::traced_on(queue, {.bytes = v.nbytes(), .address = v.data(), .kind = v.kind()});
@@ -116,39 +132,33 @@ void fill(const array& dst, const void* element) { fill(dst.queue(), dst, elemen
 void fill(const sycl::queue& queue, const array& dst, const void* element,
           std::span<const sycl::event> depends) {
   const any_view& to = dst.elements();
-  element_bytes one(element, to.dtype().itemsize());
-  const any_view source = repeated(one.data(), to, usm_kind::unknown);
-  detail::check_copy(to, source);
-  check_queue(queue, dst);
+  fill_source source(queue, dst, element);
   if (to.size() == 0) return wait(depends);
   const traced record(trace_action::fill, [&] { return subject(queue, to); });
   if (host_accessible(to.kind())) {
     wait(depends);
     detail::wait_for(dst);
-    return convert_on_host(to, source);
+    return convert_on_host(to, source.view);
   }
   command_chain commands(queue, true);
   commands.after(depends);
-  run_and_wait(commands, [&](command_chain& c) { submit_fill(c, dst, one.data()); });
+  run_and_wait(commands, [&](command_chain& c) { submit_fill(c, dst, source.element.data()); });
 }
 
 sycl::event fill_async(const sycl::queue& queue, const array& dst, const void* element,
                        std::span<const sycl::event> depends) {
   const any_view& to = dst.elements();
-  element_bytes one(element, to.dtype().itemsize());
-  const any_view source = repeated(one.data(), to, usm_kind::unknown);
-  detail::check_copy(to, source);
-  check_queue(queue, dst);
+  fill_source source(queue, dst, element);
   traced record(trace_action::fill, [&] { return subject(queue, to); });
   if (host_accessible(to.kind()) && detail::is_quick(queue, to.nbytes(), depends) &&
       is_ready(dst)) {
-    convert_on_host(to, source);
+    convert_on_host(to, source.view);
     return {};
   }
   command_chain commands(queue, false, &record);
   commands.after(depends);
   if (to.size() == 0) return commands.end();
-  return run(commands, [&](command_chain& c) { submit_fill(c, dst, one.data()); });
+  return run(commands, [&](command_chain& c) { submit_fill(c, dst, source.element.data()); });
 }
 
 void memset(const array& dst, std::uint8_t value) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/loop_nest.hpp"
 #include "transfer/temporaries.hpp"
@@ -27,7 +28,7 @@ chosen_limits& chosen() {
   return c;
 }
 
-/// Chosen by hand, to see the path where nothing gains by it.
+/// Set by the program: then also used where it is not faster.
 bool is_forced() {
   chosen_limits& c = chosen();
   const std::scoped_lock lock(c.mutex);
@@ -42,14 +43,17 @@ staging_limits staging_of(const sycl::device& device) {
     const std::scoped_lock lock(c.mutex);
     if (c.limits) return *c.limits;
   }
-  // A CPU device copies from any memory at the speed of memory: a way round it only costs.
+  // A CPU device copies from any memory at the speed of memory: blocks would only cost time.
   if (detail::backend_of(device).is_host) return {.from = staging_limits::never};
   return {};
 }
 
 void set_staging(std::optional<staging_limits> limits) {
   if (limits && (limits->block == 0 || limits->blocks < 2)) {
-    throw std::invalid_argument("staging: needs two blocks or more, of one byte or more");
+    throw std::invalid_argument(
+        detail::format("staging: {} blocks of {} bytes are not supported; expected at least 2 "
+                       "blocks of at least 1 byte",
+                       limits->blocks, limits->block));
   }
   chosen_limits& c = chosen();
   const std::scoped_lock lock(c.mutex);
@@ -59,14 +63,14 @@ void set_staging(std::optional<staging_limits> limits) {
 namespace detail {
 namespace {
 
-/// One pinned block, what the device has to do with it, and what the host has to do after that.
+/// One pinned block, the device's command on it, and what the host does after that.
 struct slot {
   array block;
   std::optional<sycl::event> command;
-  any_view rest;  // where the host puts what has arrived
+  any_view rest;  // where the host copies the block to
 };
 
-/// Nothing if a copy of so many bytes is better made without.
+/// Empty if a copy of so many bytes is faster without blocks.
 std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::size_t itemsize,
                              std::int64_t& most) {
   std::vector<slot> slots;
@@ -81,13 +85,14 @@ std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::si
       commands.keep(slots.back().block);
     }
   } catch (const std::exception&) {
-    // No pinned memory, or none left: two blocks are a pipeline, with less there are other ways.
+    // No pinned memory, or none left: a pipeline needs two blocks; with less, another path is used.
     if (slots.size() < 2) slots.clear();
   }
   return slots;
 }
 
-/// Bytes with bytes, where nothing is converted: rows are then cut wherever a block is full.
+/// Makes both views bytes if nothing is converted and both are contiguous, so that parts fill their
+/// blocks.
 bool as_bytes(any_view& dst, any_view& src) {
   if (!same_bytes(dst.dtype(), src.dtype())) return false;
   const loop_nest nest = make_nest(dst, src);
@@ -100,7 +105,7 @@ bool as_bytes(any_view& dst, any_view& src) {
   return true;
 }
 
-/// Lets the device work on a block; the first commands wait for what came before the chain.
+/// Submits the command for a block; the first commands wait for those before the chain.
 template <class Submit>
 void start(slot& s, command_chain& commands, const std::vector<sycl::event>& before,
            const Submit& submit) {
@@ -182,7 +187,7 @@ bool stage_across(command_chain& commands, const array& dst, const array& src, b
   std::vector<slot> slots = make_slots(commands, to.nbytes(), 1, most);
   if (slots.empty()) return false;
 
-  // Everything on the far queue is waited for in here, so its events need not be told.
+  // This waits for everything on the far queue, so the chain need not know its events.
   submission beyond(dst_is_near ? src.queue() : dst.queue());
   beyond.keep(dst_is_near ? src : dst);
   sycl::queue& far = beyond.queue();
@@ -204,7 +209,7 @@ bool stage_across(command_chain& commands, const array& dst, const array& src, b
     });
     for (slot& s : slots) finish(s);
   } catch (...) {
-    wait(emptier);  // the blocks go now
+    wait(emptier);  // the blocks are freed now
     throw;
   }
   return true;

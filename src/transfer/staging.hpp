@@ -1,6 +1,5 @@
-// Large copies from and to memory of the host that the device does not reach by itself: in pieces,
-// through a few blocks of pinned memory, so that the host fills one while the device empties
-// another.
+// Large copies between a device and pageable host memory: in parts, through a few blocks of pinned
+// memory, so that the host fills one while the device empties another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,24 +12,24 @@
 
 namespace usmx::detail {
 
-/// Both do nothing and return false where another way is better: see usmx::staging_of. They wait
-/// for their commands, so only chains of somebody who waits anyway come here. The device's side
-/// must be in C order, or both sides be one run of the same bytes.
+/// Both do nothing and return false where another path is better: see usmx::staging_of. They wait
+/// for their commands, so only blocking chains use them. The device's side must be C-contiguous, or
+/// both sides contiguous with the same bytes.
 bool stage_from_host(command_chain& commands, const any_view& dst, const any_view& src);
 bool stage_to_host(command_chain& commands, const any_view& dst, const any_view& src);
 
 /// Between memory of two devices, or of two contexts: the far side's queue fills blocks that the
-/// near side's empties, or the other way round. Waits for everything. Both sides must be one run of
-/// the same bytes; false, and nothing has happened, where they are not or blocks do not help.
+/// near side's empties, or the reverse. Waits for everything. Both sides must be contiguous with
+/// the same bytes; false, with nothing submitted, if they are not or blocks do not help.
 bool stage_across(command_chain& commands, const array& dst, const array& src, bool dst_is_near);
 
-/// Whether a copy to pageable memory of the host goes through blocks: a driver that has pinned
-/// memory of its own does it faster, unless elements are converted on the way.
+/// Whether a copy to pageable memory of the host uses blocks: a driver with pinned memory of its
+/// own is faster, unless elements are converted.
 inline bool stages_to_host(const backend_row& row, bool converts) noexcept {
   return converts || !row.copies_to_host_by_driver;
 }
 
-/// Cuts both views, of one shape, into parts of at most `most` elements, in C order.
+/// Divides both views, of one shape, into parts of at most `most` elements, in C order.
 template <class Visit>
 void for_each_part(const any_view& a, const any_view& b, std::int64_t most, const Visit& visit) {
   if (a.size() <= most) {

@@ -4,27 +4,22 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <utility>
 
+#include "core/format.hpp"
 #include "runtime/backend.hpp"
 
 namespace usmx::detail {
 namespace {
 
-void check(fault code) {
-  if (code == fault::none) return;
-  throw interop_error(code, std::string(field_of(code)) + ": " + std::string(message(code)));
-}
-
-/// A pointer that the driver gave is dear, and only a device with its own memory gains by it.
+/// Pinned memory is slow to allocate, and only faster for devices with their own memory.
 bool wants_pinned(const sycl::queue& queue) { return !backend_of(queue).is_host; }
 
 }  // namespace
 
 any_view view_of(void* data, const dtype& type, layout where, usm_kind kind) {
   any_view out;
-  check(any_view::make(data, type, std::move(where), kind, false, out));
+  require_valid(any_view::make(data, type, std::move(where), kind, false, out));
   return out;
 }
 
@@ -35,7 +30,7 @@ any_view bytes_at(void* data, std::size_t count, usm_kind kind) {
 
 layout packed_layout(const extents& shape, const dtype& type) {
   layout out;
-  check(layout::c_order(shape, type.itemsize(), out));
+  require_valid(layout::c_order(shape, type.itemsize(), out));
   return out;
 }
 
@@ -55,11 +50,11 @@ array host_bytes(command_chain& commands, std::size_t count) {
     try {
       const std::int64_t shape[] = {static_cast<std::int64_t>(bytes)};
       array pinned = array::empty(commands.queue(), shape, dtype(), usm_kind::host);
-      pinned.wait();  // a pool may give what earlier commands still use, since later ones wait
+      pinned.wait();  // a pool may return memory that earlier commands still use
       commands.keep(pinned);
       return pinned;
     } catch (const std::exception&) {
-      // No pinned memory, or none left: a copy from any other is slower, but a copy.
+      // No pinned memory, or none left: a copy from other memory is slower, but possible.
     }
   }
   std::unique_ptr<std::byte[]> plain(new std::byte[bytes]);

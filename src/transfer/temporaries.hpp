@@ -1,5 +1,5 @@
-// Memory for the time of one transfer, on either side, and the views of it. It lives until the
-// last command of the transfer has passed, also if nobody waits for that.
+// Temporary memory of one transfer, on either side, and views of it. It lives until the last
+// command of the transfer has ended, also if no thread waits for that.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace usmx::detail {
 
-/// A view that is known to be right. Throws interop_error if it is not.
+/// A checked view. Throws interop_error.
 any_view view_of(void* data, const dtype& type, layout where, usm_kind kind);
-/// Bytes in a row.
+/// Contiguous bytes.
 any_view bytes_at(void* data, std::size_t count, usm_kind kind);
 layout packed_layout(const extents& shape, const dtype& type);
 /// From the lowest byte of an element to the highest.
@@ -20,10 +20,10 @@ std::size_t span_of(const any_view& v) noexcept;
 /// The view `like`, but with its lowest byte at `base`.
 any_view moved_to(void* base, const any_view& like, usm_kind kind);
 
-/// Bytes that the host writes or reads, and that the commands may use: pinned memory where the
-/// device has a memory of its own, which it copies faster; contents undefined.
+/// Bytes that the host and the commands may use, uninitialised: pinned memory if the device has its
+/// own memory, because that is copied faster.
 array host_bytes(command_chain& commands, std::size_t count);
-/// Packed elements in such memory, of kind `unknown`: what a host reads and writes.
+/// Packed elements in such memory, of kind `unknown`: the host reads and writes them.
 any_view host_elements(command_chain& commands, const extents& shape, const dtype& type);
 /// Packed elements in device memory.
 array device_elements(command_chain& commands, const extents& shape, const dtype& type);

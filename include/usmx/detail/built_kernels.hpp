@@ -1,4 +1,4 @@
-// The kernels that were made of one text, one for each place: every launch begins with finding the
+// The kernels of one text, one for each context and device: every launch begins with finding the
 // one for its queue.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,8 +30,8 @@ class built_kernels {
     }
     return nullptr;
   }
-  /// The same, made by `make()` if there is none; what `make` throws passes through. Of two threads
-  /// that make one at once, one keeps its own in vain.
+  /// The same, made by `make()` if there is none; exceptions of `make` are passed on. If two
+  /// threads make one at the same time, one of them is not used.
   template <class Make>
   const kernel& get(const sycl::queue& queue, Make&& make) {
     if (const kernel* const found = find(queue)) return *found;

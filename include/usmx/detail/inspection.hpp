@@ -1,5 +1,5 @@
-// What tests of libusmx reach into it for: the forms that kernels have on devices that are not
-// there, and the texts that were compiled.
+// For tests of libusmx: the forms of kernels for devices that the machine does not have, and the
+// texts that were compiled.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace usmx::detail {
 
-/// Kernels are written and cut from now on as for the devices of this backend ("cuda", ...); ""
-/// ends it. Throws std::invalid_argument for a name that no backend has.
+/// From now on kernels are generated and their ranges divided as for devices of this backend
+/// ("cuda", ...); "" ends it. Throws std::invalid_argument for other names.
 void use_forms_of(std::string_view backend);
 
 /// A text as the compiler gets it, without the prelude.
@@ -18,7 +18,7 @@ struct compiled_text {
   std::string source;
   std::vector<std::string> options;
 };
-/// Starts to keep what is compiled, or stops and forgets it.
+/// Starts to keep texts that are compiled, or stops and drops them.
 void keep_compiled_texts(bool keep);
 std::vector<compiled_text> kept_compiled_texts();
 

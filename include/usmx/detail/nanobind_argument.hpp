@@ -1,5 +1,5 @@
-// How an argument of a Python function becomes an array: the part of usmx/nanobind.hpp that is no
-// caster.
+// How an argument of a Python function becomes an array: what the casters of usmx/nanobind.hpp
+// share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -55,7 +55,7 @@ class refusal {
   refusal(const refusal&) = delete;
   refusal& operator=(const refusal&) = delete;
   ~refusal() {
-    // Nobody asked for the reason: nb::try_cast, or a container that looks for another type.
+    // The caller did not use the reason: nb::try_cast, or a container that tries another type.
     if (is_shown_ && PyErr_Occurred() == shown_type_) PyErr_Clear();
   }
 

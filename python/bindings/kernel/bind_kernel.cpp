@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "kernel/kernel_arguments.hpp"
+#include "kernel/source/kernel_signature.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"

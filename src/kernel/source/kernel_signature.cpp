@@ -1,6 +1,8 @@
-// Reads the parameters of kernels from their source. The runtime knows how many a kernel has but
-// not of what type, and a wrong one is undefined behaviour, so the text is the only place to ask.
+// Reads the parameters of kernels from their source. The runtime knows their number but not their
+// types, and a wrong type is undefined behaviour, so only the text can tell.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernel/source/kernel_signature.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,18 +10,18 @@
 #include <limits>
 #include <map>
 
+#include "core/format.hpp"
 #include "kernel/source/kernel_text.hpp"
-#include "usmx/kernel.hpp"
 
 namespace usmx::detail {
 namespace {
 
 using alias_map = std::map<std::string, std::string, std::less<>>;
-/// Stands among the aliases if the names of the prelude are visible without their scope.
+/// An alias of this name means that the names of the prelude are visible without their scope.
 constexpr std::string_view using_usmx = "namespace usmx";
 
-/// "A=B" of -DA=B, object-like #defines, `using A = B;` and `typedef B A;`. Scopes are not told
-/// apart: a name with two meanings becomes a type that is not known.
+/// "A=B" of -DA=B, object-like #defines, `using A = B;` and `typedef B A;`. Scopes are not
+/// distinguished: a name with two meanings becomes an unknown type.
 alias_map aliases_of(std::string_view text, std::span<const std::string> options) {
   alias_map aliases;
   const auto add = [&](std::string_view name, std::string_view meaning) {
@@ -159,8 +161,8 @@ declaration read_type(token_list words, const alias_map& aliases, int depth = 0)
   return d;
 }
 
-/// The structs that a text defines, with their padding, by name. One that cannot be read for
-/// certain, or that is there twice, has no type.
+/// The structs that a text defines, with their padding, by name. One that cannot be read with
+/// certainty, or that is defined twice, has no type.
 struct known_struct {
   std::optional<dtype> type;
   std::size_t alignment = 1;
@@ -170,12 +172,12 @@ using struct_map = std::map<std::string, known_struct, std::less<>>;
 void pad(dtype::fields& members, std::size_t& size, std::size_t alignment) {
   const auto gap = (alignment - size % alignment) % alignment;
   dtype bytes;
-  if (gap == 0 || dtype::parse("|V" + std::to_string(gap), bytes) != fault::none) return;
+  if (gap == 0 || dtype::parse(format("|V{}", gap), bytes) != fault::none) return;
   members.push_back({"", "", bytes, {}});
   size += gap;
 }
 
-/// The struct with this body; without a type if there is more in it than plain members.
+/// The struct with this body; without a type if it has more than plain members.
 known_struct read_struct(std::string_view body, const alias_map& aliases,
                          const struct_map& structs) {
   known_struct made;
@@ -184,7 +186,7 @@ known_struct read_struct(std::string_view body, const alias_map& aliases,
   for (; !trim(body).empty(); body.remove_prefix(std::min(body.find(';') + 1, body.size()))) {
     if (body.find(';') == std::string_view::npos) return {};
     auto words = tokens_of(body.substr(0, body.find(';')));
-    // The type, then names that commas part, each with its lengths.
+    // The type, then names with their lengths, separated by commas.
     auto word = words.begin();
     while (word != words.end() && (word == words.begin() || is_builtin(*word))) ++word;
     const auto found = structs.find(words.empty() ? std::string_view() : words[0]);
@@ -341,7 +343,7 @@ std::vector<kernel_parameter> read_parameters(std::string_view list, const alias
   return parameters;
 }
 
-/// The number of dimensions that stands before a kernel's name, in either form; 0 if there is none.
+/// The number of dimensions before a kernel's name, in either form; 0 if there is none.
 int read_rank(std::string_view declaration) {
   for (const std::string_view form : {"USMX_KERNEL(", "nd_range_kernel<"}) {
     const auto found = declaration.rfind(form);
@@ -360,7 +362,7 @@ std::vector<signature> read_signatures(std::string_view source,
   const auto text = without_comments(joined.text);
   const std::string_view view = text;
   const auto aliases = aliases_of(view, options);
-  // With SYCL's headers kernels are what the text makes them.
+  // With SYCL's headers the text itself declares kernels, without wrappers.
   const auto structs = includes_sycl(source) ? struct_map() : structs_of(view, aliases);
   std::vector<signature> found;
   std::size_t begin = 0;  // of the declaration at hand

@@ -31,7 +31,7 @@ std::size_t raw_string_end(std::string_view text, std::size_t i) {
 /// The end of the string or character that begins at `i`; `i` if there is none.
 std::size_t literal_end(std::string_view text, std::size_t i) {
   const char quote = text[i];
-  // Between digits it is no quote: 1'000.
+  // Between digits it is a separator: 1'000.
   if (quote != '"' && (quote != '\'' || (i > 0 && is_word(text[i - 1])))) return i;
   auto end = i + 1;
   while (end < text.size() && text[end] != quote && text[end] != '\n') {
@@ -53,7 +53,7 @@ joined_text without_splices(std::string_view source) {
   joined.text.reserve(source.size());
   for (std::size_t i = 0; i < source.size();) {
     if (source[i] == '\\') {
-      // Compilers take one with blanks behind it as well.
+      // Compilers also accept blanks after it.
       const auto newline = source.find_first_not_of(" \t\v\f\r", i + 1);
       if (newline != std::string_view::npos && source[newline] == '\n') {
         i = newline + 1;

@@ -1,4 +1,4 @@
-// What the readers of a kernel's text share: its words, without what is no code.
+// What the readers of a kernel's text share: its words, without comments and literals.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace usmx::detail {
 
-/// A text whose lines that end with a backslash are joined with the next, as the compiler joins
-/// them before it looks at anything.
+/// A text in which lines that end with a backslash are joined with the next, as the compiler does
+/// first of all.
 struct joined_text {
   std::string text;
-  /// Where in the joined text something was left out, and how much up to there.
+  /// Where in the joined text something was left out, and how many characters up to there.
   std::vector<std::pair<std::size_t, std::size_t>> cuts;
 
-  /// Where the source has what the joined text has at `offset`.
+  /// The offset in the source of `offset` in the joined text.
   std::size_t in_source(std::size_t offset) const;
 };
 joined_text without_splices(std::string_view source);
 
-/// A directive without its comments: of `#include <cmath>`, in whatever spelling, "include" and
+/// A directive without its comments: of `#include <cmath>`, in any spelling, "include" and
 /// "<cmath>".
 struct directive {
   std::string name, rest;
@@ -39,7 +39,7 @@ bool is_space(char c);
 std::string_view trim(std::string_view s);
 
 using token_list = std::vector<std::string_view>;
-/// Words (with their :: parts and template arguments glued on) and single other characters.
+/// Words, with their :: parts and template arguments, and other single characters.
 token_list tokens_of(std::string_view s);
 
 /// The position after the bracket that closes the one at `open`, or npos.

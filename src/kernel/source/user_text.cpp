@@ -1,10 +1,12 @@
-// Finds the marks in a source and moves the compiler's messages into what stands between them.
+// Finds the marks in a source and converts the compiler's messages to places between them.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/source/user_text.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <vector>
+
+#include "core/format.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -106,11 +108,10 @@ build_error in_marked_text(std::string_view source, const build_error& e) {
     for (const auto& piece : pieces) {
       if (!piece.has(offset)) continue;
       const auto inside = piece.within(offset);
-      const auto said = std::string(piece.argument) + ":" + std::to_string(inside.line) + ":" +
-                        std::to_string(inside.column) + ":" + without_own_names(line);
+      const auto said = format("{}:{}:{}:{}", piece.argument, inside.line, inside.column,
+                               without_own_names(line));
       if (first.empty() && line.starts_with(" error:")) first = said;
-      messages += said + "\n  " + std::string(piece.line(inside.line)) + "\n  " +
-                  std::string(inside.column - 1, ' ') + "^\n";
+      messages += format("{}\n  {}\n  {:>{}}\n", said, piece.line(inside.line), "^", inside.column);
     }
   }
   if (first.empty()) return e;

@@ -1,5 +1,5 @@
-// What a user wrote, inside of a text that was generated around it: marked there, so that what the
-// compiler says about the one can be said about the other.
+// Marks what a user wrote inside a generated text, so that the compiler's messages about the
+// generated text become messages about the user's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace usmx::detail {
 
-/// `text` between comments that name the argument it came by: "map_expr".
+/// `text` between comments that name the argument which held it: "map_expr".
 std::string marked(std::string_view argument, std::string_view text);
 
-/// The error of a compilation of `source`, with those messages that are about marked text, in its
-/// lines: "map_expr:1:5: error: ...". The same error if there are none.
+/// The error of a compilation of `source`, with the messages about marked text only, with line
+/// numbers in that text: "map_expr:1:5: error: ...". The same error if there are none.
 build_error in_marked_text(std::string_view source, const build_error& e);
 
 }  // namespace usmx::detail

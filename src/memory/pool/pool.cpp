@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "memory/pool/pool_parts.hpp"
 #include "memory/pressure.hpp"
@@ -48,6 +49,18 @@ std::uint32_t next_shard() noexcept {
                "was it freed twice, or allocated from another resource?\n",
                p);
   std::abort();
+}
+
+/// Every pool of the process, so that a memory snapshot is complete.
+struct pool_list {
+  // Held while pools are visited, so that none of them is destroyed meanwhile.
+  detail::guarded_mutex mutex{detail::guarded_mutex::rank::lists};
+  std::vector<pool_resource*> pools;
+};
+
+pool_list& all_pools() {
+  static auto& only = *new pool_list;  // never destroyed: pools may outlive every static object
+  return only;
 }
 
 }  // namespace
@@ -274,9 +287,15 @@ void pool_resource::parts::gather() noexcept {
 
 pool_resource::pool_resource(std::shared_ptr<memory_resource> upstream, pool_limits limits)
     : parts_(std::make_unique<parts>(std::move(upstream), limits)) {
-  detail::add_pool(*this);
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  all.pools.push_back(this);
 }
-pool_resource::~pool_resource() { detail::remove_pool(*this); }
+pool_resource::~pool_resource() {
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  std::erase(all.pools, this);
+}
 
 usm_kind pool_resource::kind() const noexcept { return parts_->kind; }
 sycl::context pool_resource::context() const { return parts_->context; }
@@ -309,6 +328,16 @@ bool pool_resource::do_try_deallocate(void* p, std::size_t, std::size_t) noexcep
 bool pool_resource::do_resize(void* p, std::size_t, std::size_t alignment,
                               std::size_t other_bytes) noexcept {
   return parts_->resize(static_cast<std::byte*>(p), other_bytes, alignment);
+}
+
+std::vector<held_pool> held_pools() {
+  pool_list& all = all_pools();
+  const std::scoped_lock lock(all.mutex);
+  std::vector<held_pool> out;
+  for (const pool_resource* pool : all.pools) {
+    out.push_back({pool->kind(), pool->device(), pool->stats(), pool->snapshot()});
+  }
+  return out;
 }
 
 }  // namespace usmx

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/pool/pool_parts.hpp"
 #include "memory/pressure.hpp"
@@ -66,8 +67,8 @@ pool_resource::parts::~parts() {
 
 void pool_resource::parts::fail(const pool_request& r, const std::string& cause) {
   const pool_stats now = stats();
-  std::string text = "the pool holds " + detail::amount(now.held) + ", of which " +
-                     std::to_string(now.blocks) + " blocks use " + detail::amount(now.used);
+  std::string text = detail::format("the pool holds {}, of which {} blocks use {}",
+                                    detail::amount(now.held), now.blocks, detail::amount(now.used));
   if (limits.most != std::numeric_limits<std::size_t>::max()) {
     text += ", and may hold " + detail::amount(limits.most);
   }

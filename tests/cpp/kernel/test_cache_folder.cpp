@@ -125,7 +125,7 @@ TEST(CacheFolder, AFolderThatOthersMayWriteIsNotUsed) {
   CHECK(usmx::cached_programs().empty());
   CHECK_EQUAL(usmx::clear_cached_programs(), 0u);
   CHECK_EQUAL(usmx::program_cache_problem(),
-              std::string("other users may write to it; chmod go-w makes it safe"));
+              std::string("is writable by other users; chmod go-w makes it safe"));
   fs::permissions(folder.own(), fs::perms::others_write, fs::perm_options::remove);
   CHECK(is_loaded(run(source)));
 }
@@ -136,8 +136,7 @@ TEST(CacheFolder, AFolderThatIsALinkIsNotUsed) {
   fs::create_directory_symlink(folder.path() / "elsewhere", folder.own());
   CHECK(is_compiled(run(unique(add))));
   CHECK(fs::is_empty(folder.path() / "elsewhere"));
-  CHECK_EQUAL(usmx::program_cache_problem(),
-              std::string("is no folder, or a symbolic link to one"));
+  CHECK_EQUAL(usmx::program_cache_problem(), std::string("is not a folder, or is a symbolic link"));
 }
 
 TEST(CacheFolder, WhatIsBehindALinkIsNeitherReadNorWritten) {

@@ -11,6 +11,7 @@
 
 #include "check.hpp"
 #include "gate.hpp"
+#include "kernel/source/kernel_signature.hpp"
 #include "messages.hpp"
 
 namespace {
@@ -83,7 +84,7 @@ BEGIN(float* out, float number) { out[usmx::global_id()] = number; }
   k.launch(q, 3, {x, 1.5f}).wait();
   CHECK_EQUAL(at<float>(x)[2], 1.5f);
   CHECK(contains(message_of<usmx::interop_error>([&] { k.launch(q, 3, {x, 2}); }),
-                 "argument 1 of kernel 'told' (float number): has type int32, expected float32"));
+                 "argument 1 of kernel 'told' (float number): has type int32; expected float32"));
 }
 
 TEST(Program, ComputesWhatItsSourceSays) {
@@ -418,8 +419,8 @@ TEST(Launch, RefusesWrongArgumentsBeforeTheRuntimeSeesThem) {
   CHECK(contains(says({1.0f, x, y, y}), "takes 3 arguments, got 4"));
   CHECK(contains(says({x, x, y}), "argument 0 of kernel 'axpy' (float a)"));
   CHECK(contains(says({1.0f, 1.0f, y}), "(const float* x)"));
-  CHECK(contains(says({1.0, x, y}), "has type float64, expected float32"));
-  CHECK(contains(says({1.0f, x, wrong}), "has elements of float64, expected float32"));
+  CHECK(contains(says({1.0, x, y}), "has type float64; expected float32"));
+  CHECK(contains(says({1.0f, x, wrong}), "has elements of float64; expected float32"));
   const auto frozen = y.with_view(y.elements().as_read_only());
   CHECK(contains(says({1.0f, x, frozen}), "read-only"));
   k.launch(q, 8, {1.0f, frozen, y}).wait();  // a pointer to const takes it

@@ -133,18 +133,18 @@ TEST(KernelLocal, RefusesWhatDoesNotFit) {
   const auto says = [&](const auto& f) { return check::message_of<std::exception>(f); };
   CHECK_EQUAL(says([&] { k.launch(q, groups, {a, doubles}); }),
               "argument 1 of kernel 'reverse' (usmx::local_view<float, 1> tile): has elements of "
-              "float64, expected float32");
+              "float64; expected float32");
   CHECK_EQUAL(says([&] { k.enqueue(q, groups, {a, square}); }),
               "argument 1 of kernel 'reverse' (usmx::local_view<float, 1> tile): has 2 "
-              "dimensions, expected 1");
+              "dimensions; expected 1");
   CHECK_EQUAL(says([&] { k.launch(q, groups, {a, none}); }),
-              "argument 1 of kernel 'reverse' (usmx::local_view<float, 1> tile): has shape (0,), "
+              "argument 1 of kernel 'reverse' (usmx::local_view<float, 1> tile): has shape (0,); "
               "expected lengths of at least 1");
   CHECK(says([&] { k.launch(q, groups, {a, huge}); })
-            .find("takes 4398046511104 bytes, the device "
+            .find("takes 4398046511104 bytes; the device "
                   "has") != std::string::npos);
   CHECK(says([&] { k.launch(q, groups, {a, a}); })
-            .ends_with("expected local memory, by type and "
+            .ends_with("expected local memory, with a type and "
                        "shape"));
   CHECK(says([&] { k.launch(q, groups, {good, good}); }).find("(float* a): is local memory") !=
         std::string::npos);

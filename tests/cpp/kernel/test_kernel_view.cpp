@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "kernel/source/kernel_signature.hpp"
 #include "usmx/error.hpp"
 
 namespace {

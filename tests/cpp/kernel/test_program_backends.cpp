@@ -80,9 +80,10 @@ TEST(ProgramBackends, StructuresByValueAreRefusedBeforeACompilerEnds) {
   CHECK_EQUAL(refusal("float helper(vec v) { return v.x; }\nUSMX_KERNEL(1) f(float* x) {}"),
               std::string());
   CHECK_EQUAL(refusal("USMX_KERNEL(1) f(vec v, float* x) {}"),
-              std::string("kernel 'f', parameter 'vec v': cuda takes no structure by value; "
-                          "expected a number, a pointer, or, in a kernel that begins with "
-                          "USMX_KERNEL(rank), a structure of numbers that the source defines"));
+              std::string("kernel 'f', parameter 'vec v': structures by value are not "
+                          "supported by cuda; expected a number, a pointer, or, in a kernel that "
+                          "begins with USMX_KERNEL(rank), a structure of numbers that the source "
+                          "defines"));
   CHECK(!refusal("USMX_KERNEL(1) f(std::complex<float> z, float* x) {}").empty());
   // Nothing takes it apart in a kernel of this form.
   const std::string free =
@@ -96,8 +97,8 @@ TEST(ProgramBackends, MoreGroupsThanTheDeviceTakesAreNamed) {
   const std::size_t tall[] = {131072, 64}, wide[] = {64, 131072}, local[] = {1, 64};
   CHECK_EQUAL(groups(cuda, usmx::launch_range(tall, local)),
               std::string("range: (131072, 64) in groups of (1, 64) has 131072 groups along axis "
-                          "0, cuda takes at most 65535 there in kernel 'f'; take larger groups, or "
-                          "put the longest axis last"));
+                          "0 of kernel 'f'; cuda supports at most 65535 there. Use larger groups, "
+                          "or put the longest axis last"));
   CHECK_EQUAL(groups(cuda, usmx::launch_range(wide, local)), std::string());
   CHECK_EQUAL(groups(cpu, usmx::launch_range(tall, local)), std::string());
   const std::size_t most[] = {65535, 1}, one[] = {1, 1};
@@ -141,9 +142,9 @@ TEST(ProgramBackends, APlainRangeThatHasNoSuchGroupsIsRefused) {
     said = e.what();
   }
   CHECK_EQUAL(said,
-              "range: (65537, 4) has 65537 work-items along axis 0, which cannot be cut into at "
-              "most 65535 groups of equal size, as cuda needs it in kernel 'f'; put the longest "
-              "axis last, or round it up");
+              "range: (65537, 4) has 65537 work-items along axis 0 of kernel 'f', which cannot "
+              "be divided into at most 65535 equal groups, the limit of cuda; put the longest axis "
+              "last, or round it up");
   CHECK(usmx::detail::fit_groups(cpu, "f", sycl::range<2>(65537, 4), 1024).local().empty());
 }
 

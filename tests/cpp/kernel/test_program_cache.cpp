@@ -219,13 +219,13 @@ TEST(ProgramCache, SettingsComeFromTheEnvironment) {
   for (const char* text : {"-1", "1KB", "K", "many", "99999999999999999999", "99999999999999G"}) {
     setenv("USMX_CACHE_SIZE", text, 1);
     CHECK_EQUAL(message_of([] { settings::from_environment(); }),
-                "USMX_CACHE_SIZE: is \"" + std::string(text) +
-                    "\", expected bytes, such as 268435456 or 256M");
+                "USMX_CACHE_SIZE: '" + std::string(text) +
+                    "' is not a size; expected bytes, such as 268435456 or 256M");
   }
   unsetenv("USMX_CACHE_SIZE");
   setenv("USMX_CACHE", "yes", 1);
   CHECK_EQUAL(message_of([] { settings::from_environment(); }),
-              std::string("USMX_CACHE: is \"yes\", expected 0 (off) or 1 (on)"));
+              std::string("USMX_CACHE: 'yes' is not supported; expected 0 (off) or 1 (on)"));
   CHECK_THROWS(std::invalid_argument, program::build(usmx::default_queue(), unique(add)));
   setenv("USMX_CACHE", "1", 1);
   unsetenv("USMX_CACHE_DIR");

@@ -111,8 +111,8 @@ A = usmx.zeros(64, "f4")
         ((64, 8), (A,), TypeError, "takes 2 arguments, got 1"),
         ((64, 8), (A, 8), TypeError, "tile): is of type int; expected usmx.LocalMemory(shape"),
         ((64, 8), (A, A), TypeError, "ndarray; expected usmx.LocalMemory(shape, dtype)"),
-        ((64, 8), (A, usmx.LocalMemory(8, "f8")), TypeError, "float64, expected float32"),
-        ((64, 8), (A, usmx.LocalMemory((2, 4), "f4")), ValueError, "has 2 dimensions, expected 1"),
+        ((64, 8), (A, usmx.LocalMemory(8, "f8")), TypeError, "float64; expected float32"),
+        ((64, 8), (A, usmx.LocalMemory((2, 4), "f4")), ValueError, "has 2 dimensions; expected 1"),
         ((64, 8), (A, usmx.LocalMemory(1 << 40, "f4")), ValueError, "takes 4398046511104 bytes"),
         ((64, 8), (usmx.LocalMemory(8, "f4"),) * 2, TypeError, "(float* a): is local memory"),
         (64, (A, usmx.LocalMemory(8, "f4")), ValueError, "local range: is missing"),
@@ -127,9 +127,12 @@ def test_what_does_not_fit(key, arguments, error, words):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("usmx::local_view<const float, 1> x", "nothing could write to it, expected elements that"),
-        ("usmx::local_view<float, 1 + 0> x", "the number of dimensions must stand there"),
-        ("usmx::local_view<float*, 1> x", "elements must be of a type of numbers that"),
+        ("usmx::local_view<const float, 1> x", "local memory of const elements cannot be written"),
+        ("usmx::local_view<float, 1 + 0> x", "the number of dimensions must be an integer literal"),
+        (
+            "usmx::local_view<float*, 1> x",
+            "the element type is not supported; expected a number type",
+        ),
     ],
 )
 def test_what_cannot_be_declared(source, words):

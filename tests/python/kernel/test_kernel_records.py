@@ -176,7 +176,7 @@ WRONG = [
     (3, TypeError, "is of type int, expected one NumPy record, a ctypes.Structure or 12 bytes"),
     ((1, 2), TypeError, "is of type tuple"),
     (None, TypeError, "is of type NoneType"),
-    (usmx.zeros(3, dtype="f4"), TypeError, "is USM, expected a scalar"),
+    (usmx.zeros(3, dtype="f4"), TypeError, "is USM; expected a scalar"),
 ]
 
 
@@ -247,5 +247,7 @@ def test_a_layout_that_the_text_hides_does_not_compile():
 
 def test_a_large_struct_is_refused():
     kernel = usmx.RawKernel("struct s { char c[1025]; };\nUSMX_KERNEL(1) f(s p) {}", "f")
-    with pytest.raises(ValueError, match="has 1025 bytes, expected at most 1024; pass an array"):
+    with pytest.raises(
+        ValueError, match="has 1025 bytes; at most 1024 are supported, so pass an array"
+    ):
         kernel[1](bytes(1025))

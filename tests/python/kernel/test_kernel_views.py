@@ -159,17 +159,17 @@ def test_a_view_may_be_declared_in_any_form(form):
 ROW = usmx.zeros(8, dtype="f4")
 TAKES = "kernel 'f' ("
 WRONG = [
-    ("usmx::strided<float, 2> x", ROW, ValueError, "has 1 dimensions, expected 2"),
-    ("usmx::strided<double, 1> x", ROW, TypeError, "elements of float32, expected float64"),
-    ("usmx::dense<float, 1> x", ROW[::2], ValueError, "is strided, expected C order without gaps"),
-    ("usmx::dense<float, 2> x", usmx.zeros((2, 3), dtype="f4").T, ValueError, "is strided"),
+    ("usmx::strided<float, 2> x", ROW, ValueError, "has 1 dimensions; expected 2"),
+    ("usmx::strided<double, 1> x", ROW, TypeError, "elements of float32; expected float64"),
+    ("usmx::dense<float, 1> x", ROW[::2], ValueError, "is not C-contiguous; pass x.copy()"),
+    ("usmx::dense<float, 2> x", usmx.zeros((2, 3), dtype="f4").T, ValueError, "not C-contiguous"),
     (
         "usmx::strided<float, 1> x",
         usmx.broadcast_to(ROW, (8,)),
         ValueError,
-        "is read-only, the parameter must be a view of const elements",
+        "is read-only; the parameter must be a view of const elements",
     ),
-    ("usmx::strided<float, 1> x", 2.0, TypeError, "is of type float, expected USM"),
+    ("usmx::strided<float, 1> x", 2.0, TypeError, "is of type float; expected USM"),
     ("usmx::strided<float, 1> x", np.zeros(8, "f4"), TypeError, "expected USM"),
     ("usmx::strided<float, 2> x", usmx.memory.MemoryUSMShared(32), ValueError, "has 1 dimensions"),
     ("float* x", ROW[::2], ValueError, "declare the parameter as usmx::strided<T, N>"),
@@ -177,9 +177,9 @@ WRONG = [
         "usmx::strided<float, 1 + 1> x",
         ROW,
         ValueError,
-        "the number of dimensions must stand there as a number",
+        "the number of dimensions must be an integer literal",
     ),
-    ("usmx::strided<long double, 1> x", ROW, ValueError, "elements must be of a type of numbers"),
+    ("usmx::strided<long double, 1> x", ROW, ValueError, "element type is not supported; expected"),
 ]
 
 

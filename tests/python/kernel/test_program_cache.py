@@ -75,7 +75,7 @@ def test_processes_share_the_folder(tmp_path: Path) -> None:
 
 def test_a_setting_that_makes_no_sense_is_named(run_python: RunPython, tmp_path: Path) -> None:
     failed = run_python(ADD, env={**cache(tmp_path), "USMX_CACHE_SIZE": "lots"}, check=False)
-    assert 'ValueError: USMX_CACHE_SIZE: is "lots", expected bytes' in failed.stderr
+    assert "ValueError: USMX_CACHE_SIZE: 'lots' is not a size; expected bytes" in failed.stderr
 
 
 def test_the_command_shows_and_clears(run_python: RunPython, tmp_path: Path) -> None:
@@ -98,8 +98,10 @@ def test_the_command_says_why_the_folder_is_not_used(run_python: RunPython, tmp_
     run_python(ADD, env=cache(tmp_path))
     (tmp_path / "usmx-programs").chmod(0o777)
     assert run_python(ADD, env=cache(tmp_path)).stdout.split()[:3] == ["1", "0", "0"]
-    assert "other users may write to it; chmod go-w makes it safe" in usmx_cache(tmp_path)
-    assert json.loads(usmx_cache(tmp_path, "--json"))["problem"].startswith("other users")
+    assert "is writable by other users; chmod go-w makes it safe" in usmx_cache(tmp_path)
+    assert json.loads(usmx_cache(tmp_path, "--json"))["problem"].startswith(
+        "is writable by other users"
+    )
 
 
 KERNEL = (

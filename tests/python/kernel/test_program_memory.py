@@ -74,7 +74,7 @@ def test_a_limit_that_makes_no_sense_is_named(run_python: RunPython) -> None:
         env={"USMX_PROGRAM_MEMORY": "lots"},
         check=False,
     )
-    assert 'ValueError: USMX_PROGRAM_MEMORY: is "lots", expected bytes' in failed.stderr
+    assert "ValueError: USMX_PROGRAM_MEMORY: 'lots' is not a size; expected bytes" in failed.stderr
 
 
 def test_the_limit_is_set_and_given_back() -> None:

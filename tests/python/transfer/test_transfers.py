@@ -193,7 +193,7 @@ def test_the_queue_must_reach_a_side():
     a, b = usmx.zeros(4, usm_type="device"), usmx.zeros(4, usm_type="device")
     with pytest.raises(ValueError, match=r"queue: .*another context"):
         usmx.copy(a, b, queue=other)
-    with pytest.raises(ValueError, match=r"queue: .*another context"):
+    with pytest.raises(ValueError, match="queue: its context is not that of the memory"):
         usmx.fill(a, 1, queue=other)
     with pytest.raises(TypeError, match="depends_on: "):
         usmx.copy(a, b, depends_on=7)
