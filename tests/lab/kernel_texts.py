@@ -27,7 +27,7 @@ TESTS = Path(__file__).resolve().parents[1] / "python"
 sys.path[:0] = [str(TESTS / "package"), str(TESTS / "python_kernel")]
 
 import lab  # noqa: E402
-import test_kernel_examples  # noqa: E402
+import test_examples  # noqa: E402
 import test_kernel_intrinsics  # noqa: E402
 
 EVERY_PRELUDE_FUNCTION = Path(__file__).with_name("every_prelude_function.cpp")
@@ -188,7 +188,7 @@ def python_kernels() -> None:
     speaking[8](usmx.asarray(some("float16", 8)), 9).wait()
     for path in sorted((lab.ROOT / "examples" / "kernels").glob("*.py")):
         with contextlib.redirect_stdout(io.StringIO()):
-            test_kernel_examples.load(path).main()
+            test_examples.load(path).main()
 
 
 CASES: tuple[Callable[[], None], ...] = (
