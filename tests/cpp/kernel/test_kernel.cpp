@@ -421,6 +421,9 @@ TEST(Launch, RefusesWrongArgumentsBeforeTheRuntimeSeesThem) {
   CHECK(contains(says({1.0f, 1.0f, y}), "(const float* x)"));
   CHECK(contains(says({1.0, x, y}), "has type float64; expected float32"));
   CHECK(contains(says({1.0f, x, wrong}), "has elements of float64; expected float32"));
+  CHECK_EQUAL(
+      message_of<std::invalid_argument>([&] { k.launch(q, sycl::range<2>(4, 4), {1.0f, x, y}); }),
+      "range: (4, 4) has 2 dimensions; kernel 'axpy' needs 1");
   const auto frozen = y.with_view(y.elements().as_read_only());
   CHECK(contains(says({1.0f, x, frozen}), "read-only"));
   k.launch(q, 8, {1.0f, frozen, y}).wait();  // a pointer to const takes it

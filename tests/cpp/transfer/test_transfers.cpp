@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "copy_model.hpp"
 #include "gate.hpp"
+#include "messages.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/resources.hpp"
 #include "usmx/runtime.hpp"
@@ -460,7 +461,10 @@ TEST(Staging, IsTakenAndRightForEveryLayoutAndCast) {
   drain();
   CHECK_EQUAL(counted->now().blocks, std::size_t{0});
   set_default_resource(before);
-  CHECK_THROWS(std::invalid_argument, set_staging(staging_limits{.blocks = 1}));
+  CHECK_EQUAL(check::message_of<std::invalid_argument>(
+                  [] { set_staging(staging_limits{.block = 64, .blocks = 1}); }),
+              "staging: 1 blocks of 64 bytes are not supported; expected at least 2 blocks of at "
+              "least 1 byte");
 }
 
 TEST(Staging, WithoutPinnedMemoryACopyTakesAnotherWay) {
