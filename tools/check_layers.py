@@ -37,7 +37,6 @@ FIRST_OF_SYCL = ROOMS.index("runtime")
 WITHOUT_SOURCE = {
     "version": "core",
     "exit": "runtime",
-    "program_cache": "kernel",
     "resources": "memory",
     "umf": "memory",
     "detail/built_kernels": "kernel",

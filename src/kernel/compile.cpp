@@ -22,7 +22,7 @@
 #include <sycl/platform.hpp>
 
 #include "core/format.hpp"
-#include "kernel/program_file.hpp"
+#include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
 #include "kernel/source/kernel_signature.hpp"
 #include "runtime/backend.hpp"

@@ -14,7 +14,7 @@
 #include "kernel/compile.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_wrapper.hpp"
-#include "kernel/program_file.hpp"
+#include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
 #include "kernel/program_memory.hpp"
 #include "runtime/backend.hpp"

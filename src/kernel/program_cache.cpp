@@ -1,7 +1,7 @@
 // Stores compiled programs and the C++ of Python kernels: a record is read only if its checksum and
 // its whole key match.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/program_file.hpp"
+#include "kernel/program_cache.hpp"
 
 #include <sys/stat.h>
 

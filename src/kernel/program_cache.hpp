@@ -1,4 +1,4 @@
-// Compiled programs that processes share on disk.
+// Compiled programs on disk, for the sources that build programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
