@@ -22,6 +22,7 @@ EXCLUDED = {
     "nothing_of_a_compiler": "hides the compiler's folders, in one of which the sanitizer lives",
     "other_threads_are_in_the_driver": "its forks took more than 100 s when sanitized",
     "test_type_checkers.py": "sanitized type checkers take minutes and run nothing of usmx",
+    "test_nvptx.py": "compiles for a device that is not here, in programs that are not sanitized",
     "without_the_driver_the_error": "copies the installed package, which this one is not",
     "test_a_tbb_that_was_first": "sets LD_PRELOAD, which the sanitizer's libraries need",
     "test_fault_injection.py": "runs crashing programs as well, and takes minutes when sanitized",
