@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,42 +30,22 @@ struct elementwise_text {
 /// `i` is the number of the element in C order and `n` how many there are. Raw parameters are
 /// indexed by the expression itself.
 ///
-/// A program is compiled for each list of types and kind of layout, once in a process and once on
-/// the machine. Cheap to copy, thread-safe.
-class elementwise_kernel {
+/// Its calls take `size`, the number of elements where all arrays are raw. New outputs are laid out
+/// as the inputs. A given output may be one of the inputs; one that overlaps them in another way is
+/// computed in a temporary and copied.
+class elementwise_kernel : public expression_kernel_with<std::optional<std::int64_t>> {
  public:
   /// Throws std::invalid_argument naming the parameter, as parse_parameters does; also if there is
-  /// no output, if an output is called as an input, and if `name` is no identifier.
+  /// no output, if an output is called as an input, and if `name` is not an identifier.
   elementwise_kernel(std::string_view in_params, std::string_view out_params, std::string operation,
                      std::string name = "kernel", elementwise_text text = {});
 
-  std::span<const expression_parameter> inputs() const noexcept;
-  std::span<const expression_parameter> outputs() const noexcept;
-  const std::string& name() const noexcept;
   const std::string& operation() const noexcept;
   const elementwise_text& text() const noexcept;
 
-  /// One array for the only output, allocated as `strongest_kind` says and laid out as the inputs.
-  /// Throws as `enqueue` does, and std::invalid_argument if there are several outputs.
-  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs) const;
-
-  /// Computes into `outputs`, of which those without a `given` array are made. A given output may
-  /// be one of the inputs; one that overlaps them in another way is computed beside them and
-  /// copied. `size` is the number of elements where no array says it, because all are raw. Commands
-  /// on other queues are waited for only if they are in `depends`. There is no event, which is
-  /// quicker: wait for the queue, or for a `marker` on it. Throws std::invalid_argument (number of
-  /// operands, shapes, contexts, overlapping outputs), interop_error (dtype_mismatch, read_only),
-  /// std::overflow_error (a number that does not fit), build_error, allocation_error.
-  void enqueue(sycl::queue& queue, std::span<const operand> inputs,
-               std::span<expression_output> outputs, std::optional<std::int64_t> size = {},
-               std::span<const sycl::event> depends = {}) const;
-
-  /// The C++ text of every program that was compiled for this kernel so far, in no order.
-  std::vector<std::string> sources() const;
-
  private:
   struct state;
-  std::shared_ptr<state> state_;
+  const state& own() const noexcept;
 };
 
 }  // namespace usmx

@@ -1,6 +1,6 @@
 // What kernels made from expressions share: parameters written as "T x, raw float32 y", the types
-// they take from operands, the loops that visit operands of any shape and stride, and the C++ text
-// that loads an element. Elementwise kernels, reductions and scans stand on it.
+// they take from operands, and the C++ text that loads an element. Elementwise kernels, reductions
+// and scans derive from `expression_kernel`.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,6 +8,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +19,7 @@
 
 #include "usmx/array.hpp"
 #include "usmx/kernel.hpp"
+#include "usmx/loops.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx {
@@ -39,7 +42,7 @@ struct expression_parameter {
 /// Reads "T x, raw float32 y". Types have NumPy's names; a capital letter begins a placeholder, and
 /// any single letter is one. `field` names the text in messages.
 /// Throws std::invalid_argument naming the parameter: no type or no name, a type that does not
-/// exist, a name that is no identifier or that is taken (`i`, keywords of C++, one used twice).
+/// exist, a name that is not an identifier or that is taken (`i`, keywords of C++, one used twice).
 std::vector<expression_parameter> parse_parameters(std::string_view text, std::string_view field);
 
 namespace detail {
@@ -118,49 +121,6 @@ expression_types resolve_types(std::span<const expression_parameter> inputs,
 /// host memory. Device memory without any array.
 usm_kind strongest_kind(std::span<const operand> operands) noexcept;
 
-// --- loops ------------------------------------------------------------------------------------
-
-/// The shape that all broadcast to. Throws std::invalid_argument naming both shapes.
-extents broadcast_shape(std::span<const extents* const> shapes);
-
-enum class loop_order : std::uint8_t {
-  /// In the order of the steps of the first operand, each of them positive: the fewest loops.
-  any,
-  /// The flat number of a turn is the index in C order.
-  c,
-};
-
-/// The loops that visit some operands together, outermost first. Lengths of one are gone, axes that
-/// form one run in every operand are one axis. Steps are in elements of the operand; zero repeats.
-struct loops {
-  std::vector<std::int64_t> lengths;
-  /// Those of operand 0, then those of operand 1, ...
-  std::vector<std::int64_t> steps;
-  /// From each operand's first element to the one that the loops visit first.
-  std::vector<std::int64_t> starts;
-  /// Turns of all loops.
-  std::int64_t size = 1;
-
-  std::size_t rank() const noexcept { return lengths.size(); }
-  std::span<const std::int64_t> steps_of(std::size_t operand) const noexcept {
-    return {steps.data() + operand * rank(), rank()};
-  }
-  /// Whether the turns visit the operand's elements one after the other.
-  bool is_run(std::size_t operand) const noexcept;
-  /// Whether every turn visits the same element.
-  bool is_one_element(std::size_t operand) const noexcept;
-  /// Whether numbers of turns and distances from the first element fit into 31 bits.
-  bool fits_31_bits() const noexcept;
-};
-
-/// `steps` holds one list of lengths.size() steps for each operand.
-loops make_loops(std::span<const std::int64_t> lengths,
-                 std::span<const std::span<const std::int64_t>> steps,
-                 loop_order order = loop_order::any);
-/// Operands of any shapes that broadcast to `shape`.
-loops make_loops(const extents& shape, std::span<const layout* const> operands,
-                 loop_order order = loop_order::any);
-
 // --- C++ text ---------------------------------------------------------------------------------
 
 /// The line that a program from expressions begins with: loads and stores, and the names
@@ -168,8 +128,6 @@ loops make_loops(const extents& shape, std::span<const layout* const> operands,
 inline constexpr std::string_view expression_include =
     "#include \"usmx/expression.hpp\"\nusing namespace usmx;\n";
 
-/// The name of a type on the device: "float", "uint8_t", "complex<double>".
-std::string_view device_name(const dtype& type) noexcept;
 /// "expression::load<float, int16_t>(x_, at)": an element of type `own`, as a value of type `as`.
 std::string load_text(const dtype& as, const dtype& own, std::string_view pointer,
                       std::string_view index);
@@ -187,5 +145,65 @@ void add_number(std::vector<kernel_argument>& arguments, const dtype& type, cons
 
 /// Throws build_error if the device does not compute with a type.
 void require_types(const sycl::device& device, const expression_types& types);
+
+// --- kernels ----------------------------------------------------------------------------------
+
+namespace detail {
+struct expression_state;
+template <class How>
+struct callable_state;
+}  // namespace detail
+
+/// What elementwise kernels, reductions and scans have in common; see `expression_kernel_with`.
+///
+/// A program is compiled for each list of types and kind of layout, once in a process and once on
+/// the machine. Cheap to copy, thread-safe.
+class expression_kernel {
+ public:
+  std::span<const expression_parameter> inputs() const noexcept;
+  std::span<const expression_parameter> outputs() const noexcept;
+  const std::string& name() const noexcept;
+  /// The C++ text of every program that was compiled for this kernel so far, in no order.
+  std::vector<std::string> sources() const;
+
+ protected:
+  explicit expression_kernel(std::shared_ptr<const detail::expression_state> state) noexcept
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<const detail::expression_state> state_;
+};
+
+/// The calls of one kind of kernel. `How` is what a call says besides its operands: the number of
+/// elements, the axes of a reduction, the axis of a scan.
+///
+/// They throw std::invalid_argument (number of operands, shapes, axes, contexts, outputs that
+/// overlap), interop_error (kind_mismatch, dtype_mismatch, read_only), std::overflow_error (a
+/// number that does not fit), build_error, allocation_error.
+template <class How>
+class expression_kernel_with : public expression_kernel {
+ public:
+  /// Returns the only output, allocated as `strongest_kind` says. Throws std::invalid_argument if
+  /// there are several outputs: `enqueue` takes those.
+  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
+                   const How& how = {}) const;
+
+  /// Computes into `outputs`, of which those without a `given` array are made. The call comes after
+  /// `depends` and, unless `order` is by_hand, after all that was submitted on its arrays on any
+  /// queue. Returns the event of the last command.
+  sycl::event enqueue(sycl::queue& queue, std::span<const operand> inputs,
+                      std::span<expression_output> outputs, const How& how = {},
+                      std::span<const sycl::event> depends = {},
+                      ordering order = ordering::automatic) const;
+  /// The same without an event, which is quicker: wait for the queue, for the outputs, or for a
+  /// `marker` on the queue.
+  void submit(sycl::queue& queue, std::span<const operand> inputs,
+              std::span<expression_output> outputs, const How& how = {},
+              std::span<const sycl::event> depends = {},
+              ordering order = ordering::automatic) const;
+
+ protected:
+  explicit expression_kernel_with(
+      std::shared_ptr<const detail::callable_state<How>> state) noexcept;
+};
 
 }  // namespace usmx

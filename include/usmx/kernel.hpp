@@ -209,12 +209,11 @@ class kernel {
   void check(const sycl::queue& queue, const launch_range& range,
              std::span<const kernel_argument> arguments) const;
   void check_range(const launch_range& range) const;
-  sycl::event submit(sycl::queue& queue, const launch_range& range,
-                     std::span<const kernel_argument> arguments,
-                     std::span<const sycl::event> depends, ordering order) const;
-  void submit_without_event(sycl::queue& queue, const launch_range& range,
-                            std::span<const kernel_argument> arguments,
-                            std::span<const sycl::event> depends, ordering order) const;
+  /// Empty if there is no event, because none is needed.
+  std::optional<sycl::event> submit(sycl::queue& queue, const launch_range& range,
+                                    std::span<const kernel_argument> arguments,
+                                    std::span<const sycl::event> depends, ordering order,
+                                    bool needs_event) const;
   explicit kernel(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
   std::shared_ptr<const state> state_;
 };

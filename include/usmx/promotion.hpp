@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "usmx/dtype.hpp"
 
@@ -26,6 +27,10 @@ inline constexpr int number_types = 14;
 int number_index(const dtype& type) noexcept;
 /// The type with that index. `index` must be one.
 dtype number_type(int index) noexcept;
+/// Its name in kernels: "float", "uint8_t", "complex<double>". Not for records.
+std::string_view device_name(const dtype& type) noexcept;
+/// The type of a real or imaginary part; of other types, the type itself.
+dtype part_type(const dtype& type) noexcept;
 
 /// What `numpy.promote_types` gives; empty if one is a record.
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept;

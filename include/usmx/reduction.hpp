@@ -1,11 +1,9 @@
-// Kernels that make one number of many along any axes, from three expressions: what becomes of each
-// element, how two of those are joined, and what is stored in the end.
+// Reductions along any axes, from three expressions: what becomes of each element, how two of those
+// are joined, and what is stored in the end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,42 +49,22 @@ struct reduction_axes {
 ///
 /// Results are the same from run to run. Sums of floating-point numbers are made of chunks, so that
 /// their error grows with the logarithm of the number of elements, not with the number.
-/// A program is compiled for each list of types and kind of layout, once in a process and once on
-/// the machine. Cheap to copy, thread-safe.
-class reduction_kernel {
+///
+/// Inputs are broadcast, new outputs are in C order. A given output may share memory with an input:
+/// it is written after all was read. No elements and no identity is an error.
+class reduction_kernel : public expression_kernel_with<reduction_axes> {
  public:
   /// Throws std::invalid_argument naming the parameter, as parse_parameters does; also if there is
   /// no input that is not raw, if there is no output or a raw one, if a name is used for both, if
-  /// an expression is empty, and if `name` is no identifier.
+  /// an expression is empty, and if `name` is not an identifier.
   reduction_kernel(std::string_view in_params, std::string_view out_params, reduction_text text,
                    std::string name = "kernel");
 
-  std::span<const expression_parameter> inputs() const noexcept;
-  std::span<const expression_parameter> outputs() const noexcept;
-  const std::string& name() const noexcept;
   const reduction_text& text() const noexcept;
-
-  /// One array for the only output, allocated as `strongest_kind` says, in C order. Throws as
-  /// `enqueue` does, and std::invalid_argument if there are several outputs.
-  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
-                   const reduction_axes& axes = {}) const;
-
-  /// Reduces into `outputs`, of which those without a `given` array are made. Inputs are broadcast.
-  /// A given output may share memory with an input: it is written after all was read. Returns the
-  /// event of the last command; commands on other queues are waited for only if in `depends`.
-  /// Throws std::invalid_argument (number of operands, axes, shapes, contexts, no elements and no
-  /// identity, outputs that overlap), interop_error (dtype_mismatch, read_only),
-  /// std::overflow_error (a number that does not fit), build_error, allocation_error.
-  sycl::event enqueue(sycl::queue& queue, std::span<const operand> inputs,
-                      std::span<expression_output> outputs, const reduction_axes& axes = {},
-                      std::span<const sycl::event> depends = {}) const;
-
-  /// The C++ text of every program that was compiled for this kernel so far, in no order.
-  std::vector<std::string> sources() const;
 
  private:
   struct state;
-  std::shared_ptr<state> state_;
+  const state& own() const noexcept;
 };
 
 }  // namespace usmx

@@ -1,10 +1,8 @@
-// Kernels that make a running total, or whatever else two numbers are joined to, along one axis.
+// Scans along one axis: cumulative sums, and the same with any associative function.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,42 +41,23 @@ struct scan_text {
 ///
 /// Long axes are cut into chunks: their totals first, the totals' totals, then every element. No
 /// group waits for another one. Results are the same from run to run.
-/// A program is compiled for each list of types and kind of layout, once in a process and once on
-/// the machine. Cheap to copy, thread-safe.
-class scan_kernel {
+///
+/// Its calls take the axis, which one dimension need not name. Inputs are broadcast, new outputs
+/// are in C order. A given output may share memory with an input: it is written after all was read.
+class scan_kernel : public expression_kernel_with<std::optional<int>> {
  public:
   /// Throws std::invalid_argument naming the parameter, as parse_parameters does; also if there is
   /// no input that is not raw, if there is no output or a raw one, if a name is used for both, if
-  /// an expression is empty, if an exclusive scan has no identity, and if `name` is no identifier.
+  /// an expression is empty, if an exclusive scan has no identity, and if `name` is not an
+  /// identifier.
   scan_kernel(std::string_view in_params, std::string_view out_params, scan_text text,
               std::string name = "kernel");
 
-  std::span<const expression_parameter> inputs() const noexcept;
-  std::span<const expression_parameter> outputs() const noexcept;
-  const std::string& name() const noexcept;
   const scan_text& text() const noexcept;
-
-  /// One array for the only output, allocated as `strongest_kind` says, in C order. Throws as
-  /// `enqueue` does, and std::invalid_argument if there are several outputs.
-  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
-                   std::optional<int> axis = {}) const;
-
-  /// Scans along `axis`, which one dimension need not name, into `outputs`, of which those without
-  /// a `given` array are made. Inputs are broadcast. A given output may share memory with an input:
-  /// it is written after all was read. Returns the event of the last command; commands on other
-  /// queues are waited for only if in `depends`. Throws std::invalid_argument (number of operands,
-  /// axis, shapes, contexts, outputs that overlap), interop_error (dtype_mismatch, read_only),
-  /// std::overflow_error (a number that does not fit), build_error, allocation_error.
-  sycl::event enqueue(sycl::queue& queue, std::span<const operand> inputs,
-                      std::span<expression_output> outputs, std::optional<int> axis = {},
-                      std::span<const sycl::event> depends = {}) const;
-
-  /// The C++ text of every program that was compiled for this kernel so far, in no order.
-  std::vector<std::string> sources() const;
 
  private:
   struct state;
-  std::shared_ptr<state> state_;
+  const state& own() const noexcept;
 };
 
 }  // namespace usmx

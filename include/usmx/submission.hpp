@@ -81,6 +81,9 @@ class submission {
     }
   }
 
+  /// Submits no command, only an event that comes after all that a command would come after.
+  sycl::event submit();
+
  protected:
   submission(const sycl::queue& queue, traced* record);
   /// Nothing follows `last`, or what was submitted last if that is null.

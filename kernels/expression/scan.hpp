@@ -290,7 +290,7 @@ template <int Window, int Elements, bool Exclusive, class Value, int Items, int 
   static_assert(Window > 1 && Window <= Items && Blocks % Elements == 0);
   constexpr int size = Items * Blocks;
   const int item = int(local_id()), here = int(end - begin);
-  // Items beside each other take neighbours beside each other, row by row.
+  // Neighbouring items take neighbouring elements, row by row.
   const int in_row = item * Elements;
   const bool is_last = part + 1 == tiles;
 

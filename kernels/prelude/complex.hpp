@@ -24,7 +24,7 @@ struct complex {
   friend constexpr complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
   friend complex operator-(complex a) { return {negate(a.re), negate(a.im)}; }
   /// Part by part into a variable: where both parts go into a constructor, Intel's compiler for
-  /// CPUs makes vectors of them, and takes +0 times a vector for +0, whatever the vector holds.
+  /// CPUs makes vectors of them, and takes +0 times a vector for +0, also if the vector has others.
   friend constexpr complex operator*(complex a, complex b) {
     complex made = a;
     made.re = a.re * b.re - a.im * b.im;

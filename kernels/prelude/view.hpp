@@ -6,7 +6,7 @@
 
 namespace usmx {
 
-/// Gapless in C order: x[i], x(i, j).
+/// Contiguous in C order: x[i], x(i, j).
 template <class T, int Rank>
 struct dense {
   using value_type = T;

@@ -2171,14 +2171,14 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_t
 
 def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    An array with uninitialised elements in the shape of another array.
+    An array with uninitialised elements in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type; None is that of `x`.
+        The element type.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2202,14 +2202,14 @@ def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Zeros in the shape of another array.
+    Zeros in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type; None is that of `x`.
+        The element type.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2233,14 +2233,14 @@ def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def ones_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Ones in the shape of another array.
+    Ones in the shape of another array. What is not given is as in `x`.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type; None is that of `x`.
+        The element type.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2304,13 +2304,13 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, o
     Parameters
     ----------
     x : ndarray or object
-        Of any library; an array of the host gives shape and dtype.
+        Of any library.
     fill_value : number or array
         What the elements are set to.
     dtype : optional
         The element type; None is that of `x`.
     order : {'K', 'C', 'F', 'A'}
-        The order of the elements in memory; 'K' is that of `x`.
+        The order of the elements in memory.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional
@@ -2324,8 +2324,6 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, o
 
     Raises
     ------
-    OverflowError
-        The value does not fit into `dtype`.
     AllocationError
         There is not enough memory.
     DeviceError
@@ -2780,10 +2778,6 @@ class ElementwiseKernel:
     def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = '', after_loop: str = '', contract: bool = False) -> None: ...
 
     @property
-    def name(self) -> str:
-        """As traces show it."""
-
-    @property
     def operation(self) -> str:
         """The C++ statements."""
 
@@ -2800,6 +2794,10 @@ class ElementwiseKernel:
         """
         The C++ texts that were compiled so far, one for each list of types and kind of layout.
         """
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
 
     def __repr__(self) -> str: ...
 
@@ -2912,14 +2910,6 @@ class ReductionKernel:
         """
 
     @property
-    def name(self) -> str:
-        """As traces show it."""
-
-    @property
-    def map_expr(self) -> str:
-        """What becomes of each element."""
-
-    @property
     def reduce_expr(self) -> str:
         """How two numbers are joined."""
 
@@ -2928,14 +2918,22 @@ class ReductionKernel:
         """What is stored."""
 
     @property
+    def map_expr(self) -> str:
+        """What becomes of each element."""
+
+    @property
     def sources(self) -> list[str]:
         """The C++ texts that were compiled so far."""
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
 
     def __repr__(self) -> str: ...
 
 class ScanKernel:
     """
-    A kernel that makes a running total, or the like, along one axis.
+    A kernel that scans along one axis: cumulative sums and the like.
 
     Each result is what the elements up to its own are joined to, in their order. The result is an array,
     or a tuple of arrays for several outputs, allocated as device memory if an input is, otherwise
@@ -3022,14 +3020,6 @@ class ScanKernel:
         """
 
     @property
-    def name(self) -> str:
-        """As traces show it."""
-
-    @property
-    def map_expr(self) -> str:
-        """What becomes of each element."""
-
-    @property
     def scan_expr(self) -> str:
         """How what came before and the next are joined."""
 
@@ -3038,8 +3028,16 @@ class ScanKernel:
         """Whether each result leaves its own element out."""
 
     @property
+    def map_expr(self) -> str:
+        """What becomes of each element."""
+
+    @property
     def sources(self) -> list[str]:
         """The C++ texts that were compiled so far."""
+
+    @property
+    def name(self) -> str:
+        """As traces show it."""
 
     def __repr__(self) -> str: ...
 
@@ -3115,7 +3113,9 @@ def copy_2d(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width:
     """
 
 def copy_2d_async(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit what `copy_2d` does and return its Event."""
+    """
+    Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.
+    """
 
 def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
@@ -3132,7 +3132,7 @@ def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on
     """
 
 def fill_async(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit what `fill` does and return its Event."""
+    """Submit a fill and return its Event; see `fill`."""
 
 def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
@@ -3147,25 +3147,25 @@ def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, d
     """
 
 def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit what `memset` does and return its Event."""
+    """Submit a memset and return its Event; see `memset`."""
 
 def prefetch(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Move shared memory to the device of `queue` before it is needed there, and wait. Memory of
-    other kinds stays where it is.
+    other kinds is where it belongs: nothing happens.
     """
 
 def prefetch_async(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit what `prefetch` does and return its Event."""
+    """Submit a prefetch and return its Event; see `prefetch`."""
 
 def mem_advise(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
-    Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the
-    backend (the numbers of CUDA or Level Zero); 0 takes it back. Other drivers do nothing.
+    Tell the driver how memory will be used, and wait. What `advice` means is the backend's own
+    (the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do nothing.
     """
 
 def mem_advise_async(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit what `mem_advise` does and return its Event."""
+    """Submit an advice and return its Event; see `mem_advise`."""
 
 def _set_staging(limits: tuple[int, int, int] | None) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Implements ``await event``: a file descriptor in the loop, no thread that runs Python."""
+"""What stands behind ``await event``: a file descriptor in the loop, no thread that runs Python."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -17,9 +17,18 @@ def _finish(future: asyncio.Future[None]) -> None:
 
 
 async def wait(event: Event) -> None:
-    """Return when the command has finished; raises what it failed with.
+    """Return when the command has finished.
 
-    Several tasks may wait for one event; cancelling one leaves the command and the others alone.
+    Parameters
+    ----------
+    event : Event
+        It stays as it is: several tasks may wait for one, and cancelling one leaves the command
+        and the other tasks alone.
+
+    Raises
+    ------
+    RuntimeError
+        What the command failed with.
     """
     if not event.is_done:
         loop = asyncio.get_running_loop()

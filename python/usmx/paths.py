@@ -22,7 +22,12 @@ def _installed(*parts: str) -> str:
 
 
 def get_include() -> str:
-    """Absolute path of the folder to pass as ``-I``: ``#include <usmx/array.hpp>`` then works.
+    """Folder to pass as ``-I``, so that ``#include <usmx/array.hpp>`` works.
+
+    Returns
+    -------
+    str
+        Absolute path.
 
     Raises
     ------
@@ -33,12 +38,17 @@ def get_include() -> str:
 
 
 def get_cmake_dir() -> str:
-    """Absolute path of the folder of ``usmxConfig.cmake``, for ``cmake -Dusmx_DIR=...``.
+    """Folder of ``usmxConfig.cmake``, for ``cmake -Dusmx_DIR=...`` and then ``find_package(usmx)``.
+
+    Returns
+    -------
+    str
+        Absolute path.
 
     Raises
     ------
     RuntimeError
-        As `get_include`.
+        If usmx is not installed but runs from its build folder.
     """
     return _installed("lib", "cmake", "usmx")
 
@@ -56,12 +66,17 @@ def _runtime_folder(*parts: str) -> str:
 
 
 def get_cflags() -> list[str]:
-    """Options with which g++ and clang++ find the headers of usmx and of SYCL.
+    """Options with which a C++ compiler finds the headers of usmx and of SYCL.
+
+    Returns
+    -------
+    list of str
+        For g++ and clang++, the language standard included.
 
     Raises
     ------
     RuntimeError
-        As `get_include`, or if SYCL's headers are missing.
+        If usmx is not installed but runs from its build folder, or if SYCL's headers are missing.
     """
     sycl = os.path.dirname(_runtime_folder("include", "sycl", "version.hpp"))
     return [
@@ -76,12 +91,15 @@ def get_cflags() -> list[str]:
 def get_libs() -> list[str]:
     """Options with which the linker, and later the program, finds libusmx and libsycl.
 
-    They come after the source files.
+    Returns
+    -------
+    list of str
+        For g++ and clang++, to be put behind the source files.
 
     Raises
     ------
     RuntimeError
-        As `get_include`, or if libsycl is missing.
+        If usmx is not installed but runs from its build folder, or if libsycl is missing.
     """
     folders = [_installed("lib"), _runtime_folder("lib", "libsycl.so")]
     options = [f"-L{folder}" for folder in folders]

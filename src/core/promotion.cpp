@@ -3,16 +3,21 @@
 #include "usmx/promotion.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <string_view>
 
 namespace usmx {
 namespace {
 
-constexpr std::array<std::string_view, number_types> typestrs = {"|b1", "|i1", "<i2", "<i4", "<i8",
-                                                                 "|u1", "<u2", "<u4", "<u8", "<f2",
-                                                                 "<f4", "<f8", "<c8", "<c16"};
+struct number_row {
+  std::string_view typestr, on_device;
+};
+constexpr number_row numbers[number_types] = {
+    {"|b1", "bool"},           {"|i1", "int8_t"},          {"<i2", "int16_t"},
+    {"<i4", "int32_t"},        {"<i8", "int64_t"},         {"|u1", "uint8_t"},
+    {"<u2", "uint16_t"},       {"<u4", "uint32_t"},        {"<u8", "uint64_t"},
+    {"<f2", "half"},           {"<f4", "float"},           {"<f8", "double"},
+    {"<c8", "complex<float>"}, {"<c16", "complex<double>"}};
 enum : int {
   boolean = 0,
   int8 = 1,
@@ -88,8 +93,17 @@ int number_index(const dtype& type) noexcept {
 dtype number_type(int index) noexcept {
   dtype type;
   // Every string of the table is one that parse knows.
-  (void)dtype::parse(typestrs[static_cast<std::size_t>(index)], type);
+  (void)dtype::parse(numbers[index].typestr, type);
   return type;
+}
+
+std::string_view device_name(const dtype& type) noexcept {
+  return numbers[number_index(type)].on_device;
+}
+
+dtype part_type(const dtype& type) noexcept {
+  if (type.kind() != type_class::complex) return type;
+  return type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
 }
 
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept {

@@ -1,4 +1,4 @@
-// Operands, and the C++ text that kernels from expressions have in common.
+// Operands, the C++ text that kernels from expressions have in common, and their base class.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/expression.hpp"
 
@@ -7,14 +7,16 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/format.hpp"
 #include "core/half.hpp"
+#include "expression/call.hpp"
+#include "kernel/kernel_state.hpp"
+#include "usmx/reduction.hpp"
 
 namespace usmx {
 namespace {
 
-constexpr std::array<std::string_view, number_types> device_names = {
-    "bool",     "int8_t",   "int16_t", "int32_t", "int64_t", "uint8_t",        "uint16_t",
-    "uint32_t", "uint64_t", "half",    "float",   "double",  "complex<float>", "complex<double>"};
+using detail::format;
 
 /// Any number by value: of an integer class, or with a fraction and an imaginary part.
 struct wide_number {
@@ -38,51 +40,31 @@ wide_number widen(const dtype& type, const std::byte* bytes) {
     w.is_integer = false;
     w.number = value;
   };
-  switch (number_index(type)) {
-    case 0:
+  const auto by_size = [&](auto one, auto two, auto four, auto eight) {
+    type.itemsize() == 1   ? integer(read<decltype(one)>(bytes))
+    : type.itemsize() == 2 ? integer(read<decltype(two)>(bytes))
+    : type.itemsize() == 4 ? integer(read<decltype(four)>(bytes))
+                           : integer(read<decltype(eight)>(bytes));
+  };
+  switch (type.kind()) {
+    case type_class::boolean:
       integer(read<std::uint8_t>(bytes) != 0);
       break;
-    case 1:
-      integer(read<std::int8_t>(bytes));
+    case type_class::integer:
+      by_size(std::int8_t(), std::int16_t(), std::int32_t(), std::int64_t());
       break;
-    case 2:
-      integer(read<std::int16_t>(bytes));
-      break;
-    case 3:
-      integer(read<std::int32_t>(bytes));
-      break;
-    case 4:
-      integer(read<std::int64_t>(bytes));
-      break;
-    case 5:
-      integer(read<std::uint8_t>(bytes));
-      break;
-    case 6:
-      integer(read<std::uint16_t>(bytes));
-      break;
-    case 7:
-      integer(read<std::uint32_t>(bytes));
-      break;
-    case 8:
-      integer(read<std::uint64_t>(bytes));
+    case type_class::unsigned_integer:
+      by_size(std::uint8_t(), std::uint16_t(), std::uint32_t(), std::uint64_t());
       w.above = w.integer < 0;
       break;
-    case 9:
-      fraction(detail::from_half(read<detail::half_bits>(bytes)));
+    case type_class::floating:
+      type.itemsize() == 2   ? fraction(detail::from_half(read<detail::half_bits>(bytes)))
+      : type.itemsize() == 4 ? fraction(static_cast<double>(read<float>(bytes)))
+                             : fraction(read<double>(bytes));
       break;
-    case 10:
-      fraction(static_cast<double>(read<float>(bytes)));
-      break;
-    case 11:
-      fraction(read<double>(bytes));
-      break;
-    case 12: {
-      const auto z = read<std::complex<float>>(bytes);
-      fraction({z.real(), z.imag()});
-      break;
-    }
     default:
-      fraction(read<std::complex<double>>(bytes));
+      type.itemsize() == 8 ? fraction(std::complex<double>(read<std::complex<float>>(bytes)))
+                           : fraction(read<std::complex<double>>(bytes));
   }
   return w;
 }
@@ -137,9 +119,10 @@ std::array<std::byte, 16> operand::number_as(const dtype& to) const {
     case type_class::integer:
     case type_class::unsigned_integer:
       if (weak_ && !fits(w, to)) {
-        throw std::overflow_error((w.above ? std::to_string(static_cast<std::uint64_t>(w.integer))
-                                           : std::to_string(w.integer)) +
-                                  " does not fit into " + to.name());
+        const auto bits = static_cast<std::uint64_t>(w.integer);
+        throw std::overflow_error(w.above
+                                      ? format("{} does not fit into {}", bits, to.name())
+                                      : format("{} does not fit into {}", w.integer, to.name()));
       }
       // The low bytes of a number of two's complement.
       std::memcpy(out.data(), &w.integer, to.itemsize());
@@ -180,66 +163,106 @@ usm_kind strongest_kind(std::span<const operand> operands) noexcept {
 
 // --- C++ text -----------------------------------------------------------------------------------
 
-std::string_view device_name(const dtype& type) noexcept {
-  return device_names[static_cast<std::size_t>(number_index(type))];
-}
-
 std::string load_text(const dtype& as, const dtype& own, std::string_view pointer,
                       std::string_view index) {
-  return "expression::load<" + std::string(device_name(as)) + ", " + std::string(device_name(own)) +
-         ">(" + std::string(pointer) + ", " + std::string(index) + ")";
+  return format("expression::load<{}, {}>({}, {})", device_name(as), device_name(own), pointer,
+                index);
 }
 
 std::string store_text(const dtype& own, std::string_view pointer, std::string_view index,
                        std::string_view value) {
-  return "expression::store<" + std::string(device_name(own)) + ">(" + std::string(pointer) + ", " +
-         std::string(index) + ", " + std::string(value) + ");";
+  return format("expression::store<{}>({}, {}, {});", device_name(own), pointer, index, value);
 }
 
 std::string placeholder_text(const expression_types& types) {
   std::string text;
   for (const auto& [name, type] : types.placeholders) {
-    text += "using " + name + " = " + std::string(device_name(type)) + ";\n";
+    text += format("using {} = {};\n", name, device_name(type));
   }
   return text;
 }
 
 std::string number_declaration(const dtype& type, std::string_view name) {
-  const std::string n(name);
-  if (type.kind() != type_class::complex) return ", " + std::string(device_name(type)) + " " + n;
-  const std::string part = type.itemsize() == 8 ? "float" : "double";
-  return ", " + part + " _re" + n + ", " + part + " _im" + n;
+  const std::string_view part = device_name(part_type(type));
+  if (type.kind() != type_class::complex) return format(", {} {}", part, name);
+  return format(", {0} _re{1}, {0} _im{1}", part, name);
 }
 
 std::string number_value(const dtype& type, std::string_view name) {
-  const std::string n(name);
-  if (type.kind() != type_class::complex) return n;
-  return std::string(device_name(type)) + "(_re" + n + ", _im" + n + ")";
+  if (type.kind() != type_class::complex) return std::string(name);
+  return format("{0}(_re{1}, _im{1})", device_name(type), name);
 }
 
 void add_number(std::vector<kernel_argument>& arguments, const dtype& type,
                 const std::byte* bytes) {
-  if (type.kind() != type_class::complex) {
-    arguments.emplace_back(type, bytes);
-    return;
-  }
-  const dtype part = type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
+  const dtype part = part_type(type);
   arguments.emplace_back(part, bytes);
-  arguments.emplace_back(part, bytes + part.itemsize());
+  if (part != type) arguments.emplace_back(part, bytes + part.itemsize());
 }
 
 void require_types(const sycl::device& device, const expression_types& types) {
   for (const auto* list : {&types.inputs, &types.outputs}) {
-    for (const auto& type : *list) {
-      const bool is_double = (type.kind() == type_class::floating && type.itemsize() == 8) ||
-                             (type.kind() == type_class::complex && type.itemsize() == 16);
-      const bool is_half = type.kind() == type_class::floating && type.itemsize() == 2;
-      if ((is_double && !device.has(sycl::aspect::fp64)) ||
-          (is_half && !device.has(sycl::aspect::fp16))) {
-        throw build_error("the device does not compute with " + type.name(), "");
-      }
-    }
+    for (const auto& type : *list) detail::require_type(device, type);
   }
 }
+
+// --- kernels ------------------------------------------------------------------------------------
+
+std::span<const expression_parameter> expression_kernel::inputs() const noexcept {
+  return state_->signature.inputs();
+}
+std::span<const expression_parameter> expression_kernel::outputs() const noexcept {
+  return state_->signature.outputs();
+}
+const std::string& expression_kernel::name() const noexcept { return state_->signature.name; }
+std::vector<std::string> expression_kernel::sources() const { return state_->programs.sources(); }
+
+namespace {
+
+template <class How>
+std::optional<sycl::event> run(const detail::expression_state& state,
+                               const detail::call_request& asked, const How& how) {
+  return static_cast<const detail::callable_state<How>&>(state).run(asked, how);
+}
+
+}  // namespace
+
+template <class How>
+expression_kernel_with<How>::expression_kernel_with(
+    std::shared_ptr<const detail::callable_state<How>> state) noexcept
+    : expression_kernel(std::move(state)) {}
+
+template <class How>
+array expression_kernel_with<How>::operator()(sycl::queue& queue,
+                                              std::initializer_list<operand> inputs,
+                                              const How& how) const {
+  if (outputs().size() != 1) {
+    throw std::invalid_argument(
+        format("outputs: '{}' has {}; call enqueue()", name(), outputs().size()));
+  }
+  expression_output out;
+  submit(queue, std::span(inputs.begin(), inputs.size()), std::span(&out, 1), how);
+  return std::move(out.made);
+}
+
+template <class How>
+sycl::event expression_kernel_with<How>::enqueue(sycl::queue& queue, std::span<const operand> in,
+                                                 std::span<expression_output> out, const How& how,
+                                                 std::span<const sycl::event> depends,
+                                                 ordering order) const {
+  return *run(*state_, {queue, in, out, depends, order, true}, how);
+}
+
+template <class How>
+void expression_kernel_with<How>::submit(sycl::queue& queue, std::span<const operand> in,
+                                         std::span<expression_output> out, const How& how,
+                                         std::span<const sycl::event> depends,
+                                         ordering order) const {
+  run(*state_, {queue, in, out, depends, order, false}, how);
+}
+
+template class expression_kernel_with<std::optional<std::int64_t>>;
+template class expression_kernel_with<reduction_axes>;
+template class expression_kernel_with<std::optional<int>>;
 
 }  // namespace usmx

@@ -12,6 +12,7 @@ namespace usmx {
 namespace {
 
 using detail::called;
+using detail::format;
 
 constexpr std::string_view blank = " \t\r\n";
 // What a parameter cannot be called: keywords of C++ that look like names, and the index.
@@ -65,8 +66,7 @@ std::string list_of_types() {
 
 [[noreturn]] void wrong(std::string_view field, std::size_t number, std::string_view text,
                         const std::string& cause) {
-  throw std::invalid_argument(std::string(field) + ": parameter " + std::to_string(number) + " '" +
-                              std::string(text) + "': " + cause);
+  throw std::invalid_argument(format("{}: parameter {} '{}': {}", field, number, text, cause));
 }
 
 expression_parameter parse_one(std::string_view field, std::size_t number, std::string_view text) {
@@ -90,16 +90,16 @@ expression_parameter parse_one(std::string_view field, std::size_t number, std::
     const bool ambiguous =
         p.type == "float" || p.type == "int" || p.type == "double" || p.type == "half";
     wrong(field, number, text,
-          "'" + p.type + "' is no type" +
-              (ambiguous ? " with a size; expected one of " : "; expected one of ") +
-              list_of_types() + ", or a placeholder such as T");
+          format("'{}' is not a type{}; expected one of {}, or a placeholder such as T", p.type,
+                 ambiguous ? " with a size" : "", list_of_types()));
   }
   if (p.name == p.type) wrong(field, number, text, "type and name are the same word");
-  if (!is_identifier(p.name)) wrong(field, number, text, "'" + p.name + "' is no name");
+  if (!is_identifier(p.name))
+    wrong(field, number, text, format("'{}' is not a valid name", p.name));
   if (std::ranges::find(taken, p.name) != std::end(taken)) {
     wrong(field, number, text,
           p.name == "i" ? "i is the index of the element; choose another name"
-                        : "'" + p.name + "' is a word of C++; choose another name");
+                        : format("'{}' is a word of C++; choose another name", p.name));
   }
   return p;
 }
@@ -128,7 +128,7 @@ class placeholders {
 
 void refuse_record(const char* what, const expression_parameter& p, const dtype& type) {
   if (type.is_record()) {
-    mismatch(called(what, p) + ": has elements of " + type.name() + ", expected numbers");
+    mismatch(format("{}: has elements of {}, expected numbers", called(what, p), type.name()));
   }
 }
 
@@ -176,12 +176,12 @@ expression_types resolve_types(std::span<const expression_parameter> inputs,
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const auto& p = inputs[k];
     const dtype& wanted = p.fixed ? *p.fixed : *known.find(p.type);
-    // A weak number only has a class: 1 is a float32 as well, and 2.0 is no int32.
+    // A weak number only has a class: 1 is a float32 as well, and 2.0 is not an int32.
     if (!can_cast_same_kind(in[k].type(), wanted) &&
         !(in[k].weak() && in[k].type().kind() == type_class::integer &&
           wanted.kind() == type_class::unsigned_integer)) {
-      mismatch(called("input", p) + ": " + in[k].type().name() + " is not cast to " +
-               wanted.name() + "; convert it with astype() if that is what you want");
+      mismatch(format("{}: {} is not cast to {}; convert it with astype() if that is what you want",
+                      called("input", p), in[k].type().name(), wanted.name()));
     }
     types.inputs.push_back(wanted);
   }
@@ -190,19 +190,19 @@ expression_types resolve_types(std::span<const expression_parameter> inputs,
     if (given[k]) refuse_record("output", p, *given[k]);
     if (!p.fixed && !known.find(p.type)) {
       if (!given[k]) {
-        mismatch(called("output", p) + ": no input says what type " + p.type +
-                 " is; pass out=, or name a type instead");
+        mismatch(format("{}: no input says what type {} is; pass out=, or name a type instead",
+                        called("output", p), p.type));
       }
       known.add(p.type, *given[k]);
     }
     const dtype& own = p.fixed ? *p.fixed : *known.find(p.type);
     if (given[k] && p.raw && !(*given[k] == own)) {
-      mismatch(called("output", p) + ": has elements of " + given[k]->name() + ", expected " +
-               own.name() + "; a raw output is not cast");
+      mismatch(format("{}: has elements of {}, expected {}; a raw output is not cast",
+                      called("output", p), given[k]->name(), own.name()));
     }
     if (given[k] && !can_cast_same_kind(own, *given[k])) {
-      mismatch(called("output", p) + ": " + own.name() + " is not cast to elements of " +
-               given[k]->name());
+      mismatch(format("{}: {} is not cast to elements of {}", called("output", p), own.name(),
+                      given[k]->name()));
     }
     types.outputs.push_back(own);
   }

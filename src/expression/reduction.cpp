@@ -9,16 +9,17 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
-#include "expression/expression_call.hpp"
+#include "expression/call.hpp"
 #include "expression/source.hpp"
 #include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
-#include "usmx/promotion.hpp"
 
 namespace usmx {
 namespace {
 
+using detail::call_request;
 using detail::class_of;
+using detail::expression_call;
 using detail::format;
 using detail::loops_text;
 using detail::parameter_list;
@@ -77,17 +78,15 @@ struct program_form {
 };
 
 /// A call once its shapes and types are known.
-struct call_of {
-  sycl::queue& queue;
-  std::span<const operand> in;
-  std::vector<const array*> out;
-  expression_types types;
+struct reduction_call {
+  expression_call& c;
+  const expression_types& types;
   /// Outputs, then inputs that are arrays and not raw, then the number of the result.
-  loops kept;
+  loops kept = {};
   /// The inputs, then the number of the element.
-  loops reduced;
+  loops reduced = {};
   /// The place of each input in both, among the arrays.
-  std::vector<std::size_t> place;
+  std::vector<std::size_t> place = {};
   std::size_t arrays = 0;
   std::int64_t results = 1;
   std::int64_t count = 1;
@@ -114,11 +113,10 @@ std::vector<bool> reduced_axes(const reduction_axes& axes, std::size_t rank) {
   for (const int axis : *axes.axes) {
     const int at = axis < 0 ? axis + n : axis;
     if (at < 0 || at >= n) {
-      throw std::invalid_argument("axis: " + std::to_string(axis) + " is out of range for " +
-                                  std::to_string(n) + " dimensions");
+      throw std::invalid_argument(format("axis: {} is out of range for {} dimensions", axis, n));
     }
     if (reduced[static_cast<std::size_t>(at)]) {
-      throw std::invalid_argument("axis: " + std::to_string(axis) + " is named twice");
+      throw std::invalid_argument(format("axis: {} is named twice", axis));
     }
     reduced[static_cast<std::size_t>(at)] = true;
   }
@@ -165,17 +163,13 @@ void move_innermost(loops& all, std::size_t k) {
   for (std::size_t o = 0; o < all.starts.size(); ++o) swap_in(all.steps.data() + o * rank);
 }
 
-std::int64_t inner_step(const loops& l, std::size_t operand) {
-  return l.rank() == 0 ? 0 : l.steps_of(operand)[l.rank() - 1];
-}
-
 /// How many rows of few columns, neighbours in every operand, can be taken for one row, so that all
 /// items of a group have a column; 1 if that is not possible.
-std::int64_t rows_to_join(const call_of& call, std::int64_t columns) {
+std::int64_t rows_to_join(const reduction_call& call, std::int64_t columns) {
   if (call.results >= columns / 2 || call.kept.rank() != 1 || call.reduced.rank() != 1) return 1;
   for (std::size_t a = 0; a < call.arrays; ++a) {
-    const std::int64_t element = inner_step(call.reduced, a);
-    const std::int64_t result = inner_step(call.kept, call.out.size() + a);
+    const std::int64_t element = call.reduced.inner_step(a);
+    const std::int64_t result = call.kept.inner_step(call.c.outputs() + a);
     if (element != result * call.results) return 1;
   }
   for (std::int64_t k = columns / call.results; k > 1; --k) {
@@ -185,14 +179,14 @@ std::int64_t rows_to_join(const call_of& call, std::int64_t columns) {
 }
 
 /// The same elements seen as rows that are `k` times as long.
-call_of joined_rows(call_of call, std::int64_t k) {
+reduction_call joined_rows(reduction_call call, std::int64_t k) {
   call.results *= k;
   call.count /= k;
-  call.kept.lengths.front() *= k;
+  call.kept.lengths[0] *= k;
   call.kept.size *= k;
-  call.reduced.lengths.front() /= k;
+  call.reduced.lengths[0] /= k;
   call.reduced.size /= k;
-  for (auto& step : call.reduced.steps) step *= k;
+  for (std::size_t n = 0; n < call.reduced.steps.size(); ++n) call.reduced.steps[n] *= k;
   return call;
 }
 
@@ -201,8 +195,7 @@ std::string program_form::key() const {
   key += static_cast<char>(way);
   key += folds ? 'f' : '-';
   key += is_partial ? 'p' : '-';
-  for (const int n : {shape.items, shape.blocks, shape.segments}) key += std::to_string(n) + ",";
-  key += std::to_string(kept_rank) + "," + std::to_string(row_rank);
+  key += format("{},{},{},{},{}", shape.items, shape.blocks, shape.segments, kept_rank, row_rank);
   for (const auto& in : inputs) {
     key += static_cast<char>(in.what);
     key += static_cast<char>(in.inner);
@@ -230,10 +223,10 @@ std::int64_t items_of(const program_form& program) {
   return std::int64_t{program.shape.items} * program.shape.blocks;
 }
 /// Results that are neighbours of each other.
-std::int64_t columns_of(const call_of& call, const program_form& program) {
+std::int64_t columns_of(const reduction_call& call, const program_form& program) {
   if (program.way != form::across) return call.results;
   if (program.is_partial && program.folds) return call.results;
-  return call.kept.rank() == 0 ? 1 : call.kept.lengths.back();
+  return call.kept.rank() == 0 ? 1 : call.kept.lengths[call.kept.rank() - 1];
 }
 
 std::string times(const std::string& index, const std::string& step) {
@@ -247,47 +240,55 @@ std::string zeros(std::size_t rank) {
 
 }  // namespace
 
-struct reduction_kernel::state {
-  detail::expression_signature signature;
-  std::string name;
+struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
+  state(detail::expression_signature its_signature, reduction_text its_text)
+      : callable_state(std::move(its_signature), "_reduction", its_text.options),
+        text(std::move(its_text)) {
+    const auto any_word = [](const std::string& in, std::initializer_list<const char*> words) {
+      return std::ranges::any_of(words, [&](auto word) { return detail::has_word(in, word); });
+    };
+    numbers_elements = any_word(text.map, {"i", "_J"});
+    counts_elements = any_word(text.map, {"n", "_in_ind", "_out_ind"});
+    numbers_results = any_word(text.post_map, {"i", "_i"});
+  }
+
   reduction_text text;
   bool numbers_elements = false;
   bool numbers_results = false;
   /// The map names how many elements there are.
   bool counts_elements = false;
-  mutable detail::program_table programs;
 
-  std::string kernel_name() const { return name + "_reduction"; }
-  form choose(const call_of& call, const group_shape& along) const;
-  sycl::event run(call_of& call, std::span<const sycl::event> depends) const;
-  sycl::event launch(const call_of& call, const program_form& program, const stage& s,
-                     const array* from, const array* to,
-                     std::span<const sycl::event> depends) const;
+  form choose(const reduction_call& call, const group_shape& along) const;
+  std::optional<sycl::event> run(const call_request& asked,
+                                 const reduction_axes& axes) const override;
+  void reduce(reduction_call& call) const;
+  void launch(const reduction_call& call, const program_form& program, const stage& s,
+              const array* from, const array* to) const;
 
   // What a program takes, and its text if the list writes one.
-  std::string bind(parameter_list& list, const call_of& call, const program_form& program,
+  std::string bind(parameter_list& list, const reduction_call& call, const program_form& program,
                    const stage& s, const array* from, const array* to) const;
-  std::string bind_inputs(parameter_list& list, const call_of& call,
+  std::string bind_inputs(parameter_list& list, const reduction_call& call,
                           const program_form& program) const;
   std::string bind_folded(parameter_list& list, const program_form& program,
                           const array& from) const;
-  std::string bind_outputs(parameter_list& list, const call_of& call,
+  std::string bind_outputs(parameter_list& list, const reduction_call& call,
                            const program_form& program) const;
   std::string bind_parts(parameter_list& list, const program_form& program, const array& to) const;
 };
 
-/// Where results are neighbours and elements are not, items beside each other make results beside
-/// each other. Otherwise the items share the elements of one.
-form reduction_kernel::state::choose(const call_of& call, const group_shape& along) const {
+/// Where results are neighbours and elements are not, neighbouring items make neighbouring results.
+/// Otherwise the items share the elements of one.
+form reduction_kernel::state::choose(const reduction_call& call, const group_shape& along) const {
   if (call.count == 0) return form::empty;
   if (call.results == 1) return form::along;
   std::int64_t element = 0;
   std::int64_t result = 0;
   for (std::size_t a = 0; a < call.arrays && element == 0; ++a) {
-    element = std::abs(inner_step(call.reduced, a));
-    result = std::abs(inner_step(call.kept, call.out.size() + a));
+    element = std::abs(call.reduced.inner_step(a));
+    result = std::abs(call.kept.inner_step(call.c.outputs() + a));
   }
-  const std::int64_t neighbours = call.kept.lengths.back();
+  const std::int64_t neighbours = call.kept.lengths[call.kept.rank() - 1];
   const bool few_elements = call.count <= 2 * along.items && call.results >= 4 * along.items;
   if (few_elements || (result != 0 && result < element)) {
     if (call.kept.rank() == 1 || neighbours >= along.items / 2) return form::across;
@@ -299,7 +300,7 @@ form reduction_kernel::state::choose(const call_of& call, const group_shape& alo
 // --- what a program takes, and its text -----------------------------------------------------
 
 /// The parameters come first, and then what the text makes of them: both are written in one walk.
-std::string reduction_kernel::state::bind(parameter_list& list, const call_of& call,
+std::string reduction_kernel::state::bind(parameter_list& list, const reduction_call& call,
                                           const program_form& program, const stage& s,
                                           const array* from, const array* to) const {
   const bool tiled = program.way == form::across;
@@ -332,7 +333,7 @@ std::string reduction_kernel::state::bind(parameter_list& list, const call_of& c
 
   std::string out = detail::joining_prologue("reduce", call.types, text.preamble, text.reduce_type,
                                              "reduce_expr", text.reduce);
-  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name(), list.text());
+  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name, list.text());
   out +=
       "  [[maybe_unused]] const int64_t n = _count;\n"
       "  [[maybe_unused]] const expression::reduce::index_range _in_ind{_count * _results}, "
@@ -374,7 +375,7 @@ std::string reduction_kernel::state::bind(parameter_list& list, const call_of& c
 }
 
 /// The map of the inputs: `_begin` of a result, `_row`, and the element there.
-std::string reduction_kernel::state::bind_inputs(parameter_list& list, const call_of& call,
+std::string reduction_kernel::state::bind_inputs(parameter_list& list, const reduction_call& call,
                                                  const program_form& program) const {
   loops_text begin("_begin", program.kept_rank), row("_row", program.row_rank);
   for (std::size_t d = 1; d < program.kept_rank; ++d) {
@@ -384,13 +385,13 @@ std::string reduction_kernel::state::bind_inputs(parameter_list& list, const cal
     row.length({"", "row_length", static_cast<int>(d)});
   }
   std::string variables;
-  for (std::size_t j = 0; j < call.in.size(); ++j) {
-    const auto& p = signature.inputs[j];
+  for (std::size_t j = 0; j < call.c.in().size(); ++j) {
+    const auto& p = signature.parameters[j];
     const auto& how = program.inputs[j];
     const dtype& as = call.types.inputs[j];
-    const array* a = call.in[j].array();
+    const array* a = call.c.in()[j].array();
     if (how.what == input_form::kind::number) {
-      list.number(p, as, call.in[j]);
+      list.number(p, as, call.c.in()[j]);
       if (list.writes()) variables += "    " + detail::number_variable(p, as);
       continue;
     }
@@ -399,15 +400,15 @@ std::string reduction_kernel::state::bind_inputs(parameter_list& list, const cal
       if (list.writes()) variables += "    " + detail::raw_variable(p, as, *a, false);
       continue;
     }
-    const std::size_t place = call.place[j], kept = call.out.size() + place;
+    const std::size_t place = call.place[j], kept = call.c.outputs() + place;
     list.elements(p, *a, call.kept.starts[kept] + call.reduced.starts[place], false);
     std::string at = format("_at.of[{}]", place);
     const std::string inner =
-        list.step({p.name, "element_step"}, inner_step(call.reduced, place), how.inner);
+        list.step({p.name, "element_step"}, call.reduced.inner_step(place), how.inner);
     if (how.inner != step_class::zero) at += times(" + _i", inner);
     if (program.way == form::across) {
       const std::string column =
-          list.step({p.name, "column_step"}, inner_step(call.kept, kept), how.column);
+          list.step({p.name, "column_step"}, call.kept.inner_step(kept), how.column);
       if (how.column != step_class::zero) at += times(" + _column", column);
     }
     begin.operand(list.steps(p.name, "kept_step", call.kept, kept, program.kept_rank));
@@ -418,7 +419,7 @@ std::string reduction_kernel::state::bind_inputs(parameter_list& list, const cal
   }
   if (program.numbers_elements) {
     list.scalar({"", "first"}, call.reduced.starts[call.arrays]);
-    list.scalar({"", "i_step"}, inner_step(call.reduced, call.arrays));
+    list.scalar({"", "i_step"}, call.reduced.inner_step(call.arrays));
     begin.operand(zeros(program.kept_rank));
     row.operand(list.steps("", "i_row_step", call.reduced, call.arrays, program.row_rank));
     variables += format(
@@ -458,7 +459,7 @@ std::string reduction_kernel::state::bind_parts(parameter_list& list, const prog
                                  : "_where.part * _results + _where.result");
 }
 
-std::string reduction_kernel::state::bind_outputs(parameter_list& list, const call_of& call,
+std::string reduction_kernel::state::bind_outputs(parameter_list& list, const reduction_call& call,
                                                   const program_form& program) const {
   const bool tiled = program.way == form::across;
   loops_text results("_result", program.kept_rank);
@@ -467,13 +468,13 @@ std::string reduction_kernel::state::bind_outputs(parameter_list& list, const ca
   }
   const auto column = [&](std::string_view of, const char* role, std::size_t place) {
     return tiled ? times(" + _where.column",
-                         list.step({of, role}, inner_step(call.kept, place), step_class::any))
+                         list.step({of, role}, call.kept.inner_step(place), step_class::any))
                  : std::string();
   };
   std::string variables, number, stores;
-  for (std::size_t o = 0; o < call.out.size(); ++o) {
-    const auto& p = signature.outputs[o];
-    const array& a = *call.out[o];
+  for (std::size_t o = 0; o < call.c.outputs(); ++o) {
+    const auto& p = signature.outputs()[o];
+    const array& a = call.c.output(o);
     list.elements(p, a, call.kept.starts[o], true);
     const std::string along = column(p.name, "column_step", o);
     results.operand(list.steps(p.name, "kept_step", call.kept, o, program.kept_rank));
@@ -483,13 +484,13 @@ std::string reduction_kernel::state::bind_outputs(parameter_list& list, const ca
         "    " + detail::stored_variable(p, a.elements().dtype(), format("_at.of[{}]{}", o, along));
   }
   if (program.numbers_results) {
-    const std::size_t place = call.out.size() + call.arrays;
+    const std::size_t place = call.c.outputs() + call.arrays;
     list.scalar({"", "first_result"}, call.kept.starts[place]);
     const std::string along = column("", "i_column_step", place);
     results.operand(list.steps("", "i_kept_step", call.kept, place, program.kept_rank));
     number =
         format("    [[maybe_unused]] const int64_t i = _first_result + _at.of[{}]{}, _i = i;\n",
-               call.out.size(), along);
+               call.c.outputs(), along);
   }
   if (!list.writes()) return {};
   return results.text() +
@@ -499,16 +500,8 @@ std::string reduction_kernel::state::bind_outputs(parameter_list& list, const ca
          stores + "  };\n";
 }
 
-sycl::event reduction_kernel::state::launch(const call_of& call, const program_form& program,
-                                            const stage& s, const array* from, const array* to,
-                                            std::span<const sycl::event> depends) const {
-  const std::string key = detail::type_key(call.in, call.out) + program.key();
-  const kernel& k =
-      programs.get(call.queue, key, kernel_name(), text.options,
-                   [&](parameter_list& list) { return bind(list, call, program, s, from, to); });
-  parameter_list list(false, 24);
-  bind(list, call, program, s, from, to);
-
+void reduction_kernel::state::launch(const reduction_call& call, const program_form& program,
+                                     const stage& s, const array* from, const array* to) const {
   const std::int64_t columns = columns_of(call, program);
   std::int64_t groups = 0;
   switch (program.way) {
@@ -525,12 +518,14 @@ sycl::event reduction_kernel::state::launch(const call_of& call, const program_f
       groups = over(call.results, program.shape.items);
       break;
   }
-  return detail::launch_groups(k, call.queue, groups, program.shape.items, list, depends);
+  call.c.launch_groups(
+      call.c.type_key() + program.key(), groups, program.shape.items, !program.is_partial,
+      [&](parameter_list& list) { return bind(list, call, program, s, from, to); });
 }
 
-sycl::event reduction_kernel::state::run(call_of& call,
-                                         std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+void reduction_kernel::state::reduce(reduction_call& call) const {
+  const sycl::queue& queue = call.c.queue();
+  const device_shape& d = detail::forms_of(queue).groups_are_loops ? on_cpu : elsewhere;
   program_form program;
   program.shape = {d.along_items, d.along_blocks, d.along_segments};
   program.numbers_elements = numbers_elements;
@@ -539,32 +534,33 @@ sycl::event reduction_kernel::state::run(call_of& call,
   const bool along = program.way == form::along;
   if (!along) {
     const std::int64_t columns =
-        program.way == form::across ? call.kept.lengths.back() : call.results;
+        program.way == form::across ? columns_of(call, program) : call.results;
     const bool many = columns >= d.across_items * d.across_blocks;
     program.shape = {d.across_items, many ? d.across_blocks : d.across_blocks_of_few, 1};
   }
   if (program.way == form::empty) {
     program.shape = {d.across_items, 1, 1};
     program.kept_rank = call.kept.rank();
-    return launch(call, program, {}, nullptr, nullptr, depends);
+    return launch(call, program, {}, nullptr, nullptr);
   }
 
   std::int64_t joined = 1;
   if (program.way == form::across && !numbers_elements && !counts_elements) {
     joined = rows_to_join(call, d.across_columns);
   }
-  std::optional<call_of> wide;
+  std::optional<reduction_call> wide;
   if (joined > 1) wide.emplace(joined_rows(call, joined));
 
   // Neighbouring items want a long innermost loop, whichever it is.
-  auto& lengths = call.reduced.lengths;
-  if (along && !lengths.empty() && lengths.back() < program.shape.items) {
-    const auto longest = std::ranges::max_element(lengths);
-    if (*longest > 2 * lengths.back()) {
-      move_innermost(call.reduced, static_cast<std::size_t>(longest - lengths.begin()));
+  const auto& lengths = call.reduced.lengths;
+  const auto innermost = [&] { return lengths.empty() ? 1 : lengths[lengths.size() - 1]; };
+  if (along && !lengths.empty() && innermost() < program.shape.items) {
+    const auto longest = std::ranges::max_element(lengths.span());
+    if (*longest > 2 * innermost()) {
+      move_innermost(call.reduced, static_cast<std::size_t>(longest - lengths.span().begin()));
     }
   }
-  const std::int64_t length = lengths.empty() ? 1 : lengths.back();
+  const std::int64_t length = innermost();
   const std::int64_t most = !along                ? d.across_part
                             : call.results >= 256 ? d.along_part_of_many
                                                   : d.along_part;
@@ -574,40 +570,34 @@ sycl::event reduction_kernel::state::run(call_of& call,
   const std::size_t kept_rank =
       program.way == form::across && call.kept.rank() > 0 ? call.kept.rank() - 1 : call.kept.rank();
   program.kept_rank = kept_rank;
-  for (std::size_t j = 0; j < call.in.size(); ++j) {
+  for (std::size_t j = 0; j < call.c.in().size(); ++j) {
     input_form o;
-    if (!call.in[j].array()) {
+    if (!call.c.in()[j].array()) {
       o.what = input_form::kind::number;
-    } else if (signature.inputs[j].raw) {
+    } else if (signature.parameters[j].raw) {
       o.what = input_form::kind::raw;
     } else {
-      o.inner = class_of(inner_step(call.reduced, call.place[j]));
-      o.column = class_of(inner_step(call.kept, call.out.size() + call.place[j]));
+      o.inner = class_of(call.reduced.inner_step(call.place[j]));
+      o.column = class_of(call.kept.inner_step(call.c.outputs() + call.place[j]));
     }
     program.inputs.push_back(o);
   }
 
   const auto value = detail::value_type(text.reduce_type, call.types);
-  const bool in_order = call.queue.is_in_order();
   array from;
-  sycl::event last;
-  std::vector<sycl::event> before(depends.begin(), depends.end());
   for (bool first = true;; first = false) {
     program.folds = !first;
     program.is_partial = wide || s.parts > 1;
-    const call_of& now = wide ? *wide : call;
+    const reduction_call& now = wide ? *wide : call;
     if (!first) {
       program.inputs.clear();
       program.row_rank = 0;
       program.kept_rank = program.is_partial ? 0 : kept_rank;
     }
     array to;
-    if (program.is_partial) to = detail::values_of(call.queue, now.results * s.parts, value);
-    last = launch(now, program, s, first ? nullptr : &from, program.is_partial ? &to : nullptr,
-                  before);
-    if (!program.is_partial) return last;
-    before.clear();
-    if (!in_order) before.push_back(last);
+    if (program.is_partial) to = detail::values_of(queue, now.results * s.parts, value);
+    launch(now, program, s, first ? nullptr : &from, program.is_partial ? &to : nullptr);
+    if (!program.is_partial) return;
     from = std::move(to);
     if (wide && s.parts == 1) {  // the rows that the last joined one is made of
       wide.reset();
@@ -618,114 +608,78 @@ sycl::event reduction_kernel::state::run(call_of& call,
   }
 }
 
-reduction_kernel::reduction_kernel(std::string_view in_params, std::string_view out_params,
-                                   reduction_text text, std::string name)
-    : state_(std::make_shared<state>()) {
-  auto& s = *state_;
-  s.signature = detail::expression_signature(in_params, out_params, name);
-  for (const auto& [field, value] :
-       {std::pair<const char*, const std::string*>{"map_expr", &text.map},
-        {"reduce_expr", &text.reduce},
-        {"post_map_expr", &text.post_map}}) {
-    if (value->find_first_not_of(" \t\r\n") == std::string::npos) {
-      throw std::invalid_argument(std::string(field) + ": is empty, expected an expression");
-    }
-  }
-  s.name = std::move(name);
-  s.text = std::move(text);
-  s.numbers_elements = detail::has_word(s.text.map, "i") || detail::has_word(s.text.map, "_J");
-  for (const char* word : {"n", "_in_ind", "_out_ind"}) {
-    s.counts_elements |= detail::has_word(s.text.map, word);
-  }
-  s.numbers_results =
-      detail::has_word(s.text.post_map, "i") || detail::has_word(s.text.post_map, "_i");
-}
-
-std::span<const expression_parameter> reduction_kernel::inputs() const noexcept {
-  return state_->signature.inputs;
-}
-std::span<const expression_parameter> reduction_kernel::outputs() const noexcept {
-  return state_->signature.outputs;
-}
-const std::string& reduction_kernel::name() const noexcept { return state_->name; }
-const reduction_text& reduction_kernel::text() const noexcept { return state_->text; }
-std::vector<std::string> reduction_kernel::sources() const { return state_->programs.sources(); }
-
-array reduction_kernel::operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
-                                   const reduction_axes& axes) const {
-  if (outputs().size() != 1) {
-    throw std::invalid_argument("outputs: '" + name() + "' has " +
-                                std::to_string(outputs().size()) + "; call enqueue()");
-  }
-  expression_output out;
-  enqueue(queue, std::span(inputs.begin(), inputs.size()), std::span(&out, 1), axes);
-  return std::move(out.made);
-}
-
-sycl::event reduction_kernel::enqueue(sycl::queue& queue, std::span<const operand> in,
-                                      std::span<expression_output> outputs,
-                                      const reduction_axes& axes,
-                                      std::span<const sycl::event> depends) const {
-  const auto& s = *state_;
-  detail::check_inputs(queue, s.signature, s.name, in);
-  const extents shape = detail::shape_of_inputs(s.signature, in);
+std::optional<sycl::event> reduction_kernel::state::run(const call_request& asked,
+                                                        const reduction_axes& axes) const {
+  expression_call c(*this, asked);
+  const extents shape = c.input_shape();
   const std::vector<bool> is_reduced = reduced_axes(axes, shape.size());
 
-  std::vector<std::int64_t> kept_lengths;
-  std::vector<std::int64_t> reduced_lengths;
-  std::vector<std::int64_t> out_lengths;
-  call_of call{queue, in, {}, {}, {}, {}, {}};
+  std::vector<std::int64_t> kept_lengths, reduced_lengths, out_lengths;
+  std::int64_t results = 1, count = 1;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     (is_reduced[k] ? reduced_lengths : kept_lengths).push_back(shape[k]);
-    (is_reduced[k] ? call.count : call.results) *= shape[k];
+    (is_reduced[k] ? count : results) *= shape[k];
     if (!is_reduced[k] || axes.keep) out_lengths.push_back(is_reduced[k] ? 1 : shape[k]);
   }
   const extents out_shape{std::span<const std::int64_t>(out_lengths)};
-
-  call.types = detail::check_outputs(queue, s.signature, in, outputs, out_shape);
-  if (call.count == 0 && call.results != 0 && !s.text.identity) {
-    throw std::invalid_argument("shape: " + detail::shape_text(shape) +
-                                " has no elements along the reduced axes, and kernel '" + s.name +
-                                "' has no identity");
+  c.check_output_shapes(out_shape);
+  if (count == 0 && results != 0 && !text.identity) {
+    throw std::invalid_argument(
+        format("shape: {} has no elements along the reduced axes, and kernel '{}' has no identity",
+               detail::shape_text(shape.span()), signature.name));
   }
-
-  const detail::output_places places(
-      queue, in, call.types, out_shape, outputs,
-      [&](const array& out) { return detail::overlaps_inputs(out, in); });
-  call.out = places.get();
-  if (call.results == 0) {
-    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
-  }
+  c.separate_outputs(false, [](const auto&...) { return false; });
+  reduction_call call{c, c.find(c.type_key()).known};
+  call.results = results;
+  call.count = count;
+  c.make_outputs(call.types, out_shape);
+  if (results == 0) return c.finish_without_elements();
 
   // Steps over the axes that are kept, and over those that are not.
-  std::vector<std::vector<std::int64_t>> kept_steps;
-  std::vector<std::vector<std::int64_t>> reduced_steps;
-  for (const auto* a : call.out) {
+  std::vector<std::vector<std::int64_t>> kept_steps, reduced_steps;
+  for (std::size_t o = 0; o < c.outputs(); ++o) {
     auto& own = kept_steps.emplace_back();
     std::size_t at = 0;
     for (std::size_t k = 0; k < shape.size(); ++k) {
-      if (!is_reduced[k]) own.push_back(a->elements().layout().strides()[at]);
+      if (!is_reduced[k]) own.push_back(c.output(o).elements().layout().strides()[at]);
       if (!is_reduced[k] || axes.keep) ++at;
     }
   }
-  for (std::size_t j = 0; j < in.size(); ++j) {
+  for (std::size_t j = 0; j < c.in().size(); ++j) {
     call.place.push_back(call.arrays);
-    if (!in[j].array() || s.signature.inputs[j].raw) continue;
+    if (!c.is_visited(j)) continue;
     ++call.arrays;
-    const auto steps = detail::steps_over(shape, *in[j].array());
     auto& kept = kept_steps.emplace_back();
     auto& reduced = reduced_steps.emplace_back();
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-      (is_reduced[k] ? reduced : kept).push_back(steps[k]);
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      (is_reduced[k] ? reduced : kept)
+          .push_back(broadcast_step(c.array_at(j)->elements().layout(), shape, k));
     }
   }
-  if (s.numbers_results) kept_steps.push_back(c_order_steps(kept_lengths));
-  if (s.numbers_elements) reduced_steps.push_back(c_order_steps(reduced_lengths));
+  if (numbers_results) kept_steps.push_back(c_order_steps(kept_lengths));
+  if (numbers_elements) reduced_steps.push_back(c_order_steps(reduced_lengths));
   using spans = std::vector<std::span<const std::int64_t>>;
   call.kept = make_loops(kept_lengths, spans(kept_steps.begin(), kept_steps.end()));
   call.reduced = make_loops(reduced_lengths, spans(reduced_steps.begin(), reduced_steps.end()));
-
-  return places.settle(queue, s.run(call, depends));
+  reduce(call);
+  return c.finish();
 }
+
+// --- the class --------------------------------------------------------------------------------
+
+reduction_kernel::reduction_kernel(std::string_view in_params, std::string_view out_params,
+                                   reduction_text text, std::string name)
+    : expression_kernel_with([&] {
+        detail::expression_signature signature(in_params, out_params, std::move(name), true);
+        detail::require_text("map_expr", text.map);
+        detail::require_text("reduce_expr", text.reduce);
+        detail::require_text("post_map_expr", text.post_map);
+        return std::make_shared<state>(std::move(signature), std::move(text));
+      }()) {}
+
+const reduction_kernel::state& reduction_kernel::own() const noexcept {
+  return static_cast<const state&>(*state_);
+}
+const reduction_text& reduction_kernel::text() const noexcept { return own().text; }
 
 }  // namespace usmx

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
-#include "expression/expression_call.hpp"
+#include "expression/call.hpp"
 #include "expression/source.hpp"
 #include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
@@ -20,6 +20,8 @@
 namespace usmx {
 namespace {
 
+using detail::call_request;
+using detail::expression_call;
 using detail::format;
 using detail::loops_text;
 using detail::parameter_list;
@@ -54,9 +56,7 @@ inline constexpr int scan_window = 128;
 std::string scan_program::key() const {
   std::string key;
   for (const bool flag : {across, folds, totals, carries, once}) key += flag ? '1' : '0';
-  for (const int n : {items, blocks, elements, static_cast<int>(kept_rank)})
-    key += std::to_string(n) + ",";
-  return key;
+  return key + format("{},{},{},{}", items, blocks, elements, kept_rank);
 }
 
 /// How scans are cut into groups, the only numbers that depend on the device.
@@ -82,21 +82,6 @@ std::int64_t item_bytes(const array& a) {
   return static_cast<std::int64_t>(a.elements().dtype().itemsize());
 }
 
-/// Whether each element of the output is that of the same place in each input it shares memory
-/// with: then it is read before it is written, by the same group.
-bool is_in_place(const array& out, std::span<const operand> in,
-                 std::span<const expression_parameter> parameters) {
-  for (std::size_t j = 0; j < in.size(); ++j) {
-    const array* a = in[j].array();
-    if (!a || !detail::overlaps(out, in[j])) continue;
-    const any_view& v = a->elements();
-    const bool same =
-        v.dtype() == out.elements().dtype() && detail::same_elements(v, out.elements());
-    if (parameters[j].raw || !same) return false;
-  }
-  return true;
-}
-
 /// Whether neighbours of an array can be loaded or stored together, wherever a tile begins.
 bool stands_at_multiples_of(std::int64_t elements, const array& a, std::int64_t start,
                             std::int64_t step, std::span<const std::int64_t> lines) {
@@ -108,14 +93,12 @@ bool stands_at_multiples_of(std::int64_t elements, const array& a, std::int64_t 
 
 /// A call once its shapes and types are known.
 struct scan_call {
-  sycl::queue& queue;
-  std::span<const operand> in;
-  std::vector<const array*> out;
-  expression_types types;
+  expression_call& c;
+  const expression_types& types;
   /// Over the other axes: outputs, then inputs that are arrays and not raw.
-  loops kept;
+  loops kept = {};
   /// Of outputs, then of those inputs, along the axis.
-  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> steps = {};
   std::int64_t lines = 1;
   std::int64_t length = 1;
 };
@@ -134,26 +117,28 @@ struct stage_work {
 
 }  // namespace
 
-struct scan_kernel::state {
-  detail::expression_signature signature;
-  std::string name;
+struct scan_kernel::state final : detail::callable_state<std::optional<int>> {
+  state(detail::expression_signature its_signature, scan_text its_text)
+      : callable_state(std::move(its_signature), "_scan", its_text.options),
+        text(std::move(its_text)),
+        post_map(detail::is_blank(text.post_map) ? signature.outputs().front().name + " = a"
+                                                 : text.post_map) {}
+
   scan_text text;
   std::string post_map;
-  mutable detail::program_table programs;
 
-  std::string kernel_name() const { return name + "_scan"; }
-  sycl::event run(const scan_call& call, std::span<const sycl::event> depends) const;
+  std::optional<sycl::event> run(const call_request& asked,
+                                 const std::optional<int>& axis) const override;
+  void scan(scan_call& call) const;
   /// Scans `values`, which stand as the totals of chunks do, or the inputs if there are none.
-  sycl::event stage(const scan_call& call, scan_program program, std::int64_t length,
-                    const array* values, std::span<const sycl::event> depends) const;
-  sycl::event launch(const scan_call& call, const scan_program& program, const stage_work& work,
-                     std::span<const sycl::event> depends) const;
+  void stage(const scan_call& call, scan_program program, std::int64_t length,
+             const array* values) const;
+  void launch(const scan_call& call, const scan_program& program, const stage_work& work) const;
   /// What the program takes, and its text if the list writes one.
   std::string bind(parameter_list& list, const scan_call& call, const scan_program& program,
                    const stage_work& work) const;
-  /// The one launch of groups that wait for each other, nothing if it would take too many.
-  std::optional<sycl::event> once(const scan_call& call, scan_program program,
-                                  std::span<const sycl::event> depends) const;
+  /// The one launch of groups that wait for each other; false if it would take too many.
+  bool once(const scan_call& call, scan_program program) const;
 };
 
 std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call,
@@ -197,13 +182,13 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
 
   std::string variables, results, stores;
   if (program.folds) list.values("_values", "_value", *work.values, true);
-  std::size_t place = call.out.size();
-  for (std::size_t j = 0; !program.folds && j < call.in.size(); ++j) {
-    const auto& p = signature.inputs[j];
+  std::size_t place = call.c.outputs();
+  for (std::size_t j = 0; !program.folds && j < call.c.in().size(); ++j) {
+    const auto& p = signature.parameters[j];
     const dtype& as = call.types.inputs[j];
-    const array* a = call.in[j].array();
+    const array* a = call.c.in()[j].array();
     if (!a) {
-      list.number(p, as, call.in[j]);
+      list.number(p, as, call.c.in()[j]);
       if (list.writes()) variables += "    " + detail::number_variable(p, as);
     } else if (p.raw) {
       list.raw(p, *a, false);
@@ -218,9 +203,9 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
   if (work.flags) list.numbers("_flags", *work.flags);
   if (work.totals) list.values("_totals", "_value", *work.totals, true);
   const bool stores_elements = !program.folds && !program.totals;
-  for (std::size_t o = 0; stores_elements && o < call.out.size(); ++o) {
-    const auto& p = signature.outputs[o];
-    const array& a = *call.out[o];
+  for (std::size_t o = 0; stores_elements && o < call.c.outputs(); ++o) {
+    const auto& p = signature.outputs()[o];
+    const array& a = call.c.output(o);
     visit(written, p, a, o, true);
     if (!list.writes()) continue;
     results += format("    {} {}{{}};\n", device_name(call.types.outputs[o]), p.name);
@@ -248,7 +233,7 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
   const bool exclusive = text.exclusive && !program.folds;
   std::string out = detail::joining_prologue("scan", call.types, text.preamble, text.scan_type,
                                              "scan_expr", text.scan);
-  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name(), list.text());
+  out += format("USMX_KERNEL(1) {}({}) {{\n", kernel_name, list.text());
   out += "  [[maybe_unused]] const int64_t n = _length;\n";
   out += begin +
          format("  const auto _map = [&](int64_t _i, int64_t _k{}) {{\n{}  }};\n", read.declared,
@@ -296,55 +281,48 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
   return out + "}\n";
 }
 
-sycl::event scan_kernel::state::launch(const scan_call& call, const scan_program& program,
-                                       const stage_work& work,
-                                       std::span<const sycl::event> depends) const {
-  const kernel& k = programs.get(
-      call.queue, detail::type_key(call.in, call.out) + program.key(), kernel_name(), text.options,
-      [&](parameter_list& list) { return bind(list, call, program, work); });
-  parameter_list list(false, 24);
-  bind(list, call, program, work);
+void scan_kernel::state::launch(const scan_call& call, const scan_program& program,
+                                const stage_work& work) const {
   const std::int64_t chunks = call.lines * work.chunks();
-  return detail::launch_groups(k, call.queue, program.across ? over(chunks, program.items) : chunks,
-                               program.items, list, depends);
+  // The totals are there for another launch; with `once` they are of this one.
+  call.c.launch_groups(call.c.type_key() + program.key(),
+                       program.across ? over(chunks, program.items) : chunks, program.items,
+                       !program.totals && !program.folds,
+                       [&](parameter_list& list) { return bind(list, call, program, work); });
 }
 
-sycl::event scan_kernel::state::stage(const scan_call& call, scan_program program,
-                                      std::int64_t length, const array* values,
-                                      std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+void scan_kernel::state::stage(const scan_call& call, scan_program program, std::int64_t length,
+                               const array* values) const {
+  const sycl::queue& queue = call.c.queue();
+  const device_shape& d = detail::forms_of(queue).groups_are_loops ? on_cpu : elsewhere;
   const std::int64_t most = program.across ? d.across_chunk : d.along_chunk;
   const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
   const std::int64_t chunk = whole ? length : most;
-  if (whole) return launch(call, program, {length, chunk, values}, depends);
+  if (whole) return launch(call, program, {length, chunk, values});
 
-  if (detail::forms_of(call.queue).groups_wait && !program.across && !program.folds) {
-    if (auto done = once(call, program, depends)) return *std::move(done);
+  if (detail::forms_of(queue).groups_wait && !program.across && !program.folds &&
+      once(call, program)) {
+    return;
   }
   const std::int64_t chunks = over(length, chunk);
   const auto number = detail::value_type(text.scan_type, call.types);
-  const array totals = detail::values_of(call.queue, call.lines * chunks, number);
-  std::vector<sycl::event> before(depends.begin(), depends.end());
-  const auto after = [&](sycl::event last) {
-    before.clear();
-    if (!call.queue.is_in_order()) before.push_back(std::move(last));
-  };
+  const array totals = detail::values_of(queue, call.lines * chunks, number);
   program.totals = true;
-  after(launch(call, program, {length, chunk, values, &totals}, before));
+  launch(call, program, {length, chunk, values, &totals});
 
   scan_program fold = program;
   fold.folds = true;
   fold.totals = false;
   fold.kept_rank = 0;
-  after(stage(call, fold, chunks, &totals, before));
+  stage(call, fold, chunks, &totals);
 
   program.totals = false;
   program.carries = true;
-  return launch(call, program, {length, chunk, values, &totals}, before);
+  launch(call, program, {length, chunk, values, &totals});
 }
 
-std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_program program,
-                                                    std::span<const sycl::event> depends) const {
+bool scan_kernel::state::once(const scan_call& call, scan_program program) const {
+  const sycl::queue& queue = call.c.queue();
   const auto number = detail::value_type(text.scan_type, call.types);
   const auto bytes = number ? static_cast<std::int64_t>(number->itemsize())
                             : static_cast<std::int64_t>(detail::most_value_bytes);
@@ -355,18 +333,18 @@ std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_
   const std::int64_t tiles = over(call.length, tile);
   const std::int64_t all = call.lines * tiles;
   const std::int64_t windows = call.lines * over(tiles, scan_window);
-  if (all > std::numeric_limits<std::int32_t>::max()) return {};
+  if (all > std::numeric_limits<std::int32_t>::max()) return false;
 
   std::int64_t widest = 1;
   const auto each_array = [&](const auto& visit) {
     std::size_t place = 0;
-    for (const auto* a : call.out) visit(*a, place++);
-    for (std::size_t j = 0; j < call.in.size(); ++j) {
-      if (call.in[j].array() && !signature.inputs[j].raw) visit(*call.in[j].array(), place++);
+    for (std::size_t k = 0; k < call.c.outputs(); ++k) visit(call.c.output(k), place++);
+    for (std::size_t j = 0; j < call.c.in().size(); ++j) {
+      if (call.c.is_visited(j)) visit(*call.c.array_at(j), place++);
     }
   };
   each_array([&](const array& a, std::size_t) { widest = std::max(widest, item_bytes(a)); });
-  const auto most = static_cast<std::int64_t>(detail::forms_of(call.queue).vector_bytes);
+  const auto most = static_cast<std::int64_t>(detail::forms_of(queue).vector_bytes);
   const auto elements = std::clamp<std::int64_t>(most / widest, 1, program.blocks);
   bool aligned = program.blocks % elements == 0;
   each_array([&](const array& a, std::size_t place) {
@@ -376,102 +354,47 @@ std::optional<sycl::event> scan_kernel::state::once(const scan_call& call, scan_
   if (aligned) program.elements = static_cast<int>(elements);
 
   const std::int64_t flag_count = 1 + all + windows;
-  const array flags = array::empty(call.queue, std::span(&flag_count, 1),
-                                   dtype::of<std::uint32_t>(), usm_kind::device);
-  const array totals = detail::values_of(call.queue, all + windows, number);
-  std::vector<sycl::event> before(depends.begin(), depends.end());
-  auto cleared = memset_async(call.queue, flags, 0);
-  if (!call.queue.is_in_order()) before.push_back(std::move(cleared));
-  return launch(call, program, {call.length, tile, nullptr, &totals, &flags}, before);
+  const array flags =
+      array::empty(queue, std::span(&flag_count, 1), dtype::of<std::uint32_t>(), usm_kind::device);
+  const array totals = detail::values_of(queue, all + windows, number);
+  call.c.then(memset_async(queue, flags, 0));
+  launch(call, program, {call.length, tile, nullptr, &totals, &flags});
+  return true;
 }
 
-sycl::event scan_kernel::state::run(const scan_call& call,
-                                    std::span<const sycl::event> depends) const {
-  const device_shape& d = detail::forms_of(call.queue).groups_are_loops ? on_cpu : elsewhere;
+void scan_kernel::state::scan(scan_call& call) const {
+  const device_shape& d = detail::forms_of(call.c.queue()).groups_are_loops ? on_cpu : elsewhere;
   scan_program program;
   program.kept_rank = call.kept.rank();
   // Neighbours along the axis are shared by a group; otherwise lines are neighbours of each other.
-  const std::size_t first = call.out.size() < call.steps.size() ? call.out.size() : 0;
+  const std::size_t first = call.c.outputs() < call.steps.size() ? call.c.outputs() : 0;
   const std::int64_t along = std::abs(call.steps[first]);
   const std::int64_t across =
       program.kept_rank == 0 ? 0 : std::abs(call.kept.steps_of(first)[program.kept_rank - 1]);
   program.across = call.lines > 1 && across != 0 && (across < along || call.length < 16);
   program.items = program.across ? d.across_items : d.along_items;
   program.blocks = program.across ? 1 : d.along_blocks;
-  return stage(call, program, call.length, nullptr, depends);
+  stage(call, program, call.length, nullptr);
 }
 
-scan_kernel::scan_kernel(std::string_view in_params, std::string_view out_params, scan_text text,
-                         std::string name)
-    : state_(std::make_shared<state>()) {
-  auto& s = *state_;
-  s.signature = detail::expression_signature(in_params, out_params, name);
-  const auto is_empty = [](const std::string& part) {
-    return part.find_first_not_of(" \t\r\n") == std::string::npos;
-  };
-  if (is_empty(text.map)) {
-    throw std::invalid_argument("map_expr: is empty, expected an expression");
-  }
-  if (is_empty(text.scan)) {
-    throw std::invalid_argument("scan_expr: is empty, expected an expression");
-  }
-  s.post_map = text.post_map;
-  if (is_empty(s.post_map)) {
-    if (s.signature.outputs.size() != 1) {
-      throw std::invalid_argument("post_map_expr: is empty, expected statements that assign the " +
-                                  std::to_string(s.signature.outputs.size()) + " outputs");
-    }
-    s.post_map = s.signature.outputs.front().name + " = a";
-  }
-  if (text.exclusive && !text.identity) {
-    throw std::invalid_argument(
-        "identity: is missing, expected what stands before the first element of an exclusive scan");
-  }
-  s.name = std::move(name);
-  s.text = std::move(text);
-}
-
-std::span<const expression_parameter> scan_kernel::inputs() const noexcept {
-  return state_->signature.inputs;
-}
-std::span<const expression_parameter> scan_kernel::outputs() const noexcept {
-  return state_->signature.outputs;
-}
-const std::string& scan_kernel::name() const noexcept { return state_->name; }
-const scan_text& scan_kernel::text() const noexcept { return state_->text; }
-std::vector<std::string> scan_kernel::sources() const { return state_->programs.sources(); }
-
-array scan_kernel::operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
-                              std::optional<int> axis) const {
-  if (outputs().size() != 1) {
-    throw std::invalid_argument("outputs: '" + name() + "' has " +
-                                std::to_string(outputs().size()) + "; call enqueue()");
-  }
-  expression_output out;
-  enqueue(queue, std::span(inputs.begin(), inputs.size()), std::span(&out, 1), axis);
-  return std::move(out.made);
-}
-
-sycl::event scan_kernel::enqueue(sycl::queue& queue, std::span<const operand> in,
-                                 std::span<expression_output> outputs, std::optional<int> axis,
-                                 std::span<const sycl::event> depends) const {
-  const auto& s = *state_;
-  detail::check_inputs(queue, s.signature, s.name, in);
-  const extents shape = detail::shape_of_inputs(s.signature, in);
+std::optional<sycl::event> scan_kernel::state::run(const call_request& asked,
+                                                   const std::optional<int>& axis) const {
+  expression_call c(*this, asked);
+  const extents shape = c.input_shape();
   const auto rank = static_cast<int>(shape.size());
-  if (rank == 0 || (!axis && rank > 1)) {
-    throw std::invalid_argument(rank == 0 ? "shape: () has no axis to scan along"
-                                          : "axis: is needed for an input of " +
-                                                std::to_string(rank) + " dimensions");
+  if (rank == 0) throw std::invalid_argument("shape: () has no axis to scan along");
+  if (!axis && rank > 1) {
+    throw std::invalid_argument(format("axis: is needed for an input of {} dimensions", rank));
   }
-  const int asked = axis.value_or(0);
-  if (asked < -rank || asked >= rank) {
-    throw std::invalid_argument("axis: " + std::to_string(asked) + " is out of range for " +
-                                std::to_string(rank) + " dimensions");
+  const int asked_axis = axis.value_or(0);
+  if (asked_axis < -rank || asked_axis >= rank) {
+    throw std::invalid_argument(
+        format("axis: {} is out of range for {} dimensions", asked_axis, rank));
   }
-  const auto scanned = static_cast<std::size_t>(asked < 0 ? asked + rank : asked);
+  const auto scanned = static_cast<std::size_t>(asked_axis < 0 ? asked_axis + rank : asked_axis);
+  c.check_output_shapes(shape);
 
-  scan_call call{queue, in, {}, {}, {}, {}};
+  scan_call call{c, c.find(c.type_key()).known};
   std::vector<std::int64_t> kept_lengths;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (k == scanned) continue;
@@ -480,31 +403,57 @@ sycl::event scan_kernel::enqueue(sycl::queue& queue, std::span<const operand> in
   }
   call.length = shape[scanned];
 
-  call.types = detail::check_outputs(queue, s.signature, in, outputs, shape);
-
-  const detail::output_places places(queue, in, call.types, shape, outputs, [&](const array& out) {
-    return !is_in_place(out, in, s.signature.inputs);
-  });
-  call.out = places.get();
-  if (call.lines * call.length == 0) {
-    return queue.ext_oneapi_submit_barrier({depends.begin(), depends.end()});
-  }
+  // Each element of an output may be that of the same place in an input: it is read before it is
+  // written, by the same group.
+  c.separate_outputs(false,
+                     [](const any_view& in, const any_view& out, const expression_parameter& p) {
+                       return !p.raw && in.dtype() == out.dtype() && detail::same_places(in, out);
+                     });
+  c.make_outputs(call.types, shape);
+  if (call.lines * call.length == 0) return c.finish_without_elements();
 
   std::vector<std::vector<std::int64_t>> kept_steps;
   const auto visit = [&](const array& a) {
-    auto steps = detail::steps_over(shape, a);
-    call.steps.push_back(steps[scanned]);
-    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(scanned));
-    kept_steps.push_back(std::move(steps));
+    auto& kept = kept_steps.emplace_back();
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      const std::int64_t step = broadcast_step(a.elements().layout(), shape, k);
+      (k == scanned ? call.steps : kept).push_back(step);
+    }
   };
-  for (const auto* a : call.out) visit(*a);
-  for (std::size_t j = 0; j < in.size(); ++j) {
-    if (in[j].array() && !s.signature.inputs[j].raw) visit(*in[j].array());
+  for (std::size_t o = 0; o < c.outputs(); ++o) visit(c.output(o));
+  for (std::size_t j = 0; j < c.in().size(); ++j) {
+    if (c.is_visited(j)) visit(*c.array_at(j));
   }
   const std::vector<std::span<const std::int64_t>> spans(kept_steps.begin(), kept_steps.end());
   call.kept = make_loops(kept_lengths, spans);
-
-  return places.settle(queue, s.run(call, depends));
+  scan(call);
+  return c.finish();
 }
+
+// --- the class --------------------------------------------------------------------------------
+
+scan_kernel::scan_kernel(std::string_view in_params, std::string_view out_params, scan_text text,
+                         std::string name)
+    : expression_kernel_with([&] {
+        detail::expression_signature signature(in_params, out_params, std::move(name), true);
+        detail::require_text("map_expr", text.map);
+        detail::require_text("scan_expr", text.scan);
+        const std::size_t outputs = signature.outputs().size();
+        if (detail::is_blank(text.post_map) && outputs != 1) {
+          throw std::invalid_argument(format(
+              "post_map_expr: is empty, expected statements that assign the {} outputs", outputs));
+        }
+        if (text.exclusive && !text.identity) {
+          throw std::invalid_argument(
+              "identity: is missing, expected the value before the first element of an exclusive "
+              "scan");
+        }
+        return std::make_shared<state>(std::move(signature), std::move(text));
+      }()) {}
+
+const scan_kernel::state& scan_kernel::own() const noexcept {
+  return static_cast<const state&>(*state_);
+}
+const scan_text& scan_kernel::text() const noexcept { return own().text; }
 
 }  // namespace usmx

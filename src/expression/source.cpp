@@ -57,19 +57,17 @@ std::string parameter_list::steps(std::string_view of, std::string_view role, co
 
 void parameter_list::number(const expression_parameter& p, const dtype& as, const operand& value) {
   if (writes_) {
-    if (as.kind() == type_class::complex) {
-      const dtype part = as.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
-      for (const char* role : {"re", "im"}) {
-        declare(parameter_name{p.name, role}.text(), device_name(part), part, pointer::none);
-      }
-    } else {
-      declare(parameter_name{p.name, "value"}.text(), device_name(as), as, pointer::none);
-    }
+    const dtype part = part_type(as);
+    const auto one = [&](const char* role) {
+      declare(parameter_name{p.name, role}.text(), device_name(part), part, pointer::none);
+    };
+    one(part == as ? "value" : "re");
+    if (part != as) one("im");
   }
   try {
     add_number(arguments_, as, value.number_as(as).data());
   } catch (const std::overflow_error& e) {
-    throw std::overflow_error(called("input", p) + ": " + e.what());
+    throw std::overflow_error(format("{}: {}", called("input", p), e.what()));
   }
 }
 

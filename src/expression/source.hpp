@@ -110,11 +110,6 @@ std::string raw_variable(const expression_parameter& p, const dtype& as, const a
 /// "expression::store<float>(_z_data, at, z);"
 std::string stored_variable(const expression_parameter& p, const dtype& own, std::string_view at);
 
-/// How `a` and `b` of a kernel are called in C++, and how many bytes they have at the most.
-struct value_text {
-  std::string type;
-  std::size_t bytes = 0;
-};
 /// The most bytes of a structure of the user's.
 inline constexpr std::size_t most_value_bytes = 32;
 /// The type of `a` and `b` if it is a number's: `wanted` names it, or it is that of the first

@@ -22,6 +22,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
+#include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 
 namespace usmx {
@@ -119,30 +120,6 @@ launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
   return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
 }
 
-/// What a launch comes after, and the memory that it uses.
-void prepare(submission& command, std::span<const kernel_argument> arguments,
-             std::span<const sycl::event> depends, ordering order) {
-  command.after(depends);
-  for (const kernel_argument& a : arguments) {
-    if (a.array() == nullptr) continue;
-    order == ordering::automatic ? command.uses(*a.array()) : command.keep(*a.array());
-  }
-}
-
-/// No work-item: nothing may be submitted, but what the caller waits for is still what the launch
-/// would come after.
-sycl::event launch_nothing(const sycl::queue& queue, std::span<const kernel_argument> arguments,
-                           std::span<const sycl::event> depends, ordering order) {
-  submission command(queue);
-  command.after(depends);
-  for (const kernel_argument& a : arguments) {
-    if (a.array() != nullptr && order == ordering::automatic) command.after(*a.array());
-  }
-  return command.submit([](sycl::queue& q, const std::vector<sycl::event>& before) {
-    return q.ext_oneapi_submit_barrier(before);
-  });
-}
-
 namespace about = sycl::info::kernel_device_specific;
 
 /// Drivers need not know an answer; then they throw.
@@ -229,6 +206,15 @@ launch_range fit_groups(const backend_row& backend, const std::string& kernel_na
     items *= length;
   }
   return launch_range(global, std::span(local).first(last + 1));
+}
+
+void require_type(const sycl::device& device, const dtype& type) {
+  const dtype part = part_type(type);
+  if (part.kind() != type_class::floating) return;
+  if ((part.itemsize() == 8 && !device.has(sycl::aspect::fp64)) ||
+      (part.itemsize() == 2 && !device.has(sycl::aspect::fp16))) {
+    throw build_error(format("the device does not compute with {}", type.name()), "");
+  }
 }
 
 launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size) {
@@ -385,40 +371,43 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
   }
 }
 
-sycl::event kernel::submit(sycl::queue& queue, const launch_range& range,
-                           std::span<const kernel_argument> arguments,
-                           std::span<const sycl::event> depends, ordering order) const {
-  if (range.size() == 0) return launch_nothing(queue, arguments, depends, order);
+std::optional<sycl::event> kernel::submit(sycl::queue& queue, const launch_range& range,
+                                          std::span<const kernel_argument> arguments,
+                                          std::span<const sycl::event> depends, ordering order,
+                                          bool needs_event) const {
   traced record(trace_action::kernel,
                 [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
   submission command(queue, record);
-  const launch_range cut = in_groups(queue, state_->name, range,
-                                     state_->has_group_size ? 0 : state_->max_work_group_size);
-  const sycl::kernel code = state_->code();
-  prepare(command, arguments, depends, order);
-  return command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
-    return q.submit(
-        [&](sycl::handler& h) { fill_in(h, cut, arguments, before, code, state_->parameters); });
-  });
-}
-
-void kernel::submit_without_event(sycl::queue& queue, const launch_range& range,
-                                  std::span<const kernel_argument> arguments,
-                                  std::span<const sycl::event> depends, ordering order) const {
-  // A record may want the device's times, which only an event knows.
-  if (is_traced() || range.size() == 0) {
-    submit(queue, range, arguments, depends, order);
-    return;
+  const auto order_command = [&](bool is_used) {
+    command.after(depends);
+    for (const kernel_argument& a : arguments) {
+      if (a.array() == nullptr) continue;
+      if (order == ordering::automatic) command.after(*a.array());
+      if (is_used) command.keep(*a.array());
+    }
+  };
+  if (range.size() == 0) {
+    record.cancel();
+    order_command(false);
+    return command.submit();
   }
-  submission command(queue);
   const launch_range cut = in_groups(queue, state_->name, range,
                                      state_->has_group_size ? 0 : state_->max_work_group_size);
   const sycl::kernel code = state_->code();
-  prepare(command, arguments, depends, order);
+  order_command(true);
+  const auto fill = [&](sycl::handler& h, const std::vector<sycl::event>& before) {
+    fill_in(h, cut, arguments, before, code, state_->parameters);
+  };
+  // A record may want the device's times, which only an event knows.
+  if (needs_event || is_traced()) {
+    return command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+      return q.submit([&](sycl::handler& h) { fill(h, before); });
+    });
+  }
   command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
-    sycl::ext::oneapi::experimental::submit(
-        q, [&](sycl::handler& h) { fill_in(h, cut, arguments, before, code, state_->parameters); });
+    sycl::ext::oneapi::experimental::submit(q, [&](sycl::handler& h) { fill(h, before); });
   });
+  return {};
 }
 
 sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
@@ -426,7 +415,7 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
                            std::span<const sycl::event> depends, ordering order) const {
   if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends, order);
   check(queue, range, arguments);
-  return submit(queue, range, arguments, depends, order);
+  return *submit(queue, range, arguments, depends, order, true);
 }
 
 void kernel::enqueue(sycl::queue& queue, const launch_range& range,
@@ -434,24 +423,17 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
                      std::span<const sycl::event> depends, ordering order) const {
   if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends, order);
   check(queue, range, arguments);
-  submit_without_event(queue, range, arguments, depends, order);
+  submit(queue, range, arguments, depends, order, false);
 }
 
-sycl::event detail::own_launch::launch(const kernel& k, sycl::queue& queue,
-                                       const launch_range& range,
-                                       std::span<const kernel_argument> arguments,
-                                       std::span<const sycl::event> depends, ordering order) {
+std::optional<sycl::event> detail::own_launch::run(const kernel& k, sycl::queue& queue,
+                                                   const launch_range& range,
+                                                   std::span<const kernel_argument> arguments,
+                                                   std::span<const sycl::event> depends,
+                                                   ordering order, bool needs_event) {
   k.check_count(arguments.size());
   k.check_range(range);
-  return k.submit(queue, range, arguments, depends, order);
-}
-
-void detail::own_launch::enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
-                                 std::span<const kernel_argument> arguments,
-                                 std::span<const sycl::event> depends, ordering order) {
-  k.check_count(arguments.size());
-  k.check_range(range);
-  k.submit_without_event(queue, range, arguments, depends, order);
+  return k.submit(queue, range, arguments, depends, order, needs_event);
 }
 
 // --- limits

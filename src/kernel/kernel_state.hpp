@@ -28,6 +28,8 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
 /// the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
                         const launch_range& range, std::size_t most);
+/// Throws build_error if the device does not compute with a type.
+void require_type(const sycl::device& device, const dtype& type);
 /// A range of at least `size` items, in groups of the size that the forms name.
 launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size);
 }  // namespace detail
@@ -78,14 +80,12 @@ struct kernel::state {
 /// Launches kernels of generated texts: their arguments are known from the list that the text was
 /// generated from, and the caller has checked the arrays.
 struct detail::own_launch {
-  static sycl::event launch(const kernel& k, sycl::queue& queue, const launch_range& range,
-                            std::span<const kernel_argument> arguments,
-                            std::span<const sycl::event> depends,
-                            ordering order = ordering::by_hand);
-  /// Without an event, which is quicker.
-  static void enqueue(const kernel& k, sycl::queue& queue, const launch_range& range,
-                      std::span<const kernel_argument> arguments,
-                      std::span<const sycl::event> depends, ordering order = ordering::by_hand);
+  /// Empty if there is no event, because none is needed: that is quicker.
+  static std::optional<sycl::event> run(const kernel& k, sycl::queue& queue,
+                                        const launch_range& range,
+                                        std::span<const kernel_argument> arguments,
+                                        std::span<const sycl::event> depends, ordering order,
+                                        bool needs_event);
 };
 
 }  // namespace usmx

@@ -13,6 +13,7 @@
 
 #include "memory/allocation_failure.hpp"
 #include "memory/pressure.hpp"
+#include "runtime/driver_gate.hpp"
 #include "runtime/usm_names.hpp"
 #include "usmx/error.hpp"
 #include "usmx/queue_ordered.hpp"
@@ -34,6 +35,7 @@ async_resource::async_resource(sycl::context context, sycl::device device, usm_k
                        " does not support queue-ordered allocation; use a "
                        "queue_ordered_resource with a pool_resource as its upstream instead");
   }
+  detail::submits_to(own_);
 }
 
 async_resource::~async_resource() {
@@ -83,6 +85,8 @@ void async_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
 
 void* async_resource::do_allocate_on(const sycl::queue& queue, std::size_t bytes,
                                      std::size_t alignment, std::optional<sycl::event>& pending) {
+  const detail::driver_entry inside;
+  detail::submits_to(queue);
   void* const p = ask(queue, bytes, alignment);
   sycl::event there = marker(queue);
   if (!is_done(there)) pending = std::move(there);

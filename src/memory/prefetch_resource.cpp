@@ -7,6 +7,7 @@
 
 #include <sycl/exception.hpp>
 
+#include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
 #include "usmx/wait.hpp"
 
@@ -17,6 +18,7 @@ prefetch_resource::prefetch_resource(std::shared_ptr<memory_resource> upstream, 
   if (queue_.get_context() != context()) {
     throw std::invalid_argument("queue: its context is not that of the upstream resource");
   }
+  detail::submits_to(queue_);  // here, since no lock is held
 }
 
 void* prefetch_resource::serve(const request& asked) {
@@ -27,6 +29,7 @@ void* prefetch_resource::serve(const request& asked) {
     traced record(trace_action::prefetch, [&] {
       return detail::traced_on(queue_, {.bytes = bytes, .address = p, .kind = kind()});
     });
+    const detail::driver_entry inside;
     const std::scoped_lock lock(mutex_);
     sycl::event& noted = pending_[p];  // before the command: once it runs, it must be known
     // Commands that still use the memory on its own queue run first.

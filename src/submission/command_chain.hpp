@@ -51,7 +51,7 @@ class command_chain : private submission {
   sycl::event last_;
 };
 
-/// Runs `submit(chain)` and waits. Whatever it throws leaves nothing running.
+/// Runs `submit(chain)` and waits. Nothing runs any more after an exception.
 template <class Submit>
 void run_and_wait(command_chain& chain, Submit submit) {
   try {

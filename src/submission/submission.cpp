@@ -54,6 +54,12 @@ void submission::keep(const shared_owner& owner) {
   }
 }
 
+sycl::event submission::submit() {
+  return submit([](sycl::queue& q, const std::vector<sycl::event>& before) {
+    return q.ext_oneapi_submit_barrier(before);
+  });
+}
+
 void submission::begin() {
   if (submitted_) throw std::logic_error("submission: it has submitted its command already");
   submitted_ = true;

@@ -12,18 +12,19 @@
 #include <string>
 #include <type_traits>
 
+#include "core/aliasing.hpp"
 #include "core/format.hpp"
 #include "core/half.hpp"
 #include "runtime/traced_queue.hpp"
-#include "transfer/copy_paths.hpp"
-#include "transfer/loop_nest.hpp"
+#include "transfer/copy_loops.hpp"
+#include "transfer/temporaries.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx {
 namespace {
 
+using detail::copy_loops;
 using detail::half_bits;
-using detail::loop_nest;
 using detail::traced_views;
 using wide_complex = std::complex<double>;
 
@@ -142,36 +143,36 @@ transposer transposer_for(std::size_t bytes) noexcept {
   }
 }
 
-void move_elements(const loop_nest& nest, std::byte* to, const std::byte* from,
+void move_elements(const copy_loops& nest, std::byte* to, const std::byte* from,
                    std::size_t itemsize) {
   const auto item = static_cast<std::int64_t>(itemsize);
-  const int inner = nest.rank - 1;
-  if (nest.rank == 0) {
+  if (nest.rank() == 0) {
     std::memcpy(to, from, itemsize);
     return;
   }
-  if (nest.to[inner] == item && nest.from[inner] == item) {
-    const auto run = static_cast<std::size_t>(nest.shape[inner]) * itemsize;
+  const std::size_t inner = nest.rank() - 1;
+  if (nest.to(inner) == item && nest.from(inner) == item) {
+    const auto run = static_cast<std::size_t>(nest.length(inner)) * itemsize;
     nest.each(inner, [&](std::int64_t d, std::int64_t s) { std::memcpy(to + d, from + s, run); });
     return;
   }
   const row_mover move = mover_for(itemsize);
   if (move == nullptr) {
-    nest.each(nest.rank,
+    nest.each(nest.rank(),
               [&](std::int64_t d, std::int64_t s) { std::memcpy(to + d, from + s, itemsize); });
     return;
   }
-  if (nest.rank >= 2) {
+  if (nest.rank() >= 2) {
     const int outer = nest.fastest_source(inner);
     if (outer >= 0) {
-      const loop_nest swapped = nest.with_next_to_inner(outer);
-      const std::int64_t rows = swapped.shape[inner - 1];
-      const std::int64_t columns = swapped.shape[inner];
-      const std::int64_t to_step[2] = {swapped.to[inner - 1], swapped.to[inner]};
-      const std::int64_t from_step[2] = {swapped.from[inner - 1], swapped.from[inner]};
-      const bool contiguous = to_step[1] == item && from_step[0] == item;
+      const copy_loops swapped = nest.with_next_to_inner(static_cast<std::size_t>(outer));
+      const std::int64_t rows = swapped.length(inner - 1);
+      const std::int64_t columns = swapped.length(inner);
+      const std::int64_t to_step[2] = {swapped.to(inner - 1), swapped.to(inner)};
+      const std::int64_t from_step[2] = {swapped.from(inner - 1), swapped.from(inner)};
+      const bool is_transposed = to_step[1] == item && from_step[0] == item;
       swapped.each(inner - 1, [&](std::int64_t d, std::int64_t s) {
-        if (contiguous) {
+        if (is_transposed) {
           transposer_for(itemsize)(to + d, to_step[0], from + s, from_step[1], rows, columns);
         } else {
           move_tiles(move, to + d, from + s, rows, columns, to_step, from_step);
@@ -180,9 +181,9 @@ void move_elements(const loop_nest& nest, std::byte* to, const std::byte* from,
       return;
     }
   }
-  nest.each(inner, [&](std::int64_t d, std::int64_t s) {
-    move(to + d, nest.to[inner], from + s, nest.from[inner], nest.shape[inner]);
-  });
+  const std::int64_t n = nest.length(inner), to_step = nest.to(inner), from_step = nest.from(inner);
+  nest.each(inner,
+            [&](std::int64_t d, std::int64_t s) { move(to + d, to_step, from + s, from_step, n); });
 }
 
 // --- casts
@@ -372,16 +373,15 @@ row_storer storer_of(const dtype& type, middle through) noexcept {
   return nullptr;
 }
 
-void cast_elements(const loop_nest& nest, std::byte* to, const dtype& to_type,
+void cast_elements(const copy_loops& nest, std::byte* to, const dtype& to_type,
                    const std::byte* from, const dtype& from_type) {
   const loader in = loader_of(from_type);
   const row_storer store = storer_of(to_type, in.through);
 
   alignas(64) std::byte buffer[block * sizeof(wide_complex)];
-  const int inner = std::max(nest.rank - 1, 0);
-  const std::int64_t n = nest.rank == 0 ? 1 : nest.shape[inner];
-  const std::int64_t to_step = nest.rank == 0 ? 0 : nest.to[inner];
-  const std::int64_t from_step = nest.rank == 0 ? 0 : nest.from[inner];
+  const std::size_t inner = nest.rank() == 0 ? 0 : nest.rank() - 1;
+  const std::int64_t n = nest.rank() == 0 ? 1 : nest.length(inner);
+  const std::int64_t to_step = nest.inner_step(0), from_step = nest.inner_step(1);
   nest.each(inner, [&](std::int64_t d, std::int64_t s) {
     for (std::int64_t k = 0; k < n; k += block) {
       const std::int64_t count = std::min(block, n - k);
@@ -393,9 +393,9 @@ void cast_elements(const loop_nest& nest, std::byte* to, const dtype& to_type,
 
 void convert_apart(const any_view& dst, const any_view& src) {
   const traced record(trace_action::host_copy, [&] { return traced_views(dst, src); });
-  const loop_nest nest = detail::make_nest(dst, src);
-  auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
-  const auto* const from = static_cast<const std::byte*>(src.data()) + nest.from_shift;
+  const copy_loops nest = detail::make_copy_loops(dst, src);
+  std::byte* const to = nest.begin_of(dst, 0);
+  const std::byte* const from = nest.begin_of(src, 1);
   if (detail::same_bytes(dst.dtype(), src.dtype())) {
     move_elements(nest, to, from, dst.dtype().itemsize());
   } else {
@@ -417,9 +417,8 @@ void convert_on_host(const any_view& dst, const any_view& src) {
   }
   // Default-initialised: the bytes are written at once.
   const std::unique_ptr<std::byte[]> bytes(new std::byte[src.nbytes()]);
-  any_view temporary;
-  detail::require_valid(any_view::make(bytes.get(), src.dtype(), std::move(packed),
-                                       usm_kind::unknown, false, temporary));
+  const any_view temporary =
+      detail::view_of(bytes.get(), src.dtype(), std::move(packed), usm_kind::unknown);
   convert_apart(temporary, src);
   convert_apart(dst, temporary);
 }

@@ -3,16 +3,17 @@
 #include "usmx/copy.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 
+#include "core/aliasing.hpp"
 #include "core/format.hpp"
 #include "memory/ready.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/traced_queue.hpp"
+#include "transfer/copy_loops.hpp"
 #include "transfer/copy_paths.hpp"
-#include "transfer/loop_nest.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/wait.hpp"
@@ -26,7 +27,7 @@ using detail::host_elements;
 using detail::is_quick;
 using detail::is_ready;
 using detail::large_bytes;
-using detail::make_nest;
+using detail::make_copy_loops;
 using detail::on_device;
 using detail::overlap;
 using detail::same_bytes;
@@ -146,13 +147,6 @@ void submit_from_host(command_chain& commands, const array& dst, const any_view&
   from_host(commands, dst.elements(), src);
 }
 
-/// A copy of no elements is still ordered after its events.
-sycl::event after_all(const sycl::queue& queue, std::span<const sycl::event> depends) {
-  command_chain commands(queue, false);
-  commands.after(depends);
-  return commands.end();
-}
-
 bool on_host(const array& a, std::size_t bytes) {
   return host_accessible(a.kind()) &&
          (bytes <= small_bytes || detail::backend_of(a.queue()).is_host);
@@ -162,11 +156,64 @@ bool on_host(const array& a, std::size_t bytes) {
 /// with one: many contiguous bytes, without a conversion.
 bool by_all_cores(const sycl::queue& queue, const any_view& dst, const any_view& src) {
   if (dst.nbytes() < large_bytes || !same_bytes(dst.dtype(), src.dtype())) return false;
-  if (!make_nest(dst, src).is_one_run(dst.dtype().itemsize()) || overlap(dst, src)) return false;
+  if (!make_copy_loops(dst, src).is_one_run(dst.dtype().itemsize()) || overlap(dst, src)) {
+    return false;
+  }
   const sycl::device device = queue.get_device();
   return detail::backend_of(device).is_host &&
          device.get_info<sycl::info::device::max_compute_units>() > 1;
 }
+
+/// What all copies have in common: the views, and which of the sides are arrays.
+struct transfer {
+  const sycl::queue& queue;
+  const any_view& dst;
+  const any_view& src;
+  std::initializer_list<const array*> arrays;
+  std::span<const sycl::event> depends;
+
+  trace_subject subject() const { return traced_on(queue, traced_views(dst, src)); }
+  template <class Is>
+  bool all(Is is) const {
+    return std::ranges::all_of(arrays, [&](const array* a) { return is(*a); });
+  }
+
+  /// Waits. The host copies if `host_may`, unless the device is quicker.
+  template <class Submit>
+  void run(bool host_may, Submit submit) const {
+    detail::check_copy(dst, src);
+    if (dst.size() == 0) return wait(depends);
+    traced record(trace_action::copy, [&] { return subject(); });
+    if (host_may && !(all([&](const array& a) { return reaches(queue, a); }) &&
+                      by_all_cores(queue, dst, src))) {
+      wait(depends);
+      for (const array* a : arrays) wait_for(*a);
+      return convert_on_host(dst, src);
+    }
+    command_chain commands(queue, true);
+    commands.after(depends);
+    run_and_wait(commands, submit);
+  }
+  template <class Submit>
+  sycl::event start(const shared_owner& keep_alive, Submit submit) const {
+    detail::check_copy(dst, src);
+    if (dst.size() == 0) {  // there is still an order to keep
+      command_chain commands(queue, false);
+      commands.after(depends);
+      return commands.end();
+    }
+    traced record(trace_action::copy, [&] { return subject(); });
+    if (all([](const array& a) { return host_accessible(a.kind()); }) &&
+        is_quick(queue, dst.nbytes(), depends) && all([](const array& a) { return is_ready(a); })) {
+      convert_on_host(dst, src);
+      return {};
+    }
+    command_chain commands(queue, false, &record);
+    commands.after(depends);
+    commands.keep(keep_alive);
+    return detail::run(commands, submit);
+  }
+};
 
 }  // namespace
 
@@ -174,38 +221,16 @@ void copy(const array& dst, const array& src) { copy(queue_for_copy(dst, src), d
 
 void copy(const sycl::queue& queue, const array& dst, const array& src,
           std::span<const sycl::event> depends) {
-  const any_view& to = dst.elements();
-  const any_view& from = src.elements();
-  detail::check_copy(to, from);
-  if (to.size() == 0) return wait(depends);
-  traced record(trace_action::copy, [&] { return traced_on(queue, traced_views(to, from)); });
-  if (on_host(dst, to.nbytes()) && on_host(src, to.nbytes()) &&
-      !(reaches(queue, dst) && reaches(queue, src) && by_all_cores(queue, to, from))) {
-    wait(depends);
-    wait_for(src);
-    wait_for(dst);
-    return convert_on_host(to, from);
-  }
-  command_chain commands(queue, true);
-  commands.after(depends);
-  run_and_wait(commands, [&](command_chain& c) { submit_copy(c, dst, src); });
+  const std::size_t bytes = dst.elements().nbytes();
+  transfer{queue, dst.elements(), src.elements(), {&src, &dst}, depends}.run(
+      on_host(dst, bytes) && on_host(src, bytes),
+      [&](command_chain& c) { submit_copy(c, dst, src); });
 }
 
 sycl::event copy_async(const sycl::queue& queue, const array& dst, const array& src,
                        std::span<const sycl::event> depends) {
-  const any_view& to = dst.elements();
-  const any_view& from = src.elements();
-  detail::check_copy(to, from);
-  if (to.size() == 0) return after_all(queue, depends);
-  traced record(trace_action::copy, [&] { return traced_on(queue, traced_views(to, from)); });
-  if (host_accessible(to.kind()) && host_accessible(from.kind()) &&
-      is_quick(queue, to.nbytes(), depends) && is_ready(src) && is_ready(dst)) {
-    convert_on_host(to, from);
-    return {};
-  }
-  command_chain commands(queue, false, &record);
-  commands.after(depends);
-  return run(commands, [&](command_chain& c) { submit_copy(c, dst, src); });
+  return transfer{queue, dst.elements(), src.elements(), {&src, &dst}, depends}.start(
+      {}, [&](command_chain& c) { submit_copy(c, dst, src); });
 }
 
 sycl::event copy_async(const array& dst, const array& src, std::span<const sycl::event> depends) {
@@ -216,36 +241,15 @@ void copy_to_host(const any_view& dst, const array& src) { copy_to_host(src.queu
 
 void copy_to_host(const sycl::queue& queue, const any_view& dst, const array& src,
                   std::span<const sycl::event> depends) {
-  detail::check_copy(dst, src.elements());
-  if (dst.size() == 0) return wait(depends);
-  traced record(trace_action::copy,
-                [&] { return traced_on(queue, traced_views(dst, src.elements())); });
-  if (host_accessible(src.kind()) &&
-      !(reaches(queue, src) && by_all_cores(queue, dst, src.elements()))) {
-    wait(depends);
-    wait_for(src);
-    return convert_on_host(dst, src.elements());
-  }
-  command_chain commands(queue, true);
-  commands.after(depends);
-  run_and_wait(commands, [&](command_chain& c) { submit_to_host(c, dst, src); });
+  transfer{queue, dst, src.elements(), {&src}, depends}.run(
+      host_accessible(src.kind()), [&](command_chain& c) { submit_to_host(c, dst, src); });
 }
 
 sycl::event copy_to_host_async(const sycl::queue& queue, const any_view& dst, const array& src,
                                std::span<const sycl::event> depends,
                                const shared_owner& keep_alive) {
-  detail::check_copy(dst, src.elements());
-  if (dst.size() == 0) return after_all(queue, depends);
-  traced record(trace_action::copy,
-                [&] { return traced_on(queue, traced_views(dst, src.elements())); });
-  if (host_accessible(src.kind()) && is_quick(queue, dst.nbytes(), depends) && is_ready(src)) {
-    convert_on_host(dst, src.elements());
-    return {};
-  }
-  command_chain commands(queue, false, &record);
-  commands.after(depends);
-  commands.keep(keep_alive);
-  return run(commands, [&](command_chain& c) { submit_to_host(c, dst, src); });
+  return transfer{queue, dst, src.elements(), {&src}, depends}.start(
+      keep_alive, [&](command_chain& c) { submit_to_host(c, dst, src); });
 }
 
 void copy_from_host(const array& dst, const any_view& src) {
@@ -254,36 +258,15 @@ void copy_from_host(const array& dst, const any_view& src) {
 
 void copy_from_host(const sycl::queue& queue, const array& dst, const any_view& src,
                     std::span<const sycl::event> depends) {
-  detail::check_copy(dst.elements(), src);
-  if (src.size() == 0) return wait(depends);
-  traced record(trace_action::copy,
-                [&] { return traced_on(queue, traced_views(dst.elements(), src)); });
-  if (host_accessible(dst.kind()) &&
-      !(reaches(queue, dst) && by_all_cores(queue, dst.elements(), src))) {
-    wait(depends);
-    wait_for(dst);
-    return convert_on_host(dst.elements(), src);
-  }
-  command_chain commands(queue, true);
-  commands.after(depends);
-  run_and_wait(commands, [&](command_chain& c) { submit_from_host(c, dst, src); });
+  transfer{queue, dst.elements(), src, {&dst}, depends}.run(
+      host_accessible(dst.kind()), [&](command_chain& c) { submit_from_host(c, dst, src); });
 }
 
 sycl::event copy_from_host_async(const sycl::queue& queue, const array& dst, const any_view& src,
                                  std::span<const sycl::event> depends,
                                  const shared_owner& keep_alive) {
-  detail::check_copy(dst.elements(), src);
-  if (src.size() == 0) return after_all(queue, depends);
-  traced record(trace_action::copy,
-                [&] { return traced_on(queue, traced_views(dst.elements(), src)); });
-  if (host_accessible(dst.kind()) && is_quick(queue, src.nbytes(), depends) && is_ready(dst)) {
-    convert_on_host(dst.elements(), src);
-    return {};
-  }
-  command_chain commands(queue, false, &record);
-  commands.after(depends);
-  commands.keep(keep_alive);
-  return run(commands, [&](command_chain& c) { submit_from_host(c, dst, src); });
+  return transfer{queue, dst.elements(), src, {&dst}, depends}.start(
+      keep_alive, [&](command_chain& c) { submit_from_host(c, dst, src); });
 }
 
 array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind kind) {
@@ -295,20 +278,6 @@ array copied(const array& src, const sycl::queue& queue, dtype type, usm_kind ki
 // --- rows with a pitch: views with two dimensions, so that the copies above serve them
 
 namespace {
-
-/// The widest unsigned integer of which all of these are multiples.
-dtype word_for(std::uint64_t mix) {
-  switch (std::min(std::countr_zero(mix | 8), 3)) {
-    case 0:
-      return dtype::of<std::uint8_t>();
-    case 1:
-      return dtype::of<std::uint16_t>();
-    case 2:
-      return dtype::of<std::uint32_t>();
-    default:
-      return dtype::of<std::uint64_t>();
-  }
-}
 
 void check_rows(const any_view& elements, const pitched& where) {
   if (where.rows == 0 || where.width == 0) return;
@@ -343,8 +312,8 @@ any_view rows_of(const any_view& elements, const pitched& where, const pitched& 
                  const void* other) {
   check_rows(elements, where);
   const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  const dtype word = word_for(where.pitch | where.width | other_where.pitch |
-                              address(elements.first_byte()) | address(other));
+  const dtype word = detail::widest_word(where.pitch | where.width | other_where.pitch |
+                                         address(elements.first_byte()) | address(other));
   const auto size = word.itemsize();
   const auto count = [&](std::size_t bytes) { return static_cast<std::int64_t>(bytes / size); };
   const auto rows = static_cast<std::int64_t>(where.rows);

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 
+#include "core/aliasing.hpp"
 #include "memory/ready.hpp"
+#include "transfer/copy_loops.hpp"
 #include "transfer/device_copy.hpp"
-#include "transfer/loop_nest.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/copy.hpp"
@@ -15,7 +16,7 @@
 namespace usmx::detail {
 namespace {
 
-bool has_few_runs(const loop_nest& nest, const dtype& type) {
+bool has_few_runs(const copy_loops& nest, const dtype& type) {
   return count_runs(nest, type.itemsize()) <= few_runs;
 }
 
@@ -27,7 +28,7 @@ bool pack_on_device(command_chain& commands, const any_view& dst, const any_view
       device_elements(commands, extents{static_cast<std::int64_t>(span_of(dst))}, dtype());
   const any_view landing = moved_to(packed.data(), dst, usm_kind::device);
   try {
-    copy_by_kernel(commands, landing, src, make_nest(landing, src));
+    copy_by_kernel(commands, landing, src, make_copy_loops(landing, src));
   } catch (const build_error&) {
     return false;
   }
@@ -37,17 +38,7 @@ bool pack_on_device(command_chain& commands, const any_view& dst, const any_view
 
 }  // namespace
 
-bool is_dense(const any_view& v) noexcept {
-  return make_nest(v, v).is_one_run(v.dtype().itemsize());
-}
-
-bool overlap(const any_view& a, const any_view& b) noexcept {
-  return a.first_byte() < b.last_byte() && b.first_byte() < a.last_byte();
-}
-
-bool is_same(const any_view& a, const any_view& b) noexcept {
-  return a.data() == b.data() && a.dtype() == b.dtype() && a.layout() == b.layout();
-}
+bool is_dense(const any_view& v) { return make_copy_loops(v, v).is_one_run(v.dtype().itemsize()); }
 
 void on_device(command_chain& commands, const any_view& dst, const any_view& src) {
   if (overlap(dst, src)) {
@@ -57,7 +48,7 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
     on_device(commands, dst, temporary.elements());
     return;
   }
-  const loop_nest nest = make_nest(dst, src);
+  const copy_loops nest = make_copy_loops(dst, src);
   if (same_bytes(dst.dtype(), src.dtype()) && has_few_runs(nest, dst.dtype())) {
     return copy_runs(commands, dst, src, nest);
   }
@@ -85,7 +76,7 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
   if (stage_to_host(commands, dst, src)) return;
   const bool same = same_bytes(dst.dtype(), src.dtype());
   if (same && !overlap(dst, src)) {
-    const loop_nest nest = make_nest(dst, src);
+    const copy_loops nest = make_copy_loops(dst, src);
     if (has_few_runs(nest, src.dtype())) return copy_runs(commands, dst, src, nest);
   }
   if (!commands.is_blocking() && pack_on_device(commands, dst, src)) return;
@@ -100,7 +91,7 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
   const bool direct = same && dst.layout().is_c_contiguous();
   const any_view landing =
       direct ? dst : host_elements(commands, src.layout().shape(), src.dtype());
-  const loop_nest nest = make_nest(landing, src);
+  const copy_loops nest = make_copy_loops(landing, src);
   if (has_few_runs(nest, src.dtype())) {
     copy_runs(commands, landing, src, nest);
   } else if (!pack_on_device(commands, landing, src)) {
@@ -115,7 +106,7 @@ void from_host(command_chain& commands, const any_view& dst, const any_view& src
   if (stage_from_host(commands, dst, src)) return;
   // A buffer may be a view of the destination: commands that copy must not overlap.
   if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
-    const loop_nest nest = make_nest(dst, src);
+    const copy_loops nest = make_copy_loops(dst, src);
     if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);
   }
   commands.finish();  // the host is about to read what earlier commands may write
@@ -126,12 +117,12 @@ void from_host(command_chain& commands, const any_view& dst, const any_view& src
   }
   const any_view staged = host_elements(commands, dst.layout().shape(), dst.dtype());
   convert_on_host(staged, src);
-  const loop_nest nest = make_nest(dst, staged);
+  const copy_loops nest = make_copy_loops(dst, staged);
   if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, staged, nest);
   const array packed = device_elements(commands, dst.layout().shape(), dst.dtype());
   commands.memcpy(packed.data(), staged.data(), dst.nbytes());
   try {
-    copy_by_kernel(commands, dst, packed.elements(), make_nest(dst, packed.elements()));
+    copy_by_kernel(commands, dst, packed.elements(), make_copy_loops(dst, packed.elements()));
   } catch (const build_error&) {
     copy_runs(commands, dst, staged, nest);
   }

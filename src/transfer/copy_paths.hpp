@@ -18,9 +18,6 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src);
 void from_host(command_chain& commands, const any_view& dst, const any_view& src);
 
 /// True if the elements fill their span: contiguous in some order of the dimensions, each once.
-bool is_dense(const any_view& v) noexcept;
-bool overlap(const any_view& a, const any_view& b) noexcept;
-/// True if both are the same elements in the same order.
-bool is_same(const any_view& a, const any_view& b) noexcept;
+bool is_dense(const any_view& v);
 
 }  // namespace usmx::detail

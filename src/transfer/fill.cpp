@@ -7,8 +7,8 @@
 #include "core/format.hpp"
 #include "memory/ready.hpp"
 #include "runtime/traced_queue.hpp"
+#include "transfer/copy_loops.hpp"
 #include "transfer/copy_paths.hpp"
-#include "transfer/loop_nest.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/copy.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
-#include "transfer/loop_nest.hpp"
+#include "transfer/copy_loops.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/wait.hpp"
@@ -95,13 +95,11 @@ std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::si
 /// blocks.
 bool as_bytes(any_view& dst, any_view& src) {
   if (!same_bytes(dst.dtype(), src.dtype())) return false;
-  const loop_nest nest = make_nest(dst, src);
+  const copy_loops nest = make_copy_loops(dst, src);
   if (!nest.is_one_run(dst.dtype().itemsize())) return false;
   const std::size_t bytes = dst.nbytes();
-  auto* const to = static_cast<std::byte*>(dst.data()) + nest.to_shift;
-  auto* const from = static_cast<std::byte*>(src.data()) + nest.from_shift;
-  dst = bytes_at(to, bytes, dst.kind());
-  src = bytes_at(from, bytes, src.kind());
+  dst = bytes_at(nest.begin_of(dst, 0), bytes, dst.kind());
+  src = bytes_at(nest.begin_of(src, 1), bytes, src.kind());
   return true;
 }
 

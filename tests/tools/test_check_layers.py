@@ -74,7 +74,7 @@ def test_a_broken_rule_is_found(path: str, text: str, expected: str) -> None:
         ("python/bindings/a.cpp", "nb::object o = nb::str(f.name.c_str());\n"),
         (
             "src/transfer/copy.cpp",
-            '#include "transfer/loop_nest.hpp"\nconst char* url = "https://a.b/home/x";\n',
+            '#include "transfer/copy_loops.hpp"\nconst char* url = "https://a.b/home/x";\n',
         ),
         ("src/memory/pool/pool.cpp", '#include "memory/pool/pool_parts.hpp"\n'),
         ("src/kernel/kernel.cpp", '#include "usmx/detail/inspection.hpp"\n'),

@@ -87,7 +87,7 @@ inline T shuffle_xor(T x, uint32_t mask) {
 
 /// -x. Intel's compiler for CPUs takes what was computed from a negation alone for the same in all
 /// items if a barrier comes before its use: all then see the last item's. The sign is therefore
-/// turned as a bit, by a mask that is no constant: compilers make negations of those that are.
+/// turned as a bit, by a mask that is not a constant: compilers make negations of those that are.
 template <class T>
 inline T negate(T x) {
   const auto one = uint64_t(local_range(0) != 0);

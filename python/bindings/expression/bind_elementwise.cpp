@@ -1,18 +1,13 @@
 // usmx.ElementwiseKernel. A call is read, launched and answered here without going through Python,
 // because on small arrays nothing else takes time.
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <vector>
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "array/ndarray.hpp"
-#include "expression/reduction_arguments.hpp"
-#include "kernel/kernel_arguments.hpp"
+#include "core/format.hpp"
+#include "expression/expression_arguments.hpp"
 #include "protocols/protocols.hpp"
-#include "runtime/runtime_bindings.hpp"
-#include "support/bindings.hpp"
 #include "support/self.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -45,9 +40,10 @@ struct call_keywords {
       } else if (is("depends_on")) {
         depends_on = value;
       } else {
-        throw nb::type_error(("'" + name + "' has no argument " + repr_of(key) +
-                              "; there are out, size, queue and depends_on")
-                                 .c_str());
+        throw nb::type_error(
+            detail::format("'{}' has no argument {}; there are out, size, queue and depends_on",
+                           name, repr_of(key))
+                .c_str());
       }
     }
   }
@@ -60,12 +56,8 @@ std::optional<std::int64_t> to_size(PyObject* obj) {
 
 nb::object call(const elementwise_kernel& k, PyObject* args, PyObject* keywords) {
   const call_keywords words(keywords, k.name());
-  expression_call c(k.inputs(), k.outputs(), k.name(), args, words.out, words.queue,
-                    words.depends_on);
-  const auto size = to_size(words.size);
-  return run_call(
-      c, [&](sycl::queue& where, std::span<const operand> in, std::span<expression_output> out,
-             const std::vector<sycl::event>& before) { k.enqueue(where, in, out, size, before); });
+  expression_call c(k, args, words.out, words.queue, words.depends_on);
+  return c.run(k, to_size(words.size));
 }
 
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
@@ -81,17 +73,11 @@ PyType_Slot elementwise_slots[] = {
     {0, nullptr},
 };
 
-nb::tuple signature_of(std::span<const expression_parameter> parameters) {
-  nb::list all;
-  for (const auto& p : parameters) all.append(p.text);
-  return nb::tuple(all);
-}
-
 }  // namespace
 
 void bind_elementwise(nb::module_& m) {
-  nb::class_<elementwise_kernel>(m, "ElementwiseKernel",
-                                 R"(A kernel made from one expression, computed for each element.
+  nb::class_<elementwise_kernel> c(m, "ElementwiseKernel",
+                                   R"(A kernel made from one expression, computed for each element.
 
 ``k(*inputs)`` makes its outputs, ``k(*inputs, *outputs)`` and ``k(*inputs, out=...)`` compute into
 given ones; the result is an array, or a tuple of arrays for several outputs. Inputs broadcast, have
@@ -150,27 +136,28 @@ Examples
 >>> muladd(usmx.arange(3, dtype="float32"), 2).to_numpy()
 array([1., 3., 5.], dtype=float32)
 )",
-                                 nb::type_slots(elementwise_slots))
-      .def(
-          "__init__",
-          [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
-             nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
-             nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract) {
-            initialise(
-                self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
-                to_text(operation, "operation"), to_text(name, "name"),
-                elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
-                                 to_text(after_loop, "after_loop"), to_options(options, contract)});
-          },
-          nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
-          nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
-          nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
-          nb::arg("contract") = false,
-          nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
-                  "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
-                  "'', after_loop: str = '', contract: bool = False) -> None"))
-      .def_prop_ro("name", &elementwise_kernel::name, "As traces show it.")
-      .def_prop_ro("operation", &elementwise_kernel::operation, "The C++ statements.")
+                                   nb::type_slots(elementwise_slots));
+  c.def(
+       "__init__",
+       [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
+          nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
+          nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract) {
+         initialise(
+             self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+             to_text(operation, "operation"), to_text(name, "name"),
+             elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
+                              to_text(after_loop, "after_loop"), to_options(options, contract)});
+       },
+       nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
+       nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
+       nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
+       nb::arg("contract") = false,
+       nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
+               "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
+               "'', after_loop: str = '', contract: bool = False) -> None"))
+      .def_prop_ro(
+          "operation", [](const elementwise_kernel& k) { return k.operation(); },
+          "The C++ statements.")
       .def_prop_ro(
           "in_params", [](const elementwise_kernel& k) { return signature_of(k.inputs()); },
           "The inputs as they were written.", nb::sig("def in_params(self) -> tuple[str, ...]"))
@@ -178,12 +165,10 @@ array([1., 3., 5.], dtype=float32)
           "out_params", [](const elementwise_kernel& k) { return signature_of(k.outputs()); },
           "The outputs as they were written.", nb::sig("def out_params(self) -> tuple[str, ...]"))
       .def_prop_ro(
-          "sources", &elementwise_kernel::sources,
+          "sources", [](const elementwise_kernel& k) { return k.sources(); },
           "The C++ texts that were compiled so far, one for each list of types and kind of "
-          "layout.")
-      .def("__repr__", [](const elementwise_kernel& k) {
-        return "<usmx.ElementwiseKernel '" + k.name() + "'>";
-      });
+          "layout.");
+  bind_expression_kernel(c, "ElementwiseKernel");
 }
 
 }  // namespace usmx::python

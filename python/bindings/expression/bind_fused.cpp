@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/aliasing.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
@@ -117,10 +118,8 @@ void bind_fused(nb::module_& m) {
         const auto a = to_any_memory(first, borrowed), b = to_any_memory(second, borrowed);
         if (a.memory == nullptr || b.memory == nullptr) return "none";
         const any_view &x = a.memory->elements(), &y = b.memory->elements();
-        if (x.data() == y.data() && x.dtype() == y.dtype() && x.layout() == y.layout()) {
-          return "all";
-        }
-        return x.first_byte() < y.last_byte() && y.first_byte() < x.last_byte() ? "some" : "none";
+        if (detail::is_same(x, y)) return "all";
+        return detail::overlap(x, y) ? "some" : "none";
       },
       nb::arg("first"), nb::arg("second"),
       "Whether two arguments are the \"all\" same elements, \"some\" may be, or \"none\" are.");

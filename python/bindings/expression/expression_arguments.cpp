@@ -1,19 +1,23 @@
+// Reads operands and calls; see expression_arguments.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "expression/expression_arguments.hpp"
+
+#include <cmath>
+#include <limits>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "array/ndarray.hpp"
-#include "kernel/kernel_arguments.hpp"
+#include "core/format.hpp"
 #include "protocols/protocols.hpp"
-#include "runtime/runtime_bindings.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
 
 using detail::called;
+using detail::format;
 
 operand weak_integer(PyObject* number, const expression_parameter& p) {
   int overflow = 0;
@@ -29,28 +33,32 @@ operand weak_integer(PyObject* number, const expression_parameter& p) {
   return operand(static_cast<std::uint64_t>(large));
 }
 
-[[noreturn]] void refuse(const char* what, const expression_parameter& p, nb::handle obj,
-                         const std::string& advice) {
+[[noreturn]] void refuse_type(const std::string& where, nb::handle obj, std::string_view expected) {
   throw nb::type_error(
-      (called(what, p) + ": is of type " + python_type(obj) + ", expected " + advice).c_str());
+      format("{}: is of type {}, expected {}", where, python_type(obj), expected).c_str());
 }
 
-std::string expected() {
-  return "USM (a usmx array, or " + expected_protocols() +
-         ") or a number; usmx.asarray() copies others into USM";
+[[noreturn]] void refuse(const char* what, const expression_parameter& p, nb::handle obj,
+                         const std::string& expected) {
+  refuse_type(called(what, p), obj, expected);
 }
 
-/// A number or an array in a buffer; memory that is no USM is refused.
+std::string usm_or_number() {
+  return format("USM (a usmx array, or {}) or a number; usmx.asarray() copies others into USM",
+                expected_protocols());
+}
+
+/// A number or an array in a buffer; memory that is not USM is refused.
 operand from_buffer(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
   const auto buffer = host_buffer::borrow(obj);
-  if (!buffer) refuse("input", p, obj, expected());
+  if (!buffer) refuse("input", p, obj, usm_or_number());
   const any_view& elements = buffer->elements();
-  if (elements.dtype().is_record()) refuse("input", p, obj, expected());
+  if (elements.dtype().is_record()) refuse("input", p, obj, usm_or_number());
   // NumPy's scalars, and arrays of rank 0, which NumPy sees as the same.
   if (elements.rank() == 0) return operand(elements.dtype(), elements.data());
   if (elements.size() > 0 &&
       kind_of(elements.data(), default_queue().get_context()) == usm_kind::unknown) {
-    refuse("input", p, obj, expected());
+    refuse("input", p, obj, usm_or_number());
   }
   auto* const first = elements.first_byte();
   borrowed.push_front(array::bind(
@@ -67,8 +75,6 @@ const array* foreign_array(nb::handle obj, borrowed_arrays& borrowed) {
   return &borrowed.front();
 }
 
-}  // namespace
-
 operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
   if (const auto* a = array_of(obj)) return operand(*a);
   PyObject* const o = obj.ptr();
@@ -79,34 +85,160 @@ operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arr
   if (PyComplex_CheckExact(o)) {
     return operand(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   }
-  if (o == Py_None || PyUnicode_Check(o)) refuse("input", p, obj, expected());
+  if (o == Py_None || PyUnicode_Check(o)) refuse("input", p, obj, usm_or_number());
   if (const auto* a = foreign_array(obj, borrowed)) return operand(*a);
   if (PyObject_CheckBuffer(o)) return from_buffer(obj, p, borrowed);
-  refuse("input", p, obj, expected());
+  refuse("input", p, obj, usm_or_number());
 }
 
 const array& read_output(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
   const auto* a = array_of(obj);
   if (a == nullptr) a = foreign_array(obj, borrowed);
   if (a == nullptr) {
-    refuse("output", p, obj, "USM: a usmx array or memory, or " + expected_protocols());
+    refuse("output", p, obj, format("USM: a usmx array or memory, or {}", expected_protocols()));
   }
   if (a->elements().read_only()) {
-    throw interop_error(fault::read_only, called("output", p) + ": is read-only");
+    throw interop_error(fault::read_only, format("{}: is read-only", called("output", p)));
   }
   return *a;
 }
 
-sycl::queue queue_of_call(nb::handle queue_or_none, std::span<const operand> operands,
-                          std::span<const array* const> outputs) {
+/// The outputs that a call names, in order: behind the inputs, or by `out=`.
+std::vector<PyObject*> given_outputs(std::size_t inputs, std::size_t outputs,
+                                     const std::string& name, PyObject* args, PyObject* out) {
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
+  std::vector<PyObject*> given(outputs, nullptr);
+  if (count != inputs && count != inputs + outputs) {
+    throw nb::type_error(format("'{}' takes {} inputs, or {} arguments with the outputs; got {}",
+                                name, inputs, inputs + outputs, count)
+                             .c_str());
+  }
+  const auto take = [&](std::size_t n, PyObject* one) {
+    if (one != Py_None) given[n] = one;
+  };
+  if (count > inputs) {
+    if (out != Py_None) {
+      throw nb::type_error(format("out: '{}' was given its outputs already", name).c_str());
+    }
+    for (std::size_t n = 0; n < outputs; ++n) {
+      take(n, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(inputs + n)));
+    }
+  } else if (out != Py_None && !PyTuple_Check(out)) {
+    if (outputs != 1) {
+      wrong_type("out", out, format("a tuple of {} arrays", outputs).c_str());
+    }
+    given[0] = out;
+  } else if (out != Py_None) {
+    if (PyTuple_GET_SIZE(out) != static_cast<Py_ssize_t>(outputs)) {
+      throw nb::value_error(
+          format("out: a tuple of {}, expected {} arrays", PyTuple_GET_SIZE(out), outputs).c_str());
+    }
+    for (std::size_t n = 0; n < outputs; ++n) {
+      take(n, PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(n)));
+    }
+  }
+  return given;
+}
+
+/// Where a call runs: `queue=`, else the queue of its first array, else the default queue.
+sycl::queue queue_of_call(nb::handle queue_or_none, std::span<const operand> in,
+                          std::span<const expression_output> out) {
   if (!queue_or_none.is_none()) return to_queue(queue_or_none);
-  for (const auto& o : operands) {
+  for (const auto& o : in) {
     if (o.array()) return o.array()->queue();
   }
-  for (const auto* a : outputs) {
-    if (a) return a->queue();
+  for (const auto& o : out) {
+    if (o.given) return o.given->queue();
   }
   return default_queue();
+}
+
+}  // namespace
+
+std::optional<std::string> identity_argument(nb::handle obj) {
+  PyObject* const o = obj.ptr();
+  if (o == Py_None) return {};
+  if (PyUnicode_Check(o)) {
+    std::string text = to_text(obj, "identity");
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) return {};
+    return text;
+  }
+  if (PyBool_Check(o)) return o == Py_True ? "true" : "false";
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    // The lowest number has no positive one to put a minus before.
+    if (overflow == 0 && value == std::numeric_limits<long long>::min()) {
+      return "(-9223372036854775807 - 1)";
+    }
+    if (overflow == 0) return format("{}", value);
+    const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
+    if (overflow > 0 && PyErr_Occurred() == nullptr) return format("{}u", large);
+    PyErr_Clear();
+    PyErr_Format(PyExc_OverflowError, "identity: %R has more than 64 bits", o);
+    nb::raise_python_error();
+  }
+  if (PyFloat_Check(o)) {
+    const double value = PyFloat_AS_DOUBLE(o);
+    if (std::isnan(value)) return "__builtin_nan(\"\")";
+    if (std::isinf(value)) return value > 0 ? "__builtin_inf()" : "-__builtin_inf()";
+    return repr_of(nb::float_(value));
+  }
+  refuse_type("identity", obj, "None, a str of C++, an int, a float or a bool");
+}
+
+int axis_argument(nb::handle obj) {
+  if (!PyIndex_Check(obj.ptr()) || PyBool_Check(obj.ptr())) {
+    refuse_type("axis", obj, "an int");
+  }
+  const auto value = PyNumber_AsSsize_t(obj.ptr(), PyExc_ValueError);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (value < -max_rank || value >= max_rank) {
+    throw nb::value_error(format("axis: {} is out of range", value).c_str());
+  }
+  return static_cast<int>(value);
+}
+
+expression_call::expression_call(const expression_kernel& kernel, PyObject* args, PyObject* out,
+                                 nb::handle queue_or_none, nb::handle depends_on)
+    : out_(kernel.outputs().size()),
+      out_objects_(given_outputs(kernel.inputs().size(), out_.size(), kernel.name(), args, out)),
+      queue_([&] {
+        const auto inputs = kernel.inputs();
+        in_.reserve(inputs.size());
+        for (std::size_t n = 0; n < inputs.size(); ++n) {
+          PyObject* const one = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(n));
+          in_.push_back(read_operand(one, inputs[n], borrowed_));
+        }
+        for (std::size_t n = 0; n < out_.size(); ++n) {
+          if (out_objects_[n] == nullptr) continue;
+          out_[n].given = &read_output(out_objects_[n], kernel.outputs()[n], borrowed_);
+          has_other_readers_ |= !nb::inst_check(out_objects_[n]);
+        }
+        return queue_of_call(queue_or_none, in_, out_);
+      }()),
+      order_(depends_on.is_none() ? ordering::automatic : ordering::by_hand) {
+  if (order_ == ordering::by_hand) before_ = to_events(depends_on, "depends_on");
+}
+
+nb::object expression_call::result() {
+  const auto one = [&](std::size_t n) {
+    if (out_objects_[n] != nullptr) return nb::borrow(out_objects_[n]);
+    return wrap_array(std::move(out_[n].made));
+  };
+  if (out_.size() == 1) return one(0);
+  const nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out_.size())));
+  if (!all.is_valid()) throw nb::python_error();
+  for (std::size_t n = 0; n < out_.size(); ++n) {
+    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(n), one(n).release().ptr());
+  }
+  return all;
+}
+
+nb::tuple signature_of(std::span<const expression_parameter> parameters) {
+  nb::list all;
+  for (const auto& p : parameters) all.append(p.text);
+  return nb::tuple(all);
 }
 
 void bind_promotion(nb::module_& m) {

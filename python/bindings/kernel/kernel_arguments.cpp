@@ -227,7 +227,7 @@ nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range
 // --- local memory
 
 std::optional<local_memory> to_local_memory(nb::handle obj) {
-  // Not imported: nobody has made one.
+  // Not imported: there are none yet.
   const nb::object loaded = nb::module_::import_("sys").attr("modules");
   const nb::object module = loaded.attr("get")("usmx._kernel.language.local_memory");
   if (module.is_none() || !nb::isinstance(obj, module.attr("LocalMemory"))) return {};
@@ -329,7 +329,7 @@ void copy(nb::handle numpy, std::span<const std::byte> from, const dtype& type, 
                           describe(f.type.typestr(), shape_of(f)));
       }
       const auto step = nb::cast<std::size_t>(base.attr("itemsize"));
-      // Whoever says it has a dtype may lie about it.
+      // A dtype that an object gives may be wrong.
       const auto held = nested ? bytes / f.type.itemsize() * step : bytes;
       if (start > from.size() || held > from.size() - start) wrong(inside, "is not in its buffer");
       if (nested) {
@@ -487,7 +487,7 @@ kernel_argument checked_boolean(nb::handle number, const std::string& where) {
     PyErr_Clear();
     out_of_range(where, number, dtype::of<bool>());
   }
-  // NumPy's bool is no index; it is known by its buffer of one '?'.
+  // NumPy's bool has no `__index__`; it is known by its buffer of one '?'.
   std::uint64_t bits = 0;
   std::size_t size = 0;
   if (format_of(number, bits, size) != '?') wrong_type(where, number, "a bool");

@@ -54,7 +54,7 @@ struct memory_argument {
   /// That of an ndarray of ours, where it is, or one that was made for the call. Null for what is
   /// no USM.
   const array* memory = nullptr;
-  /// Bytes that take whatever type the parameter has.
+  /// Bytes that take the type of the parameter.
   bool untyped = false;
 };
 memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed);
@@ -64,7 +64,7 @@ memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed);
 /// Bytes without a type of their own, seen as what the kernel declares.
 array retyped(const array& bytes, const dtype& type);
 
-/// Launches the kernel and returns its Event: without one of SYCL's where nobody looks at them. If
+/// Launches the kernel and returns its Event: without one of SYCL's where none is needed. If
 /// `before` is null, it is ordered by the memory of its arrays, see usmx::ordering. Lets go of the
 /// GIL. TypeError for an argument of another type than the kernel declares.
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,

@@ -12,6 +12,7 @@
 
 #include "core/format.hpp"
 #include "kernel/source/kernel_text.hpp"
+#include "usmx/promotion.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -92,24 +93,15 @@ std::optional<dtype> named_type(std::string_view name) {
   }
   std::string plain;
   std::ranges::copy_if(name, std::back_inserter(plain), [](char c) { return !is_space(c); });
-  static const std::map<std::string_view, std::optional<dtype>> types{
-      {"int8_t", type<std::int8_t>()},
-      {"uint8_t", type<std::uint8_t>()},
-      {"int16_t", type<std::int16_t>()},
-      {"uint16_t", type<std::uint16_t>()},
-      {"int32_t", type<std::int32_t>()},
-      {"uint32_t", type<std::uint32_t>()},
-      {"int64_t", type<std::int64_t>()},
-      {"uint64_t", type<std::uint64_t>()},
-      {"size_t", type<std::size_t>()},
-      {"ptrdiff_t", type<std::ptrdiff_t>()},
-      {"half", type<sycl::half>()},
-      {"_Float16", type<sycl::half>()},
-      {"byte", type<std::byte>()},
-      {"uchar", type<std::uint8_t>()},
-      {"complex<float>", type<std::complex<float>>()},
-      {"complex<double>", type<std::complex<double>>()},
-  };
+  static const auto types = [] {
+    std::map<std::string_view, std::optional<dtype>> all{
+        {"size_t", type<std::size_t>()},  {"ptrdiff_t", type<std::ptrdiff_t>()},
+        {"_Float16", type<sycl::half>()}, {"byte", type<std::byte>()},
+        {"uchar", type<std::uint8_t>()},
+    };
+    for (int k = 0; k < number_types; ++k) all.emplace(device_name(number_type(k)), number_type(k));
+    return all;
+  }();
   const auto found = types.find(plain);
   return found == types.end() ? std::nullopt : found->second;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/resources.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +20,7 @@
 #include "gate.hpp"
 #include "paper_resource.hpp"
 #include "resource_suite.hpp"
+#include "runtime/driver_gate.hpp"
 #include "usmx/pool.hpp"
 
 namespace usmx {
@@ -367,6 +369,21 @@ TEST(PrefetchResource, ABlockThatGoesWaitsForItsPrefetch) {
   prefetching.deallocate(p, 100000);
   CHECK(opened);
   CHECK_EQUAL(counted->now().blocks, 0u);
+}
+
+TEST(PrefetchResource, AForkKnowsThatItsQueueIsBusy) {
+  sycl::queue q(default_queue().get_context(), default_queue().get_device(),
+                sycl::property::queue::in_order());
+  prefetch_resource prefetching(direct(q, usm_kind::shared), q);
+  check::gate gate(q);
+  void* const p = prefetching.allocate(100000);
+  const pid_t child = fork();
+  if (child == 0) _exit(detail::driver_is_lost() ? 0 : 1);
+  int status = -1;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+  gate.open();
+  prefetching.deallocate(p, 100000);
 }
 
 TEST(PrefetchResource, LeavesOtherKindsAlone) {

@@ -64,7 +64,7 @@ BAD_CALLS = {
     "size": (
         lambda k, x: k(x, x, size=6),
         ValueError,
-        "only where no array but raw ones is an input",
+        "it is allowed only if all input arrays are raw",
     ),
     "keyword": (lambda k, x: k(x, x, where=x), TypeError, "has no argument 'where'"),
     "queue": (lambda k, x: k(x, x, queue=3), TypeError, "queue"),

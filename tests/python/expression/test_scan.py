@@ -237,14 +237,22 @@ def test_a_second_call_compiles_nothing():
 @pytest.mark.parametrize(
     ("arguments", "keywords", "words"),
     [
-        (("raw T x", "T y", "x[i]", "a + b"), {}, "in_params: .*no input that is not raw"),
+        (
+            ("raw T x", "T y", "x[i]", "a + b"),
+            {},
+            "in_params: .*expected at least one",
+        ),
         (("T x", "", "x", "a + b"), {}, "out_params: is empty"),
-        (("T x", "T b", "x", "a + b"), {}, "out_params: 'T b': 'b' is what is joined"),
+        (("T x", "T b", "x", "a + b"), {}, "out_params: 'T b': 'b' is one of"),
         (("T x", "T y", "", "a + b"), {}, "map_expr: is empty"),
         (("T x", "T y", "x", " "), {}, "scan_expr: is empty"),
         (("T x", "T y, T z", "x", "a + b"), {}, "post_map_expr: is empty, .*2 outputs"),
         (("T x", "T y", "x", "a + b"), {"exclusive": True}, "identity: is missing"),
-        (("T x", "T y", "x", "a + b"), {"name": "1st"}, "name: '1st' is no name"),
+        (
+            ("T x", "T y", "x", "a + b"),
+            {"name": "1st"},
+            "name: '1st' is not a valid",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_kernel_is_said_by_name(arguments, keywords, words):

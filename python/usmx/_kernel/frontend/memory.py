@@ -10,7 +10,8 @@ from ..language.local_memory import LocalMemory
 from ..types import scalars
 from ..types.scalars import Scalar
 from ..types.values import ArrayValue, PythonObject, Tuple, Value
-from .walk import Walk, by_name
+from .arguments import by_name
+from .walk import Walk
 
 
 class Memory:
