@@ -62,11 +62,11 @@ class array {
   void* data() const noexcept { return view_.data(); }
   usm_kind kind() const noexcept { return view_.kind(); }
 
-  /// Call before submitting commands on the elements to `queue` (default: the array's own).
+  /// For `submission`, which calls it before its command goes to `queue`, and one of the next two.
   void used_on(const sycl::queue& queue) const {
     if (owner_) owner_->used_on(queue);
   }
-  /// Call after the last of them was submitted, with its event, if there is one.
+  /// After the last command was submitted, with its event.
   void used_until(const sycl::queue& queue, const sycl::event& last) const noexcept {
     if (owner_) owner_->used_until(queue, last);
   }

@@ -49,8 +49,8 @@ class owner {
   /// because it was not allocated here.
   bool is_lent() const noexcept { return borrowed_; }
 
-  /// Call before commands on these bytes are submitted to `queue`. Call `used_until` with the last
-  /// one's event if there is one: querying an event costs a tenth of querying a queue.
+  /// For `submission`: called before its command goes to `queue`, and `used_until` after it, with
+  /// the event if there is one: querying an event costs a tenth of querying a queue.
   void used_on(const sycl::queue& queue);
   void used_until(const sycl::queue& queue, const sycl::event& last) noexcept {
     end_use(queue, &last);
