@@ -1,16 +1,49 @@
-// The module `usmx._usmx`: only the order in which its parts are bound.
+// The module `usmx._usmx`: the order in which its parts are bound, and what concerns all of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
 #include "expression/expression_arguments.hpp"
 #include "support/bindings.hpp"
-#include "support/signatures.hpp"
 #include "support/slot_errors.hpp"
 #include "usmx/version.hpp"
 
 namespace usmx::python {
+
 void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
+
+namespace {
+
+/// Gives the type of nanobind's functions a property. It is immutable for Python, not for us; the
+/// type cannot be derived or replaced.
+void add_property(PyTypeObject* type, const nb::object& getter) {
+  const nb::object property = nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(getter);
+  if (PyDict_SetItemString(type->tp_dict, "__signature__", property.ptr()) != 0)
+    nb::raise_python_error();
+  PyType_Modified(type);
 }
+
+/// inspect.signature(), and with it help in editors and notebooks, knows nothing of functions that
+/// nanobind made: they get a `__signature__`, read from the text that they carry. After everything
+/// else was bound.
+void bind_signatures(nb::module_& m) {
+  m.def(
+      "_signature_of",
+      [](nb::handle function) {
+        return nb::module_::import_("usmx._signature").attr("of")(function);
+      },
+      nb::arg("function"), nb::sig("def _signature_of(function: object) -> object"),
+      "The inspect.Signature of a function of this module.");
+  const nb::object getter = m.attr("_signature_of");
+  const nb::object method = m.attr("Queue").attr("wait");
+  const nb::object bound = method.attr("__get__")(m, nb::none());
+  for (const nb::object& function : {getter, method, bound}) {
+    add_property(Py_TYPE(function.ptr()), getter);
+  }
+}
+
+}  // namespace
+
+}  // namespace usmx::python
 
 NB_MODULE(_usmx_of_main_interpreter, m) {
   using namespace usmx::python;

@@ -22,14 +22,7 @@ def _bar(total: int) -> Any:
 
 
 class Report:
-    """What a transfer tells how far it is.
-
-    Parameters
-    ----------
-    progress : True or callable
-        True for a bar; otherwise called with the bytes done and the bytes in all.
-    total : int
-        Bytes in all.
+    """Counts the bytes of a transfer; ``progress`` is True for a bar, or a function.
 
     Raises
     ------

@@ -9,12 +9,7 @@ from typing import Any
 
 
 def of(function: Any) -> inspect.Signature:
-    """The signature of a function that nanobind made, also of another library.
-
-    Parameters
-    ----------
-    function
-        A function, a method, or a method of an object, which has no `self` any more.
+    """The signature of a function or method that nanobind made, also of another library.
 
     Raises
     ------

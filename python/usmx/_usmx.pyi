@@ -2171,14 +2171,14 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C', usm_t
 
 def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    An array with uninitialised elements in the shape of another array. What is not given is as in `x`.
+    An array with uninitialised elements in the shape of another array.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type.
+        The element type; None is that of `x`.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2202,14 +2202,14 @@ def empty_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Zeros in the shape of another array. What is not given is as in `x`.
+    Zeros in the shape of another array.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type.
+        The element type; None is that of `x`.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2233,14 +2233,14 @@ def zeros_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K',
 
 def ones_like(x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K', usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None) -> ndarray:
     """
-    Ones in the shape of another array. What is not given is as in `x`.
+    Ones in the shape of another array.
 
     Parameters
     ----------
     x : ndarray or object
         Of any library; an array of the host gives shape and dtype.
     dtype : optional
-        The element type.
+        The element type; None is that of `x`.
     order : {'K', 'C', 'F', 'A'}
         The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
@@ -2304,13 +2304,13 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, o
     Parameters
     ----------
     x : ndarray or object
-        Of any library.
+        Of any library; an array of the host gives shape and dtype.
     fill_value : number or array
         What the elements are set to.
     dtype : optional
         The element type; None is that of `x`.
     order : {'K', 'C', 'F', 'A'}
-        The order of the elements in memory.
+        The order of the elements in memory; 'K' is that of `x`.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional
@@ -2324,6 +2324,8 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, o
 
     Raises
     ------
+    OverflowError
+        The value does not fit into `dtype`.
     AllocationError
         There is not enough memory.
     DeviceError
@@ -3113,9 +3115,7 @@ def copy_2d(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width:
     """
 
 def copy_2d_async(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """
-    Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.
-    """
+    """Submit what `copy_2d` does and return its Event."""
 
 def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
@@ -3132,7 +3132,7 @@ def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on
     """
 
 def fill_async(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit a fill and return its Event; see `fill`."""
+    """Submit what `fill` does and return its Event."""
 
 def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
@@ -3147,25 +3147,25 @@ def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, d
     """
 
 def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit a memset and return its Event; see `memset`."""
+    """Submit what `memset` does and return its Event."""
 
 def prefetch(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
     Move shared memory to the device of `queue` before it is needed there, and wait. Memory of
-    other kinds is where it belongs: nothing happens.
+    other kinds stays where it is.
     """
 
 def prefetch_async(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit a prefetch and return its Event; see `prefetch`."""
+    """Submit what `prefetch` does and return its Event."""
 
 def mem_advise(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None:
     """
-    Tell the driver how memory will be used, and wait. What `advice` means is the backend's own
-    (the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do nothing.
+    Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the
+    backend (the numbers of CUDA or Level Zero); 0 takes it back. Other drivers do nothing.
     """
 
 def mem_advise_async(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event:
-    """Submit an advice and return its Event; see `mem_advise`."""
+    """Submit what `mem_advise` does and return its Event."""
 
 def _set_staging(limits: tuple[int, int, int] | None) -> None: ...
 

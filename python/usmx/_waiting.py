@@ -1,4 +1,4 @@
-"""What stands behind ``await event``: a file descriptor in the loop, no thread that runs Python."""
+"""Implements ``await event``: a file descriptor in the loop, no thread that runs Python."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -17,18 +17,9 @@ def _finish(future: asyncio.Future[None]) -> None:
 
 
 async def wait(event: Event) -> None:
-    """Return when the command has finished.
+    """Return when the command has finished; raises what it failed with.
 
-    Parameters
-    ----------
-    event : Event
-        It stays as it is: several tasks may wait for one, and cancelling one leaves the command
-        and the other tasks alone.
-
-    Raises
-    ------
-    RuntimeError
-        What the command failed with.
+    Several tasks may wait for one event; cancelling one leaves the command and the others alone.
     """
     if not event.is_done:
         loop = asyncio.get_running_loop()

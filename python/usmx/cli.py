@@ -26,6 +26,7 @@ from . import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from .doctor import Finding
 
@@ -47,6 +48,24 @@ def _console(file: IO[str] | None = None) -> Console:
     return Console(highlight=False, markup=False, soft_wrap=True, width=width, file=file)
 
 
+#: How columns of tables are shown.
+_COLUMNS: dict[str, dict[str, Any]] = {
+    "text": {"no_wrap": True},
+    "long": {"overflow": "fold"},
+    "number": {"justify": "right", "no_wrap": True},
+}
+
+
+def _table(**columns: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading, kind in columns.items():
+        table.add_column(heading, **_COLUMNS[kind])
+    return table
+
+
 def _size(count: int | None) -> str:
     if count is None:
         return "?"
@@ -59,18 +78,7 @@ def _size(count: int | None) -> str:
 
 
 def device_report(device: usmx.Device) -> dict[str, Any]:
-    """Everything known about a device, fit for JSON.
-
-    Parameters
-    ----------
-    device : Device
-
-    Returns
-    -------
-    dict
-        ``filter_string``, ``default``, ``platform``, ``backend``, ``device_type``, ``usm_kinds``,
-        ``aspects`` and ``properties``.
-    """
+    """Everything known about a device, fit for JSON."""
     return {
         "filter_string": device.filter_string,
         "default": device == usmx.Device(),
@@ -97,17 +105,10 @@ def _devices(as_json: bool) -> int:
         except usmx.DeviceError as error:
             print(error, file=sys.stderr)
         return 1
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("filter", no_wrap=True)
-    table.add_column("name", overflow="fold")
-    for heading in ("units", "memory", "free"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("USM", "floats"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("driver", overflow="fold")
+    table = _table(
+        filter="text", name="long", units="number", memory="number", free="number",
+        USM="text", floats="text", driver="long",
+    )  # fmt: skip
     for device in found:
         mark = " *" if device == usmx.Device() else ""
         floats = [name for name in ("fp16", "fp64") if device.has_aspect(name)]
@@ -192,14 +193,7 @@ def _cache(as_json: bool, clear: bool) -> int:
         return 0
     from datetime import datetime
 
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("last used", "size"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("kernels", "device"):
-        table.add_column(heading, overflow="fold")
+    table = _table(**{"last used": "text", "size": "text", "kernels": "long", "device": "long"})
     for program in programs:
         used = datetime.fromtimestamp(program["last_used"])
         table.add_row(
@@ -255,14 +249,8 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
     except SystemExit as stop:
         code = stop.code
     finally:
-        from rich import box
-        from rich.table import Table
-
         summary = recorded.summary()
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("", no_wrap=True)
-        for heading in ("calls", "bytes", "time"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = _table(**{"": "text"}, calls="number", bytes="number", time="number")
         table.add_column("")
         for row in summary.rows:
             size = amount(row.bytes) if row.bytes else ""

@@ -151,7 +151,7 @@ def _drivers() -> Iterator[Finding]:
             if path.startswith("/") and not os.path.exists(path):
                 install = "" if found["driver"] else f"; {_runtime.INSTALL_CPU_DRIVER}"
                 yield Finding(
-                    "warning" if _has_devices() else "error",
+                    "warning" if _devices() else "error",
                     topic,
                     f"{path} in {_runtime.DRIVERS_VARIABLE} does not exist",
                     f"unset {_runtime.DRIVERS_VARIABLE}{install}",
@@ -243,18 +243,8 @@ def _devices() -> list[usmx.Device]:
         return []  # _device_tests says why
 
 
-def _has_devices() -> bool:
-    """Whether there is a device at all."""
-    return bool(_devices())
-
-
 def self_test(filter_string: str) -> dict[str, Any]:
     """Allocate, fill, copy and compute on one device.
-
-    Parameters
-    ----------
-    filter_string : str
-        Of the device.
 
     Returns
     -------
@@ -358,20 +348,12 @@ def _device_tests() -> Iterator[Finding]:
             yield Finding("warning", topic, f"{name} has no USM", "use another device")
             continue
         for what, fault in _test_apart(str(device.filter_string)).items():
-            doing = (
-                "run-time compiled kernel"
-                if what == "kernel"
-                else f"{what} USM: allocate, fill, copy"
-            )
-            if not fault:
-                yield Finding("ok", topic, f"{name}: {doing}")
+            doing = f"{what} USM: allocate, fill, copy"
+            text = f"{name}: {'run-time compiled kernel' if what == 'kernel' else doing}"
+            if fault:
+                yield Finding("error", topic, f"{text}: {fault}", _fault_fix(device, fault))
             else:
-                yield Finding(
-                    "error",
-                    topic,
-                    f"{name}: {doing}: {fault}",
-                    _fault_fix(device, fault),
-                )
+                yield Finding("ok", topic, text)
 
 
 def _compilation() -> Iterator[Finding]:

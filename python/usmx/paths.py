@@ -22,12 +22,7 @@ def _installed(*parts: str) -> str:
 
 
 def get_include() -> str:
-    """Folder to pass as ``-I``, so that ``#include <usmx/array.hpp>`` works.
-
-    Returns
-    -------
-    str
-        Absolute path.
+    """Absolute path of the folder to pass as ``-I``: ``#include <usmx/array.hpp>`` then works.
 
     Raises
     ------
@@ -38,17 +33,12 @@ def get_include() -> str:
 
 
 def get_cmake_dir() -> str:
-    """Folder of ``usmxConfig.cmake``, for ``cmake -Dusmx_DIR=...`` and then ``find_package(usmx)``.
-
-    Returns
-    -------
-    str
-        Absolute path.
+    """Absolute path of the folder of ``usmxConfig.cmake``, for ``cmake -Dusmx_DIR=...``.
 
     Raises
     ------
     RuntimeError
-        If usmx is not installed but runs from its build folder.
+        As `get_include`.
     """
     return _installed("lib", "cmake", "usmx")
 
@@ -66,17 +56,12 @@ def _runtime_folder(*parts: str) -> str:
 
 
 def get_cflags() -> list[str]:
-    """Options with which a C++ compiler finds the headers of usmx and of SYCL.
-
-    Returns
-    -------
-    list of str
-        For g++ and clang++, the language standard included.
+    """Options with which g++ and clang++ find the headers of usmx and of SYCL.
 
     Raises
     ------
     RuntimeError
-        If usmx is not installed but runs from its build folder, or if SYCL's headers are missing.
+        As `get_include`, or if SYCL's headers are missing.
     """
     sycl = os.path.dirname(_runtime_folder("include", "sycl", "version.hpp"))
     return [
@@ -91,15 +76,12 @@ def get_cflags() -> list[str]:
 def get_libs() -> list[str]:
     """Options with which the linker, and later the program, finds libusmx and libsycl.
 
-    Returns
-    -------
-    list of str
-        For g++ and clang++, to be put behind the source files.
+    They come after the source files.
 
     Raises
     ------
     RuntimeError
-        If usmx is not installed but runs from its build folder, or if libsycl is missing.
+        As `get_include`, or if libsycl is missing.
     """
     folders = [_installed("lib"), _runtime_folder("lib", "libsycl.so")]
     options = [f"-L{folder}" for folder in folders]

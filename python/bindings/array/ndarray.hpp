@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/format.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
 
@@ -29,7 +30,6 @@ nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_
 nb::object wrap_view(const array& a, any_view elements);
 
 // --- ndarray_dtype.cpp
-// ----------------------------------------------------------------------------
 
 /// Every spelling of an element type: a name, a type string, a Python or NumPy type, a dtype of
 /// NumPy's or ours, a description of a record. TypeError, or interop_error for a type string.
@@ -40,8 +40,7 @@ nb::object dtype_object(const dtype& type);
 nb::object numpy();
 void bind_dtype(nb::module_& m);
 
-// --- ndarray_arguments.cpp
-// ------------------------------------------------------------------------
+// --- ndarray.cpp: arguments that many functions take
 
 /// `shape=`: an int or a sequence of ints.
 extents to_shape(nb::handle obj);
@@ -53,6 +52,13 @@ sycl::queue to_place(nb::handle queue, nb::handle device);
 int to_axis(nb::handle obj, int rank);
 /// "C", "F", "A" or "K". ValueError.
 char to_order(nb::handle obj, const char* allowed = "CFAK");
+/// `copy=`: None is neither.
+bool is_true(nb::handle copy);
+bool is_false(nb::handle copy);
+/// "C" or "F" where `order` is "A": Fortran order if only that fits.
+char order_of(char order, const layout& like) noexcept;
+/// The kind of memory of an array, device memory if it has none: without elements.
+usm_kind kind_or_device(const array& a) noexcept;
 /// The positional arguments of `reshape` and `transpose`: one sequence, or its items in a row.
 nb::object one_sequence(const nb::args& args);
 
@@ -60,24 +66,36 @@ nb::object one_sequence(const nb::args& args);
 layout ordered_layout(const layout& like, std::size_t itemsize, char order);
 /// Memory for elements laid out like that; contents undefined. Releases the GIL.
 array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind);
-/// The first fault as the exception for `held`.
-void check(fault code, const std::string& held = {});
-std::string text_of(const extents& shape);
+/// A fault as the exception that says what the field held.
+inline void check(fault code, std::string_view held = {}) { detail::require_valid(code, held); }
+inline void check(fault code, const extents& held) {
+  if (code != fault::none) detail::require_valid(code, detail::shape_text(held));
+}
+/// The view of elements that are there. Throws as `check`.
+inline any_view checked_view(void* data, dtype type, layout where, usm_kind kind, bool read_only,
+                             std::string_view held = {}) {
+  any_view out;
+  check(any_view::make(data, std::move(type), std::move(where), kind, read_only, out), held);
+  return out;
+}
 
-// --- ndarray_values.cpp
-// ---------------------------------------------------------------------------
+// --- single elements
 
 /// A Python number as the bytes of one element. TypeError, ValueError, OverflowError as NumPy's.
 void to_element(nb::handle number, const dtype& type, std::byte* out);
+/// The same in memory of its own.
+std::unique_ptr<std::byte[]> element_of(nb::handle number, const dtype& type);
 /// The element at `bytes` as a Python object; a record as what NumPy makes of it.
 nb::object from_element(const std::byte* bytes, const dtype& type);
 /// True for Python's own numbers, whose type adapts to that of an array.
-bool is_python_number(nb::handle obj) noexcept;
+inline bool is_python_number(nb::handle obj) noexcept {
+  const PyTypeObject* const t = Py_TYPE(obj.ptr());
+  return t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyComplex_Type;
+}
 /// The type that a Python number has by itself: bool, int64 (uint64), float64, complex128.
 dtype natural_dtype(nb::handle number);
 
-// --- ndarray_host.cpp
-// -----------------------------------------------------------------------------
+// --- ndarray_create.cpp: elements of the host
 
 /// Elements in host memory, borrowed from a buffer or made of numbers and nested sequences.
 class host_elements {
@@ -92,16 +110,14 @@ class host_elements {
   any_view view_;
 };
 
-// --- ndarray_indexing.cpp
-// -------------------------------------------------------------------------
+// --- ndarray_views.cpp: indexing
 
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
 /// `a[key] = value`: a number, anything with USM, anything with host elements; broadcast and cast.
 void assign(const array& target, nb::handle value);
 
-// --- ndarray_shape.cpp, ndarray_repr.cpp, ndarray_buffer.cpp, ndarray_create.cpp
-// --------------------
+// --- the other files named ndarray_*.cpp
 
 /// The same elements in another shape, copied where that cannot be avoided.
 nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle copy);
@@ -123,6 +139,12 @@ array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_ki
              bool always_copy, char order);
 /// The queue object by which dpnp recognises the array's memory; not valid if there is none.
 nb::object queue_for_dpnp(nb::handle self);
+/// All elements in C order in host memory, as a bytes object, and where they are in it. Lets go of
+/// the GIL.
+nb::object to_bytes(const array& a);
+inline const std::byte* bytes_in(const nb::object& bytes) noexcept {
+  return reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr()));
+}
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m);
 
 }  // namespace usmx::python

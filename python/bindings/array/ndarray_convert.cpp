@@ -1,21 +1,232 @@
-// Arrays as something else: another dtype, another kind or place, NumPy's arrays, Python's numbers,
-// bytes.
+// Arrays as something else: buffers, another dtype, another kind or place, NumPy's arrays, Python's
+// numbers, bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
 
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
+#include "support/slot_errors.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
+namespace {
+
+/// What a buffer points at in addition to the elements.
+struct buffer_details {
+  std::string format;
+  std::vector<Py_ssize_t> shape;
+  std::vector<Py_ssize_t> strides;
+  // Keeps the elements where they are even if the object changes.
+  array elements;
+};
+
+int refuse(PyObject* type, const char* message) noexcept {
+  PyErr_SetString(type, message);
+  return -1;
+}
+
+/// For slots: Python has checked the type of `self`, not that it was initialised.
+int refuse_uninitialised(PyObject* self) noexcept {
+  try {
+    refuse_self(self, nb::type<ndarray>());
+  } catch (...) {
+    raise_current();
+  }
+  return -1;
+}
+
+int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  if (a.kind() == usm_kind::device) {
+    return refuse(PyExc_TypeError,
+                  "device memory has no buffer, the host cannot access it; copy it with "
+                  "to_numpy(), or make the array with usm_type='shared'");
+  }
+  if (v.read_only() && (flags & PyBUF_WRITABLE) != 0) {
+    return refuse(PyExc_BufferError, "the array is read-only; request a read-only buffer");
+  }
+  const bool is_c = v.layout().is_c_contiguous();
+  const bool is_f = v.layout().is_f_contiguous();
+  const auto asks = [flags](int what) { return (flags & what) == what; };
+  if ((asks(PyBUF_C_CONTIGUOUS) && !is_c) || (asks(PyBUF_F_CONTIGUOUS) && !is_f) ||
+      (asks(PyBUF_ANY_CONTIGUOUS) && !is_c && !is_f) || (!asks(PyBUF_STRIDES) && !is_c)) {
+    return refuse(PyExc_BufferError,
+                  "the elements are not contiguous in the requested order; use copy()");
+  }
+  // The host is about to look: what was submitted before comes first.
+  wait_for_work(a);
+
+  auto details = std::make_unique<buffer_details>();
+  const auto itemsize = static_cast<Py_ssize_t>(v.dtype().itemsize());
+  details->format = buffer_format(v.dtype());
+  for (std::size_t k = 0; k < v.layout().shape().size(); ++k) {
+    details->shape.push_back(v.layout().shape()[k]);
+    details->strides.push_back(v.layout().strides()[k] * itemsize);
+  }
+  details->elements = a;
+  view->buf = v.data();
+  view->len = static_cast<Py_ssize_t>(v.nbytes());
+  view->readonly = v.read_only() ? 1 : 0;
+  view->itemsize = itemsize;
+  view->format = asks(PyBUF_FORMAT) ? details->format.data() : nullptr;
+  view->ndim = asks(PyBUF_ND) ? v.rank() : 1;
+  view->shape = asks(PyBUF_ND) ? details->shape.data() : nullptr;
+  view->strides = asks(PyBUF_STRIDES) ? details->strides.data() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = details.release();
+  view->obj = Py_NewRef(self);
+  return 0;
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  try {
+    return fill_buffer(self, view, flags);
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+void release_buffer(PyObject*, Py_buffer* view) noexcept {
+  delete static_cast<buffer_details*>(view->internal);
+}
+
+/// `a[key]` without the way through a bound function. What fails is done again by one, which knows
+/// how every C++ exception is called in Python.
+PyObject* get_item(PyObject* self, PyObject* key) noexcept {
+  try {
+    return wrap_view(value_of(self), indexed(value_of(self).elements(), key)).release().ptr();
+  } catch (...) {
+    PyErr_Clear();
+  }
+  return PyObject_CallMethod(self, "_getitem", "(O)", key);
+}
+
+PyObject* get_sequence_item(PyObject* self, Py_ssize_t index) noexcept {
+  PyObject* const key = PyLong_FromSsize_t(index);
+  if (key == nullptr) return nullptr;
+  PyObject* const item = get_item(self, key);
+  Py_DECREF(key);
+  return item;
+}
+
+Py_ssize_t get_length(PyObject* self) noexcept {
+  const array* const a = array_of(self);
+  if (a == nullptr) return refuse_uninitialised(self);
+  const extents& shape = a->elements().layout().shape();
+  if (shape.empty()) return refuse(PyExc_TypeError, "len() of a 0-d array");
+  return static_cast<Py_ssize_t>(shape[0]);
+}
+
+PyObject* iterate(PyObject* self) noexcept {
+  const array* const a = array_of(self);
+  if (a == nullptr || a->elements().rank() == 0) {
+    if (a == nullptr) {
+      refuse_uninitialised(self);
+    } else {
+      refuse(PyExc_TypeError, "iteration over a 0-d array");
+    }
+    return nullptr;
+  }
+  return PySeqIter_New(self);
+}
+
+void append_format(std::string& out, const dtype& type) {
+  static constexpr const char* integers[] = {"b", "h", "", "i", "", "", "", "q"};
+  const std::size_t size = type.itemsize();
+  switch (type.kind()) {
+    case type_class::boolean:
+      out += '?';
+      return;
+    case type_class::integer:
+      out += integers[size - 1];
+      return;
+    case type_class::unsigned_integer:
+      out += static_cast<char>(integers[size - 1][0] - 'a' + 'A');
+      return;
+    case type_class::floating:
+      out += size == 2 ? 'e' : size == 4 ? 'f' : 'd';
+      return;
+    case type_class::complex:
+      out += size == 8 ? "Zf" : "Zd";
+      return;
+    case type_class::record:
+      break;
+  }
+  if (type.members() == nullptr) {
+    out += detail::format("{}x", size);
+    return;
+  }
+  out += "T{";
+  for (const field& f : *type.members()) {
+    if (!f.shape.empty()) {
+      out += '(';
+      for (std::size_t k = 0; k < f.shape.size(); ++k)
+        out += detail::format("{}{}", k == 0 ? "" : ",", f.shape[k]);
+      out += ')';
+    }
+    if (f.name.empty()) {
+      out += detail::format("{}x", f.type.itemsize());
+      continue;
+    }
+    // Standard sizes without alignment: what the fields of a packed record are.
+    if (f.type.members() == nullptr && !f.type.is_record()) out += '<';
+    append_format(out, f.type);
+    out += ":" + f.name + ":";
+  }
+  out += '}';
+}
+
+}  // namespace
+
+std::string buffer_format(const dtype& type) {
+  std::string out;
+  // Native sizes are understood by memoryview as well; 'l' is what NumPy calls int64.
+  if (!type.is_record() && type.itemsize() == 8 && type.kind() == type_class::integer) return "l";
+  if (!type.is_record() && type.itemsize() == 8 && type.kind() == type_class::unsigned_integer)
+    return "L";
+  append_format(out, type);
+  return out;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? traverse_lender(value_of(self), visit, arg) : 0;
+}
+
+const PyType_Slot* ndarray_slots() {
+  static const std::vector<PyType_Slot> all = [] {
+    std::vector<PyType_Slot> slots = {
+        {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+        {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+        {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+        {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+        {Py_mp_length, reinterpret_cast<void*>(get_length)},
+        {Py_sq_length, reinterpret_cast<void*>(get_length)},
+        {Py_sq_item, reinterpret_cast<void*>(get_sequence_item)},
+        {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+    };
+    add_operators(slots);
+    slots.push_back({0, nullptr});
+    return slots;
+  }();
+  return all.data();
+}
+
 namespace {
 
 nb::object numpy_or_error(const char* what) {
   nb::object np = numpy();
   if (!np.is_valid()) {
     throw nb::import_error(
-        (std::string(what) + " needs NumPy; install it with: pip install numpy").c_str());
+        detail::format("{} needs NumPy; install it with: pip install numpy", what).c_str());
   }
   return np;
 }
@@ -40,7 +251,7 @@ nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_i
   const nb::object np = numpy_or_error("__array__");
   nb::object view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
   nb::object wanted = type.is_none() ? nb::object(view.attr("dtype")) : nb::borrow(type);
-  const bool always = !copy_if.is_none() && nb::cast<bool>(nb::bool_(copy_if));
+  const bool always = is_true(copy_if);
   const bool same = nb::cast<bool>(nb::bool_(view.attr("dtype").equal(np.attr("dtype")(wanted))));
   if (!same && !copy_if.is_none() && !always)
     throw nb::value_error("copy: another dtype needs a copy, but copy=False");
@@ -73,20 +284,10 @@ nb::object array_interface(nb::handle self) {
 nb::object only_element(const array& a, const char* what) {
   const any_view& v = a.elements();
   if (v.size() != 1) {
-    throw nb::type_error(
-        (std::string(what) + " an array of size 1; this has shape " + text_of(v.layout().shape()))
-            .c_str());
+    throw type_error("{} an array of size 1; this has shape {}", what,
+                     detail::shape_text(v.layout().shape()));
   }
-  const auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(v.dtype().itemsize(), 16));
-  any_view target;
-  check(any_view::make(bytes.get(), v.dtype(), layout(), usm_kind::unknown, false, target));
-  layout flat;
-  v.layout().reshaped(extents(), flat);
-  {
-    const gil_released released;
-    copy_to_host(target, a.with_view(v.with_layout(std::move(flat), 0)));
-  }
-  return from_element(bytes.get(), v.dtype());
+  return from_element(bytes_in(to_bytes(a)), v.dtype());
 }
 
 nb::object item(nb::handle self, const nb::args& index) {
@@ -102,29 +303,6 @@ nb::object item(nb::handle self, const nb::args& index) {
   return only_element(a.with_view(indexed(a.elements(), key)), "item() takes");
 }
 
-/// All elements in C order, in host memory.
-nb::object to_bytes(const array& a) {
-  const any_view& v = a.elements();
-  nb::object out =
-      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(v.nbytes())));
-  if (!out.is_valid()) nb::raise_python_error();
-  char* const text = PyBytes_AS_STRING(out.ptr());
-  // Python promises no alignment for the text of a bytes object; it is nearly always there.
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(text) % v.dtype().alignment() == 0;
-  const std::unique_ptr<std::byte[]> aside(is_aligned ? nullptr : new std::byte[v.nbytes() + 16]);
-  layout where;
-  check(layout::c_order(v.layout().shape(), v.dtype().itemsize(), where));
-  any_view target;
-  void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
-  check(any_view::make(landing, v.dtype(), std::move(where), usm_kind::unknown, false, target));
-  {
-    const gil_released released;
-    copy_to_host(target, a);
-  }
-  if (!is_aligned) std::memcpy(text, aside.get(), v.nbytes());
-  return out;
-}
-
 nb::object nested(const std::byte*& at, const dtype& type, const extents& shape, std::size_t axis) {
   if (axis == shape.size()) {
     nb::object element = from_element(at, type);
@@ -138,7 +316,7 @@ nb::object nested(const std::byte*& at, const dtype& type, const extents& shape,
 
 nb::object to_list(const array& a) {
   const nb::object bytes = to_bytes(a);
-  const auto* at = reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr()));
+  const std::byte* at = bytes_in(bytes);
   return nested(at, a.elements().dtype(), a.elements().layout().shape(), 0);
 }
 
@@ -146,8 +324,7 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool alwa
   const array& a = value_of(self);
   const dtype wanted = to_dtype(type);
   if (!always_copy && wanted == a.elements().dtype()) return nb::borrow(self);
-  const usm_kind kind = a.kind() == usm_kind::unknown ? usm_kind::device : a.kind();
-  return wrap_array(placed(a, a.queue(), wanted, kind, true, to_order(order)));
+  return wrap_array(placed(a, a.queue(), wanted, kind_or_device(a), true, to_order(order)));
 }
 
 nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
@@ -155,8 +332,7 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
   const array& a = value_of(self);
   const sycl::queue place =
       queue.is_none() && device.is_none() ? a.queue() : to_place(queue, device);
-  const usm_kind kind =
-      to_kind(usm_type, a.kind() == usm_kind::unknown ? usm_kind::device : a.kind());
+  const usm_kind kind = to_kind(usm_type, kind_or_device(a));
   return wrap_array(placed(a, place, a.elements().dtype(), kind, true, to_order(order)));
 }
 
@@ -173,8 +349,7 @@ nb::object reduce(nb::handle self) {
                         : nb::object(write_typedescr(*v.dtype().members()));
   return nb::make_tuple(
       nb::module_::import_("usmx._array").attr("rebuild"),
-      nb::make_tuple(to_bytes(a), self.attr("shape"), type,
-                     name(a.kind() == usm_kind::unknown ? usm_kind::device : a.kind()),
+      nb::make_tuple(to_bytes(a), self.attr("shape"), type, name(kind_or_device(a)),
                      filter_string(a.queue().get_device()).c_str(), v.read_only()));
 }
 
@@ -254,6 +429,31 @@ nb::object as_dpnp(nb::handle self) {
 }
 
 }  // namespace
+
+nb::object to_bytes(const array& a) {
+  const any_view& v = a.elements();
+  nb::object out =
+      nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(v.nbytes())));
+  if (!out.is_valid()) {
+    PyErr_Clear();  // its own error has no text
+    throw std::bad_alloc();
+  }
+  char* const text = PyBytes_AS_STRING(out.ptr());
+  // Python promises no alignment for the text of a bytes object; it is nearly always there.
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(text) % v.dtype().alignment() == 0;
+  const std::unique_ptr<std::byte[]> aside(is_aligned ? nullptr : new std::byte[v.nbytes() + 16]);
+  layout where;
+  check(layout::c_order(v.layout().shape(), v.dtype().itemsize(), where));
+  void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
+  const any_view target =
+      checked_view(landing, v.dtype(), std::move(where), usm_kind::unknown, false);
+  {
+    const gil_released released;
+    copy_to_host(target, a);
+  }
+  if (!is_aligned) std::memcpy(text, aside.get(), v.nbytes());
+  return out;
+}
 
 nb::object queue_for_dpnp(nb::handle self) {
   const any_view& v = value_of(self).elements();

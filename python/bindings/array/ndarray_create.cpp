@@ -1,4 +1,5 @@
-// New arrays: asarray's way in for everything, and the creation functions under NumPy's names.
+// New arrays: of elements of the host, of any object (asarray), and by the creation functions under
+// NumPy's names.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -10,11 +11,192 @@
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
+#include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
+namespace {
+
+bool is_nest(nb::handle obj) noexcept {
+  return PyList_CheckExact(obj.ptr()) || PyTuple_CheckExact(obj.ptr());
+}
+
+nb::handle item_of(nb::handle nest, Py_ssize_t k) noexcept {
+  return PySequence_Fast_ITEMS(nest.ptr())[k];
+}
+
+/// What a nest of lists holds: its shape and the widest kind of number.
+class nest_survey {
+ public:
+  /// False if there is something in it that only NumPy may know.
+  bool visit(nb::handle obj) {
+    for (nb::handle at = obj; is_nest(at);) {
+      if (lengths_.size() == max_rank) return false;
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(at.ptr());
+      lengths_.push_back(n);
+      if (n == 0) break;
+      at = item_of(at, 0);
+    }
+    return look(obj, 0);
+  }
+  extents shape() const { return extents(std::span<const std::int64_t>(lengths_)); }
+  dtype type() const {
+    switch (widest_) {
+      case 0:
+        return dtype::of<bool>();
+      case 1:
+        return needs_unsigned_ ? dtype::of<std::uint64_t>() : dtype::of<std::int64_t>();
+      case 3:
+        return dtype::of<std::complex<double>>();
+      default:
+        return dtype::of<double>();  // also of an empty list
+    }
+  }
+
+ private:
+  bool look(nb::handle obj, std::size_t depth) {
+    if (depth < lengths_.size()) {
+      if (!is_nest(obj) || PySequence_Fast_GET_SIZE(obj.ptr()) != lengths_[depth])
+        ragged(obj, depth);
+      for (Py_ssize_t k = 0; k < lengths_[depth]; ++k) {
+        if (!look(item_of(obj, k), depth + 1)) return false;
+      }
+      return true;
+    }
+    if (is_nest(obj)) ragged(obj, depth);
+    if (!is_python_number(obj)) return false;
+    const int rank = PyBool_Check(obj.ptr())    ? 0
+                     : PyLong_Check(obj.ptr())  ? 1
+                     : PyFloat_Check(obj.ptr()) ? 2
+                                                : 3;
+    widest_ = std::max(widest_, rank);
+    if (rank == 1 && natural_dtype(obj).kind() == type_class::unsigned_integer)
+      needs_unsigned_ = true;
+    return true;
+  }
+  [[noreturn]] void ragged(nb::handle, std::size_t depth) {
+    throw value_error(
+        "the nested sequences differ in length or depth at level {}; all must have the same length",
+        depth);
+  }
+
+  std::vector<std::int64_t> lengths_;
+  int widest_ = -1;
+  bool needs_unsigned_ = false;
+};
+
+void write_nest(nb::handle obj, std::size_t depth, std::size_t rank, const dtype& type,
+                std::byte*& out) {
+  if (depth == rank) {
+    to_element(obj, type, out);
+    out += type.itemsize();
+    return;
+  }
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj.ptr());
+  for (Py_ssize_t k = 0; k < n; ++k) write_nest(item_of(obj, k), depth + 1, rank, type, out);
+}
+
+/// What to do with elements of a kind that no dtype of ours describes; null for other kinds.
+const char* advice_for(char kind) {
+  switch (kind) {
+    case 'M':
+    case 'm':
+      return "dates and times are not supported; pass x.view('int64'), and see the result with "
+             ".view(dtype) in NumPy";
+    case 'U':
+    case 'S':
+    case 'T':
+      return "text is not supported; only numbers, booleans and records of them are";
+    case 'O':
+      return "Python objects are not supported; convert to numbers first, for example with "
+             "astype('float64')";
+    default:
+      return nullptr;
+  }
+}
+
+/// Raises what helps if `obj` has elements that no dtype describes; otherwise returns.
+void refuse_elements_of(nb::handle obj, nb::handle given) {
+  const nb::object type = nb::getattr(obj, "dtype", nb::none());
+  const nb::object kind = nb::getattr(type, "kind", nb::none());
+  if (!nb::isinstance<nb::str>(kind)) return;
+  const char* const advice = advice_for(to_text(kind, "dtype.kind")[0]);
+  if (advice == nullptr) return;
+  const std::string name = shown(nb::type_name(given.type()));
+  throw type_error("obj: {} of dtype {}; {}", name, shown(nb::str(type)), advice);
+}
+
+/// The elements of a buffer. A producer that cannot describe them raises what it likes.
+std::optional<host_buffer> borrowed(nb::handle obj, nb::handle given) {
+  try {
+    return host_buffer::borrow(obj);
+  } catch (nb::python_error&) {
+    refuse_elements_of(obj, given);
+    throw;
+  } catch (const nb::builtin_exception&) {
+    refuse_elements_of(obj, given);
+    throw;
+  }
+}
+
+/// What NumPy makes of an object; it must not end as an array of Python objects.
+nb::object through_numpy(nb::handle obj, const dtype* wanted) {
+  const nb::object np = numpy();
+  if (!np.is_valid()) {
+    wrong_type(
+        "obj", obj,
+        "USM, a buffer, a number or nested lists of numbers (more is understood with NumPy)");
+  }
+  // Only lists need the type: arrays are cast on the way into USM.
+  const nb::object type =
+      wanted != nullptr && PySequence_Check(obj.ptr()) && !nb::hasattr(obj, "dtype")
+          ? dtype_object(*wanted)
+          : nb::none();
+  nb::object made = np.attr("asarray")(obj, type);
+  // An object that is not a sequence becomes one element: itself.
+  if (nb::cast<std::size_t>(made.attr("ndim")) > 0 || nb::isinstance<nb::str>(obj))
+    refuse_elements_of(made, obj);
+  if (nb::cast<bool>(nb::bool_(made.attr("dtype").attr("hasobject")))) {
+    wrong_type("obj", obj, "USM, a buffer, a number or nested sequences of numbers");
+  }
+  return made;
+}
+
+}  // namespace
+
+host_elements host_elements::of(nb::handle obj, const dtype* wanted) {
+  host_elements out;
+  const bool is_number = is_python_number(obj);
+  nest_survey survey;
+  if (is_number ||
+      (is_nest(obj) && (wanted == nullptr || !wanted->is_record()) && survey.visit(obj))) {
+    const extents shape = is_number ? extents() : survey.shape();
+    const dtype type = wanted != nullptr ? *wanted : is_number ? natural_dtype(obj) : survey.type();
+    layout where;
+    check(layout::c_order(shape, type.itemsize(), where), shape);
+    const std::size_t bytes = static_cast<std::size_t>(where.size()) * type.itemsize();
+    out.bytes_.reset(new std::byte[std::max<std::size_t>(bytes, 16)]);
+    std::byte* at = out.bytes_.get();
+    write_nest(obj, 0, shape.size(), type, at);
+    out.view_ = checked_view(out.bytes_.get(), type, std::move(where), usm_kind::unknown, true);
+    return out;
+  }
+  if (!is_nest(obj) && PyObject_CheckBuffer(obj.ptr())) {
+    if (auto buffer = borrowed(obj, obj)) {
+      out.buffer_.emplace(std::move(*buffer));
+      return out;
+    }
+  }
+  const nb::object made = through_numpy(obj, wanted);
+  auto buffer = borrowed(made, obj);
+  if (!buffer) wrong_type("obj", obj, "USM, a buffer, a number or nested sequences of numbers");
+  out.buffer_.emplace(std::move(*buffer));
+  return out;
+}
+
 namespace {
 
 constexpr const char* place_doc =
@@ -26,16 +208,17 @@ constexpr const char* place_doc =
 
 /// How a function that takes a place is called, for type checkers and help().
 std::string signature(const char* name, const std::string& arguments, const char* last = "") {
-  return "def " + std::string(name) + "(" + arguments +
-         ", usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None" +
-         last + ") -> ndarray";
+  return detail::format(
+      "def {}({}, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = "
+      "None{}) -> ndarray",
+      name, arguments, last);
 }
 
 std::string with_places(const char* text, const char* raises = "") {
-  return std::string(text) + place_doc + "\nReturns\n-------\nndarray\n\nRaises\n------\n" +
-         raises +
-         "AllocationError\n    There is not enough memory.\n"
-         "DeviceError\n    No device fits, or it lacks this kind of memory.";
+  return detail::format(
+      "{}{}\nReturns\n-------\nndarray\n\nRaises\n------\n{}AllocationError\n    There is not "
+      "enough memory.\nDeviceError\n    No device fits, or it lacks this kind of memory.",
+      text, place_doc, raises);
 }
 
 /// double, or float on a device that computes with nothing wider.
@@ -47,7 +230,7 @@ layout layout_of(const extents& shape, std::size_t itemsize, char order) {
   layout out;
   const fault code =
       order == 'F' ? layout::f_order(shape, itemsize, out) : layout::c_order(shape, itemsize, out);
-  if (code != fault::none) check(code, text_of(shape));
+  check(code, shape);
   return out;
 }
 
@@ -57,9 +240,7 @@ void fill_with(const array& a, const std::byte* element) {
 }
 
 void fill_with(const array& a, nb::handle number) {
-  const auto element = std::make_unique<std::byte[]>(a.elements().dtype().itemsize());
-  to_element(number, a.elements().dtype(), element.get());
-  fill_with(a, element.get());
+  fill_with(a, element_of(number, a.elements().dtype()).get());
 }
 
 void fill_zero(const array& a) {
@@ -92,7 +273,7 @@ auto make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_ty
   } else {
     layout where = layout_of(lengths, t.itemsize(), layout_order);
     owner = allocate_bytes(*place, kind, static_cast<std::size_t>(where.size()) * t.itemsize());
-    check(any_view::make(owner->base(), t, std::move(where), kind, false, elements));
+    elements = checked_view(owner->base(), t, std::move(where), kind, false);
   }
   return finish(std::move(elements), *place, std::move(owner));
 }
@@ -144,10 +325,9 @@ array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle usm_
   const sycl::queue place =
       queue.is_none() && device.is_none() ? like->queue() : to_place(queue, device);
   const dtype t = type.is_none() ? like->elements().dtype() : to_dtype(type);
-  const usm_kind own = like->kind() == usm_kind::unknown ? usm_kind::device : like->kind();
   return allocate_array(place,
                         ordered_layout(like->elements().layout(), t.itemsize(), to_order(order)), t,
-                        to_kind(usm_type, own));
+                        to_kind(usm_type, kind_or_device(*like)));
 }
 
 bool names_a_device(nb::handle device) noexcept {
@@ -170,9 +350,6 @@ bool within_reach(const array& a, const sycl::queue& queue) {
                                 a.queue().get_device() == queue.get_device());
 }
 
-bool is_false(nb::handle copy) { return !copy.is_none() && !nb::cast<bool>(nb::bool_(copy)); }
-bool is_true(nb::handle copy) { return !copy.is_none() && !is_false(copy); }
-
 array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::handle device,
                 nb::handle queue) {
   const host_elements source = host_elements::of(obj, wanted);
@@ -186,7 +363,6 @@ array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::ha
 }
 
 // --- arange
-// ---------------------------------------------------------------------------------------
 
 /// start + k * delta for the first `n` of them, in the widest type of their class; cast on the way
 /// in.
@@ -210,10 +386,9 @@ array count_up(const Wide& start, const Wide& delta, std::int64_t n, const dtype
         values[static_cast<std::size_t>(k)] = start + static_cast<double>(first + k) * delta;
       }
     }
-    any_view source;
-    check(any_view::make(values.get(), dtype::of<Wide>(),
-                         layout_of(extents{count}, sizeof(Wide), 'C'), usm_kind::unknown, true,
-                         source));
+    const any_view source =
+        checked_view(values.get(), dtype::of<Wide>(), layout_of(extents{count}, sizeof(Wide), 'C'),
+                     usm_kind::unknown, true);
     std::int64_t shift = 0;
     layout part = out.elements().layout().sliced(0, first, count, 1, shift);
     copy_from_host(out.with_view(out.elements().with_layout(std::move(part), shift)), source);
@@ -250,7 +425,8 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
         delta > 0 ? static_cast<std::uint64_t>(delta) : 0 - static_cast<std::uint64_t>(delta);
     const bool is_empty = delta > 0 ? last <= first : last >= first;
     const std::uint64_t n = is_empty ? 0 : (span - 1) / size + 1;
-    if (n > static_cast<std::uint64_t>(INT64_MAX)) check(fault::shape_overflow, std::to_string(n));
+    if (n > static_cast<std::uint64_t>(INT64_MAX))
+      check(fault::shape_overflow, detail::format("{}", n));
     return count_up(first, delta, static_cast<std::int64_t>(n), t, place, kind);
   }
   const auto real = [](nb::handle x, const char* where) {
@@ -260,9 +436,7 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
       PyErr_Clear();
       wrong_type(where, x, "a number");
     }
-    if (!std::isfinite(value))
-      throw nb::value_error(
-          (std::string(where) + ": " + describe_value(x) + " is not finite").c_str());
+    if (!std::isfinite(value)) throw value_error("{}: {} is not finite", where, describe_value(x));
     return value;
   };
   const double first = real(from, "start");
@@ -270,7 +444,7 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
   const double delta = real(by, "step");
   if (delta == 0) throw nb::value_error("step: 0 is not allowed");
   const double n = std::ceil((last - first) / delta);
-  if (!(n < 9.2e18)) check(fault::shape_overflow, std::to_string(n));
+  if (!(n < 9.2e18)) check(fault::shape_overflow, detail::format("{}", n));
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
   // NumPy steps by the difference of the first two elements, as they were rounded.
   return count_up(first, (first + delta) - first, count, t, place, kind);
@@ -313,8 +487,7 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   }
   const array& a = *own;
   const dtype& t = wanted ? *wanted : a.elements().dtype();
-  const usm_kind kind =
-      to_kind(usm_type, a.kind() == usm_kind::unknown ? usm_kind::device : a.kind());
+  const usm_kind kind = to_kind(usm_type, kind_or_device(a));
   const sycl::queue place = place_for(a, device, queue);
   if (is_false(copy_if)) {
     const char* reason = !(t == a.elements().dtype())                        ? "of another dtype"
@@ -322,8 +495,7 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
                          : !within_reach(a, place) ? "in another context or on another device"
                                                    : nullptr;
     if (reason != nullptr) {
-      throw nb::value_error(
-          (std::string("copy: the elements are ") + reason + ", but copy=False").c_str());
+      throw value_error("copy: the elements are {}, but copy=False", reason);
     }
   }
   const bool always = is_true(copy_if);
@@ -353,67 +525,67 @@ void bind_creation(nb::module_& m) {
         nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
                           ", copy: bool | None = None")
                     .c_str()));
-  m.def(
-      "from_numpy",
+  // What all others have in common: where the array is, which comes last among the arguments.
+  const auto define = [&](const char* name, const char* arguments, const char* summary,
+                          const std::string& parameters, const char* raises, auto body,
+                          auto... args) {
+    m.def(
+        name, body, args..., nb::arg("usm_type") = none, nb::arg("device") = none,
+        nb::arg("queue") = none, nb::sig(signature(name, arguments).c_str()),
+        with_places(detail::format("{}\n\nParameters\n----------\n{}", summary, parameters).c_str(),
+                    raises)
+            .c_str());
+  };
+  const std::string shape_doc = "shape : int or tuple of int\n    Lengths.\n";
+  const std::string fill_doc = "fill_value : number or array\n    What the elements are set to.\n";
+  const std::string order_doc = "order : {'C', 'F'}\n    The order of the elements in memory.\n";
+  const std::string like_doc =
+      "x : ndarray or object\n    Of any library; an array of the host gives shape and dtype.\n";
+  const std::string any_order_doc =
+      "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory; 'K' is that of "
+      "`x`.\n";
+
+  define(
+      "from_numpy", "obj: ArrayLike, *", "A copy of a NumPy array, or of any other buffer, in USM.",
+      "obj : numpy.ndarray or buffer\n    Elements in host memory.\n", "",
       [](nb::handle obj, nb::handle usm_type, nb::handle device, nb::handle queue) {
         return wrap_array(from_host(obj, nullptr, usm_type, device, queue));
       },
-      nb::arg("obj"), nb::kw_only(), nb::arg("usm_type") = none, nb::arg("device") = none,
-      nb::arg("queue") = none,
-      with_places(
-          "A copy of a NumPy array, or of any other buffer, in USM.\n\n"
-          "Parameters\n----------\nobj : numpy.ndarray or buffer\n    Elements in host memory.\n")
-          .c_str(),
-      nb::sig(signature("from_numpy", "obj: ArrayLike, *").c_str()));
+      nb::arg("obj"), nb::kw_only());
 
-  const auto shaped = [&](const char* name, const char* text, auto&& body) {
-    m.def(
-        name,
+  const auto shaped = [&](const char* name, const char* summary, auto&& body) {
+    define(
+        name, "shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C'", summary,
+        shape_doc +
+            "dtype : optional\n    The element type; None is float64 (float32 on devices without "
+            "float64).\n" +
+            order_doc,
+        "",
         [body](nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
                nb::handle device, nb::handle queue) {
           array a = make(shape, type, order, usm_type, device, queue);
           body(a);
           return wrap_array(std::move(a));
         },
-        nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C",
-        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-        nb::sig(signature(name, "shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C'")
-                    .c_str()),
-        with_places((std::string(text) +
-                     "\n\nParameters\n----------\nshape : int or tuple of int\n    Lengths.\n"
-                     "dtype : optional\n    The element type; None is float64 (float32 on devices "
-                     "without float64).\n"
-                     "order : {'C', 'F'}\n    The order of the elements in memory.\n")
-                        .c_str())
-            .c_str());
+        nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C");
   };
   shaped("empty", "An array with uninitialised elements.", [](const array&) {});
   dispatched_empty = set_call(m.attr("empty"), call_empty);
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
 
-  const auto like = [&](const char* name, const char* text, auto&& body) {
-    m.def(
-        name,
+  const auto like = [&](const char* name, const char* summary, auto&& body) {
+    define(
+        name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'", summary,
+        like_doc + "dtype : optional\n    The element type; None is that of `x`.\n" + any_order_doc,
+        "",
         [body](nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
                nb::handle device, nb::handle queue) {
           array a = make_like(x, type, order, usm_type, device, queue);
           body(a);
           return wrap_array(std::move(a));
         },
-        nb::arg("x"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "K",
-        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-        nb::sig(signature(name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'")
-                    .c_str()),
-        with_places((std::string(text) +
-                     " What is not given is as in `x`.\n\nParameters\n----------\n"
-                     "x : ndarray or object\n    Of any library; an array of the host gives shape "
-                     "and dtype.\n"
-                     "dtype : optional\n    The element type.\n"
-                     "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory; 'K' "
-                     "is that of `x`.\n")
-                        .c_str())
-            .c_str());
+        nb::arg("x"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "K");
   };
   like("empty_like", "An array with uninitialised elements in the shape of another array.",
        [](const array&) {});
@@ -421,8 +593,13 @@ void bind_creation(nb::module_& m) {
   like("ones_like", "Ones in the shape of another array.",
        [](const array& a) { fill_with(a, nb::int_(1)); });
 
-  m.def(
+  define(
       "full",
+      "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: Order = 'C'",
+      "An array of one value, or of an array that is broadcast.",
+      shape_doc + fill_doc +
+          "dtype : optional\n    The element type; None is that of the value.\n" + order_doc,
+      "OverflowError\n    The value does not fit into `dtype`.\n",
       [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
          nb::handle device, nb::handle queue) {
         nb::object t = nb::borrow(type);
@@ -436,22 +613,14 @@ void bind_creation(nb::module_& m) {
         return wrap_array(a);
       },
       nb::arg("shape"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
-      nb::arg("order") = "C", nb::arg("usm_type") = none, nb::arg("device") = none,
-      nb::arg("queue") = none,
-      with_places(
-          "An array of one value, or of an array that is broadcast.\n\nParameters\n----------\n"
-          "shape : int or tuple of int\n    Lengths.\n"
-          "fill_value : number or array\n    What the elements are set to.\n"
-          "dtype : optional\n    The element type; None is that of the value.\n"
-          "order : {'C', 'F'}\n    The order of the elements in memory.\n",
-          "OverflowError\n    The value does not fit into `dtype`.\n")
-          .c_str(),
-      nb::sig(signature("full",
-                        "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, "
-                        "order: Order = 'C'")
-                  .c_str()));
-  m.def(
+      nb::arg("order") = "C");
+  define(
       "full_like",
+      "x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'",
+      "One value in the shape of another array.",
+      like_doc + fill_doc + "dtype : optional\n    The element type; None is that of `x`.\n" +
+          any_order_doc,
+      "OverflowError\n    The value does not fit into `dtype`.\n",
       [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
          nb::handle device, nb::handle queue) {
         const array a = make_like(x, type, order, usm_type, device, queue);
@@ -459,36 +628,21 @@ void bind_creation(nb::module_& m) {
         return wrap_array(a);
       },
       nb::arg("x"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
-      nb::arg("order") = "K", nb::arg("usm_type") = none, nb::arg("device") = none,
-      nb::arg("queue") = none,
-      with_places("One value in the shape of another array.\n\nParameters\n----------\n"
-                  "x : ndarray or object\n    Of any library.\n"
-                  "fill_value : number or array\n    What the elements are set to.\n"
-                  "dtype : optional\n    The element type; None is that of `x`.\n"
-                  "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n")
-          .c_str(),
-      nb::sig(signature("full_like",
-                        "x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: "
-                        "OrderLike = 'K'")
-                  .c_str()));
-  m.def(
+      nb::arg("order") = "K");
+  define(
       "arange",
+      "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, step: float | "
+      "SupportsIndex = 1, dtype: DTypeLike = None, *",
+      "Numbers from `start` up to but without `stop`, as range() counts.",
+      "start, stop, step : number\n    A single number is `stop`.\n"
+      "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
+      "ValueError\n    A step of zero, or numbers that are not finite.\n",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
          nb::handle device, nb::handle queue) {
         return wrap_array(arange(start, stop, step, type, usm_type, device, queue));
       },
       nb::arg("start"), nb::arg("stop") = none, nb::arg("step") = 1, nb::arg("dtype") = none,
-      nb::kw_only(), nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-      with_places("Numbers from `start` up to but without `stop`, as range() "
-                  "counts.\n\nParameters\n----------\n"
-                  "start, stop, step : number\n    A single number is `stop`.\n"
-                  "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
-                  "ValueError\n    A step of zero, or numbers that are not finite.\n")
-          .c_str(),
-      nb::sig(signature("arange",
-                        "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, "
-                        "step: float | SupportsIndex = 1, dtype: DTypeLike = None, *")
-                  .c_str()));
+      nb::kw_only());
 }
 
 }  // namespace usmx::python

@@ -8,7 +8,6 @@
 #include "array/ndarray.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
-#include "usmx/copy.hpp"
 
 namespace usmx::python {
 namespace {
@@ -29,14 +28,7 @@ constexpr const char* alternatives =
 nb::object scalar_of(const array& a) {
   const any_view& v = a.elements();
   if (v.rank() != 0) return {};
-  const auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(v.dtype().itemsize(), 16));
-  any_view target;
-  check(any_view::make(bytes.get(), v.dtype(), layout(), usm_kind::unknown, false, target));
-  {
-    const gil_released released;
-    copy_to_host(target, a);
-  }
-  return from_element(bytes.get(), v.dtype());
+  return from_element(bytes_in(to_bytes(a)), v.dtype());
 }
 
 /// A Python number compared with an element of a narrow type is rounded to that type, as NumPy does
@@ -98,19 +90,10 @@ bool contained(nb::handle self, nb::handle value) {
   const any_view& v = a.elements();
   const dtype type = v.dtype();
   wanted = rounded(std::move(wanted), type);
-  layout packed;
-  check(layout::c_order(v.layout().shape(), type.itemsize(), packed));
-  const auto bytes =
-      std::make_unique<std::byte[]>(std::max<std::size_t>(v.nbytes(), std::size_t{16}));
-  any_view target;
-  check(any_view::make(bytes.get(), type, std::move(packed), usm_kind::unknown, false, target));
-  {
-    const gil_released released;
-    copy_to_host(target, a);
-  }
+  const nb::object bytes = to_bytes(a);
   for (std::int64_t k = 0; k < v.size(); ++k) {
     const nb::object element =
-        from_element(bytes.get() + static_cast<std::size_t>(k) * type.itemsize(), type);
+        from_element(bytes_in(bytes) + static_cast<std::size_t>(k) * type.itemsize(), type);
     const int is_equal = PyObject_RichCompareBool(element.ptr(), wanted.ptr(), Py_EQ);
     if (is_equal < 0) nb::raise_python_error();
     if (is_equal != 0) return true;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "array/ndarray.hpp"
+#include "core/format.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -56,8 +56,7 @@ gathered gather(const array& a, const std::vector<excerpt>& axes) {
   gathered out;
   out.bytes.reset(new std::byte[std::max<std::size_t>(
       static_cast<std::size_t>(where.size()) * type.itemsize(), 16)]);
-  check(
-      any_view::make(out.bytes.get(), type, std::move(where), usm_kind::unknown, false, out.view));
+  out.view = checked_view(out.bytes.get(), type, std::move(where), usm_kind::unknown, false);
 
   std::vector<std::size_t> cut;
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -95,27 +94,16 @@ std::string real_text(double x) {
   return out;
 }
 
-template <class Wide>
-Wide widen(const std::byte* p, const dtype& type) {
-  Wide out;
-  any_view to;
-  any_view from;
-  check(any_view::make(&out, dtype::of<Wide>(), layout(), usm_kind::unknown, false, to));
-  check(any_view::make(const_cast<std::byte*>(p), type, layout(), usm_kind::unknown, true, from));
-  convert_on_host(to, from);
-  return out;
-}
-
 std::string element_text(const std::byte* p, const dtype& type) {
   switch (type.kind()) {
     case type_class::boolean:
       return *p != std::byte{0} ? "True" : "False";
     case type_class::floating:
-      return real_text(widen<double>(p, type));
+      return real_text(PyFloat_AsDouble(from_element(p, type).ptr()));
     case type_class::complex: {
-      const auto z = widen<std::complex<double>>(p, type);
-      const std::string imaginary = real_text(z.imag());
-      return real_text(z.real()) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
+      const Py_complex z = PyComplex_AsCComplex(from_element(p, type).ptr());
+      const std::string imaginary = real_text(z.imag);
+      return real_text(z.real) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
     }
     default:
       return repr_of(from_element(p, type));
@@ -193,10 +181,10 @@ std::string represent(const array& a) {
   const std::string head = "usmx.ndarray(";
   std::string out = head + represent(a, head.size());
   if (v.size() == 0 || out.find("...") != std::string::npos)
-    out += ", shape=" + text_of(v.layout().shape());
+    out += ", shape=" + detail::shape_text(v.layout().shape());
   out += ", dtype=" + (v.dtype().members() != nullptr ? repr_of(nb::cast(v.dtype()).attr("descr"))
                                                       : v.dtype().name());
-  out += std::string(", usm_type='") + name(a.kind()) + "'";
+  out += detail::format(", usm_type='{}'", name(a.kind()));
   const std::string device = filter_string(a.queue().get_device());
   if (!device.empty()) out += ", device='" + device + "'";
   return out + ")";

@@ -19,6 +19,7 @@
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
+#include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -78,6 +79,17 @@ struct bound_launch {
 
 namespace {
 
+/// The kernel for a queue, compiled now if it is not. Lets go of the GIL. KeyError for a name that
+/// the source does not have.
+const kernel& compiled_on(const raw_kernel& k, const sycl::queue& queue) {
+  try {
+    const gil_released release;
+    return k.on(queue);
+  } catch (const std::out_of_range& e) {
+    throw nb::key_error(e.what());  // the GIL is held again: the guard above has ended
+  }
+}
+
 /// The one door to a launch. `args` is a tuple.
 nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_or_none,
                   nb::handle depends_on) {
@@ -107,21 +119,11 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
-  const kernel& k = [&]() -> const kernel& {
-    if (const kernel* const built = bound.k.built_for(queue)) return *built;
-    try {
-      const gil_released release;
-      return bound.k.on(queue);
-    } catch (const std::out_of_range& e) {
-      // The GIL is held again: the guard above has ended.
-      throw nb::key_error(e.what());
-    }
-  }();
+  const kernel* const built = bound.k.built_for(queue);
+  const kernel& k = built != nullptr ? *built : compiled_on(bound.k, queue);
 
   if (k.argument_count() != kernel::unknown_count && count != k.argument_count()) {
-    throw nb::type_error(("kernel '" + name + "' takes " + std::to_string(k.argument_count()) +
-                          " arguments, got " + std::to_string(count))
-                             .c_str());
+    throw type_error("kernel '{}' takes {} arguments, got {}", name, k.argument_count(), count);
   }
   std::pmr::vector<kernel_argument> arguments(&in_room);
   std::forward_list<std::vector<std::byte>> records;
@@ -130,16 +132,14 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
   for (std::size_t i = 0; i < count; ++i) {
     const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
     const auto where = [&] {
-      return "argument " + std::to_string(i) + " of kernel '" + name + "'" +
-             (p ? " (" + p->text + ")" : "");
+      return detail::format("argument {} of kernel '{}'{}", i, name, p ? " (" + p->text + ")" : "");
     };
     memory_argument& a = memory[i];
     if (p && p->view == kernel_parameter::view_form::local) {
       auto size = to_local_memory(given(i));
       if (!size) {
-        throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
-                              "; expected usmx.LocalMemory(shape, dtype)")
-                                 .c_str());
+        throw type_error("{}: is of type {}; expected usmx.LocalMemory(shape, dtype)", where(),
+                         python_type(given(i)));
       }
       arguments.emplace_back(locals.emplace_front(std::move(*size)));
       continue;
@@ -153,16 +153,16 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     if (!a.memory) {
       const auto refuse_local = [&] {
         if (!to_local_memory(given(i))) return;
-        throw nb::type_error((where() + ": is local memory, for which the parameter must be a "
-                                        "usmx::local_view<T, N>")
-                                 .c_str());
+        throw type_error(
+            "{}: is local memory, for which the parameter must be a usmx::local_view<T, N>",
+            where());
       };
       if (p && p->pointer) {
         refuse_local();
-        throw nb::type_error((where() + ": is of type " + python_type(given(i)) +
-                              "; expected USM: a usmx array or memory, or " + expected_protocols() +
-                              "; usmx.asarray() copies others into USM")
-                                 .c_str());
+        throw type_error(
+            "{}: is of type {}; expected USM: a usmx array or memory, or {}; usmx.asarray() copies "
+            "others into USM",
+            where(), python_type(given(i)), expected_protocols());
       }
       if (p && p->type && p->type->is_record()) {
         records.push_front(to_record(given(i), *p->type, where()));
@@ -182,10 +182,10 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     const auto& where_elements = a.memory->elements().layout();
     const bool is_view = p && p->view != kernel_parameter::view_form::none;
     if (!is_view && !where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
-      throw nb::value_error(
-          (where() + ": is strided, and a pointer knows no strides; pass x.copy(), or declare the "
-                     "parameter as usmx::strided<T, N>")
-              .c_str());
+      throw value_error(
+          "{}: is strided, and a pointer knows no strides; pass x.copy(), or declare the parameter "
+          "as usmx::strided<T, N>",
+          where());
     }
     arguments.emplace_back(*a.memory);
   }
@@ -353,13 +353,7 @@ Examples
       .def(
           "compile",
           [](const raw_kernel& k, nb::handle queue) {
-            const auto where = to_queue(queue);
-            try {
-              const gil_released release;
-              k.on(where);
-            } catch (const std::out_of_range& e) {
-              throw nb::key_error(e.what());
-            }
+            static_cast<void>(compiled_on(k, to_queue(queue)));
           },
           nb::arg("queue") = nb::none(),
           "Compiles now instead of at the first launch, for the device of `queue`.",
@@ -369,13 +363,9 @@ Examples
           [](const raw_kernel& k, nb::handle queue, nb::handle local) {
             const auto where = to_queue(queue);
             const auto sizes = to_local_memories(local);
-            try {
-              const gil_released release;
-              const kernel found = k.on(where);
-              return (sizes.empty() ? found : found.with_local(sizes)).limits();
-            } catch (const std::out_of_range& e) {
-              throw nb::key_error(e.what());
-            }
+            const kernel found = compiled_on(k, where);
+            const gil_released release;
+            return (sizes.empty() ? found : found.with_local(sizes)).limits();
           },
           nb::arg("queue") = nb::none(), nb::arg("local") = nb::tuple(),
           "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
@@ -398,9 +388,8 @@ Examples
           "__call__",
           [](const raw_kernel& k, const nb::args&, const nb::kwargs&) -> nb::object {
             const std::string& name = k.name();
-            throw nb::type_error(
-                ("kernel '" + name + "' is launched over a range: " + name + "[global_range](...)")
-                    .c_str());
+            throw type_error("kernel '{}' is launched over a range: {}[global_range](...)", name,
+                             name);
           },
           nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
           "Raises TypeError: a range is missing.")
@@ -465,9 +454,9 @@ nb::object required(const kernel_limits& limits) {
 }
 
 std::string represent(const kernel_limits& limits) {
-  return "<usmx.KernelLimits: work-groups up to " + std::to_string(limits.max_work_group_size) +
-         ", sub-groups up to " + std::to_string(limits.max_sub_group_size) + ", " +
-         std::to_string(limits.private_memory) + " bytes of private memory>";
+  return detail::format(
+      "<usmx.KernelLimits: work-groups up to {}, sub-groups up to {}, {} bytes of private memory>",
+      limits.max_work_group_size, limits.max_sub_group_size, limits.private_memory);
 }
 
 }  // namespace

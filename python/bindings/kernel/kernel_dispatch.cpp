@@ -6,6 +6,7 @@
 
 #include "kernel/constant_table.hpp"
 #include "kernel/kernel_arguments.hpp"
+#include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
 #include "usmx/detail/built_kernels.hpp"
@@ -213,9 +214,11 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::string key(1, static_cast<char>('0' + range.rank()));
   const sycl::queue* first = nullptr;
   for (const nb::handle obj : args) {
-    memory.push_back(to_any_memory(obj, borrowed));
-    add_type(key, obj, memory.back());
-    if (!first && memory.back().memory) first = &memory.back().memory->queue();
+    const auto& a = memory.emplace_back(to_any_memory(obj, borrowed));
+    add_type(key, obj, a);
+    if (a.memory == nullptr) continue;
+    if (first == nullptr) first = &a.memory->queue();
+    if (read.is_pair) check_pair(read, name_of(self), memory.size() - 1, *a.memory);
   }
   sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
                       : first                  ? *first
@@ -224,15 +227,12 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
 
-  for (std::size_t i = 0; read.is_pair && i < memory.size(); ++i) {
-    if (memory[i].memory) check_pair(read, name_of(self), i, *memory[i].memory);
-  }
   const auto text = find(self, range, args, key, memory);
   if (!text->needs_group.empty() && range.local().empty()) {
-    throw nb::value_error(("kernel '" + text->name + "' needs the size of a work-group, for " +
-                           text->needs_group + ": launch it as " + text->name +
-                           "[global, (local,)](...)")
-                              .c_str());
+    throw value_error(
+        "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
+        "(local,)](...)",
+        text->name, text->needs_group, text->name);
   }
   const kernel& k = built_for(*text, queue);
 
@@ -253,7 +253,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     const auto* p = k.parameters() && arguments.size() < k.parameters()->size()
                         ? &(*k.parameters())[arguments.size()]
                         : nullptr;
-    const auto where = [&] { return "argument " + std::to_string(i) + " of '" + text->name + "'"; };
+    const auto where = [&] { return detail::format("argument {} of '{}'", i, text->name); };
     const auto add_sizes = [&](const extents& sizes) {
       for (const auto n : sizes) arguments.emplace_back(static_cast<std::int64_t>(n));
     };

@@ -1,18 +1,280 @@
-// `usmx.copy` and the other transfers as Python calls them: waited for, or as events.
+// `usmx.copy` and the other transfers: their two sides as Python names them, USM of any library or
+// a buffer of the host, and copies that wait or return events.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
-#include "memory/transfer_sides.hpp"
+#include "memory/ready.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/error_text.hpp"
 #include "usmx/copy.hpp"
+#include "usmx/error.hpp"
+#include "usmx/trace.hpp"
 
 namespace usmx::python {
 namespace {
+
+/// One side, and what has to be held for it. Made and destroyed with the GIL.
+struct transfer_side {
+  /// Reads USM through the protocols, everything else through the buffer protocol. `where` is the
+  /// argument's name. Throws TypeError for neither, interop_error if it is to be written and is
+  /// read-only.
+  static transfer_side read(nb::handle obj, const char* where, bool to_write);
+
+  /// What keeps the host's memory exported; empty for USM, which has its owner. Moves `host` into
+  /// it.
+  shared_owner keep_host();
+  array with_elements() const { return usm->with_view(elements); }
+
+  any_view elements;
+  std::optional<array> usm;
+  std::optional<host_buffer> host;
+  /// Bytes without a type of their own: memory objects, bytes, bytearray.
+  bool raw = false;
+};
+
+[[noreturn]] void refuse_read_only(const char* where, nb::handle obj) {
+  throw interop_error(fault::read_only,
+                      detail::format("{}: {} is read-only; expected memory that can be written",
+                                     where, Py_TYPE(obj.ptr())->tp_name));
+}
+
+host_buffer borrow(nb::handle obj, const char* where, bool to_write) {
+  if (PyObject_CheckBuffer(obj.ptr()) == 0) {
+    wrong_type(where, obj,
+               "USM (an array, memory, or " + expected_protocols() +
+                   ") or a buffer of the host such as a NumPy array");
+  }
+  if (!to_write) return std::move(*host_buffer::borrow(obj));
+  try {
+    return std::move(*host_buffer::borrow(obj, true));
+  } catch (nb::python_error& e) {
+    // The exporter's message does not name the argument.
+    if (!e.matches(PyExc_BufferError) && !e.matches(PyExc_ValueError)) throw;
+    const auto readable = host_buffer::borrow(obj);
+    if (readable && readable->elements().read_only()) refuse_read_only(where, obj);
+    throw;
+  }
+}
+
+/// `raw` as what `typed` holds; `typed` is taken apart into bytes if `raw` is not aligned for it.
+void see_raw_as(transfer_side& raw, transfer_side& typed) {
+  fault code = fault::none;
+  any_view view = seen_as(raw.elements, typed.elements.layout(), typed.elements.dtype(), code);
+  if (code != fault::none) {
+    typed.elements = single_bytes(typed.elements);
+    view = seen_as(raw.elements, typed.elements.layout(), dtype(), code);
+  }
+  if (code != fault::none) throw interop_error(code, std::string(message(code)));
+  raw.elements = std::move(view);
+}
+
+bool is_bytes(nb::handle obj) noexcept {
+  return PyBytes_CheckExact(obj.ptr()) || PyByteArray_CheckExact(obj.ptr());
+}
+
+/// Which queue the commands go to, and whether the host does it alone.
+const sycl::queue* queue_of(const transfer_side& dst, const transfer_side& src,
+                            const std::optional<sycl::queue>& queue) {
+  if (queue) return &*queue;
+  if (dst.usm) return &dst.usm->queue();
+  return src.usm ? &src.usm->queue() : nullptr;
+}
+
+// --- the plain case: no command, no lock, no description of layouts
+
+/// The letter of PEP 3118, in native order and size, that NumPy writes for a type; 0 for others.
+char letter_of(const dtype& type) noexcept {
+  const bool is_signed = type.kind() == type_class::integer;
+  switch (type.kind()) {
+    case type_class::boolean:
+      return '?';
+    case type_class::integer:
+    case type_class::unsigned_integer:
+      switch (type.itemsize()) {
+        case 1:
+          return is_signed ? 'b' : 'B';
+        case 2:
+          return is_signed ? 'h' : 'H';
+        case 4:
+          return is_signed ? 'i' : 'I';
+        default:
+          return is_signed ? 'l' : 'L';
+      }
+    case type_class::floating:
+      return type.itemsize() == 2 ? 'e' : type.itemsize() == 4 ? 'f' : 'd';
+    default:
+      return 0;
+  }
+}
+
+/// USM of ours in C order on which nothing is pending; null otherwise. Stays where it is as long as
+/// `keep` lives: asking may let go of the GIL.
+const array* idle_usm(nb::handle obj, bool& is_memory, shared_owner& keep) noexcept {
+  if (!nb::inst_check(obj)) return nullptr;
+  const array* a = memory_of(obj);
+  is_memory = a != nullptr;
+  if (a == nullptr) a = array_of(obj);
+  if (a == nullptr) return nullptr;
+  keep = a->keep_alive();
+  if (a->elements().size() == 0 || !is_idle_for_host(*a)) return nullptr;
+  return a->elements().layout().is_c_contiguous() ? a : nullptr;
+}
+
+bool fits(const Py_buffer& b, const array& a, bool is_memory) noexcept {
+  if (static_cast<std::size_t>(b.len) != a.elements().nbytes()) return false;
+  if (PyBuffer_IsContiguous(&b, 'C') == 0) return false;
+  if (is_memory) return true;
+  const extents& shape = a.elements().layout().shape();
+  if (static_cast<std::size_t>(b.ndim) != shape.size()) return false;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (b.shape[k] != shape[k]) return false;
+  }
+  const char letter = letter_of(a.elements().dtype());
+  return letter != 0 && b.format != nullptr && b.format[0] == letter && b.format[1] == 0;
+}
+
+/// Between `a` and the buffer of `obj`.
+bool copy_with_buffer(const array& a, bool is_memory, nb::handle obj, bool to_buffer) {
+  const int flags =
+      PyBUF_STRIDES | (is_memory ? 0 : PyBUF_FORMAT) | (to_buffer ? PyBUF_WRITABLE : 0);
+  Py_buffer b;
+  if (PyObject_GetBuffer(obj.ptr(), &b, flags) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool possible = fits(b, a, is_memory);
+  if (possible) {
+    move_bytes(a, to_buffer ? b.buf : a.data(), to_buffer ? a.data() : b.buf,
+               a.elements().nbytes());
+  }
+  PyBuffer_Release(&b);
+  return possible;
+}
+
+/// The first branch of a copy: makes it if it is between idle USM of ours and a buffer, or two
+/// small pieces of USM, of one type and shape, contiguous and accessible to the host. False, and
+/// nothing has happened, otherwise.
+bool copy_at_once(nb::handle dst, nb::handle src) {
+  bool dst_is_memory = false;
+  bool src_is_memory = false;
+  shared_owner to_kept;
+  shared_owner from_kept;
+  const array* const to = idle_usm(dst, dst_is_memory, to_kept);
+  const array* const from = idle_usm(src, src_is_memory, from_kept);
+  if (to != nullptr && to->elements().read_only()) return false;
+  if (to != nullptr && from != nullptr) {
+    const any_view& t = to->elements();
+    const any_view& f = from->elements();
+    const bool same = dst_is_memory && src_is_memory
+                          ? t.nbytes() == f.nbytes()
+                          : t.dtype() == f.dtype() && t.layout().shape() == f.layout().shape();
+    if (!same || t.nbytes() > detail::small_bytes) return false;
+    std::memmove(t.data(), f.data(), t.nbytes());
+    return true;
+  }
+  if (to != nullptr)
+    return !nb::inst_check(src) && copy_with_buffer(*to, dst_is_memory, src, false);
+  return from != nullptr && !nb::inst_check(dst) &&
+         copy_with_buffer(*from, src_is_memory, dst, true);
+}
+
+transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_write) {
+  transfer_side side;
+  if (is_ready<memory>(obj)) {
+    side.usm = *live(*nb::inst_ptr<memory>(obj));
+    side.raw = true;
+  } else if ((side.usm = import_array(obj, {.writable = to_write}))) {
+    side.raw = flag_means_writable(obj);
+  }
+  if (side.usm) {
+    side.elements = side.usm->elements();
+    if (to_write && side.elements.read_only()) refuse_read_only(where, obj);
+    return side;
+  }
+  side.host.emplace(borrow(obj, where, to_write));
+  side.elements = side.host->elements();
+  side.raw = is_bytes(obj);
+  return side;
+}
+
+shared_owner transfer_side::keep_host() {
+  if (!host) return {};
+  auto* const held = new host_buffer(std::move(*host));
+  PyObject* const capsule = PyCapsule_New(held, nullptr, [](PyObject* self) {
+    delete static_cast<host_buffer*>(PyCapsule_GetPointer(self, nullptr));
+  });
+  if (capsule == nullptr) {
+    delete held;
+    throw nb::python_error();
+  }
+  host.reset();
+  const auto bytes = static_cast<std::size_t>(elements.last_byte() - elements.first_byte());
+  return own_python(nb::steal(capsule), elements.first_byte(), bytes);
+}
+
+/// Where one side is raw, it is seen as the other one's elements in C order; both must have the
+/// same number of bytes. Throws ValueError naming both.
+void match_raw_bytes(transfer_side& dst, transfer_side& src) {
+  if (!dst.raw && !src.raw) return;
+  const std::size_t to = dst.elements.nbytes();
+  const std::size_t from = src.elements.nbytes();
+  if (to != from) {
+    throw value_error(
+        "src: has {} bytes, dst has {}; expected the same number of bytes, since memory has no "
+        "shape (slice the longer one)",
+        from, to);
+  }
+  if (to == 0) {
+    src.elements = dst.elements = any_view();
+  } else if (dst.raw) {
+    see_raw_as(dst, src);
+  } else {
+    see_raw_as(src, dst);
+  }
+}
+
+/// Submits or makes the copy: everything that `copy`, `copy_2d` and their asynchronous forms share
+/// once the views are right. Lets go of the GIL.
+void copy_sides(transfer_side& dst, transfer_side& src, const std::optional<sycl::queue>& queue,
+                std::span<const sycl::event> depends) {
+  const gil_released released;
+  const sycl::queue* const where = queue_of(dst, src, queue);
+  if (dst.usm && src.usm) {
+    if (!queue && depends.empty()) return usmx::copy(dst.with_elements(), src.with_elements());
+    return usmx::copy(*where, dst.with_elements(), src.with_elements(), depends);
+  }
+  if (dst.usm) return usmx::copy_from_host(*where, dst.with_elements(), src.elements, depends);
+  if (src.usm) return usmx::copy_to_host(*where, dst.elements, src.with_elements(), depends);
+  wait(depends);
+  convert_on_host(dst.elements, src.elements);
+}
+
+sycl::event copy_sides_async(transfer_side& dst, transfer_side& src,
+                             const std::optional<sycl::queue>& queue,
+                             std::span<const sycl::event> depends) {
+  const shared_owner kept = dst.usm ? src.keep_host() : dst.keep_host();
+  const gil_released released;
+  const sycl::queue* const where = queue_of(dst, src, queue);
+  if (dst.usm && src.usm) {
+    if (!queue) return usmx::copy_async(dst.with_elements(), src.with_elements(), depends);
+    return usmx::copy_async(*where, dst.with_elements(), src.with_elements(), depends);
+  }
+  if (dst.usm) {
+    return usmx::copy_from_host_async(*where, dst.with_elements(), src.elements, depends, kept);
+  }
+  if (src.usm) {
+    return usmx::copy_to_host_async(*where, dst.elements, src.with_elements(), depends, kept);
+  }
+  wait(depends);
+  convert_on_host(dst.elements, src.elements);
+  return {};
+}
 
 std::optional<sycl::queue> optional_queue(nb::handle queue) {
   if (queue.is_none()) return {};
@@ -27,10 +289,9 @@ void give_back_finished() {
 
 void require_equal_shapes(const transfer_side& dst, const transfer_side& src) {
   if (dst.elements.layout().shape() == src.elements.layout().shape()) return;
-  throw nb::value_error(("src: has shape " + text_of(src.elements.layout().shape()) +
-                         ", dst has shape " + text_of(dst.elements.layout().shape()) +
-                         "; the shapes must be equal")
-                            .c_str());
+  throw value_error("src: has shape {}, dst has shape {}; the shapes must be equal",
+                    detail::shape_text(src.elements.layout().shape()),
+                    detail::shape_text(dst.elements.layout().shape()));
 }
 
 struct both_sides {
@@ -48,7 +309,6 @@ both_sides matching(nb::handle dst, nb::handle src) {
 }
 
 // --- progress
-// ----------------------------------------------------------------------------------
 
 /// Bytes between two reports: often enough for a bar, seldom enough to cost nothing.
 std::int64_t bytes_per_report(std::size_t total) {
@@ -122,24 +382,13 @@ sycl::event copy_async(nb::handle dst, nb::handle src, nb::handle queue, nb::han
 }
 
 // --- pitched rows
-// ------------------------------------------------------------------------------
-
-std::size_t to_bytes(nb::handle number, const char* where) {
-  const std::int64_t value = read_integer(number, where, fault::shape_overflow);
-  if (value < 0) {
-    throw nb::value_error((std::string(where) + ": " + std::to_string(value) +
-                           " is negative; expected a number of bytes")
-                              .c_str());
-  }
-  return static_cast<std::size_t>(value);
-}
 
 both_sides pitched_sides(nb::handle dst, nb::handle dst_pitch, nb::handle src, nb::handle src_pitch,
                          nb::handle width, nb::handle height) {
   both_sides sides(dst, src);
-  pitched to{to_bytes(dst_pitch, "dst_pitch"), to_bytes(width, "width"),
-             to_bytes(height, "height")};
-  pitched from{to_bytes(src_pitch, "src_pitch"), to.width, to.rows};
+  pitched to{read_size(dst_pitch, "dst_pitch"), read_size(width, "width"),
+             read_size(height, "height")};
+  pitched from{read_size(src_pitch, "src_pitch"), to.width, to.rows};
   const any_view all = sides.dst.elements;
   sides.dst.elements = rows_of(all, to, from, sides.src.elements.first_byte());
   sides.src.elements = rows_of(sides.src.elements, from, to, all.first_byte());
@@ -163,14 +412,13 @@ sycl::event copy_2d_async(nb::handle dst, nb::handle dst_pitch, nb::handle src,
 }
 
 // --- one side only
-// -----------------------------------------------------------------------------
 
 array to_usm(nb::handle obj, const char* where, bool to_write) {
   const std::optional<array> a = to_array(obj);
   if (!a) raise_not_usm(obj, where);
   if (to_write && a->elements().read_only()) {
     throw interop_error(fault::read_only,
-                        std::string(where) + ": the memory is read-only and cannot be written");
+                        detail::format("{}: the memory is read-only and cannot be written", where));
   }
   return *a;
 }
@@ -178,8 +426,7 @@ array to_usm(nb::handle obj, const char* where, bool to_write) {
 std::uint8_t to_byte(nb::handle value) {
   const std::int64_t number = read_integer(value, "value", fault::typestr_malformed);
   if (number < 0 || number > 255) {
-    throw nb::value_error(
-        ("value: " + std::to_string(number) + " is not a byte; expected 0 to 255").c_str());
+    throw value_error("value: {} is not a byte; expected 0 to 255", number);
   }
   return static_cast<std::uint8_t>(number);
 }
@@ -194,12 +441,6 @@ auto with_usm(const array& a, nb::handle queue, nb::handle depends_on, Submit su
 }
 
 using events = std::span<const sycl::event>;
-
-std::unique_ptr<std::byte[]> element_of(nb::handle number, const dtype& type) {
-  auto element = std::make_unique<std::byte[]>(type.itemsize());
-  to_element(number, type, element.get());
-  return element;
-}
 
 sycl::event fill_async(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
   const array to = to_usm(dst, "dst", true);
@@ -247,8 +488,7 @@ sycl::event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue
                              nb::handle depends_on) {
   const std::int64_t number = read_integer(advice, "advice", fault::shape_overflow);
   if (number < 0 || number > std::numeric_limits<int>::max()) {
-    throw nb::value_error(
-        ("advice: " + std::to_string(number) + "; expected a number of the backend, or 0").c_str());
+    throw value_error("advice: {}; expected a number of the backend, or 0", number);
   }
   return with_usm(to_usm(obj, "obj", false), queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
@@ -262,7 +502,6 @@ void wait_without_gil(const sycl::event& event) {
 }
 
 // --- what they say
-// -----------------------------------------------------------------------------
 
 const std::string order_doc =
     "queue : Queue, optional\n"
@@ -321,82 +560,62 @@ void bind_transfers(nb::module_& m) {
         nb::sig("def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, "
                 "depends_on: EventsLike = ()) -> Event"));
 
-  m.def("copy_2d", copy_2d, nb::arg("dst").none(), nb::arg("dst_pitch"), nb::arg("src").none(),
-        nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"), nb::kw_only(), no_queue,
-        no_events,
-        "Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's\n"
-        "beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.\n\n"
-        "Raises\n------\n"
-        "ValueError\n    The rows leave a side, or a pitch is smaller than the width.",
-        nb::sig(
-            "def copy_2d(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, "
-            "height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> None"));
-  m.def(
-      "copy_2d_async", copy_2d_async, nb::arg("dst").none(), nb::arg("dst_pitch"),
-      nb::arg("src").none(), nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"),
-      nb::kw_only(), no_queue, no_events,
-      "Submit a pitched copy and return its Event; see `copy_2d` and `copy_async`.",
-      nb::sig(
-          "def copy_2d_async(dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: "
-          "int, height: int, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> Event"));
-
-  m.def("fill", fill, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(), no_queue,
-        no_events,
-        "Set every element of USM to a number, and wait. The number must fit the element type.\n\n"
-        "Raises\n------\n"
-        "NotUSMError\n    `dst` has no USM.\n"
-        "OverflowError, TypeError\n    The number does not fit the element type.\n"
-        "ValueError\n    `dst` is read-only.",
-        nb::sig("def fill(dst: SupportsUSM, value: Number, *, queue: QueueLike = None, "
-                "depends_on: EventsLike = ()) -> None"));
-  m.def("fill_async", fill_async, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(),
-        no_queue, no_events, "Submit a fill and return its Event; see `fill`.",
-        nb::sig("def fill_async(dst: SupportsUSM, value: Number, *, queue: QueueLike = "
-                "None, depends_on: EventsLike = ()) -> Event"));
-  m.def("memset", memset, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(), no_queue,
-        no_events,
-        "Set every byte of the elements of USM to `value`, 0 to 255, and wait.\n\n"
-        "Raises\n------\n"
-        "NotUSMError\n    `dst` has no USM.\n"
-        "ValueError\n    The value is not a byte, or `dst` is read-only.",
-        nb::sig("def memset(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = None, "
-                "depends_on: EventsLike = ()) -> None"));
-  m.def("memset_async", memset_async, nb::arg("dst").none(), nb::arg("value").none(), nb::kw_only(),
-        no_queue, no_events, "Submit a memset and return its Event; see `memset`.",
-        nb::sig("def memset_async(dst: SupportsUSM, value: SupportsIndex, *, queue: QueueLike = "
-                "None, depends_on: EventsLike = ()) -> Event"));
-
-  m.def(
-      "prefetch",
-      [](nb::handle obj, nb::handle queue, nb::handle depends_on) {
-        wait_without_gil(prefetch_async(obj, queue, depends_on));
+  // Each of the others twice: one that waits, and one that returns its Event.
+  const auto define = [&](const std::string& name, const char* arguments, auto waiting,
+                          auto asynchronous, const char* doc, auto... args) {
+    const auto signature = [&](const std::string& of, const char* result) {
+      return detail::format(
+          "def {}({}, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> {}", of,
+          arguments, result);
+    };
+    m.def(name.c_str(), waiting, args..., nb::kw_only(), no_queue, no_events, doc,
+          nb::sig(signature(name, "None").c_str()));
+    m.def((name + "_async").c_str(), asynchronous, args..., nb::kw_only(), no_queue, no_events,
+          detail::format("Submit what `{}` does and return its Event.", name).c_str(),
+          nb::sig(signature(name + "_async", "Event").c_str()));
+  };
+  const auto dst = nb::arg("dst").none();
+  const auto obj = nb::arg("obj").none();
+  define("copy_2d",
+         "dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int",
+         copy_2d, copy_2d_async,
+         "Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's\n"
+         "beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.\n\n"
+         "Raises\n------\n"
+         "ValueError\n    The rows leave a side, or a pitch is smaller than the width.",
+         dst, nb::arg("dst_pitch"), nb::arg("src").none(), nb::arg("src_pitch"), nb::arg("width"),
+         nb::arg("height"));
+  define("fill", "dst: SupportsUSM, value: Number", fill, fill_async,
+         "Set every element of USM to a number, and wait. The number must fit the element type.\n\n"
+         "Raises\n------\n"
+         "NotUSMError\n    `dst` has no USM.\n"
+         "OverflowError, TypeError\n    The number does not fit the element type.\n"
+         "ValueError\n    `dst` is read-only.",
+         dst, nb::arg("value").none());
+  define("memset", "dst: SupportsUSM, value: SupportsIndex", memset, memset_async,
+         "Set every byte of the elements of USM to `value`, 0 to 255, and wait.\n\n"
+         "Raises\n------\n"
+         "NotUSMError\n    `dst` has no USM.\n"
+         "ValueError\n    The value is not a byte, or `dst` is read-only.",
+         dst, nb::arg("value").none());
+  define(
+      "prefetch", "obj: SupportsUSM",
+      [](nb::handle memory, nb::handle queue, nb::handle depends_on) {
+        wait_without_gil(prefetch_async(memory, queue, depends_on));
       },
-      nb::arg("obj").none(), nb::kw_only(), no_queue, no_events,
+      prefetch_async,
       "Move shared memory to the device of `queue` before it is needed there, and wait. Memory of\n"
-      "other kinds is where it belongs: nothing happens.",
-      nb::sig("def prefetch(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: EventsLike = "
-              "()) -> None"));
-  m.def("prefetch_async", prefetch_async, nb::arg("obj").none(), nb::kw_only(), no_queue, no_events,
-        "Submit a prefetch and return its Event; see `prefetch`.",
-        nb::sig("def prefetch_async(obj: SupportsUSM, *, queue: QueueLike = None, depends_on: "
-                "EventsLike = ()) -> Event"));
-  m.def(
-      "mem_advise",
-      [](nb::handle obj, nb::handle advice, nb::handle queue, nb::handle depends_on) {
-        wait_without_gil(mem_advise_async(obj, advice, queue, depends_on));
+      "other kinds stays where it is.",
+      obj);
+  define(
+      "mem_advise", "obj: SupportsUSM, advice: int",
+      [](nb::handle memory, nb::handle advice, nb::handle queue, nb::handle depends_on) {
+        wait_without_gil(mem_advise_async(memory, advice, queue, depends_on));
       },
-      nb::arg("obj").none(), nb::arg("advice"), nb::kw_only(), no_queue, no_events,
-      "Tell the driver how memory will be used, and wait. What `advice` means is the backend's "
-      "own\n"
-      "(the numbers of CUDA or Level Zero); 0 takes it back. Drivers without the notion do "
-      "nothing.",
-      nb::sig("def mem_advise(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, "
-              "depends_on: EventsLike = ()) -> None"));
-  m.def("mem_advise_async", mem_advise_async, nb::arg("obj").none(), nb::arg("advice"),
-        nb::kw_only(), no_queue, no_events,
-        "Submit an advice and return its Event; see `mem_advise`.",
-        nb::sig("def mem_advise_async(obj: SupportsUSM, advice: int, *, queue: QueueLike = None, "
-                "depends_on: EventsLike = ()) -> Event"));
+      mem_advise_async,
+      "Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the\n"
+      "backend (the numbers of CUDA or Level Zero); 0 takes it back. Other drivers do nothing.",
+      obj, nb::arg("advice"));
 
   // For tests: (from, block, blocks), or None for what suits each device.
   m.def(
@@ -406,9 +625,7 @@ void bind_transfers(nb::module_& m) {
         const extents three = read_extents(limits, "limits", fault::shape_overflow);
         if (three.size() != 3) wrong_type("limits", limits, "three numbers, or None");
         for (const std::int64_t n : three) {
-          if (n < 0)
-            throw nb::value_error(
-                ("limits: " + std::to_string(n) + " is negative; expected 0 or more").c_str());
+          if (n < 0) throw value_error("limits: {} is negative; expected 0 or more", n);
         }
         const auto at = [&](std::size_t k) { return static_cast<std::size_t>(three[k]); };
         set_staging(staging_limits{at(0), at(1), at(2)});

@@ -77,6 +77,9 @@ shared_owner allocate_bytes(const sycl::queue& queue, usm_kind kind, std::size_t
                             std::size_t alignment = default_alignment);
 /// `count` elements of one byte from `first` on.
 any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only);
+/// The first bytes of a view of contiguous bytes, seen as other elements in C order. Sets `code`
+/// where that is not possible.
+any_view seen_as(const any_view& bytes, const layout& like, const dtype& type, fault& code);
 /// Any view taken apart into bytes, with one more dimension: such a view is always aligned.
 any_view single_bytes(const any_view& v);
 /// The bytes from the lowest element of an array to its highest, as an array.
@@ -94,12 +97,9 @@ void expose(const array& a);
 [[noreturn]] void raise_not_usm(nb::handle obj, const char* where);
 
 // --- memory_copies.cpp
-// ----------------------------------------------------------------------------
 void copy_elements(const array& to, const array& from);
 void bind_copies(nb::class_<memory>& c);
 
-// --- transfer_sides.cpp
-// ----------------------------------------------------------------------------
 /// Whether the host may touch the memory at once (within its reach, of ours, nothing pending) and
 /// no device would do it faster.
 bool is_idle_for_host(const array& a) noexcept;
@@ -107,12 +107,7 @@ bool is_idle_for_host(const array& a) noexcept;
 /// go of the GIL if it takes long.
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes);
 
-// --- memory_object.cpp
-// ----------------------------------------------------------------------------
-extern PyType_Slot memory_slots[];
-
 // --- python_owner.cpp
-// -----------------------------------------------------------------------------
 /// Whether the memory belongs to a Python object, and to which; None if to none.
 bool lent_by_python(const array& a) noexcept;
 nb::object lender_of(const array& a);

@@ -6,24 +6,26 @@
 #include <vector>
 
 #include "memory/memory.hpp"
+#include "memory/ready.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
-#include "usmx/suai.hpp"
+#include "usmx/trace.hpp"
 
 namespace usmx::python {
 namespace {
 
 /// A buffer that a Python object exported, held for as long as the copy runs.
-class host_buffer {
+class byte_buffer {
  public:
-  host_buffer(nb::handle obj, bool to_write) {
+  byte_buffer(nb::handle obj, bool to_write) {
     const int flags = PyBUF_STRIDES | (to_write ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(obj.ptr(), &buffer_, flags) != 0) nb::raise_python_error();
   }
-  host_buffer(const host_buffer&) = delete;
-  host_buffer& operator=(const host_buffer&) = delete;
-  ~host_buffer() { PyBuffer_Release(&buffer_); }
+  byte_buffer(const byte_buffer&) = delete;
+  byte_buffer& operator=(const byte_buffer&) = delete;
+  ~byte_buffer() { PyBuffer_Release(&buffer_); }
 
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(buffer_.len); }
   std::byte* data() const noexcept { return static_cast<std::byte*>(buffer_.buf); }
@@ -49,8 +51,7 @@ class host_buffer {
                             buffer_.readonly != 0, out);
     }
     if (code != fault::none) {
-      throw interop_error(
-          code, "buffer: its " + std::string(field_of(code)) + " " + std::string(message(code)));
+      throw interop_error(code, detail::format("buffer: its {} {}", field_of(code), message(code)));
     }
     return out;
   }
@@ -59,15 +60,8 @@ class host_buffer {
   Py_buffer buffer_{};
 };
 
-/// The first `count` bytes of `a`, laid out as `like` describes them in C order.
 array shaped_as(const array& a, const layout& like, const dtype& type, fault& code) {
-  layout where;
-  any_view out;
-  code = layout::c_order(like.shape(), type.itemsize(), where);
-  if (code == fault::none) {
-    code =
-        any_view::make(a.data(), type, std::move(where), a.kind(), a.elements().read_only(), out);
-  }
+  any_view out = seen_as(a.elements(), like, type, code);
   return code == fault::none ? a.with_view(std::move(out)) : a;
 }
 
@@ -77,9 +71,8 @@ array first_bytes(const array& a, std::size_t count) {
 }
 
 [[noreturn]] void raise_sizes(const char* what, std::size_t source, std::size_t destination) {
-  throw nb::value_error((std::string(what) + ": the source has " + std::to_string(source) +
-                         " bytes, the destination only " + std::to_string(destination))
-                            .c_str());
+  throw value_error("{}: the source has {} bytes, the destination only {}", what, source,
+                    destination);
 }
 
 void to_host(const array& from, void* data) {
@@ -96,7 +89,7 @@ nb::object copy_to_host(const memory& m, nb::object obj) {
   if (obj.is_none()) {
     obj = nb::module_::import_("numpy").attr("empty")(size, "u1");
   }
-  const host_buffer to(obj, true);
+  const byte_buffer to(obj, true);
   if (to.bytes() < size) raise_sizes("copy_to_host", size, to.bytes());
   const live_bytes held = live(m);  // asked again: the buffer's owner may have run code
   const array& idle = *held;
@@ -110,9 +103,9 @@ nb::object copy_to_host(const memory& m, nb::object obj) {
     return obj;
   }
   if (to.bytes() != size) {
-    throw nb::value_error(("copy_to_host: a destination that is not contiguous must have exactly " +
-                           std::to_string(size) + " bytes, it has " + std::to_string(to.bytes()))
-                              .c_str());
+    throw value_error(
+        "copy_to_host: a destination that is not contiguous must have exactly {} bytes, it has {}",
+        size, to.bytes());
   }
   const any_view grid = to.elements();
   fault code = fault::none;
@@ -124,7 +117,7 @@ nb::object copy_to_host(const memory& m, nb::object obj) {
 
 void copy_from_host(const memory& m, nb::handle obj) {
   static_cast<void>(writable(m, "copy_from_host"));
-  const host_buffer from(obj, false);
+  const byte_buffer from(obj, false);
   const std::size_t size = from.bytes();
   const live_bytes held = live(m);  // asked again: the buffer's owner may have run code
   const array& idle = *held;
@@ -171,8 +164,7 @@ void memset(const memory& m, nb::handle value) {
   const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr);  // clips
   if (number == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (number < 0 || number > 255) {
-    throw nb::value_error(
-        ("memset: val is " + describe_value(value) + ", a byte holds 0 to 255").c_str());
+    throw value_error("memset: val is {}, a byte holds 0 to 255", describe_value(value));
   }
   const auto byte = static_cast<unsigned char>(number);
   const gil_released released;
@@ -188,7 +180,28 @@ nb::bytes tobytes(const memory& m) {
   return nb::borrow<nb::bytes>(made);
 }
 
+/// Up to here other threads of Python wait less for the copy than giving up their lock would cost.
+constexpr std::size_t brief_bytes = 32 * 1024;
+
 }  // namespace
+
+bool is_idle_for_host(const array& a) noexcept {
+  const shared_owner keep = a.keep_alive();
+  // The longer way is the one that leaves records.
+  return host_accessible(a.kind()) && a.elements().nbytes() < detail::large_bytes && keep &&
+         !keep->is_lent() && !is_traced() && !is_busy(keep);
+}
+
+void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (bytes <= brief_bytes) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  const shared_owner keep = holds.keep_alive();  // another thread may free the memory meanwhile
+  const gil_released released;
+  std::memmove(to, from, bytes);
+}
 
 void copy_elements(const array& to, const array& from) {
   if (from.elements().size() == 0) return;

@@ -1,4 +1,4 @@
-// What a memory resource is in Python, and what binding one takes: a line in bind_resources.cpp.
+// What a memory resource is in Python, and what binding one takes: a line in resources.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -56,25 +56,9 @@ nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& 
   return type;
 }
 
-// --- resource_choice.cpp
-// ---------------------------------------------------------------------------
+// --- default_resources.cpp
 
-/// `get_resource`, `set_resource` and `using`.
-void bind_resource_choice(nb::module_& m);
-
-// --- resource_report.cpp
-// ---------------------------------------------------------------------------
-
-/// `stats()` and `trim()` of everything that serves by default.
-void bind_resource_report(nb::module_& m);
-
-// --- resource_callbacks.cpp: resources that call Python
-// --------------------------------------------
-
-std::shared_ptr<failure_callback_resource> make_failure_callback(nb::handle upstream,
-                                                                 nb::handle callback);
-std::shared_ptr<tracking_resource> make_tracking(nb::handle upstream);
-/// Registers how an exception of a callback reaches Python again.
-void bind_callback_errors();
+/// `get_resource`, `set_resource` and `using`; `stats()` and `trim()`.
+void bind_default_resources(nb::module_& m);
 
 }  // namespace usmx::python

@@ -11,9 +11,11 @@
 #include <algorithm>
 
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "usmx/dtype.hpp"
 
 namespace usmx::python {
+namespace {
 
 /// An element type and whether its bytes stand in the other order.
 struct buffer_element {
@@ -21,16 +23,11 @@ struct buffer_element {
   bool swapped = false;
 };
 
-/// Reads a PEP 3118 format such as "<f", "Zd" or "T{i:a:(2,3)d:b:}". Empty if no dtype describes
-/// it: text, objects, pointers, bit fields, a byte-swapped record.
-std::optional<buffer_element> parse_buffer_format(std::string_view format);
-
-namespace {
-
 constexpr int deepest = 32;
 constexpr std::int64_t most_bytes = 2147483647;
 
-/// One pass over the text; every step says by an empty result that it cannot go on.
+/// Reads a PEP 3118 format such as "<f", "Zd" or "T{i:a:(2,3)d:b:}" in one pass. Empty if no dtype
+/// describes it: text, objects, pointers, bit fields, a byte-swapped record.
 class format_reader {
  public:
   explicit format_reader(std::string_view text) : rest_(text) {}
@@ -119,7 +116,7 @@ class format_reader {
     const bool is_complex = skip('Z');
     const char code = take();
     std::string typestr = "<";
-    const auto size_of_long = std::to_string(is_native() ? sizeof(long) : 4);
+    const char* const size_of_long = is_native() && sizeof(long) == 8 ? "8" : "4";
     switch (code) {
       case '?':
         typestr += "b1";
@@ -144,10 +141,10 @@ class format_reader {
         typestr += "u4";
         break;
       case 'l':
-        typestr += "i" + size_of_long;
+        typestr += std::string("i") + size_of_long;
         break;
       case 'L':
-        typestr += "u" + size_of_long;
+        typestr += std::string("u") + size_of_long;
         break;
       case 'q':
       case 'n':
@@ -179,7 +176,7 @@ class format_reader {
   static void pad(dtype::fields& members, std::size_t bytes) {
     if (bytes == 0) return;
     field f;
-    if (dtype::parse("|V" + std::to_string(bytes), f.type) == fault::none) members.push_back(f);
+    if (dtype::parse(detail::format("|V{}", bytes), f.type) == fault::none) members.push_back(f);
   }
 
   bool read_record(item& out, int depth) {
@@ -227,14 +224,6 @@ class format_reader {
   char order_ = '@';
 };
 
-}  // namespace
-
-std::optional<buffer_element> parse_buffer_format(std::string_view format) {
-  return format_reader(format).read();
-}
-
-namespace {
-
 /// Byte strides as element strides; empty if an element lies between two positions.
 std::optional<extents> element_strides(const Py_buffer& b) {
   extents strides(static_cast<std::size_t>(b.ndim));
@@ -260,14 +249,13 @@ void host_buffer::releaser::operator()(Py_buffer* b) const noexcept {
 void host_buffer::describe(bool writable) {
   Py_buffer& b = *view_;
   const std::optional<buffer_element> element =
-      parse_buffer_format(b.format != nullptr ? b.format : "B");
+      format_reader(b.format != nullptr ? b.format : "B").read();
   if (!element || b.itemsize <= 0 ||
       element->type.itemsize() != static_cast<std::size_t>(b.itemsize)) {
-    throw nb::type_error(("buffer: elements of format '" +
-                          std::string(b.format != nullptr ? b.format : "B") + "' and " +
-                          std::to_string(b.itemsize) +
-                          " bytes; expected numbers, booleans or records of them")
-                             .c_str());
+    throw type_error(
+        "buffer: elements of format '{}' and {} bytes; expected numbers, booleans or records of "
+        "them",
+        b.format != nullptr ? b.format : "B", b.itemsize);
   }
   const extents shape =
       b.ndim > 0 ? extents({b.shape, static_cast<std::size_t>(b.ndim)}) : extents();
@@ -304,8 +292,7 @@ void host_buffer::describe(bool writable) {
                           elements_);
   }
   if (code != fault::none) {
-    throw interop_error(
-        code, "buffer: its " + std::string(field_of(code)) + " " + std::string(message(code)));
+    throw interop_error(code, detail::format("buffer: its {} {}", field_of(code), message(code)));
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace usmx::python {
 
-extern const protocol suai_protocol;  // suai_export.cpp
+extern const protocol suai_protocol;  // suai.cpp
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace usmx::python {
 /// "8.7 (float)": what an object is, short enough for a message; never raises.
 std::string describe_value(nb::handle value);
 /// TypeError: "<where>: <value> (<type>); expected <what>".
-[[noreturn]] void wrong_type(const std::string& where, nb::handle value, const char* expected);
+[[noreturn]] void wrong_type(const std::string& where, nb::handle value, std::string_view expected);
 /// interop_error: the same with a rule that a fault names.
 [[noreturn]] void wrong_value(const std::string& where, nb::handle value, fault rule);
 
@@ -28,12 +28,16 @@ std::uintptr_t read_address(nb::handle value, const char* where);
 /// A tuple, a list or any other sequence of integers but no str, bytes or mapping; at most
 /// `max_rank` of them. Its length is asked once and each item is read once.
 extents read_extents(nb::handle value, const char* where, fault too_big);
+/// A number of bytes: an integer of 64 bits. ValueError for a negative one.
+std::size_t read_size(nb::handle value, const char* where);
 /// A str without lone surrogates; TypeError otherwise.
 std::string read_text(nb::handle value, const std::string& where, fault malformed);
 /// True and False, NumPy's or Python's, and the numbers 0 and 1.
 bool read_flag(nb::handle value, const char* where);
+/// Lengths or strides as Python has them.
+nb::tuple tuple_of(const extents& e);
 
-// --- typedescr.cpp: the fields of a record -------------------------------------------------------
+// --- the fields of a record -------------------------------------------------------
 
 /// The list of `(name, type[, shape])` of the array interface; name may be `(title, name)`, type
 /// may be a list again. TypeError, or interop_error that says which entry.
@@ -41,7 +45,6 @@ dtype::fields read_typedescr(nb::handle value);
 nb::list write_typedescr(const dtype::fields& members);
 
 // --- protocols.cpp: the table
-// ---------------------------------------------------------------------------
 
 /// What the caller needs of the memory. A protocol that can be asked for it asks; the caller checks
 /// what came.
@@ -88,15 +91,12 @@ nb::object read_attribute(nb::handle obj, PyObject* interned_name);
 /// Binds a property with a signature for the stub.
 void bind_property(nb::object type, const char* name, const nb::object& getter);
 
-// --- suai_import.cpp / suai_export.cpp
-// -------------------------------------------------------------
+// --- suai.cpp
 
 /// Whether `data[1]` of this object says "writable" where the protocol says "read-only": true for
 /// objects whose attribute is answered by dpctl.memory.
 bool flag_means_writable(nb::handle producer) noexcept;
 /// Lets go of the Queue objects that dictionaries shared; none is kept after it.
 void forget_queues() noexcept;
-nb::object offer_suai(nb::handle obj);
-std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_request& request);
 
 }  // namespace usmx::python

@@ -1,9 +1,10 @@
-// The many ways in which libraries say "this queue" and "this context", each read by one protocol:
-// a filter string, a capsule, or an object that hands one out.
+// The ways in which libraries name a queue or a context, each read by one protocol: a filter
+// string, a capsule, or an object that hands one out; and the queues of ours as dpctl's.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <string_view>
 
+#include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
@@ -29,7 +30,7 @@ std::string described(nb::handle obj) {
 
 [[noreturn]] void refuse_type(nb::handle obj, const char* where, const char* why,
                               const char* want) {
-  const std::string text = std::string(where) + ": got " + described(obj) + why + "; " + want;
+  const std::string text = detail::format("{}: got {}{}; {}", where, described(obj), why, want);
   throw nb::type_error(text.c_str());
 }
 
@@ -54,17 +55,18 @@ sycl_origin from_capsule(nb::handle capsule, const char* where) {
   }
   if (name == "SyclContextRef")
     return {copy_of<sycl::context>(PyCapsule_GetPointer(capsule.ptr(), raw_name)), std::nullopt};
-  std::string text = std::string(where) + ": got a capsule ";
+  std::string text = detail::format("{}: got a capsule ", where);
   if (!raw_name)
     text += "without a name; ";
   else if (name.starts_with("used_Sycl"))
-    text += "that was used already (" + std::string(name) +
-            "): another library took its content over, so ask the producer for a fresh one with "
-            "_get_capsule(); ";
+    text += detail::format(
+        "that was used already ({}): another library took its content over, so ask the producer "
+        "for a fresh one with _get_capsule(); ",
+        name);
   else if (name == "SyclEventRef" || name == "used_SyclEventRef")
     text += "of an event, which names neither a queue nor a context; ";
   else
-    text += "named \"" + std::string(name) + "\"; ";
+    text += detail::format("named \"{}\"; ", name);
   throw nb::value_error((text + expected).c_str());
 }
 
@@ -180,6 +182,49 @@ sycl::device to_device(nb::handle obj, const char* where) {
   if (nb::isinstance<nb::str>(obj)) return select_device(to_text(obj, where));
   if (nb::isinstance<sycl::device>(obj)) return self_of<sycl::device>(obj);
   return to_queue(obj, where).get_device();
+}
+
+namespace {
+
+/// dpctl's queue for one of ours; not valid if dpctl is not imported.
+nb::object dpctl_queue(const nb::object& queue) {
+  const nb::object dpctl = nb::steal(PyImport_GetModule(nb::str("dpctl").ptr()));
+  if (!dpctl.is_valid()) {
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    return {};
+  }
+  // Another thread may be in the middle of importing it.
+  const nb::object make = nb::getattr(dpctl, "SyclQueue", nb::none());
+  if (make.is_none()) return {};
+  return make(queue.attr("_get_capsule")());
+}
+
+}  // namespace
+
+void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
+                      nb::object (*theirs)(nb::handle)) {
+  struct attribute {
+    const char* name;
+    const char* ours;    // of our Queue; null for the queue itself
+    const char* theirs;  // of dpctl's SyclQueue
+  };
+  static constexpr attribute attributes[] = {
+      {"sycl_queue", nullptr, nullptr},
+      {"sycl_device", "device", "sycl_device"},
+      {"sycl_context", "context", "sycl_context"},
+  };
+  for (const attribute& a : attributes) {
+    const nb::object getter = nb::cpp_function(
+        [queue_of, theirs, &a](nb::handle self) {
+          const nb::object ours = nb::cast(queue_of(self));
+          nb::object queue = theirs ? theirs(self) : nb::object();
+          if (!queue.is_valid()) queue = dpctl_queue(ours);
+          if (!queue.is_valid()) return a.ours ? nb::object(ours.attr(a.ours)) : ours;
+          return a.theirs ? nb::object(queue.attr(a.theirs)) : queue;
+        },
+        nb::is_method(), nb::sig("def (self) -> Any"));
+    bind_property(type, a.name, getter);
+  }
 }
 
 }  // namespace usmx::python

@@ -12,6 +12,7 @@
 #include <sycl/ext/intel/info/device.hpp>
 #include <sycl/memory_enums.hpp>
 
+#include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
 
 namespace usmx::python {
@@ -21,7 +22,6 @@ namespace info = sycl::info::device;
 namespace intel = sycl::ext::intel::info::device;
 
 // --- from SYCL's types to Python's
-// ------------------------------------------------------------------
 
 template <class Enum>
 struct named {
@@ -126,7 +126,6 @@ nb::object to_python(const std::vector<T>& values) {
 }
 
 // --- the table
-// --------------------------------------------------------------------------------------
 
 struct property_row {
   const char* name;
@@ -318,9 +317,10 @@ bool has_aspect(const sycl::device& device, std::string_view name) {
   for (const auto& row : aspects)
     if (name == row.name) return device.has(row.value);
   std::string known;
-  for (const auto& row : aspects) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw std::invalid_argument("aspect: there is no '" + std::string(name) + "'; there are " +
-                              known);
+  for (const auto& row : aspects)
+    known += detail::format("{}{}", known.empty() ? "" : ", ", row.name);
+  throw std::invalid_argument(detail::format("aspect: there is no '{}'; there are {}", name,
+                                             detail::joined(aspects, &aspect_row::name)));
 }
 
 nb::dict all_properties(const sycl::device& device) {
@@ -339,13 +339,13 @@ nb::dict all_properties(const sycl::device& device) {
 
 void bind_device_info(nb::class_<sycl::device>& type) {
   for (const auto& row : table) {
-    const std::string signature = std::string("def ") + row.name + "(self) -> " + row.type;
+    const std::string signature = detail::format("def {}(self) -> {}", row.name, row.type);
     type.def_prop_ro(
         row.name, [get = row.get](const sycl::device& self) { return get(self); },
         nb::sig(signature.c_str()), row.doc);
   }
   for (const auto& row : aspects) {
-    const std::string name = std::string("has_aspect_") + row.name;
+    const std::string name = detail::format("has_aspect_{}", row.name);
     const std::string signature = "def " + name + "(self) -> bool";
     type.def_prop_ro(
         name.c_str(), [value = row.value](const sycl::device& self) { return self.has(value); },

@@ -1,5 +1,6 @@
 // Contexts and queues for Python, made from any object that names one, and capsules of them.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <sycl/event.hpp>
 #include <sycl/properties/queue_properties.hpp>
 
+#include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
@@ -49,13 +51,11 @@ sycl::queue new_queue(const sycl::context& context, const sycl::device& device,
 }
 
 void check_member(const sycl::context& context, const sycl::device& device) {
-  std::string members;
-  for (const auto& member : context.get_devices()) {
-    if (member == device) return;
-    members += (members.empty() ? "" : ", ") + described(member);
-  }
-  throw std::invalid_argument("device: " + described(device) +
-                              " does not belong to the context, which has " + members);
+  const auto members = context.get_devices();
+  if (std::ranges::find(members, device) != members.end()) return;
+  throw std::invalid_argument(
+      detail::format("device: {} does not belong to the context, which has {}", described(device),
+                     detail::joined(members, described)));
 }
 
 sycl::queue queue_in(const sycl::context& context, const sycl::device& device,
@@ -158,10 +158,7 @@ void bind_context(nb::module_& m) {
           "_get_capsule", [](const context& c) { return make_capsule(c, "SyclContextRef"); },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclContextRef\" capsule.")
       .def("__repr__", [](const context& c) {
-        std::string text;
-        for (const auto& device : c.get_devices())
-          text += (text.empty() ? "" : ", ") + described(device);
-        return "<usmx.Context of " + text + ">";
+        return "<usmx.Context of " + detail::joined(c.get_devices(), described) + ">";
       });
 }
 

@@ -1,17 +1,27 @@
-// Makes events of the positions of launches in their queues, only when they are needed.
+// Events for Python: waiting, asking, profiling times. Makes events of the positions of launches in
+// their queues, only when they are needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/event.hpp"
 
 #include <array>
+#include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <sycl/event.hpp>
 #include <sycl/properties/queue_properties.hpp>
 
+#include "core/format.hpp"
 #include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "runtime/event_watch.hpp"
+#include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
 
 namespace usmx::python {
-
 event::event(event&& o) noexcept
     : queue_(std::move(o.queue_)),
       known_(std::move(o.known_)),
@@ -80,6 +90,148 @@ void launch_line::watch(event& made) noexcept {
   if (newest_ != nullptr) newest_->line_ = nullptr;
   newest_ = &made;
   made.line_ = this;
+}
+
+namespace {
+
+using status_value = sycl::info::event_command_status;
+
+const char* status_of(const event& e) {
+  switch (e.get().get_info<sycl::info::event::command_execution_status>()) {
+    case status_value::submitted:
+      return "submitted";
+    case status_value::running:
+      return "running";
+    case status_value::complete:
+      return "complete";
+    default:
+      return "unknown";
+  }
+}
+
+template <class Query>
+std::uint64_t time_of(const event& e) {
+  const sycl::event event = e.get();
+  try {
+    const gil_released released;
+    // The runtime waits for start and end by itself, but not as carefully.
+    if constexpr (!std::is_same_v<Query, sycl::info::event_profiling::command_submit>) wait(event);
+    return event.get_profiling_info<Query>();
+  } catch (const sycl::exception& e) {
+    // SYCL's own words for this are thirty and name no remedy.
+    if (e.code() != sycl::errc::invalid) throw;
+    throw std::runtime_error(
+        "the event has no profiling times: they need a queue made with Queue(..., "
+        "enable_profiling=True)");
+  }
+}
+
+}  // namespace
+
+sycl::event to_event(nb::handle obj, const char* where) {
+  if (is_ready<event>(obj)) return nb::inst_ptr<event>(obj)->get();
+  nb::object capsule = nb::borrow(obj);
+  if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
+      nb::hasattr(obj, "_get_capsule"))
+    capsule = obj.attr("_get_capsule")();
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
+  const char* name = PyCapsule_GetName(capsule.ptr());
+  const bool is_event = name != nullptr && std::string_view(name) == "SyclEventRef";
+  // A Queue, for instance, which hands out capsules too.
+  if (!is_event && !capsule.is(obj))
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
+  if (!is_event)
+    throw std::invalid_argument(
+        detail::format("{}: the capsule is named \"{}\"; expected a fresh \"SyclEventRef\"", where,
+                       name ? name : ""));
+  return *static_cast<const sycl::event*>(PyCapsule_GetPointer(capsule.ptr(), name));
+}
+
+std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
+  std::vector<sycl::event> events;
+  if (obj.is_none()) return events;
+  // Lists first: asking one for an attribute that it lacks is slow.
+  const bool is_list = PyTuple_CheckExact(obj.ptr()) || PyList_CheckExact(obj.ptr());
+  if (!is_list && (nb::isinstance<event>(obj) || PyCapsule_CheckExact(obj.ptr()) ||
+                   nb::hasattr(obj, "_get_capsule"))) {
+    events.push_back(to_event(obj, where));
+    return events;
+  }
+  if (PySequence_Check(obj.ptr()) == 0 || PyUnicode_Check(obj.ptr()) != 0)
+    wrong_type(where, obj, "an Event of usmx or dpctl, or a sequence of them");
+  for (const nb::handle item : nb::iter(obj)) events.push_back(to_event(item, where));
+  return events;
+}
+
+void bind_event(nb::module_& m) {
+  nb::class_<event> type(m, "Event", nb::is_weak_referenceable(), nb::pooled(),
+                         "What a submitted command will have done. That of a kernel on an in-order "
+                         "queue may be\nmade only when it is asked for, and then comes after what "
+                         "other libraries submitted meanwhile.\n\n"
+                         "Parameters\n----------\n"
+                         "source : Event of usmx or dpctl, \"SyclEventRef\" capsule, or None\n"
+                         "    None makes an event that is complete.");
+  type.def(
+          "__init__",
+          [](nb::pointer_and_handle<event> self, nb::handle source) {
+            if (source.is_none())
+              initialise(self);
+            else
+              initialise(self, to_event(source, "source"));
+          },
+          nb::arg("source").none() = nb::none(),
+          nb::sig("def __init__(self, source: EventLike | None = None) -> None"))
+      .def("wait", &event::wait,
+           "Wait until the command has finished. Raises its asynchronous errors.")
+      .def_static(
+          "wait_for",
+          [](nb::handle source) {
+            const std::vector<sycl::event> events = to_events(source, "events");
+            {
+              const gil_released released;
+              wait(events);
+              collect();
+            }
+            release_waiting_objects();
+          },
+          nb::arg("events"), "Wait for an event, or for all of a sequence.",
+          nb::sig("def wait_for(events: EventLike | Sequence[EventLike]) -> None"))
+      .def(
+          "__await__",
+          [](nb::object self) {
+            static_cast<void>(self_of<event>(self));
+            return nb::module_::import_("usmx._waiting").attr("wait")(self).attr("__await__")();
+          },
+          nb::sig("def __await__(self) -> Generator[Any, None, None]"),
+          "In a coroutine of asyncio: wait until the command has finished while others run.\n"
+          "Raises its asynchronous errors. Cancelling the task leaves the command alone.")
+      .def_prop_ro(
+          "is_done", [](const event& e) { return is_done(e.get()); },
+          "Whether the command has finished, failed or not.")
+      .def(
+          "_watch", [](const event& e) { return watch(e.get()); },
+          "A file descriptor that becomes readable when the command has finished.")
+      .def_prop_ro("status", &status_of, "\"submitted\", \"running\" or \"complete\".")
+      .def_prop_ro("execution_status", &status_of, "dpctl's name of status.")
+      .def_prop_ro(
+          "profiling_info_submit", &time_of<sycl::info::event_profiling::command_submit>,
+          "When the command was submitted, in ns. RuntimeError if its queue does not profile.")
+      .def_prop_ro(
+          "profiling_info_start", &time_of<sycl::info::event_profiling::command_start>,
+          "When the command began, in ns. Waits for it. RuntimeError if its queue does not "
+          "profile.")
+      .def_prop_ro(
+          "profiling_info_end", &time_of<sycl::info::event_profiling::command_end>,
+          "When the command ended, in ns. Waits for it. RuntimeError if its queue does not "
+          "profile.")
+      .def_prop_ro("backend", [](const event& e) { return backend_name(e.get().get_backend()); })
+      .def(
+          "_get_capsule", [](const event& e) { return make_capsule(e.get(), "SyclEventRef"); },
+          nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclEventRef\" capsule.")
+      .def("__repr__",
+           [](const event& e) { return detail::format("<usmx.Event {}>", status_of(e)); });
+  bind_identity(type);
 }
 
 }  // namespace usmx::python

@@ -15,10 +15,10 @@
 
 namespace usmx::python {
 
-void bind_platform_and_device(nb::module_& m);            // bind_device.cpp
+void bind_platform_and_device(nb::module_& m);            // bind_runtime.cpp
 void bind_device_info(nb::class_<sycl::device>& device);  // bind_device_info.cpp
 void bind_context_and_queue(nb::module_& m);              // bind_queue.cpp
-void bind_event(nb::module_& m);                          // bind_event.cpp
+void bind_event(nb::module_& m);                          // event.cpp
 
 /// An Event of usmx or dpctl, or a fresh "SyclEventRef" capsule. TypeError names `where`.
 sycl::event to_event(nb::handle obj, const char* where);

@@ -23,9 +23,9 @@ namespace nb = nanobind;
 // One per file; module.cpp calls them in this order.
 void bind_errors(nb::module_& m);     // bind_errors.cpp: exceptions and their translation
 void bind_runtime(nb::module_& m);    // bind_runtime.cpp: Platform, Device, Context, Queue, Event
-void bind_memory(nb::module_& m);     // bind_memory.cpp: MemoryUSM*
-void bind_resources(nb::module_& m);  // bind_resources.cpp: memory resources
-void bind_array(nb::module_& m);      // bind_array.cpp: ndarray and the creation functions
+void bind_memory(nb::module_& m);     // memory.cpp: MemoryUSM*
+void bind_resources(nb::module_& m);  // resources.cpp: memory resources
+void bind_array(nb::module_& m);      // ndarray.cpp: ndarray and the creation functions
 void bind_protocols(nb::module_& m);  // protocols.cpp: the table of protocols, asarray's way in
 void bind_kernel_limits(nb::module_& m);
 void bind_kernel(nb::module_& m);           // bind_kernel.cpp: run-time compiled kernels
@@ -57,7 +57,7 @@ sycl_origin to_origin(nb::handle obj, const char* where = "syclobj");
 sycl::queue to_queue(nb::handle obj, const char* where = "queue");
 sycl::device to_device(nb::handle obj, const char* where = "device");
 
-// --- dpctl_names.cpp: what programs written for dpctl and dpnp ask an array for -----------------
+// --- syclobj.cpp: what programs written for dpctl and dpnp ask an array for
 
 /// Binds `sycl_queue`, `sycl_device` and `sycl_context`, the names that belong to dpctl: they give
 /// dpctl's own objects where dpctl is loaded, which dpnp insists on, and ours where it is not.
@@ -66,7 +66,7 @@ sycl::device to_device(nb::handle obj, const char* where = "device");
 void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
                       nb::object (*theirs)(nb::handle) = nullptr);
 
-// --- bind_memory.cpp / bind_array.cpp ---------------------------------------------------------
+// --- memory.cpp / ndarray.cpp
 
 /// Memory in Python is an array of bytes with another face.
 nb::object wrap_memory(array bytes);
@@ -84,7 +84,6 @@ std::optional<array> import_array(nb::handle obj);
 nb::dict export_suai(const array& a);
 
 // --- buffer_import.cpp
-// ------------------------------------------------------------------------------
 
 /// Host memory borrowed through the buffer protocol (bytes, bytearray, memoryview, array.array,
 /// NumPy's arrays, ...) for as long as this lives. Needs the GIL to be made and destroyed.
@@ -116,7 +115,6 @@ class host_buffer {
 };
 
 // --- python_owner.cpp
-// -----------------------------------------------------------------------------
 
 /// Keeps a Python object alive as long as its memory is used; gives it back with the GIL held,
 /// from any thread that the last array dies on, and does nothing once the interpreter is gone.

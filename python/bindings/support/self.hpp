@@ -35,6 +35,18 @@ inline void refuse_iteration(nb::handle type) {
   for (const char* const name : {"__iter__", "__contains__"}) type.attr(name) = nb::none();
 }
 
+/// `_repr_html_`, what notebooks show: a function of usmx._notebook makes it.
+template <class T, class... Bases>
+void bind_html(nb::class_<T, Bases...>& type, const char* function) {
+  type.def(
+      "_repr_html_",
+      [function](nb::handle self) {
+        static_cast<void>(self_of<T>(self));
+        return nb::module_::import_("usmx._notebook").attr(function)(self);
+      },
+      nb::sig("def _repr_html_(self) -> str"));
+}
+
 /// The end of an `__init__`: makes the object in place. Reading the arguments may have run Python
 /// code that called `__init__` of the same object; it is not made twice.
 template <class T, class... Args>

@@ -3,6 +3,7 @@
 #include "support/text.hpp"
 
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/self.hpp"
 
 namespace usmx::python {
@@ -14,10 +15,8 @@ std::string to_text(nb::handle obj, const char* where, const char* expected) {
   if (text != nullptr) return {text, static_cast<std::size_t>(size)};
   if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
   PyErr_Clear();
-  throw nb::value_error((std::string(where) + ": " + describe_value(obj) +
-                         " has a lone surrogate; expected text that UTF-8 can "
-                         "encode")
-                            .c_str());
+  throw value_error("{}: {} has a lone surrogate; expected text that UTF-8 can encode", where,
+                    describe_value(obj));
 }
 
 std::vector<std::string> to_texts(nb::handle obj, const char* where, const char* expected) {
@@ -29,7 +28,7 @@ std::vector<std::string> to_texts(nb::handle obj, const char* where, const char*
   if (!items.is_valid()) throw nb::python_error();
   std::vector<std::string> out;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.ptr()); ++k) {
-    const std::string place = std::string(where) + "[" + std::to_string(k) + "]";
+    const std::string place = detail::format("{}[{}]", where, k);
     out.push_back(to_text(PyTuple_GET_ITEM(items.ptr(), k), place.c_str()));
   }
   return out;

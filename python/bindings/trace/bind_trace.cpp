@@ -27,12 +27,6 @@
 
 namespace usmx::python {
 
-/// (file, line, function) of the place with that number; None for 0.
-nb::object place_of(std::uint32_t number);
-/// From now on records name lines: the innermost one that is not in `folder`, which ends in a
-/// slash.
-void find_places_outside(std::string folder);
-
 namespace {
 
 thread_local std::uint32_t remembered = 0;
@@ -121,6 +115,9 @@ std::uint32_t find_place() noexcept {
 std::uint32_t remember_place() noexcept { return std::exchange(remembered, current_place()); }
 void forget_place(std::uint32_t previous) noexcept { remembered = previous; }
 
+namespace {
+
+/// (file, line, function) of the place with that number; None for 0.
 nb::object place_of(std::uint32_t number) {
   const place_table& all = table();
   if (number == 0 || number > all.places.size()) return nb::none();
@@ -128,12 +125,12 @@ nb::object place_of(std::uint32_t number) {
   return nb::make_tuple(nb::borrow(p.code->co_filename), p.line, nb::borrow(p.code->co_qualname));
 }
 
+/// From now on records name lines: the innermost one that is not in `folder`, which ends in a
+/// slash.
 void find_places_outside(std::string folder) {
   table().own_folder = std::move(folder);
   set_trace_place_finder(find_place);
 }
-
-namespace {
 
 nb::object text_or_none(std::uint32_t number) {
   return number == 0 ? nb::object(nb::none()) : nb::object(nb::cast(trace_text(number)));

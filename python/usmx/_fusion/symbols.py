@@ -69,6 +69,13 @@ def _binary(ufunc: str, swapped: bool = False) -> Callable[[Symbol, Any], Any]:
     return method
 
 
+def _reduction(name: str) -> Callable[..., Any]:
+    def method(self: Symbol, axis: Any = None, **kwargs: Any) -> Any:
+        return getattr(np, name)(self, axis, **kwargs)
+
+    return method
+
+
 def _in_place(operator: str) -> Callable[[Symbol, Any], Any]:
     def method(self: Symbol, other: Any) -> Any:
         if not self.mutable:
@@ -244,34 +251,6 @@ class Symbol:
         """To the nearest even number of so many decimals."""
         return np.round(self, decimals, out=out)
 
-    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The sum over axes."""
-        return np.sum(self, axis, **kwargs)
-
-    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The product over axes."""
-        return np.prod(self, axis, **kwargs)
-
-    def min(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The smallest over axes."""
-        return np.min(self, axis, **kwargs)
-
-    def max(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The largest over axes."""
-        return np.max(self, axis, **kwargs)
-
-    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The mean over axes."""
-        return np.mean(self, axis, **kwargs)
-
-    def any(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Whether one is not zero."""
-        return np.any(self, axis, **kwargs)
-
-    def all(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Whether none is zero."""
-        return np.all(self, axis, **kwargs)
-
     # --- operators: the others are rows of the table, see the end of this file ---
 
     def __pow__(self, other: Any) -> Any:
@@ -432,7 +411,12 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
 
 
 def _give_operators() -> None:
-    """Give values the operators of the table: ``a + b``, ``b + a`` for others' `b`, ``a += b``."""
+    """Give values the operators of the table: ``a + b``, ``b + a`` for others' `b`, ``a += b``.
+
+    And the reductions, as methods.
+    """
+    for name in ("sum", "prod", "min", "max", "mean", "any", "all"):
+        setattr(Symbol, name, _reduction(name))
     for row in OPERATIONS:
         if not row.method:
             continue

@@ -249,8 +249,7 @@ class Kernel(_usmx._KernelDispatcher):
             if held:
                 return held
         made = self.compiled(args, len(global_), local)
-        family = (len(global_), *self.argument_types(args))
-        known = [self._position(o) for o in self._families[family]]
+        known = [self._position(origin) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]
         # Kept only under what it was made of: a table may have been updated in the meantime.

@@ -51,6 +51,14 @@ def chrome_events(trace: Recording) -> list[dict[str, Any]]:
         return (nanoseconds - zero) / 1000
 
     out: list[dict[str, Any]] = []
+
+    def span(
+        event: TraceEvent, category: str, begin: int, end: int, process: int, track: int
+    ) -> None:
+        about = {"name": _title(event), "cat": category, "ph": "X", "args": _arguments(event)}
+        times = {"ts": time(begin), "dur": (end - begin) / 1000}
+        out.append({**about, **times, "pid": process, "tid": track})
+
     threads: dict[int, None] = {}
     devices: dict[str, int] = {}
     queues: dict[tuple[int, int], None] = {}
@@ -58,33 +66,12 @@ def chrome_events(trace: Recording) -> list[dict[str, Any]]:
     for event in trace.events:
         threads[event.thread] = None
         if event.counts or not event.by_runtime:
-            out.append(
-                {
-                    "name": _title(event),
-                    "cat": "runtime" if event.by_runtime else "usmx",
-                    "ph": "X",
-                    "ts": time(event.begin),
-                    "dur": event.duration / 1000,
-                    "pid": pid,
-                    "tid": event.thread,
-                    "args": _arguments(event),
-                }
-            )
+            category = "runtime" if event.by_runtime else "usmx"
+            span(event, category, event.begin, event.end, pid, event.thread)
         if event.device_begin is not None and event.device_end is not None:
             process = devices.setdefault(event.device or "device", pid + 1 + len(devices))
             queues[process, event.queue] = None
-            out.append(
-                {
-                    "name": _title(event),
-                    "cat": "device",
-                    "ph": "X",
-                    "ts": time(event.device_begin),
-                    "dur": (event.device_end - event.device_begin) / 1000,
-                    "pid": process,
-                    "tid": event.queue,
-                    "args": _arguments(event),
-                }
-            )
+            span(event, "device", event.device_begin, event.device_end, process, event.queue)
         if event.action in ("allocate", "free") and event.kind and not event.failed:
             change = event.bytes if event.action == "allocate" else -event.bytes
             alive[event.kind] = alive.get(event.kind, 0) + change

@@ -75,24 +75,14 @@ class Snapshot:
     @staticmethod
     def _pool(pool: Any, owners: dict[int, Place]) -> Pool:
         kind, device, held, used, peak, chunks = pool
-        return Pool(
-            kind,
-            device,
-            held,
-            used,
-            peak,
-            [
-                Chunk(
-                    base,
-                    size,
-                    [
-                        Block(base + offset, taken, asked, state, owners.get(base + offset))
-                        for offset, taken, asked, state in blocks
-                    ],
-                )
-                for base, size, blocks in chunks
-            ],
-        )
+
+        def block(address: int, taken: int, asked: int, state: str) -> Block:
+            return Block(address, taken, asked, state, owners.get(address))
+
+        def chunk(base: int, size: int, blocks: Any) -> Chunk:
+            return Chunk(base, size, [block(base + offset, *about) for offset, *about in blocks])
+
+        return Pool(kind, device, held, used, peak, [chunk(*about) for about in chunks])
 
     def _outside_of_pools(
         self, blocks: dict[int, tuple[Any, ...]], owners: dict[int, Place]

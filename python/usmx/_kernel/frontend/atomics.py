@@ -9,10 +9,9 @@ from ..language import functions
 from ..types import operators
 from ..types import values as v
 from ..types.values import ArrayValue, AtomicValue, Number, PythonObject, Value
-from .arguments import by_name, in_order
 from .elements import Elements, reach
 from .items import unknown
-from .walk import Walk
+from .walk import Walk, by_name, in_order
 
 
 class Atomics:

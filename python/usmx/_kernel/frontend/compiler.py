@@ -27,6 +27,8 @@ class Compiled:
         (with its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
     needs_group : str or None
         Why a local range has to be given at the launch.
+    known : tuple of str
+        Names of the numbers that the text is specialised for.
     module : Module
         Constants and device functions, for the simulator.
     walked : Walked
@@ -37,6 +39,7 @@ class Compiled:
     name: str
     plan: str
     needs_group: str | None
+    known: tuple[str, ...]
     module: Module
     walked: Walked
 
@@ -125,7 +128,8 @@ def compile_kernel(
     lines.append(f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{")
     lines += ["  " + line for line in head + result.declarations]
     lines += [*result.lines, "}", ""]
-    return Compiled("\n".join(lines), name, plan, result.needs_group, module, walked)
+    text = "\n".join(lines)
+    return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
 
 
 def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:

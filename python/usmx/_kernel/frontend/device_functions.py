@@ -18,10 +18,9 @@ from ..types.values import (
     convert,
     describe,
 )
-from .arguments import in_order
 from .module import Module
 from .results import Instance, Walked
-from .walk import Walk
+from .walk import Walk, in_order
 
 #: Walks over a function for some arguments; `elaborate` is the one that there is.
 Elaborate = Callable[[Function, Mapping[str, Type | Value], Module], Walked]

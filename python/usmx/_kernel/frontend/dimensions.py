@@ -19,17 +19,8 @@ _METHODS = {*ITEM, *GROUP, *ITEM_FUNCTIONS}
 def of(function: Function, item: str | None) -> int:
     """The highest dimension that a kernel and its device functions ask for, plus one.
 
-    Parameters
-    ----------
-    function : Function
-        The kernel.
-    item : str or None
-        Its parameter that is the work-item.
-
-    Returns
-    -------
-    int
-        1, 2 or 3; 0 if it asks for none, as kernels with linear ids; `UNCLEAR`.
+    0 if it asks for none, as kernels with linear ids do; `UNCLEAR`. ``item`` is the parameter that
+    is the work-item.
     """
     found: set[int] = set()
     _collect(function, {item} if item else set(), found, set())

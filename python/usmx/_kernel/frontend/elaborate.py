@@ -17,10 +17,9 @@ from ..types.scalars import Type
 from ..types.values import Value
 from .assignments import Assignments
 from .atomics import Atomics
-from .attributes import Attributes
-from .calls import Calls
+from .calls import Calls, PythonFunctions
 from .device_functions import DeviceFunctions
-from .elements import Elements
+from .elements import Attributes, Elements
 from .expressions import Operators
 from .groups import Groups
 from .items import Items
@@ -28,7 +27,6 @@ from .memory import Memory
 from .module import Module
 from .names import Names
 from .printing import Printing
-from .python_functions import PythonFunctions
 from .results import Walked
 from .statements import Statements
 from .walk import Walk
@@ -45,20 +43,9 @@ def elaborate(
     is_kernel: bool = False,
     item: str | None = None,
 ) -> Walked:
-    """Walk over a function until nothing changes.
+    """Walk over a kernel or a device function until nothing changes.
 
-    Parameters
-    ----------
-    function : Function
-        A kernel or a device function.
-    arguments : mapping
-        What is known of its parameters.
-    module : Module
-        What it shares with the others of its text.
-    is_kernel : bool
-        Whether launches call it.
-    item : str, optional
-        The parameter that is the work-item.
+    ``arguments`` is what is known of its parameters, ``item`` the parameter that is the work-item.
 
     Raises
     ------

@@ -9,10 +9,9 @@ from ..types import scalars
 from ..types import values as v
 from ..types.scalars import BOOL, INT
 from ..types.values import Number, PythonObject, Value
-from .arguments import in_order
 from .expressions import Operators
 from .items import GROUP, GROUP_LINEAR, SUB_GROUP, Items, unknown
-from .walk import Walk
+from .walk import Walk, in_order
 
 COLLECTIVE = {"reduce": 1, "inclusive_scan": 1, "exclusive_scan": 1, "broadcast": 2}
 SHUFFLE = ("shuffle", "shuffle_xor", "shuffle_up", "shuffle_down")

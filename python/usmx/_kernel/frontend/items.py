@@ -8,56 +8,37 @@ import ast
 from ..types import values as v
 from ..types.scalars import INT
 from ..types.values import ItemValue, Number, PythonObject, Value
-from .arguments import in_order
-from .walk import Walk
+from .walk import Walk, in_order
 
 #: Methods that take a dimension -> function of nd_item. Needs a known group: those of groups.
 ITEM = {
-    "get_id": "get_global_id",
-    "get_range": "get_global_range",
-    "get_global_id": "get_global_id",
-    "get_global_range": "get_global_range",
-    "get_local_id": "get_local_id",
-    "get_local_range": "get_local_range",
-    "get_group_id": "get_group",
-    "get_group_range": "get_group_range",
-}
-LINEAR = {
-    "get_linear_id": "get_global_linear_id",
-    "get_global_linear_id": "get_global_linear_id",
-    "get_local_linear_id": "get_local_linear_id",
-    "get_group_linear_id": "get_group_linear_id",
-    "get_linear_range": "get_global_linear_range",
-    "get_global_linear_range": "get_global_linear_range",
-    "get_local_linear_range": "get_local_linear_range",
-    "get_group_linear_range": "get_group_linear_range",
-}
-GROUP = {
-    "get_group_id": "get_group",
-    "get_id": "get_group",
-    "get_group_range": "get_group_range",
-    "get_local_id": "get_local_id",
-    "get_local_range": "get_local_range",
-    "get_max_local_range": "get_local_range",
-}
+    "get_id": "get_global_id", "get_range": "get_global_range", "get_group_id": "get_group",
+    **{f"get_{name}": f"get_{name}" for name in (
+        "global_id", "global_range", "local_id", "local_range", "group_range")},
+}  # fmt: skip
 GROUP_LINEAR = {
-    "get_group_linear_id": "get_group_linear_id",
     "get_linear_id": "get_group_linear_id",
-    "get_group_linear_range": "get_group_linear_range",
-    "get_local_linear_id": "get_local_linear_id",
-    "get_local_linear_range": "get_local_linear_range",
-}
+    **{f"get_{name}": f"get_{name}" for name in (
+        "group_linear_id", "group_linear_range", "local_linear_id", "local_linear_range")},
+}  # fmt: skip
+LINEAR = {
+    **GROUP_LINEAR,
+    "get_linear_id": "get_global_linear_id", "get_linear_range": "get_global_linear_range",
+    "get_global_linear_id": "get_global_linear_id",
+    "get_global_linear_range": "get_global_linear_range",
+}  # fmt: skip
+GROUP = {
+    "get_group_id": "get_group", "get_id": "get_group", "get_group_range": "get_group_range",
+    "get_local_id": "get_local_id", "get_local_range": "get_local_range",
+    "get_max_local_range": "get_local_range",
+}  # fmt: skip
 SUB_GROUP = {
-    "get_local_id": "sub_group_local_id",
-    "get_local_linear_id": "sub_group_local_id",
-    "get_local_range": "sub_group_size",
-    "get_local_linear_range": "sub_group_size",
+    "get_local_id": "sub_group_local_id", "get_local_linear_id": "sub_group_local_id",
+    "get_local_range": "sub_group_size", "get_local_linear_range": "sub_group_size",
     "get_max_local_range": "sub_group_max_size",
-    "get_group_id": "sub_group_id",
-    "get_group_linear_id": "sub_group_id",
-    "get_group_range": "sub_group_count",
-    "get_group_linear_range": "sub_group_count",
-}
+    "get_group_id": "sub_group_id", "get_group_linear_id": "sub_group_id",
+    "get_group_range": "sub_group_count", "get_group_linear_range": "sub_group_count",
+}  # fmt: skip
 
 
 class Items:

@@ -10,8 +10,7 @@ from ..language.local_memory import LocalMemory
 from ..types import scalars
 from ..types.scalars import Scalar
 from ..types.values import ArrayValue, PythonObject, Tuple, Value
-from .arguments import by_name
-from .walk import Walk
+from .walk import Walk, by_name
 
 
 class Memory:

@@ -304,21 +304,10 @@ class Item(Range3):
         """Number of groups."""
         return math.prod(self.group_range)
 
-    def get_id(self, d: int) -> int:
-        """As `get_global_id`."""
-        return self.get_global_id(d)
-
-    def get_range(self, d: int) -> int:
-        """As `get_global_range`."""
-        return self.get_global_range(d)
-
-    def get_linear_id(self) -> int:
-        """As `get_global_linear_id`."""
-        return self.get_global_linear_id()
-
-    def get_linear_range(self) -> int:
-        """As `get_global_linear_range`."""
-        return self.get_global_linear_range()
+    get_id = get_global_id
+    get_range = get_global_range
+    get_linear_id = get_global_linear_id
+    get_linear_range = get_global_linear_range
 
     def ndim(self) -> int:
         """Dimensions."""
@@ -383,21 +372,10 @@ class SubGroup(Range3):
         """How many sub-groups the group has."""
         return -(-math.prod(self.local_range) // SUB_GROUP)
 
-    def get_local_linear_id(self, _: int = 0) -> int:
-        """As `get_local_id`."""
-        return self.get_local_id()
-
-    def get_group_linear_id(self, _: int = 0) -> int:
-        """As `get_group_id`."""
-        return self.get_group_id()
-
-    def get_local_linear_range(self, _: int = 0) -> int:
-        """As `get_local_range`."""
-        return self.get_local_range()
-
-    def get_group_linear_range(self, _: int = 0) -> int:
-        """As `get_group_range`."""
-        return self.get_group_range()
+    get_local_linear_id = get_local_id
+    get_group_linear_id = get_group_id
+    get_local_linear_range = get_local_range
+    get_group_linear_range = get_group_range
 
     def leader(self) -> bool:
         """Whether this is the first item."""

@@ -172,15 +172,7 @@ class Simulated(Protocol):
 
 
 class Simulation:
-    """A kernel with its range, waiting for arguments; as a launch, but in Python.
-
-    Parameters
-    ----------
-    kernel : Simulated
-        What runs.
-    key : int or tuple
-        What stands in the brackets.
-    """
+    """A kernel with its range, waiting for arguments; as a launch, but in Python."""
 
     def __init__(self, kernel: Simulated, key: Any) -> None:
         self.kernel = kernel

@@ -1,15 +1,23 @@
-// The default resource: for all threads, or for one thread and the length of a block.
+// The default resources: which one serves all threads, or one thread inside of a block, and how
+// much memory each of them holds.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <nanobind/stl/string.h>
+
 #include "array/ndarray.hpp"
+#include "memory/memory.hpp"
 #include "memory/resources.hpp"
+#include "runtime/runtime_bindings.hpp"
 
 namespace usmx::python {
 namespace {
@@ -30,9 +38,67 @@ struct resource_block {
   std::vector<entry> entered;
 };
 
-}  // namespace
+/// What a stack of resources knows; empty what none of them counts.
+struct use {
+  std::optional<std::size_t> used, blocks, peak, held;
+};
 
-void bind_resource_choice(nb::module_& m) {
+void fill_in(std::optional<std::size_t>& what, std::size_t value) {
+  if (!what) what = value;
+}
+
+/// The nearest to the caller that counts is believed.
+use use_of(std::shared_ptr<memory_resource> resource) {
+  use found;
+  for (; resource != nullptr; resource = resource->stands_on()) {
+    if (const auto* counted = dynamic_cast<const statistics_resource*>(resource.get())) {
+      const statistics_resource::figures now = counted->now();
+      fill_in(found.used, now.bytes);
+      fill_in(found.blocks, now.blocks);
+      fill_in(found.peak, now.peak_bytes);
+    }
+    if (const auto* pool = dynamic_cast<const pool_resource*>(resource.get())) {
+      const pool_stats now = pool->stats();
+      fill_in(found.used, now.used);
+      fill_in(found.blocks, now.blocks);
+      fill_in(found.held, now.held);
+      fill_in(found.peak, now.peak);
+    }
+  }
+  return found;
+}
+
+nb::object or_none(const std::optional<std::size_t>& value) {
+  return value ? nb::object(nb::int_(*value)) : nb::none();
+}
+
+nb::list stats() {
+  nb::list rows;
+  for (const auto& resource : default_resources()) {
+    const use now = use_of(resource);
+    nb::dict row;
+    row["device"] = described(resource->device());
+    row["kind"] = name(resource->kind());
+    row["used"] = or_none(now.used);
+    row["blocks"] = or_none(now.blocks);
+    row["peak"] = or_none(now.peak);
+    row["held"] = or_none(now.held);
+    row["resource"] = wrap_resource(resource);
+    rows.append(row);
+  }
+  return rows;
+}
+
+/// Pools may stand on pools: the outermost first, so that what it gives back can go on.
+std::size_t trim(std::shared_ptr<memory_resource> resource) noexcept {
+  std::size_t bytes = 0;
+  for (; resource != nullptr; resource = resource->stands_on()) {
+    if (auto* const pool = dynamic_cast<pool_resource*>(resource.get())) bytes = pool->trim(0);
+  }
+  return bytes;
+}
+
+void bind_choice(nb::module_& m) {
   m.def(
       "get_resource",
       [](nb::handle queue, nb::handle kind) {
@@ -104,6 +170,26 @@ void bind_resource_choice(nb::module_& m) {
         static_cast<void>(block->end());
       },
       nb::sig("def __exit__(self, *args: object) -> None"));
+}
+
+}  // namespace
+
+void bind_default_resources(nb::module_& m) {
+  bind_choice(m);
+  m.def("_stats", stats, "The rows of ``usmx.memory.stats()``.",
+        nb::sig("def _stats() -> list[dict[str, Any]]"));
+  m.def(
+      "trim",
+      [] {
+        release_waiting_objects();
+        const gil_released released;
+        static_cast<void>(collect());
+        std::size_t bytes = 0;
+        for (const auto& resource : default_resources()) bytes += trim(resource);
+        return bytes;
+      },
+      "Give free memory of all default resources back to the driver.\n\n"
+      "Returns\n-------\nint\n    Bytes that went back. Pieces with a block alive in them stay.");
 }
 
 }  // namespace usmx::python

@@ -1,9 +1,14 @@
-// From any object with `__sycl_usm_array_interface__` to a checked array: the producer is asked
-// once, each key is read once, and nothing of it is trusted.
+// `__sycl_usm_array_interface__` both ways. From any object with the attribute to a checked array:
+// the producer is asked once, each key is read once, and nothing of it is trusted. The dictionary
+// for other libraries is made by copying a prepared one and filling in what differs.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <bit>
 #include <cstring>
+#include <utility>
 
+#include "core/format.hpp"
+#include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 
 namespace usmx::python {
@@ -67,8 +72,9 @@ class description {
   nb::object required(key k, fault missing) const {
     nb::object value = get(k);
     if (!value.is_valid()) {
-      throw interop_error(missing, std::string(PyUnicode_AsUTF8(names().of[k])) +
-                                       ": is missing from " + suai::attribute);
+      throw interop_error(missing,
+                          detail::format("{}: is missing from {}", PyUnicode_AsUTF8(names().of[k]),
+                                         suai::attribute));
     }
     return value;
   }
@@ -138,10 +144,9 @@ void read_data(nb::handle data, nb::handle producer, suai::fields& f) {
 nb::object read_buffer(nb::handle producer, suai::fields& f, std::size_t& bytes) {
   if (PyObject_CheckBuffer(producer.ptr()) == 0) {
     throw interop_error(fault::data_null,
-                        "data: is missing from " + std::string(suai::attribute) + ", and " +
-                            Py_TYPE(producer.ptr())->tp_name +
-                            " has no buffer that could supply the memory; expected a tuple "
-                            "(address, read_only)");
+                        detail::format("data: is missing from {}, and {} has no buffer that could "
+                                       "supply the memory; expected a tuple (address, read_only)",
+                                       suai::attribute, Py_TYPE(producer.ptr())->tp_name));
   }
   nb::object memory = nb::steal(PyMemoryView_FromObject(producer.ptr()));
   if (!memory.is_valid()) throw nb::python_error();
@@ -168,9 +173,9 @@ any_view checked(const suai::fields& f) {
 void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t bytes) {
   auto* const base = reinterpret_cast<std::byte*>(f.data);
   if (v.size() == 0 || (v.first_byte() >= base && v.last_byte() <= base + bytes)) return;
-  throw interop_error(fault::out_of_allocation, suai::describe(f, fault::out_of_allocation) +
-                                                    "; it is the producer's buffer of " +
-                                                    std::to_string(bytes) + " bytes");
+  throw interop_error(fault::out_of_allocation,
+                      detail::format("{}; it is the producer's buffer of {} bytes",
+                                     suai::describe(f, fault::out_of_allocation), bytes));
 }
 
 /// `offset` counts from `data`, so both lie in one allocation. The elements alone would not show
@@ -200,9 +205,10 @@ sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
 [[noreturn]] void refuse_host_buffer(nb::handle producer) {
   throw interop_error(
       fault::not_usm,
-      "data: is missing, and the buffer of " + std::string(Py_TYPE(producer.ptr())->tp_name) +
-          " that supplies the memory instead is not USM of the context of syclobj; host memory "
-          "has to be copied, for instance by usmx.asarray(memoryview(obj))");
+      detail::format("data: is missing, and the buffer of {} that supplies the memory instead is "
+                     "not USM of the context of syclobj; host memory has to be copied, for "
+                     "instance by usmx.asarray(memoryview(obj))",
+                     Py_TYPE(producer.ptr())->tp_name));
 }
 
 }  // namespace
@@ -248,5 +254,166 @@ std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
 }
+
+namespace {
+
+nb::object owned(PyObject* o) {
+  if (o == nullptr) throw nb::python_error();
+  return nb::steal(o);
+}
+
+void set(const nb::object& dict, key k, const nb::object& value) {
+  if (PyDict_SetItem(dict.ptr(), names().of[k], value.ptr()) != 0) throw nb::python_error();
+}
+
+/// Everything that is the same in each dictionary; lives as long as the process.
+PyObject* common_entries() {
+  static PyObject* const blank = [] {
+    PyObject* const made = PyDict_New();
+    const auto set_to = [&](key k, const nb::object& value) {
+      PyDict_SetItem(made, names().of[k], value.ptr());
+    };
+    for (const key k : {key::data, key::shape, key::strides}) set_to(k, nb::none());
+    set_to(key::offset, nb::int_(0));
+    set_to(key::typestr, nb::none());
+    set_to(key::version, nb::int_(suai::version));
+    set_to(key::syclobj, nb::none());
+    return made;
+  }();
+  return blank;
+}
+
+nb::object copy_of(nb::object dict) { return owned(PyDict_Copy(dict.ptr())); }
+
+nb::object new_blank(const dtype& type, const nb::object& queue) {
+  nb::object made = owned(PyDict_Copy(common_entries()));
+  PyObject* text = PyUnicode_FromString(type.typestr().c_str());
+  if (text != nullptr) PyUnicode_InternInPlace(&text);
+  set(made, key::typestr, owned(text));
+  set(made, key::syclobj, queue);
+  return made;
+}
+
+/// The dictionaries that were handed out last, without what differs from array to array: making a
+/// Queue object alone costs as much as copying one and filling it in. Guarded by the GIL.
+class recent_blanks {
+ public:
+  /// A fresh dictionary with all keys, of which `typestr` and `syclobj` have their values.
+  nb::object get(const sycl::queue& queue, const dtype& type) {
+    // Every call of Python may collect garbage, and with that come back here: no entry is held
+    // across one.
+    nb::object object;
+    if (entry* const known = find(queue)) {
+      if (!type.is_record() && known->blank(type).is_valid()) return copy_of(known->blank(type));
+      object = known->queue;
+    } else {
+      object = nb::cast(queue);
+      remember({object, {}});
+    }
+    nb::object made = new_blank(type, object);
+    if (type.is_record()) return made;
+    if (entry* const known = find(queue)) known->blank(type) = made;
+    return copy_of(made);
+  }
+  /// Before the interpreter goes, and for good.
+  void close() noexcept {
+    closed_ = true;
+    for (entry& e : entries_) const entry last = std::exchange(e, {});
+  }
+
+ private:
+  struct entry {
+    nb::object queue;
+    std::array<std::array<nb::object, 5>, 26> blanks;
+
+    nb::object& blank(const dtype& type) {
+      const auto letter = static_cast<std::size_t>(static_cast<char>(type.kind()) - 'a');
+      return blanks[letter][static_cast<std::size_t>(std::countr_zero(type.itemsize()))];
+    }
+  };
+
+  entry* find(const sycl::queue& queue) {
+    for (entry& e : entries_) {
+      if (e.queue.is_valid() && *nb::inst_ptr<sycl::queue>(e.queue) == queue) return &e;
+    }
+    return nullptr;
+  }
+
+  void remember(entry fresh) {
+    if (closed_) return;
+    std::swap(entries_[next_], fresh);
+    next_ = (next_ + 1) % entries_.size();
+  }
+
+  std::array<entry, 4> entries_;
+  std::size_t next_ = 0;
+  bool closed_ = false;
+};
+
+recent_blanks& blanks() {
+  // Leaked: Python is gone when statics are destroyed, and the runtime may be.
+  static auto& recent = *new recent_blanks;
+  return recent;
+}
+
+nb::object write_data(const std::byte* p, bool read_only) {
+  nb::object pair = owned(PyTuple_New(2));
+  PyTuple_SET_ITEM(pair.ptr(), 0,
+                   owned(PyLong_FromSize_t(reinterpret_cast<std::uintptr_t>(p))).release().ptr());
+  PyTuple_SET_ITEM(pair.ptr(), 1, nb::borrow(read_only ? Py_True : Py_False).release().ptr());
+  return pair;
+}
+
+}  // namespace
+
+void forget_queues() noexcept { blanks().close(); }
+
+nb::dict export_suai(const array& a) {
+  const traced record(trace_action::exported, [&] {
+    return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
+  });
+  // The protocol has no event: the consumer may use the memory at once. What other
+  // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
+  if (const shared_owner keep = a.keep_alive()) {
+    if (const auto at_work = keep->try_own_work(); at_work.value_or(true)) {
+      const gil_released unlocked;
+      if (at_work || keep->has_own_work()) keep->wait();
+    }
+    expose(a);
+  }
+
+  const any_view& v = a.elements();
+  nb::object out = blanks().get(a.queue(), v.dtype());
+  set(out, key::shape, tuple_of(v.layout().shape()));
+  if (const dtype::fields* members = v.dtype().members()) {
+    set(out, key::typedescr, write_typedescr(*members));
+  }
+  // The lowest address and an offset, the form that every consumer understands.
+  set(out, key::data, write_data(v.first_byte(), v.read_only()));
+  if (!v.layout().is_c_contiguous()) {
+    set(out, key::strides, tuple_of(v.layout().strides()));
+    if (const std::int64_t first = v.layout().range().first; first != 0) {
+      set(out, key::offset, nb::int_(-first));
+    }
+  }
+  return nb::steal<nb::dict>(out.release());
+}
+
+namespace {
+
+void bind_suai(nb::object type, array_access array_of) {
+  bind_property(
+      type, suai::attribute,
+      nb::cpp_function(
+          [array_of](nb::handle self) {
+            const held_array held = array_of(self);
+            return export_suai(*held.elements);
+          },
+          nb::is_method(), nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]")));
+}
+
+}  // namespace
+
+extern const protocol suai_protocol = {suai::attribute, offer_suai, import_suai, bind_suai};
 
 }  // namespace usmx::python

@@ -1,34 +1,149 @@
-// `usmx.ndarray`: the array of the library as Python sees it. What it does stands in the files
-// named ndarray_*.cpp; this one makes the object and says where it is.
+// `usmx.ndarray`: the array of the library as Python sees it: the object, where it is, and the
+// arguments that its functions have in common. What it does stands in the files ndarray_*.cpp.
 // SPDX-License-Identifier: Apache-2.0
+#include "array/ndarray.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include <nanobind/stl/string.h>
 
-#include <optional>
-
-#include "array/ndarray.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/text.hpp"
+#include "support/type_slots.hpp"
 
 namespace usmx::python {
+extents to_shape(nb::handle obj) {
+  if (PyTuple_CheckExact(obj.ptr())) {
+    extents lengths(static_cast<std::size_t>(PyTuple_GET_SIZE(obj.ptr())));
+    std::size_t read = 0;
+    while (read < lengths.size()) {
+      const Py_ssize_t n = plain_count(PyTuple_GET_ITEM(obj.ptr(), static_cast<Py_ssize_t>(read)));
+      if (n < 0) break;
+      lengths[read++] = n;
+    }
+    if (read == lengths.size() && read <= static_cast<std::size_t>(max_rank)) return lengths;
+  }
+  if (PyIndex_Check(obj.ptr()) && !PySequence_Check(obj.ptr())) {
+    return extents{read_integer(obj, "shape", fault::shape_overflow)};
+  }
+  return read_extents(obj, "shape", fault::shape_overflow);
+}
+
+usm_kind to_kind(nb::handle obj, usm_kind otherwise) {
+  if (obj.is_none()) return otherwise;
+  // Names in programs are interned.
+  static const std::array<std::pair<PyObject*, usm_kind>, 3> interned = {
+      {{PyUnicode_InternFromString("device"), usm_kind::device},
+       {PyUnicode_InternFromString("shared"), usm_kind::shared},
+       {PyUnicode_InternFromString("host"), usm_kind::host}}};
+  for (const auto& [text, kind] : interned) {
+    if (obj.ptr() == text) return kind;
+  }
+  const std::string text = to_text(obj, "usm_type", "'device', 'shared' or 'host'");
+  for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
+    if (text == name(kind)) return kind;
+  }
+  throw value_error("usm_type: '{}'; expected 'device', 'shared' or 'host'", text);
+}
+
+sycl::queue to_place(nb::handle queue, nb::handle device) {
+  if (queue.is_none()) return to_queue(device, "device");
+  sycl::queue place = to_queue(queue, "queue");
+  if (!device.is_none() && to_device(device, "device") != place.get_device()) {
+    throw nb::value_error("device: is not the device of queue; one of the two is enough");
+  }
+  return place;
+}
+
+int to_axis(nb::handle obj, int rank) {
+  const std::int64_t axis = read_integer(obj, "axis", fault::shape_overflow);
+  if (axis < -rank || axis >= rank) {
+    throw value_error("axis: {} is out of bounds for an array of dimension {}", axis, rank);
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+char to_order(nb::handle obj, const char* allowed) {
+  if (PyUnicode_CheckExact(obj.ptr()) && PyUnicode_GET_LENGTH(obj.ptr()) == 1) {
+    const Py_UCS4 letter = PyUnicode_READ_CHAR(obj.ptr(), 0) & ~Py_UCS4{0x20};
+    for (const char* one = allowed; *one != 0; ++one) {
+      if (letter == static_cast<unsigned char>(*one)) return *one;
+    }
+  }
+  const std::string text = to_text(obj, "order", "'C', 'F', 'A' or 'K'");
+  if (text.size() == 1) {
+    const char order = static_cast<char>(text.front() & ~0x20);
+    if (std::string_view(allowed).find(order) != std::string_view::npos) return order;
+  }
+  throw value_error("order: '{}'; expected one of the letters {}", text, allowed);
+}
+
+bool is_true(nb::handle copy) { return !copy.is_none() && nb::cast<bool>(nb::bool_(copy)); }
+bool is_false(nb::handle copy) { return !copy.is_none() && !is_true(copy); }
+
+char order_of(char order, const layout& like) noexcept {
+  if (order != 'A') return order;
+  return like.is_f_contiguous() && !like.is_c_contiguous() ? 'F' : 'C';
+}
+
+usm_kind kind_or_device(const array& a) noexcept {
+  return a.kind() == usm_kind::unknown ? usm_kind::device : a.kind();
+}
+
+nb::object one_sequence(const nb::args& args) {
+  if (args.size() == 1 && !PyIndex_Check(nb::handle(args[0]).ptr())) return nb::object(args[0]);
+  return nb::borrow<nb::tuple>(args);
+}
+
+layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
+  const extents& shape = like.shape();
+  layout out;
+  order = order_of(order, like);
+  if (order == 'K' && like.is_c_contiguous()) order = 'C';
+  if (order == 'K' && like.is_f_contiguous()) order = 'F';
+  if (order == 'C') {
+    check(layout::c_order(shape, itemsize, out), shape);
+    return out;
+  }
+  if (order == 'F') {
+    check(layout::f_order(shape, itemsize, out), shape);
+    return out;
+  }
+  // As NumPy keeps an order: by the size of the steps, ties as in C; directions are not kept.
+  std::vector<std::size_t> axes(shape.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  std::stable_sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(like.strides()[a]) > std::abs(like.strides()[b]);
+  });
+  extents strides(shape.size());
+  std::int64_t step = 1;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    strides[*axis] = step;
+    step *= std::max<std::int64_t>(shape[*axis], 1);
+  }
+  check(layout::strided(shape, std::move(strides), itemsize, out), shape);
+  return out;
+}
+
+array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind) {
+  shared_owner owner =
+      allocate_bytes(queue, kind, static_cast<std::size_t>(where.size()) * type.itemsize());
+  any_view elements = checked_view(owner->base(), std::move(type), std::move(where), kind, false);
+  return array::over(std::move(elements), queue, std::move(owner));
+}
+
 namespace {
 
 // Borrowed: the module keeps it.
 nb::handle ndarray_class;
-
-nb::tuple tuple_of(const extents& e) {
-  PyObject* const out = PyTuple_New(static_cast<Py_ssize_t>(e.size()));
-  if (out == nullptr) nb::raise_python_error();
-  for (std::size_t k = 0; k < e.size(); ++k) {
-    PyObject* const item = PyLong_FromLongLong(e[k]);
-    if (item == nullptr) {
-      Py_DECREF(out);
-      nb::raise_python_error();
-    }
-    PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(k), item);
-  }
-  return nb::steal<nb::tuple>(out);
-}
 
 /// Shape and strides as the constructor got them.
 layout asked_layout(nb::handle shape, nb::handle strides, char order, std::size_t itemsize) {
@@ -37,11 +152,11 @@ layout asked_layout(nb::handle shape, nb::handle strides, char order, std::size_
   if (strides.is_none()) {
     check(order == 'F' ? layout::f_order(lengths, itemsize, out)
                        : layout::c_order(lengths, itemsize, out),
-          text_of(lengths));
+          lengths);
     return out;
   }
   extents steps = read_extents(strides, "strides", fault::strides_overflow);
-  const std::string held = text_of(steps);
+  const std::string held = detail::shape_text(steps);
   check(layout::strided(lengths, std::move(steps), itemsize, out), held);
   return out;
 }
@@ -52,7 +167,7 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const std::optional<array> source = to_array(buffer);
   if (!source)
     wrong_type("buffer", buffer,
-               ("'device', 'shared', 'host', a memory of usmx or " + expected_protocols()).c_str());
+               "'device', 'shared', 'host', a memory of usmx or " + expected_protocols());
   const array bytes = byte_span(*source);
   const auto size = static_cast<std::int64_t>(bytes.elements().size());
   const auto item = static_cast<std::int64_t>(type.itemsize());
@@ -61,17 +176,15 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const auto first = (static_cast<__int128>(offset) + reach.first) * item;
   const auto last = (static_cast<__int128>(offset) + reach.last) * item;
   if (where.size() > 0 && (first < 0 || last > size)) {
-    throw interop_error(fault::out_of_allocation,
-                        "buffer: shape " + text_of(where.shape()) + " with strides " +
-                            text_of(where.strides()) + " at offset " + std::to_string(offset) +
-                            " exceeds its " + std::to_string(size) + " bytes");
+    throw interop_error(
+        fault::out_of_allocation,
+        detail::format("buffer: shape {} with strides {} at offset {} exceeds its {} bytes",
+                       detail::shape_text(where.shape()), detail::shape_text(where.strides()),
+                       offset, size));
   }
-  any_view elements;
   auto* const data = static_cast<std::byte*>(bytes.data()) + (where.size() > 0 ? offset * item : 0);
-  check(any_view::make(data, type, std::move(where), bytes.kind(), bytes.elements().read_only(),
-                       elements),
-        "the buffer");
-  const array out = bytes.with_view(std::move(elements));
+  const array out = bytes.with_view(checked_view(data, type, std::move(where), bytes.kind(),
+                                                 bytes.elements().read_only(), "the buffer"));
   if (queue.is_none()) return out;
   const sycl::queue place = to_queue(queue);
   const gil_released released;
@@ -93,16 +206,14 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
       (where.size() > 0 && offset + reach.first < 0)) {
     throw interop_error(
         fault::out_of_allocation,
-        "offset: " + std::to_string(offset) + " is too small; new memory begins at element 0");
+        detail::format("offset: {} is too small; new memory begins at element 0", offset));
   }
   layout room;
-  check(layout::c_order(extents{last}, t.itemsize(), room), std::to_string(last) + " elements");
+  check(layout::c_order(extents{last}, t.itemsize(), room), detail::format("{} elements", last));
   const array all = allocate_array(to_queue(queue), std::move(room), t, kind);
-  any_view elements;
   auto* const data =
       static_cast<std::byte*>(all.data()) + offset * static_cast<std::int64_t>(t.itemsize());
-  check(any_view::make(data, t, std::move(where), kind, false, elements));
-  return all.with_view(std::move(elements));
+  return all.with_view(checked_view(data, t, std::move(where), kind, false));
 }
 
 /// Everything that the owner keeps alive, or what the array reaches if it has no owner.
@@ -168,7 +279,7 @@ void bind_flags(nb::module_& m) {
       nb::sig("def __getitem__(self, name: str, /) -> bool"));
   c.def("__repr__", [is_c, is_f, is_writeable](const array_flags& f) {
     const auto line = [](const char* name, bool value) {
-      return std::string("  ") + name + " : " + (value ? "True" : "False");
+      return detail::format("  {} : {}", name, value ? "True" : "False");
     };
     return line("C_CONTIGUOUS", is_c(f)) + "\n" + line("F_CONTIGUOUS", is_f(f)) + "\n" +
            line("WRITEABLE", is_writeable(f)) + "\n" + line("ALIGNED", true);
@@ -327,13 +438,7 @@ void bind_array(nb::module_& m) {
       nb::arg("key").none(), nb::arg("value").none(),
       nb::sig("def __setitem__(self, key: Index, value: ArrayLike) -> None"));
   c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
-  c.def(
-      "_repr_html_",
-      [](nb::handle self) {
-        static_cast<void>(value_of(self));
-        return nb::module_::import_("usmx._notebook").attr("array")(self);
-      },
-      nb::sig("def _repr_html_(self) -> str"));
+  bind_html(c, "array");
   c.def("__str__", [](nb::handle self) { return represent(value_of(self), 0); });
   bind_properties(c);
   bind_shape(c, m);

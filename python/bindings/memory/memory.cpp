@@ -1,7 +1,7 @@
-// `usmx.memory` in C++: runs of bytes in USM that programs written for dpctl.memory can use as they
-// are, and that can also be sliced, freed, made read-only and referenced weakly.
+// `usmx.memory`: contiguous bytes in USM that programs written for dpctl.memory can use unchanged,
+// and that can also be sliced, freed early, made read-only and referenced weakly.
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/stl/string.h>
+#include "memory/memory.hpp"
 
 #include <array>
 #include <cinttypes>
@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "memory/memory.hpp"
+#include <nanobind/stl/string.h>
+
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -20,6 +22,226 @@
 #include "usmx/suai.hpp"
 
 namespace usmx::python {
+memory::memory(array a, nb::object of) noexcept : bytes(std::move(a)), root_(std::move(of)) {
+  memory& first = root_memory();
+  next_ = first.next_;
+  previous_ = &first;
+  if (next_ != nullptr) next_->previous_ = this;
+  first.next_ = this;
+}
+
+memory::~memory() {
+  if (is_view()) {
+    previous_->next_ = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+  }
+  give_back(bytes);
+}
+
+void memory::free() {
+  if (exports_ != 0) {
+    throw nb::buffer_error(
+        detail::format("{} exported buffers still show this memory; release them before free()",
+                       exports_)
+            .c_str());
+  }
+  if (freed_) return;
+  if (is_view()) {
+    freed_ = true;  // the bytes are the root's to give back
+    return;
+  }
+  const shared_owner& keep = bytes.keep_alive();
+  long ours = 1;
+  for (const memory* view = next_; view != nullptr; view = view->next_) ++ours;
+  if (keep && keep.use_count() > ours) {
+    throw nb::buffer_error(
+        "an array, another memory object or a call still uses this memory; delete the arrays, or "
+        "let the memory go with the last of them instead of free()");
+  }
+  freed_ = true;
+  for (memory* view = next_; view != nullptr; view = view->next_) {
+    view->freed_ = true;
+    if (keep) view->bytes = array();  // the root's own reference is the last one
+  }
+  if (!keep) return;  // without an owner there is nothing to give back
+  give_back(bytes);
+  bytes = array();
+}
+
+void memory::count_export(int change) noexcept {
+  exports_ += change;
+  if (is_view()) root_memory().exports_ += change;
+}
+
+live_bytes live(const memory& m) {
+  if (m.freed()) throw nb::value_error("this memory was freed");
+  return live_bytes(m.bytes);
+}
+
+live_bytes writable(const memory& m, const char* operation) {
+  live_bytes bytes = live(m);
+  if (bytes->elements().read_only()) {
+    throw interop_error(
+        fault::read_only,
+        detail::format("{}: this memory is read-only and cannot be written", operation));
+  }
+  return bytes;
+}
+
+namespace {
+
+[[gnu::noinline]] shared_owner allocate_without_gil(const sycl::queue& queue, usm_kind kind,
+                                                    std::size_t bytes, std::size_t alignment) {
+  const gil_released released;
+  return allocate(queue, kind, bytes, alignment);
+}
+
+}  // namespace
+
+shared_owner allocate_bytes(const sycl::queue& queue, usm_kind kind, std::size_t bytes,
+                            std::size_t alignment) {
+  release_waiting_objects();
+  shared_owner owner = try_allocate(default_resource(queue, kind), bytes, alignment);
+  if (!owner) owner = allocate_without_gil(queue, kind, bytes, alignment);
+  return owner;
+}
+
+any_view byte_run(std::byte* first, std::size_t count, usm_kind kind, bool read_only) {
+  any_view out;
+  const fault code = any_view::row(first, dtype(), static_cast<std::int64_t>(count), kind, out);
+  if (code != fault::none) detail::require_valid(code, detail::format("{} bytes", count));
+  if (read_only) out = out.as_read_only();
+  return out;
+}
+
+any_view seen_as(const any_view& bytes, const layout& like, const dtype& type, fault& code) {
+  layout where;
+  any_view out;
+  code = layout::c_order(like.shape(), type.itemsize(), where);
+  if (code == fault::none) {
+    code =
+        any_view::make(bytes.data(), type, std::move(where), bytes.kind(), bytes.read_only(), out);
+  }
+  return out;
+}
+
+any_view single_bytes(const any_view& v) {
+  const auto rank = static_cast<std::size_t>(v.rank());
+  const auto size = static_cast<std::int64_t>(v.dtype().itemsize());
+  extents shape(rank + 1, size);
+  extents strides(rank + 1, 1);
+  for (std::size_t k = 0; k < rank; ++k) {
+    shape[k] = v.layout().shape()[k];
+    strides[k] = v.layout().strides()[k] * size;
+  }
+  layout where;
+  any_view out;
+  fault code = layout::strided(std::move(shape), std::move(strides), 1, where);
+  if (code == fault::none) {
+    code = any_view::make(v.data(), dtype(), std::move(where), v.kind(), v.read_only(), out);
+  }
+  detail::require_valid(code);
+  return out;
+}
+
+array byte_span(array a) {
+  const any_view& v = a.elements();
+  const bool is_byte =
+      v.dtype().kind() == type_class::unsigned_integer && v.dtype().itemsize() == 1;
+  if (is_byte && v.rank() == 1 && v.layout().strides()[0] == 1) return a;
+  any_view bytes =
+      byte_run(v.first_byte(), static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
+               v.read_only());
+  return std::move(a).with_view(std::move(bytes));
+}
+
+std::optional<array> to_array(nb::handle obj) {
+  if (is_ready<memory>(obj)) return *live(*nb::inst_ptr<memory>(obj));
+  return import_array(obj);
+}
+
+// A queue is asked through the runtime's scheduler, whose lock a thread may hold that waits for the
+// GIL: dpctl's host tasks do.
+bool is_busy(shared_owner keep) noexcept {
+  if (!keep) return false;
+  if (const auto known = keep->try_busy()) return *known;
+  const gil_released released;
+  return keep->busy();
+}
+
+void wait_for_work(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!is_busy(keep)) return;
+  const gil_released released;
+  keep->wait();
+}
+
+void expose(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!keep || keep->try_exposed_on(a.queue())) return;
+  const sycl::queue queue = a.queue();
+  const gil_released released;
+  keep->exposed_on(queue);
+}
+
+// --- PEP 3118: NumPy, memoryview, file.readinto and others that know buffers see the bytes of
+// shared and host memory in place
+
+namespace {
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  try {
+    memory& m = self_of<memory>(self);
+    const live_bytes held = live(m);
+    const array& bytes = *held;
+    if (bytes.kind() == usm_kind::device) {
+      PyErr_SetString(PyExc_TypeError,
+                      "device memory has no buffer, the host cannot access it; copy it with "
+                      "copy_to_host() or tobytes()");
+      return -1;
+    }
+    const bool read_only = bytes.elements().read_only();
+    if (read_only && (flags & PyBUF_WRITABLE) != 0) {
+      PyErr_SetString(PyExc_BufferError, "this memory is read-only; request a read-only buffer");
+      return -1;
+    }
+    // The host is about to look: what was submitted before comes first.
+    wait_for_work(bytes);
+    if (PyBuffer_FillInfo(view, self, bytes.data(),
+                          static_cast<Py_ssize_t>(bytes.elements().size()), read_only,
+                          flags) != 0) {
+      return -1;
+    }
+    m.count_export(1);
+    return 0;
+  } catch (...) {
+    raise_current();
+  }
+  return -1;
+}
+
+void release_buffer(PyObject* self, Py_buffer*) noexcept {
+  nb::inst_ptr<memory>(self)->count_export(-1);
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const memory& m = *nb::inst_ptr<memory>(self);
+  Py_VISIT(m.root().ptr());
+  return traverse_lender(m.bytes, visit, arg);
+}
+
+}  // namespace
+
+PyType_Slot memory_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+    {0, nullptr},
+};
+
 namespace {
 
 // The classes, borrowed: the module keeps them.
@@ -63,15 +285,13 @@ array new_bytes(nb::handle size, std::int64_t alignment, nb::handle queue_like, 
   const Py_ssize_t bytes = PyNumber_AsSsize_t(size.ptr(), nullptr);  // clips what is too large
   if (bytes == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
   if (bytes < 0 || bytes == PY_SSIZE_T_MAX) {
-    throw nb::value_error(
-        ("nbytes: " + describe_value(size) +
-         (bytes < 0 ? " is negative" : " is too large; at most 2**63 - 1 bytes are supported"))
-            .c_str());
+    throw value_error(
+        "nbytes: {}{}", describe_value(size),
+        bytes < 0 ? " is negative" : " is too large; at most 2**63 - 1 bytes are supported");
   }
   if (alignment < 0) {
-    throw nb::value_error(("alignment: " + std::to_string(alignment) +
-                           " is negative; expected 0 (the default) or a power of two")
-                              .c_str());
+    throw value_error("alignment: {} is negative; expected 0 (the default) or a power of two",
+                      alignment);
   }
   const sycl::queue queue = to_queue(queue_like);
   const auto count = static_cast<std::size_t>(bytes);
@@ -105,10 +325,8 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
     return made;
   }
   if (from->kind() != kind && from->elements().size() != 0) {
-    throw nb::value_error((std::string("this is ") + name(from->kind()) + " memory, " +
-                           class_name(kind) + " holds " + name(kind) + " memory; use " +
-                           class_name(from->kind()) + ", or copy=True")
-                              .c_str());
+    throw value_error("this is {} memory, {} holds {} memory; use {}, or copy=True",
+                      name(from->kind()), class_name(kind), name(kind), class_name(from->kind()));
   }
   if (is_memory(source)) {
     const memory& m = *nb::inst_ptr<memory>(source);
@@ -187,10 +405,10 @@ nb::object slice(nb::handle self, nb::handle key) {
   Py_ssize_t step = 1;
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) != 0) nb::raise_python_error();
   if (step != 1) {
-    throw nb::value_error(("slice step: " + std::to_string(step) +
-                           "; memory is contiguous bytes, so only 1 is supported; "
-                           "usmx.asarray(m)[::step] gives a strided array")
-                              .c_str());
+    throw value_error(
+        "slice step: {}; memory is contiguous bytes, so only 1 is supported; "
+        "usmx.asarray(m)[::step] gives a strided array",
+        step);
   }
   const any_view& all = bytes.elements();
   const Py_ssize_t count =
@@ -245,8 +463,9 @@ std::string describe(nb::handle self) {
   std::array<char, 32> address{};
   std::snprintf(address.data(), address.size(), "0x%" PRIxPTR,
                 reinterpret_cast<std::uintptr_t>(m.bytes.data()));
-  std::string text = "<usmx.memory." + type + ": " + std::to_string(m.bytes.elements().size()) +
-                     " bytes of " + name(m.bytes.kind()) + " USM at " + address.data();
+  std::string text =
+      detail::format("<usmx.memory.{}: {} bytes of {} USM at {}", type, m.bytes.elements().size(),
+                     name(m.bytes.kind()), address.data());
   const std::string device = filter_string(m.bytes.queue().get_device());
   if (!device.empty()) text += " on " + device;
   if (m.bytes.elements().read_only()) text += ", read-only";
@@ -322,13 +541,7 @@ void bind_memory(nb::module_& m) {
   c.def_prop_ro("size", size, "Bytes.");
   c.def("__len__", size);
   c.def("__repr__", describe);
-  c.def(
-      "_repr_html_",
-      [](nb::handle self) {
-        static_cast<void>(self_of<memory>(self));
-        return nb::module_::import_("usmx._notebook").attr("memory")(self);
-      },
-      nb::sig("def _repr_html_(self) -> str"));
+  bind_html(c, "memory");
   c.def("__getitem__", slice, nb::arg("key").none(),
         nb::sig("def __getitem__(self, key: slice) -> Self"));
   c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));

@@ -1,26 +1,121 @@
-// The memory resources of `usmx.memory`. A new one is a header, a source, and
-// a call of `bind_resource` here.
+// The memory resources of `usmx.memory`. A new one is a header, a source, and a call of
+// `bind_resource` here.
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/resources.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <cerrno>
+#include <exception>
 #include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <typeinfo>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "usmx/error.hpp"
 
 namespace usmx::python {
 namespace {
+
+/// What a callback raised, on its way through C++. No allocation_error, so that a pool above passes
+/// it on instead of making a text of it.
+class callback_error final : public std::bad_alloc {
+ public:
+  callback_error(std::size_t bytes, nb::python_error&& cause)
+      : what_(detail::format(
+            "cannot allocate {} bytes: the callback that should free memory raised {}", bytes,
+            shown(nb::str(cause.type().attr("__name__"))))),
+        cause_(std::make_shared<nb::python_error>(std::move(cause))) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+  nb::python_error& cause() const noexcept { return *cause_; }
+
+ private:
+  std::string what_;
+  std::shared_ptr<nb::python_error> cause_;  // an exception may be copied on threads without a GIL
+};
+
+bool ask(PyObject* callback, std::size_t bytes) {
+  if (Py_IsInitialized() == 0) return false;
+  const nb::gil_scoped_acquire held;
+  try {
+    const nb::object answer = nb::handle(callback)(bytes);
+    const int again = PyObject_IsTrue(answer.ptr());
+    if (again < 0) nb::raise_python_error();
+    return again != 0;
+  } catch (nb::python_error& e) {
+    throw callback_error(bytes, std::move(e));
+  }
+}
+
+constexpr int most_frames = 16;
+
+/// The functions of Python that ask for memory, the innermost first; empty on a thread that runs
+/// none.
+std::string python_callers() {
+  if (Py_IsInitialized() == 0 || PyGILState_GetThisThreadState() == nullptr) return {};
+  const nb::gil_scoped_acquire held;
+  const auto text_of = [](PyCodeObject* code, const char* name) -> std::string {
+    const nb::object value = nb::handle(reinterpret_cast<PyObject*>(code)).attr(name);
+    return shown(value);  // a path need not be text
+  };
+  std::string text;
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  for (int k = 0; k < most_frames && frame.is_valid(); ++k) {
+    auto* const f = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    PyCodeObject* const code = PyFrame_GetCode(f);
+    const nb::object keep = nb::steal(reinterpret_cast<PyObject*>(code));
+    text += detail::format("    {}:{} in {}\n", text_of(code, "co_filename"),
+                           PyFrame_GetLineNumber(f), text_of(code, "co_name"));
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+  }
+  return text;
+}
+
+std::shared_ptr<failure_callback_resource> make_failure_callback(nb::handle upstream,
+                                                                 nb::handle callback) {
+  const auto& below = to_resource(upstream);
+  if (PyCallable_Check(callback.ptr()) == 0) {
+    wrong_type("callback", callback,
+               "a function that takes the number of bytes and returns True to try again");
+  }
+  // The owner gives the function back with the GIL, whichever thread ends the resource.
+  shared_owner keep = own_python(nb::borrow(callback), nullptr, 0);
+  return std::make_shared<failure_callback_resource>(
+      below, [keep = std::move(keep), function = callback.ptr()](std::size_t bytes) {
+        return ask(function, bytes);
+      });
+}
+
+std::shared_ptr<tracking_resource> make_tracking(nb::handle upstream) {
+  return std::make_shared<tracking_resource>(to_resource(upstream), python_callers);
+}
+
+void bind_callback_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const callback_error& e) {
+      try {
+        const nb::object type = nb::module_::import_("usmx._usmx").attr("AllocationError");
+        const nb::object error = type(e.what());
+        PyException_SetCause(error.ptr(), nb::borrow(e.cause().value()).release().ptr());
+        PyErr_SetObject(type.ptr(), error.ptr());
+      } catch (nb::python_error& other) {
+        other.restore();
+      }
+    }
+  });
+}
 
 // Borrowed: the module keeps them.
 nb::handle resource_class;
@@ -29,21 +124,10 @@ std::unordered_map<std::type_index, nb::handle>& classes() {
   return *known;
 }
 
-/// Bytes as Python passes them; a negative number is a ValueError.
-std::size_t to_bytes(nb::handle obj, const char* where) {
-  const std::int64_t bytes = read_integer(obj, where, fault::shape_overflow);
-  if (bytes < 0) {
-    throw nb::value_error((std::string(where) + ": " + std::to_string(bytes) +
-                           " is negative; expected a number of bytes")
-                              .c_str());
-  }
-  return static_cast<std::size_t>(bytes);
-}
-
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 std::size_t to_limit(nb::handle obj, const char* where) {
-  return obj.is_none() ? unlimited : to_bytes(obj, where);
+  return obj.is_none() ? unlimited : read_size(obj, where);
 }
 
 nb::object from_limit(std::size_t bytes) {
@@ -76,8 +160,8 @@ sycl::queue queue_of(const memory_resource& resource, nb::handle queue) {
 
 nb::object allocate_from(const resource_object& self, nb::handle nbytes, nb::handle alignment,
                          nb::handle queue) {
-  const std::size_t bytes = to_bytes(nbytes, "nbytes");
-  const std::size_t aligned = to_bytes(alignment, "alignment");
+  const std::size_t bytes = read_size(nbytes, "nbytes");
+  const std::size_t aligned = read_size(alignment, "alignment");
   const sycl::queue place = queue_of(*self.resource, queue);
   const std::shared_ptr<memory_resource> from = self.resource;
   shared_owner owner;
@@ -90,7 +174,7 @@ nb::object allocate_from(const resource_object& self, nb::handle nbytes, nb::han
 }
 
 std::string described(const memory_resource& resource) {
-  std::string text = std::string(name(resource.kind())) + " USM";
+  std::string text = detail::format("{} USM", name(resource.kind()));
   const std::string device = filter_string(resource.device());
   return device.empty() ? text : text + " on " + device;
 }
@@ -166,7 +250,7 @@ std::vector<binning_resource::bin> to_bins(nb::handle bins) {
   if (!items.is_valid()) throw nb::python_error();
   for (Py_ssize_t k = 0; k < PyList_GET_SIZE(items.ptr()); ++k) {
     PyObject* const item = PyList_GET_ITEM(items.ptr(), k);
-    out.push_back({to_bytes(PyTuple_GET_ITEM(item, 0), "bins: the largest size"),
+    out.push_back({read_size(PyTuple_GET_ITEM(item, 0), "bins: the largest size"),
                    to_resource(PyTuple_GET_ITEM(item, 1), "bins")});
   }
   return out;
@@ -181,13 +265,7 @@ void bind_base(nb::module_& m) {
   c.attr("__module__") = "usmx.memory";
   resource_class = c;
   c.def("__repr__", represent);
-  c.def(
-      "_repr_html_",
-      [](nb::handle self) {
-        static_cast<void>(self_of<resource_object>(self));
-        return nb::module_::import_("usmx._notebook").attr("resource")(self);
-      },
-      nb::sig("def _repr_html_(self) -> str"));
+  bind_html(c, "resource");
   c.def(
       "__eq__",
       [](const resource_object& self, nb::handle other) {
@@ -279,7 +357,7 @@ void bind_sources(nb::module_& m) {
       .def(
           "trim",
           [](const resource_face<pool_resource>& self, nb::handle keep) {
-            const std::size_t bytes = to_bytes(keep, "keep");
+            const std::size_t bytes = read_size(keep, "keep");
             const gil_released released;
             return (*self).trim(bytes);
           },
@@ -290,7 +368,7 @@ void bind_sources(nb::module_& m) {
       .def(
           "reserve",
           [](const resource_face<pool_resource>& self, nb::handle nbytes) {
-            const std::size_t bytes = to_bytes(nbytes, "nbytes");
+            const std::size_t bytes = read_size(nbytes, "nbytes");
             const gil_released released;
             (*self).reserve(bytes);
           },
@@ -363,7 +441,7 @@ void bind_limits(nb::module_& m) {
       m, "LimitingResource",
       "Lets no more than `most` bytes be alive at once; above that it raises AllocationError.",
       [](nb::handle upstream, nb::handle most) {
-        return std::make_shared<limiting_resource>(to_resource(upstream), to_bytes(most, "most"));
+        return std::make_shared<limiting_resource>(to_resource(upstream), read_size(most, "most"));
       },
       nb::arg("upstream").none(), nb::arg("most"),
       nb::sig("def __init__(self, upstream: MemoryResource, most: int) -> None"))
@@ -390,8 +468,8 @@ void bind_limits(nb::module_& m) {
       "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.",
       [](nb::handle upstream, nb::handle alignment, nb::handle least_size) {
         return std::make_shared<aligned_resource>(to_resource(upstream),
-                                                  to_bytes(alignment, "alignment"),
-                                                  to_bytes(least_size, "least_size"));
+                                                  read_size(alignment, "alignment"),
+                                                  read_size(least_size, "least_size"));
       },
       nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0,
       nb::sig("def __init__(self, upstream: MemoryResource, alignment: int, least_size: int = 0) "
@@ -488,8 +566,7 @@ void bind_resources(nb::module_& m) {
   bind_sources(m);
   bind_limits(m);
   bind_observers(m);
-  bind_resource_choice(m);
-  bind_resource_report(m);
+  bind_default_resources(m);
 }
 
 }  // namespace usmx::python

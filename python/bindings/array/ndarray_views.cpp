@@ -1,0 +1,446 @@
+// Views: other shapes of the same elements, and basic indexing. Copies only where NumPy copies.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "array/ndarray.hpp"
+#include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
+#include "support/text.hpp"
+#include "usmx/copy.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// A shape with at most one -1, which takes what the others leave.
+extents complete_shape(nb::handle given, std::int64_t size) {
+  extents shape = to_shape(given);
+  std::int64_t known = 1;
+  std::int64_t* open = nullptr;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k] == -1 && open == nullptr) {
+      open = &shape[k];
+    } else if (shape[k] < 0) {
+      throw value_error("shape: {} is not allowed; only one -1 may be negative",
+                        detail::shape_text(shape));
+    } else if (__builtin_mul_overflow(known, shape[k], &known)) {
+      check(fault::shape_overflow, shape);
+    }
+  }
+  if (open != nullptr && known > 0 && size % known == 0) {
+    *open = size / known;
+    known = size;
+  }
+  if (known != size || (open != nullptr && *open == -1)) {
+    throw value_error("cannot reshape array of size {} into shape {}", size,
+                      detail::shape_text(to_shape(given)));
+  }
+  return shape;
+}
+
+extents reversed(const extents& e) {
+  extents out(e.size());
+  std::reverse_copy(e.begin(), e.end(), out.data());
+  return out;
+}
+
+layout transposed(const layout& l) {
+  std::vector<int> order(static_cast<std::size_t>(l.rank()));
+  std::iota(order.rbegin(), order.rend(), 0);
+  return l.permuted(order);
+}
+
+bool reshaped(const layout& from, const extents& shape, char order, layout& out) {
+  if (order == 'C') return from.reshaped(shape, out);
+  layout turned;
+  if (!transposed(from).reshaped(reversed(shape), turned)) return false;
+  out = transposed(turned);
+  return true;
+}
+
+std::vector<int> axis_order(nb::handle axes, int rank) {
+  std::vector<int> order;
+  if (axes.is_none() || (nb::len(axes) == 0 && rank != 0)) {
+    order.resize(static_cast<std::size_t>(rank));
+    std::iota(order.rbegin(), order.rend(), 0);
+    return order;
+  }
+  for (const nb::handle axis : axes) order.push_back(to_axis(axis, rank));
+  std::vector<int> sorted = order;
+  std::ranges::sort(sorted);
+  if (sorted.size() != static_cast<std::size_t>(rank) ||
+      std::ranges::adjacent_find(sorted) != sorted.end()) {
+    throw value_error("axes: expected each of the {} axes once", rank);
+  }
+  return order;
+}
+
+nb::object transpose(nb::handle self, nb::handle axes) {
+  const any_view& v = value_of(self).elements();
+  return wrap_view(value_of(self),
+                   v.with_layout(v.layout().permuted(axis_order(axes, v.rank())), 0));
+}
+
+nb::object swap_axes(nb::handle self, int first, int second) {
+  const any_view& v = value_of(self).elements();
+  std::vector<int> order(static_cast<std::size_t>(v.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]);
+  return wrap_view(value_of(self), v.with_layout(v.layout().permuted(order), 0));
+}
+
+nb::object matrix_transpose(nb::handle self) {
+  const int rank = value_of(self).elements().rank();
+  if (rank < 2) throw nb::value_error("mT: needs at least two dimensions");
+  return swap_axes(self, rank - 2, rank - 1);
+}
+
+nb::object squeeze(nb::handle self, nb::handle axis) {
+  any_view v = value_of(self).elements();
+  std::vector<bool> drop(static_cast<std::size_t>(v.rank()), axis.is_none());
+  if (!axis.is_none()) {
+    const nb::object axes =
+        PyIndex_Check(axis.ptr()) ? nb::object(nb::make_tuple(axis)) : nb::borrow(axis);
+    for (const nb::handle one : axes) {
+      const auto k = static_cast<std::size_t>(to_axis(one, v.rank()));
+      if (v.layout().shape()[k] != 1) {
+        throw nb::value_error(
+            "axis: cannot select an axis to squeeze out which has size not equal to one");
+      }
+      drop[k] = true;
+    }
+  }
+  for (std::size_t k = drop.size(); k-- > 0;) {
+    if (!drop[k] || v.layout().shape()[k] != 1) continue;
+    std::int64_t shift = 0;
+    layout where = v.layout().indexed(static_cast<int>(k), 0, shift);
+    v = v.with_layout(std::move(where), shift);
+  }
+  return wrap_view(value_of(self), std::move(v));
+}
+
+/// NumPy promises contiguous elements here, also where reshape would give a strided view.
+nb::object ravel(nb::handle self, nb::handle order_name) {
+  const layout& l = value_of(self).elements().layout();
+  const char order = order_of(to_order(order_name, "CFA"), l);
+  const bool is_contiguous = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
+  return reshape(self, nb::int_(-1), order, nb::bool_(!is_contiguous));
+}
+
+nb::object flatten(nb::handle self, nb::handle order) {
+  return reshape(self, nb::int_(-1), to_order(order), nb::bool_(true));
+}
+
+}  // namespace
+
+nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle copy_if) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  const extents wanted = complete_shape(shape, v.size());
+  order = order_of(order == 'K' ? 'A' : order, v.layout());
+  const bool always = is_true(copy_if);
+  layout where;
+  if (!always && reshaped(v.layout(), wanted, order, where))
+    return wrap_view(a, v.with_layout(std::move(where), 0));
+  if (!always && !copy_if.is_none()) {
+    throw nb::value_error("copy: this shape needs a copy, but copy=False");
+  }
+  const array packed = allocate_array(
+      a.queue(), ordered_layout(v.layout(), v.dtype().itemsize(), order), v.dtype(), a.kind());
+  {
+    const gil_released released;
+    copy(packed, a);
+  }
+  if (!reshaped(packed.elements().layout(), wanted, order, where))
+    throw value_error("shape: {} is not possible for these elements", detail::shape_text(wanted));
+  return wrap_view(packed, packed.elements().with_layout(std::move(where), 0));
+}
+
+void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
+  c.def(
+      "reshape",
+      [](nb::handle self, const nb::args& shape, nb::handle order, nb::handle copy_if) {
+        return reshape(self, one_sequence(shape), to_order(order), copy_if);
+      },
+      nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = nb::none(),
+      "The elements in another shape; a view wherever the layout allows it.\n\n"
+      "Parameters\n----------\n"
+      "*shape : int or tuple of int\n    One length may be -1: it takes what the others leave.\n"
+      "order : {'C', 'F', 'A'}\n    The order in which elements are read and placed.\n"
+      "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+      "Raises\n------\n"
+      "ValueError\n    The sizes differ, or a copy is needed and forbidden.",
+      nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike "
+              "= 'C', copy: bool | None = None) -> ndarray"));
+  c.def(
+      "transpose",
+      [](nb::handle self, const nb::args& axes) {
+        const bool none = axes.size() == 0 || (axes.size() == 1 && nb::handle(axes[0]).is_none());
+        return transpose(self, none ? nb::object(nb::none()) : one_sequence(axes));
+      },
+      nb::arg("axes"), "A view with the axes in another order; without arguments in reverse.",
+      nb::sig("def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
+  c.def(
+      "permute",
+      [](nb::handle self, const nb::args& axes) { return transpose(self, one_sequence(axes)); },
+      nb::arg("axes"), "A view whose axis i is axis ``axes[i]`` of this.",
+      nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
+  c.def(
+      "swapaxes",
+      [](nb::handle self, nb::handle first, nb::handle second) {
+        const int rank = value_of(self).elements().rank();
+        return swap_axes(self, to_axis(first, rank), to_axis(second, rank));
+      },
+      nb::arg("axis1"), nb::arg("axis2"), "A view with two axes exchanged.",
+      nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
+  c.def_prop_ro(
+      "T", [](nb::handle self) { return transpose(self, nb::none()); },
+      "A view with the axes in reverse.", nb::sig("def T(self) -> ndarray"));
+  c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.",
+                nb::sig("def mT(self) -> ndarray"));
+  c.def("squeeze", squeeze, nb::arg("axis") = nb::none(),
+        "A view without dimensions of length one.",
+        nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
+                "ndarray"));
+  c.def("ravel", ravel, nb::arg("order") = "C",
+        "The elements contiguous in one dimension; a view if they are contiguous already.",
+        nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
+  c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.",
+        nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
+  m.def(
+      "broadcast_to",
+      [](nb::handle x, nb::handle shape) {
+        const array* a = array_of(x);
+        if (a == nullptr) wrong_type("x", x, "a usmx.ndarray");
+        layout where;
+        const extents wanted = to_shape(shape);
+        if (!a->elements().layout().broadcast(wanted, where)) {
+          throw value_error("shape: {} cannot be broadcast to {}",
+                            detail::shape_text(a->elements().layout().shape()),
+                            detail::shape_text(wanted));
+        }
+        return wrap_view(*a, a->elements().with_layout(std::move(where), 0).as_read_only());
+      },
+      nb::arg("x"), nb::arg("shape"),
+      "A read-only view in which dimensions of length one are repeated by a stride of zero.",
+      nb::sig("def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray"));
+}
+
+namespace {
+
+/// What a key that holds many indices holds: the letter of its dtype's kind, or that of the first
+/// element of a list. 0 for anything else.
+char kind_of_indices(nb::handle key) {
+  if (const array* const a = array_of(key)) return static_cast<char>(a->elements().dtype().kind());
+  if (PyList_Check(key.ptr())) {
+    nb::object first = nb::borrow(key);
+    for (int depth = 0; PyList_Check(first.ptr()); ++depth) {  // a list may contain itself
+      if (PyList_GET_SIZE(first.ptr()) == 0) return 'i';
+      if (depth == max_rank) return '\0';
+      first = nb::borrow(PyList_GET_ITEM(first.ptr(), 0));
+    }
+    return PyBool_Check(first.ptr()) ? 'b' : PyIndex_Check(first.ptr()) ? 'i' : '\0';
+  }
+  const nb::object kind = nb::getattr(nb::getattr(key, "dtype", nb::none()), "kind", nb::none());
+  if (!nb::isinstance<nb::str>(kind)) return '\0';
+  return to_text(kind, "dtype.kind")[0];
+}
+
+[[noreturn]] void refuse_key(nb::handle key) {
+  const char kind = PyBool_Check(key.ptr()) ? 'b' : kind_of_indices(key);
+  const char* const what = kind == 'b' ? "boolean masks are not supported yet"
+                           : kind == 'i' || kind == 'u'
+                               ? "indexing by an array or list of integers is not supported yet"
+                               : nullptr;
+  if (what != nullptr) {
+    PyErr_Format(PyExc_TypeError,
+                 "index: %s; select with x.to_numpy()[...] or a kernel, or use integers and slices",
+                 what);
+  } else {
+    PyErr_Format(PyExc_TypeError,
+                 "index: is of type %s; expected integers, slices, ... or None (for other indices, "
+                 "use x.to_numpy()[...] or a kernel)",
+                 Py_TYPE(key.ptr())->tp_name);
+  }
+  nb::raise_python_error();
+}
+
+/// `source_axis` is what the user calls the axis: integers before it have taken others away.
+void apply_integer(any_view& v, nb::handle key, int axis, int source_axis) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  const std::int64_t length = v.layout().shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t index = given < 0 ? given + length : given;
+  if (index < 0 || index >= length) {
+    throw index_error("index {} is out of bounds for axis {} with size {}", given, source_axis,
+                      length);
+  }
+  std::int64_t shift = 0;
+  layout where = v.layout().indexed(axis, index, shift);
+  v = v.with_layout(std::move(where), shift);
+}
+
+void apply_slice(any_view& v, nb::handle key, int axis) {
+  Py_ssize_t start = 0;
+  Py_ssize_t stop = 0;
+  Py_ssize_t step = 1;
+  if (PySlice_Unpack(key.ptr(), &start, &stop, &step) != 0) nb::raise_python_error();
+  const Py_ssize_t length =
+      static_cast<Py_ssize_t>(v.layout().shape()[static_cast<std::size_t>(axis)]);
+  const Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
+  std::int64_t shift = 0;
+  layout where = v.layout().sliced(axis, start, count, step, shift);
+  v = v.with_layout(std::move(where), shift);
+}
+
+/// True for integers; arrays have `__index__` too, and only those without dimensions are integers.
+bool is_integer(nb::handle key) {
+  if (PyLong_CheckExact(key.ptr())) return true;
+  if (!PyIndex_Check(key.ptr()) || PyBool_Check(key.ptr())) return false;
+  if (PyLong_Check(key.ptr())) return true;
+  if (const array* const a = array_of(key)) {
+    const type_class kind = a->elements().dtype().kind();
+    return a->elements().rank() == 0 &&
+           (kind == type_class::integer || kind == type_class::unsigned_integer);
+  }
+  const nb::object rank = nb::getattr(key, "ndim", nb::none());
+  return !PyLong_Check(rank.ptr()) || PyLong_AsLong(rank.ptr()) == 0;
+}
+
+/// `a["x"]`: one field of each record, where its distance is a multiple of its size.
+any_view field_of_records(const any_view& v, nb::handle key) {
+  const std::string wanted = to_text(key, "key");
+  const dtype::fields* members = v.dtype().members();
+  if (members == nullptr) {
+    throw index_error("index: '{}'; only records have fields, these elements are {}", wanted,
+                      v.dtype().name());
+  }
+  std::size_t at = 0;
+  for (const field& f : *members) {
+    std::size_t count = 1;
+    for (const std::int64_t n : f.shape) count *= static_cast<std::size_t>(n);
+    const std::size_t itemsize = f.type.itemsize();
+    if (f.name != wanted) {
+      at += itemsize * count;
+      continue;
+    }
+    if (v.dtype().itemsize() % itemsize != 0) {
+      throw value_error(
+          "'{}': records of {} bytes cannot be seen in steps of {}; copy the array with to_numpy()",
+          wanted, v.dtype().itemsize(), itemsize);
+    }
+    const auto ratio = static_cast<std::int64_t>(v.dtype().itemsize() / itemsize);
+    const std::size_t outer = v.layout().shape().size();
+    extents shape(outer + f.shape.size());
+    extents strides(outer + f.shape.size());
+    std::int64_t step = 1;
+    for (std::size_t k = f.shape.size(); k-- > 0; step *= f.shape[k]) {
+      shape[outer + k] = f.shape[k];
+      strides[outer + k] = step;
+    }
+    for (std::size_t k = 0; k < outer; ++k) {
+      shape[k] = v.layout().shape()[k];
+      strides[k] = v.layout().strides()[k] * ratio;
+    }
+    layout where;
+    check(layout::strided(std::move(shape), std::move(strides), itemsize, where));
+    return checked_view(static_cast<std::byte*>(v.data()) + at, f.type, std::move(where), v.kind(),
+                        v.read_only(), "the field '" + wanted + "'");
+  }
+  throw index_error("'{}' is not a field of {}", wanted, repr_of(nb::cast(v.dtype())));
+}
+
+}  // namespace
+
+any_view indexed(const any_view& v, nb::handle key) {
+  if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
+  PyObject* const* items = nullptr;
+  PyObject* const single[] = {key.ptr()};
+  Py_ssize_t n = 1;
+  if (PyTuple_Check(key.ptr())) {
+    items = PySequence_Fast_ITEMS(key.ptr());
+    n = PyTuple_GET_SIZE(key.ptr());
+  } else {
+    items = single;
+  }
+
+  int consumed = 0;
+  bool has_ellipsis = false;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    if (items[k] == Py_Ellipsis) {
+      if (has_ellipsis) throw nb::index_error("an index can only have a single ellipsis ('...')");
+      has_ellipsis = true;
+    } else if (items[k] != Py_None) {
+      if (!PySlice_Check(items[k]) && !is_integer(items[k])) refuse_key(items[k]);
+      ++consumed;
+    }
+  }
+  if (consumed > v.rank()) {
+    throw index_error("too many indices for array: array is {}-dimensional, but {} were indexed",
+                      v.rank(), consumed);
+  }
+
+  any_view out = v;
+  int axis = 0;
+  int source_axis = 0;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    const nb::handle item = items[k];
+    if (item.ptr() == Py_Ellipsis) {
+      axis += v.rank() - consumed;
+      source_axis += v.rank() - consumed;
+    } else if (item.is_none()) {
+      out = out.with_layout(out.layout().with_axis(axis), 0);
+      ++axis;
+    } else if (PySlice_Check(item.ptr())) {
+      apply_slice(out, item, axis++);
+      ++source_axis;
+    } else {
+      apply_integer(out, item, axis, source_axis++);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// `source` repeated to the shape of `target`; leading dimensions of length one may be too many.
+any_view broadcast_to(const any_view& source, const extents& shape) {
+  any_view v = source;
+  while (v.rank() > static_cast<int>(shape.size()) && v.layout().shape()[0] == 1) {
+    std::int64_t shift = 0;
+    layout where = v.layout().indexed(0, 0, shift);
+    v = v.with_layout(std::move(where), shift);
+  }
+  layout where;
+  if (!v.layout().broadcast(shape, where)) {
+    throw value_error("could not broadcast from shape {} into shape {}",
+                      detail::shape_text(source.layout().shape()), detail::shape_text(shape));
+  }
+  return v.with_layout(std::move(where), 0);
+}
+
+}  // namespace
+
+void assign(const array& target, nb::handle value) {
+  const any_view& to = target.elements();
+  const extents& shape = to.layout().shape();
+  if (to.read_only()) throw nb::value_error("assignment destination is read-only");
+  if (is_python_number(value)) {
+    const auto element = element_of(value, to.dtype());
+    const gil_released released;
+    return fill(target, element.get());
+  }
+  if (const std::optional<array> source = import_array(value)) {
+    const any_view repeated = broadcast_to(source->elements(), shape);
+    const gil_released released;
+    return copy(target, source->with_view(repeated));
+  }
+  const host_elements source = host_elements::of(value, &to.dtype());
+  const any_view repeated = broadcast_to(source.view(), shape);
+  const gil_released released;
+  copy_from_host(target, repeated);
+}
+
+}  // namespace usmx::python
