@@ -67,7 +67,9 @@ layout ordered_layout(const layout& like, std::size_t itemsize, char order);
 /// Memory for elements laid out like that; contents undefined. Releases the GIL.
 array allocate_array(const sycl::queue& queue, layout where, dtype type, usm_kind kind);
 /// A fault as the exception that says what the field held.
-inline void check(fault code, std::string_view held = {}) { detail::require_valid(code, held); }
+inline void check(fault code, std::string_view held = {}) {
+  if (code != fault::none) detail::require_valid(code, held);
+}
 inline void check(fault code, const extents& held) {
   if (code != fault::none) detail::require_valid(code, detail::shape_text(held));
 }

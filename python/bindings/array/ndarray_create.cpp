@@ -273,7 +273,7 @@ auto make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_ty
   } else {
     layout where = layout_of(lengths, t.itemsize(), layout_order);
     owner = allocate_bytes(*place, kind, static_cast<std::size_t>(where.size()) * t.itemsize());
-    elements = checked_view(owner->base(), t, std::move(where), kind, false);
+    check(any_view::make(owner->base(), t, std::move(where), kind, false, elements));
   }
   return finish(std::move(elements), *place, std::move(owner));
 }
