@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/format.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -30,12 +31,9 @@ void constant_table::update(const any_view& values) {
   auto next = std::make_shared<version>();
   next->bytes.resize(values.nbytes());
   layout where;
-  auto code = layout::c_order(values.layout().shape(), values.dtype().itemsize(), where);
-  if (code == fault::none) {
-    code = any_view::make(next->bytes.data(), values.dtype(), std::move(where), usm_kind::unknown,
-                          false, next->values);
-  }
-  if (code != fault::none) throw interop_error(code, std::string(message(code)));
+  detail::require_valid(layout::c_order(values.layout().shape(), values.dtype().itemsize(), where));
+  detail::require_valid(any_view::make(next->bytes.data(), values.dtype(), std::move(where),
+                                       usm_kind::unknown, false, next->values));
   convert_on_host(next->values, values);
   {
     const std::lock_guard lock(mutex_);

@@ -222,7 +222,7 @@ def test_a_text_is_a_kernel():
     with pytest.raises(usmx.KernelError, match="unknown_name"):
         usmx.kernel("def f(item, x): x[0] = unknown_name")[1](x)
     for wrong in ("x = 1", "def f(item): pass\ndef g(item): pass", ""):
-        with pytest.raises(ValueError, match="the definition of one function"):
+        with pytest.raises(ValueError, match="must define exactly one function"):
             usmx.kernel(wrong)
     with pytest.raises(SyntaxError):
         usmx.kernel("def f(")

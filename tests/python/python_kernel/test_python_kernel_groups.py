@@ -201,7 +201,7 @@ def test_constant_memory_is_updated():
         table.update(values)
         f[3](out).wait()
         assert out.to_numpy().tolist() == values
-    with pytest.raises(ValueError, match=r"shape \(2,\), expected \(3,\)"):
+    with pytest.raises(ValueError, match=r"shape \(2,\); expected \(3,\)"):
         table.update([1, 2])
     for wrong in ([], 3.0, np.zeros(20000)):
         with pytest.raises(ValueError, match="values: "):
