@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "array/ndarray.hpp"
+#include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "memory/ready.hpp"
 #include "protocols/protocols.hpp"
@@ -70,7 +71,7 @@ void see_raw_as(transfer_side& raw, transfer_side& typed) {
     typed.elements = single_bytes(typed.elements);
     view = seen_as(raw.elements, typed.elements.layout(), dtype(), code);
   }
-  if (code != fault::none) throw interop_error(code, std::string(message(code)));
+  detail::require_valid(code);
   raw.elements = std::move(view);
 }
 

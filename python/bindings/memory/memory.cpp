@@ -549,7 +549,7 @@ void bind_memory(nb::module_& m) {
       "__sizeof__",
       [](nb::handle self) {
         const memory& held = self_of<memory>(self);
-        const bool owns = !held.freed() && !held.is_view() && !lent_by_python(held.bytes);
+        const bool owns = !held.freed() && !held.is_view() && !borrowed_from_python(held.bytes);
         return static_cast<std::size_t>(Py_TYPE(self.ptr())->tp_basicsize) +
                (owns ? held.bytes.elements().nbytes() : 0);
       },

@@ -109,7 +109,7 @@ void move_bytes(const array& holds, void* to, const void* from, std::size_t byte
 
 // --- python_owner.cpp
 /// Whether the memory belongs to a Python object, and to which; None if to none.
-bool lent_by_python(const array& a) noexcept;
+bool borrowed_from_python(const array& a) noexcept;
 nb::object lender_of(const array& a);
 /// Gives back what threads without the GIL could not. Needs the GIL.
 void release_waiting_objects() noexcept;

@@ -111,10 +111,11 @@ int traverse_lender(const array& a, visitproc visit, void* arg) noexcept {
   return lender == nullptr ? 0 : visit(lender->object(), arg);
 }
 
-bool lent_by_python(const array& a) noexcept { return python_owner_of(a) != nullptr; }
+bool borrowed_from_python(const array& a) noexcept { return python_owner_of(a) != nullptr; }
 
 void give_back(array& a) noexcept {
-  if (a.keep_alive().use_count() != 1 || lent_by_python(a) || a.keep_alive()->try_release()) return;
+  if (a.keep_alive().use_count() != 1 || borrowed_from_python(a) || a.keep_alive()->try_release())
+    return;
   array last = std::exchange(a, array());
   const gil_released released;
   last = array();
