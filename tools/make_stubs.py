@@ -28,6 +28,7 @@ IMPORTED = {
     "PathLike": "os",
     **dict.fromkeys(("Any", "ClassVar", "Never", "NoReturn", "Self", "SupportsIndex"), "typing"),
     "Buffer": "typing_extensions",
+    "CapsuleType": "typing_extensions",
     "LocalMemory": "usmx",
     **dict.fromkeys(usmx.typing.__all__, "usmx.typing"),
 }

@@ -42,6 +42,12 @@ class array {
     return {std::move(elements), queue, std::move(keep_alive)};
   }
 
+  /// Memory of the host that no USM function allocated (malloc, NumPy's arrays, mapped files), for
+  /// a device whose kernels use it as it is; its kind is `unknown`. Nothing orders the host's own
+  /// reads and writes: wait for commands first. Throws device_error if the device of `queue`
+  /// cannot.
+  static array over_host(any_view elements, const sycl::queue& queue, shared_owner keep_alive);
+
   /// Foreign memory with its own deleter, in C order: `bind` + `adopt`. The deleter runs exactly
   /// once, also if this throws.
   static array adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,

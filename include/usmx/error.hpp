@@ -19,6 +19,7 @@ enum class fault : std::uint8_t {
   rank_too_high,
   shape_negative,
   shape_overflow,
+  shape_null,
   typestr_malformed,
   typestr_unsupported,
   typestr_byte_order,

@@ -92,6 +92,14 @@ allocation describe_allocation(const void* p, const sycl::context& context) noex
 /// without swapping.
 std::optional<std::size_t> free_memory(const sycl::device& device) noexcept;
 
+/// Whether kernels of the device read and write memory of the host that no USM function allocated:
+/// malloc, NumPy's arrays, mapped files (sycl::aspect::usm_system_allocations).
+bool reads_host_memory(const sycl::device& device);
+
+/// Waits for a stream of the device's driver that another library gave, as an integer or pointer
+/// (CUstream; null is the default stream). Throws device_error if the driver cannot be asked.
+void wait_for_native_stream(const sycl::device& device, void* stream);
+
 /// The driver's own handle as an integer: cl_*, ze_*_handle_t (for queues an immediate command list
 /// where SYCL uses one), CUdevice or CUstream. Borrowed: valid as long as the SYCL object lives;
 /// to keep it longer, retain it with the driver. Throws sycl::exception if there is none.

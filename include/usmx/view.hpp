@@ -16,10 +16,9 @@ enum class usm_kind : std::uint8_t { unknown, host, device, shared };
 
 /// "unknown", "host", "device" or "shared".
 const char* name(usm_kind k) noexcept;
-/// Whether the host may read and write through the pointer.
-constexpr bool host_accessible(usm_kind k) noexcept {
-  return k == usm_kind::host || k == usm_kind::shared;
-}
+/// Whether the host may read and write through the pointer. An array of `unknown` memory is one
+/// over memory of the host, see array::over_host.
+constexpr bool host_accessible(usm_kind k) noexcept { return k != usm_kind::device; }
 
 /// A typed, trivially copyable view of `Rank` dimensions: what a kernel or a function takes.
 /// Strides are in elements; `data` is the element with all indices zero.

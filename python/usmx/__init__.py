@@ -42,6 +42,7 @@ from ._usmx import (
     float16,
     float32,
     float64,
+    from_dlpack,
     from_numpy,
     full,
     full_like,
@@ -95,11 +96,12 @@ __all__ = [
     "atomic", "barrier", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
     "copy_2d", "copy_2d_async", "copy_async", "default_queue", "device_func", "devices", "dtype",
     "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async", "float16", "float32",
-    "float64", "from_numpy", "full", "full_like", "fuse", "get_cmake_dir", "get_include", "int8",
-    "int16", "int32", "int64", "kernel", "local", "mem_advise", "mem_advise_async", "memory",
-    "memset", "memset_async", "ndarray", "ones", "ones_like", "platforms", "prefetch",
-    "prefetch_async", "private", "program_memory", "set_program_memory", "simulate", "trace",
-    "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "zeros", "zeros_like",
+    "float64", "from_dlpack", "from_numpy", "full", "full_like", "fuse", "get_cmake_dir",
+    "get_include", "int8", "int16", "int32", "int64", "kernel", "local", "mem_advise",
+    "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "ones", "ones_like",
+    "platforms", "prefetch", "prefetch_async", "private", "program_memory", "set_program_memory",
+    "simulate", "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "zeros",
+    "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
 
@@ -128,7 +130,6 @@ _LATER = {
 _INSTEAD = {
     **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
     "asnumpy": "x.to_numpy()",
-    "from_dlpack": "usmx.asarray, for arrays with __sycl_usm_array_interface__",
     "linspace": "usmx.asarray(numpy.linspace(...))",
     **dict.fromkeys(
         ("sum", "prod", "min", "max", "mean", "any", "all", "dot"),

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Callable, Generator, Mapping
 from os import PathLike
 from typing import Any, ClassVar, Never, NoReturn, Self, SupportsIndex
-from typing_extensions import Buffer
+from typing_extensions import Buffer, CapsuleType
 from usmx import LocalMemory
-from usmx.typing import ArrayLike, ArrayOrNumber, CopySide, DTypeLike, DeviceLike, EventLike, EventsLike, Index, KernelArgument, LaunchRange, Number, NumpyArray, NumpyDType, Order, OrderLike, OutputLike, QueueLike, ShapeLike, SupportsUSM, UsmKind
+from usmx.typing import ArrayLike, ArrayOrNumber, CopySide, DTypeLike, DeviceLike, EventLike, EventsLike, Index, KernelArgument, LaunchRange, Number, NumpyArray, NumpyDType, Order, OrderLike, OutputLike, QueueLike, ShapeLike, SupportsDLPack, SupportsUSM, UsmKind
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -1137,6 +1137,33 @@ class _Memory:
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
+    def __dlpack__(self, *, stream: QueueLike | int = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> CapsuleType:
+        """
+        The elements as a DLPack capsule, for `from_dlpack` of other libraries.
+
+        Parameters
+        ----------
+        stream : Queue or int, optional
+            Where the consumer submits next. A queue waits for what was submitted on the
+            memory; for None or a number this call waits.
+        max_version : tuple of int, optional
+            The newest version that the consumer reads; None asks for the form before 1.0.
+        dl_device : tuple of int, optional
+            ``(1, 0)`` asks for host memory: without a copy unless it is device memory.
+        copy : bool, optional
+            True copies always, False never, None if needed.
+
+        Raises
+        ------
+        BufferError
+            DLPack cannot describe the memory as asked.
+        """
+
+    __dlpack_c_exchange_api__: ClassVar[CapsuleType] = ...
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of device in DLPack's numbers (14: oneAPI), and its number."""
+
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
@@ -1880,6 +1907,33 @@ class ndarray:
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
+    def __dlpack__(self, *, stream: QueueLike | int = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> CapsuleType:
+        """
+        The elements as a DLPack capsule, for `from_dlpack` of other libraries.
+
+        Parameters
+        ----------
+        stream : Queue or int, optional
+            Where the consumer submits next. A queue waits for what was submitted on the
+            memory; for None or a number this call waits.
+        max_version : tuple of int, optional
+            The newest version that the consumer reads; None asks for the form before 1.0.
+        dl_device : tuple of int, optional
+            ``(1, 0)`` asks for host memory: without a copy unless it is device memory.
+        copy : bool, optional
+            True copies always, False never, None if needed.
+
+        Raises
+        ------
+        BufferError
+            DLPack cannot describe the memory as asked.
+        """
+
+    __dlpack_c_exchange_api__: ClassVar[CapsuleType] = ...
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of device in DLPack's numbers (14: oneAPI), and its number."""
+
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike = 'C', copy: bool | None = None) -> ndarray:
         """
         The elements in another shape; a view wherever the layout allows it.
@@ -2372,6 +2426,36 @@ def _imported(obj: object | None) -> object:
 
 def _expected_protocols() -> str:
     """The objects that memory can be imported from, for messages."""
+
+def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None, copy: bool | None = None) -> ndarray:
+    """
+    An array of another library through DLPack, without a copy where the device can use its memory.
+
+    Memory of the host is shared on devices whose kernels read it, as CPUs do: `usm_type` is then
+    'unknown'. On other devices it is copied into USM.
+
+    Parameters
+    ----------
+    x : object or capsule
+        An object with `__dlpack__` and `__dlpack_device__`.
+    device : str, Device or Queue, optional
+        Where the array is used; by default where it is.
+    copy : bool, optional
+        True copies always, False never, None if needed.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    BufferError
+        The memory is on a device that SYCL does not know here.
+    InteropError
+        What `x` says about its memory is not valid.
+    ValueError
+        A copy is needed and ``copy=False``; a capsule that was consumed.
+    """
 
 class KernelLimits:
     """

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayLike", "ArrayOrNumber", "CopySide", "DTypeLike", "DeviceLike", "EventLike", "EventsLike",
-    "Index", "KernelArgument", "LaunchRange", "Number", "NumpyArray", "NumpyDType", "Order",
-    "OrderLike", "OutputLike", "QueueLike", "ShapeLike", "SupportsArray", "SupportsCapsule",
-    "SupportsDType", "SupportsFilterString", "SupportsQueue", "SupportsUSM", "UsmKind",
+    "HostElements", "Index", "KernelArgument", "LaunchRange", "Number", "NumpyArray", "NumpyDType",
+    "Order", "OrderLike", "OutputLike", "QueueLike", "ShapeLike", "SupportsArray",
+    "SupportsCapsule", "SupportsDLPack", "SupportsDType", "SupportsFilterString", "SupportsQueue",
+    "SupportsUSM", "UsmKind",
 ]  # fmt: skip
 
 
@@ -71,6 +72,14 @@ class SupportsArray(Protocol):
     """An object that NumPy makes an array of."""
 
     def __array__(self) -> Any: ...
+
+
+class SupportsDLPack(Protocol):
+    """An object that other libraries share through DLPack."""
+
+    def __dlpack__(self) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[Any, Any]: ...
 
 
 class SupportsDType(Protocol):
@@ -112,9 +121,10 @@ EventsLike: TypeAlias = "Event | SupportsCapsule | Sequence[Event | SupportsCaps
 Number: TypeAlias = complex | SupportsComplex | SupportsFloat | SupportsIndex
 """A number of Python or NumPy."""
 
-ArrayLike: TypeAlias = (
-    "SupportsUSM | Buffer | SupportsArray | complex | SupportsFloat | Sequence[Any]"
-)
+HostElements: TypeAlias = "Buffer | SupportsArray | complex | SupportsFloat | Sequence[Any]"
+"""Elements of the host: a buffer, a NumPy array, a number, or nested sequences of them."""
+
+ArrayLike: TypeAlias = "SupportsUSM | SupportsDLPack | HostElements"
 """Elements: USM of any library, a buffer, a NumPy array, a number, or nested sequences of them."""
 
 ArrayOrNumber: TypeAlias = SupportsUSM | complex | SupportsComplex | SupportsFloat | SupportsIndex

@@ -18,6 +18,7 @@ constexpr std::array table{
     entry{fault::rank_too_high, "shape", "has too many dimensions; at most 64 are supported"},
     entry{fault::shape_negative, "shape", "has a negative length; lengths must be 0 or more"},
     entry{fault::shape_overflow, "shape", "is too large; at most 2**63 - 1 bytes are supported"},
+    entry{fault::shape_null, "shape", "is null, but the array has dimensions"},
     entry{fault::typestr_malformed, "typestr",
           "is not a valid type; expected a byte order ('<', '|' or '='), a letter of 'biufcV' and "
           "a size in bytes, as in '<f4'"},

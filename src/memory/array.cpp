@@ -87,6 +87,16 @@ array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep
   return {std::move(known), near, std::move(keep_alive)};
 }
 
+array array::over_host(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
+  const sycl::device device = queue.get_device();
+  if (!reads_host_memory(device)) {
+    throw device_error(detail::format(
+        "data: is memory of the host, which kernels on {} cannot use; copy it with usmx.asarray(x)",
+        filter_string(device)));
+  }
+  return {std::move(elements).with_kind(usm_kind::unknown), queue, std::move(keep_alive)};
+}
+
 array array::adopt(const sycl::queue& queue, void* data, std::span<const std::int64_t> shape,
                    dtype type, std::function<void(void*)> deleter) {
   any_view elements;

@@ -12,6 +12,8 @@
 #include <sycl/device.hpp>
 #include <sycl/queue.hpp>
 
+#include "usmx/dlpack.hpp"
+
 namespace usmx::detail {
 
 /// The library below SYCL that is asked for native handles and for the extent of an allocation.
@@ -39,6 +41,13 @@ struct kernel_forms {
   /// instead of three that read twice. Other devices promise nothing of the kind, and the CPU
   /// device gains nothing. Used by scan.cpp.
   bool groups_wait = false;
+};
+
+/// What DLPack calls a backend's memory. `oneapi` stands for all three kinds.
+struct dlpack_types {
+  dlpack::device_type device = dlpack::device_type::oneapi;
+  dlpack::device_type host = dlpack::device_type::oneapi;
+  dlpack::device_type shared = dlpack::device_type::oneapi;
 };
 
 /// One backend, for one type of device where that matters. The defaults are the cautious choice for
@@ -94,6 +103,10 @@ struct backend_row {
   /// copy.cpp; where the driver refuses one, it goes through pinned memory. On the CPU device such
   /// copies between sub-devices can hang.
   bool copies_between_devices = false;
+
+  /// Libraries that use CUDA or HIP without SYCL know the memory by those names. Used by the DLPack
+  /// protocol.
+  dlpack_types dlpack = {};
 
   kernel_forms forms = {};
 };

@@ -11,6 +11,7 @@
 
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/cache.hpp"
 #include "runtime/drivers.hpp"
 #include "usmx/runtime.hpp"
 
@@ -56,6 +57,43 @@ std::uintptr_t opencl_handle(const Object& object) {
 }
 
 }  // namespace
+
+bool reads_host_memory(const sycl::device& device) {
+  static auto& known = *new detail::lasting_cache<sycl::device, bool>;
+  return known.get(device, [&] { return device.has(sycl::aspect::usm_system_allocations); });
+}
+
+void wait_for_native_stream(const sycl::device& device, void* stream) {
+  using detail::cuda_library;
+  using detail::loaded_function;
+  // The driver API by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
+  static const auto retain =
+      loaded_function<int (*)(CUcontext*, CUdevice)>(cuda_library, "cuDevicePrimaryCtxRetain");
+  static const auto push = loaded_function<int (*)(CUcontext)>(cuda_library, "cuCtxPushCurrent_v2");
+  static const auto pop = loaded_function<int (*)(CUcontext*)>(cuda_library, "cuCtxPopCurrent_v2");
+  static const auto release =
+      loaded_function<int (*)(CUdevice)>(cuda_library, "cuDevicePrimaryCtxRelease_v2");
+  static const auto wait = loaded_function<int (*)(void*)>(cuda_library, "cuStreamSynchronize");
+  int result = -1;
+  if (backend_row_of(device.get_backend()).api == driver_api::cuda && retain && push && pop &&
+      release && wait) {
+    const CUdevice native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(device);
+    CUcontext primary = nullptr;
+    if (retain(&primary, native) == 0) {
+      if (push(primary) == 0) {
+        result = wait(stream);
+        pop(&primary);
+      }
+      release(native);
+    }
+  }
+  if (result != 0) {
+    throw device_error(detail::format(
+        "stream: the driver of {} cannot wait for it (result {}); finish its work before the "
+        "exchange",
+        backend_name(device.get_backend()), result));
+  }
+}
 
 std::uintptr_t native_handle(const sycl::platform& platform) {
   switch (backend_row_of(platform.get_backend()).api) {

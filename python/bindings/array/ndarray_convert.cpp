@@ -413,7 +413,7 @@ nb::object as_dpnp(nb::handle self) {
   if (holder.dpnp_view.is_valid()) {
     // Every access hands the memory over once more.
     wait_for_work(a);
-    expose(a);
+    expose_to_others(a);
     return holder.dpnp_view;
   }
   const nb::object memory =

@@ -455,13 +455,15 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
 array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
              bool always_copy, char order) {
   const any_view& v = a.elements();
-  // Without an element there may be no kind.
-  const bool same_kind = a.kind() == kind || a.kind() == usm_kind::unknown;
+  const bool same_kind = a.kind() == kind || (a.kind() == usm_kind::unknown && v.size() == 0);
   if (!always_copy && same_kind && v.dtype() == type && within_reach(a, queue)) {
     const gil_released released;
     return a.on(queue);
   }
-  array out = allocate_array(queue, ordered_layout(v.layout(), type.itemsize(), order), type, kind);
+  // Memory of the host is copied into device memory, as asarray copies it.
+  const usm_kind wanted = kind == usm_kind::unknown ? usm_kind::device : kind;
+  array out =
+      allocate_array(queue, ordered_layout(v.layout(), type.itemsize(), order), type, wanted);
   const gil_released released;
   copy(out, a);
   return out;
@@ -475,25 +477,30 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   std::optional<array> imported;
   if (own == nullptr && !is_python_number(obj) && !PyList_CheckExact(obj.ptr()) &&
       !PyTuple_CheckExact(obj.ptr())) {
-    imported = import_array(obj);
+    import_request request;
+    request.host = is_false(copy_if);
+    imported = import_array(obj, request);
     if (imported) own = &*imported;
   }
   if (own == nullptr) {
     if (is_false(copy_if)) {
       throw nb::value_error(
-          "copy: the elements are in host memory and must be copied into USM, but copy=False");
+          "copy: the elements are in host memory that the device cannot use in place and must be "
+          "copied into USM, but copy=False");
     }
     return wrap_array(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue));
   }
   const array& a = *own;
   const dtype& t = wanted ? *wanted : a.elements().dtype();
-  const usm_kind kind = to_kind(usm_type, kind_or_device(a));
+  // Without an element there is no kind; memory of the host has none of USM's.
+  const bool any_kind = a.elements().size() == 0 && a.kind() == usm_kind::unknown;
+  const usm_kind kind = to_kind(usm_type, any_kind ? usm_kind::device : a.kind());
   const sycl::queue place = place_for(a, device, queue);
   if (is_false(copy_if)) {
-    const char* reason = !(t == a.elements().dtype())                        ? "of another dtype"
-                         : kind != a.kind() && a.kind() != usm_kind::unknown ? "of another usm_type"
-                         : !within_reach(a, place) ? "in another context or on another device"
-                                                   : nullptr;
+    const char* reason = !(t == a.elements().dtype())    ? "of another dtype"
+                         : kind != a.kind() && !any_kind ? "of another usm_type"
+                         : !within_reach(a, place)       ? "in another context or on another device"
+                                                         : nullptr;
     if (reason != nullptr) {
       throw value_error("copy: the elements are {}, but copy=False", reason);
     }

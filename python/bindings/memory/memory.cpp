@@ -176,13 +176,15 @@ void wait_for_work(const array& a) {
   keep->wait();
 }
 
-void expose(const array& a) {
+void expose(const array& a, const sycl::queue& queue) {
   const shared_owner keep = a.keep_alive();
-  if (!keep || keep->try_exposed_on(a.queue())) return;
-  const sycl::queue queue = a.queue();
+  if (!keep || keep->try_exposed_on(queue)) return;
+  const sycl::queue others = queue;
   const gil_released released;
-  keep->exposed_on(queue);
+  keep->exposed_on(others);
 }
+
+void expose(const array& a) { expose(a, a.queue()); }
 
 // --- PEP 3118: NumPy, memoryview, file.readinto and others that know buffers see the bytes of
 // shared and host memory in place

@@ -93,6 +93,8 @@ bool is_busy(shared_owner keep) noexcept;
 void wait_for_work(const array& a);
 /// Before the address leaves together with the array's queue; without the GIL where that may wait.
 void expose(const array& a);
+/// The same with another queue, which others submit to.
+void expose(const array& a, const sycl::queue& queue);
 /// Raised for objects without USM: a TypeError, and a ValueError for code that expects dpctl's.
 [[noreturn]] void raise_not_usm(nb::handle obj, const char* where);
 

@@ -5,11 +5,14 @@
 #include <string_view>
 
 #include <charconv>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include <algorithm>
 
+#include "core/format.hpp"
+#include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "usmx/dtype.hpp"
@@ -246,34 +249,56 @@ void host_buffer::releaser::operator()(Py_buffer* b) const noexcept {
   delete b;
 }
 
+namespace {
+
+std::optional<buffer_element> element_in(const Py_buffer& b) {
+  std::optional<buffer_element> element =
+      format_reader(b.format != nullptr ? b.format : "B").read();
+  if (b.itemsize <= 0 || !element ||
+      element->type.itemsize() != static_cast<std::size_t>(b.itemsize)) {
+    return {};
+  }
+  return element;
+}
+
+void check_buffer(fault code) {
+  if (code == fault::none) return;
+  throw interop_error(code, detail::format("buffer: its {} {}", field_of(code), message(code)));
+}
+
+/// Where the elements lie; false if they cannot be used in place: byte-swapped, misaligned, or
+/// between two positions.
+bool find_in_place(const Py_buffer& b, const buffer_element& element, layout& where) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(b.buf) % element.type.alignment() == 0;
+  if (element.swapped || !aligned) return false;
+  extents shape = b.ndim > 0 ? extents({b.shape, static_cast<std::size_t>(b.ndim)}) : extents();
+  // An exporter of elements in C order may leave the strides out even if asked, as ctypes does.
+  if (b.strides == nullptr) {
+    check_buffer(layout::c_order(std::move(shape), element.type.itemsize(), where));
+    return true;
+  }
+  std::optional<extents> strides = element_strides(b);
+  if (!strides) return false;
+  check_buffer(
+      layout::strided(std::move(shape), std::move(*strides), element.type.itemsize(), where));
+  return true;
+}
+
+}  // namespace
+
 void host_buffer::describe(bool writable) {
   Py_buffer& b = *view_;
-  const std::optional<buffer_element> element =
-      format_reader(b.format != nullptr ? b.format : "B").read();
-  if (!element || b.itemsize <= 0 ||
-      element->type.itemsize() != static_cast<std::size_t>(b.itemsize)) {
+  const std::optional<buffer_element> described = element_in(b);
+  if (!described) {
     throw type_error(
         "buffer: elements of format '{}' and {} bytes; expected numbers, booleans or records of "
         "them",
         b.format != nullptr ? b.format : "B", b.itemsize);
   }
-  const extents shape =
-      b.ndim > 0 ? extents({b.shape, static_cast<std::size_t>(b.ndim)}) : extents();
-  const bool aligned = reinterpret_cast<std::uintptr_t>(b.buf) % element->type.alignment() == 0;
-  const bool in_place = !element->swapped && aligned;
-  // An exporter of elements in C order may leave the strides out even if asked, as ctypes does.
-  const bool is_plain = in_place && b.strides == nullptr;
-  std::optional<extents> strides;
-  if (in_place && !is_plain) strides = element_strides(b);
-
+  const buffer_element& element = *described;
   layout where;
   void* data = b.buf;
-  fault code = fault::none;
-  if (is_plain) {
-    code = layout::c_order(shape, element->type.itemsize(), where);
-  } else if (strides) {
-    code = layout::strided(shape, std::move(*strides), element->type.itemsize(), where);
-  } else {
+  if (!find_in_place(b, element, where)) {
     if (writable) {
       throw nb::value_error(
           "buffer: byte-swapped, misaligned, or with strides that are not a multiple of the "
@@ -283,17 +308,14 @@ void host_buffer::describe(bool writable) {
     const auto bytes = static_cast<std::size_t>(b.len);
     copy_ = std::make_unique<std::byte[]>(bytes);
     if (PyBuffer_ToContiguous(copy_.get(), &b, b.len, 'C') != 0) throw nb::python_error();
-    if (element->swapped) swap_bytes(copy_.get(), bytes, element->type);
+    if (element.swapped) swap_bytes(copy_.get(), bytes, element.type);
     data = copy_.get();
-    code = layout::c_order(shape, element->type.itemsize(), where);
+    const extents shape =
+        b.ndim > 0 ? extents({b.shape, static_cast<std::size_t>(b.ndim)}) : extents();
+    check_buffer(layout::c_order(shape, element.type.itemsize(), where));
   }
-  if (code == fault::none) {
-    code = any_view::make(data, element->type, std::move(where), usm_kind::unknown, b.readonly != 0,
-                          elements_);
-  }
-  if (code != fault::none) {
-    throw interop_error(code, detail::format("buffer: its {} {}", field_of(code), message(code)));
-  }
+  check_buffer(any_view::make(data, element.type, std::move(where), usm_kind::unknown,
+                              b.readonly != 0, elements_));
 }
 
 std::optional<host_buffer> host_buffer::borrow(nb::handle obj, bool writable) {
@@ -305,5 +327,78 @@ std::optional<host_buffer> host_buffer::borrow(nb::handle obj, bool writable) {
   out.describe(writable);
   return out;
 }
+
+// --- the row of the table ------------------------------------------------------------------------
+
+namespace {
+
+nb::object offer_buffer(nb::handle obj) {
+  return PyObject_CheckBuffer(obj.ptr()) != 0 && !PyBytes_CheckExact(obj.ptr()) ? nb::borrow(obj)
+                                                                                : nb::object();
+}
+
+/// The object of ours whose memory a buffer shows, behind views of Python and NumPy.
+std::optional<array> lender_behind(PyObject* view) {
+  static PyObject* const base = PyUnicode_InternFromString("base");
+  nb::object at = nb::borrow(view);
+  for (int step = 0; step < 16 && at.is_valid() && !at.is_none(); ++step) {
+    if (const array* const a = array_of(at)) return *a;
+    if (const array* const m = memory_of(at)) return *m;
+    if (PyMemoryView_Check(at.ptr())) {
+      at = nb::borrow(PyMemoryView_GET_BASE(at.ptr()));
+    } else if (std::strcmp(Py_TYPE(at.ptr())->tp_name, "numpy.ndarray") == 0) {
+      at = nb::steal(PyObject_GetAttr(at.ptr(), base));
+      if (!at.is_valid()) throw nb::python_error();
+    } else {
+      return {};
+    }
+  }
+  return {};
+}
+
+std::optional<array> import_buffer(nb::handle obj, nb::object, const import_request& request) {
+  nb::object view = nb::steal(PyMemoryView_FromObject(obj.ptr()));
+  if (!view.is_valid()) {
+    // The reader of host elements asks again and reports it.
+    PyErr_Clear();
+    return {};
+  }
+  const std::optional<array> lender = lender_behind(view.ptr());
+  if (!lender && !request.host) return {};
+  const Py_buffer& b = *PyMemoryView_GET_BUFFER(view.ptr());
+  const std::optional<buffer_element> element = element_in(b);
+  layout where;
+  if (!element || !find_in_place(b, *element, where)) return {};
+  any_view v;
+  check_buffer(any_view::make(b.buf, element->type, std::move(where), usm_kind::unknown,
+                              b.readonly != 0, v));
+  if (lender) {
+    const any_view& whole = lender->elements();
+    const owner* const keeps = lender->keep_alive().get();
+    const std::byte* const first = keeps != nullptr ? keeps->base() : whole.first_byte();
+    const std::byte* const last = keeps != nullptr ? first + keeps->bytes() : whole.last_byte();
+    if (v.size() == 0 || (v.first_byte() >= first && v.last_byte() <= last)) {
+      return lender->with_view(std::move(v).with_kind(lender->kind()));
+    }
+    if (!request.host) return {};
+  }
+  traced record(trace_action::imported,
+                [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
+  const sycl::queue& queue = request.queue != nullptr ? *request.queue : default_queue();
+  if (!reads_host_memory(queue.get_device())) return {};
+  std::byte* const first = v.first_byte();
+  record.at(first);
+  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
+  shared_owner keep = own_python(std::move(view), first, bytes);
+  // USM of another library that has a buffer is what it is.
+  if (v.size() > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown) {
+    return array::bind(std::move(v), queue, std::move(keep));
+  }
+  return array::over_host(std::move(v), queue, std::move(keep));
+}
+
+}  // namespace
+
+extern const protocol buffer_protocol = {nullptr, offer_buffer, import_buffer, nullptr};
 
 }  // namespace usmx::python

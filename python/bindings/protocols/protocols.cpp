@@ -5,13 +5,17 @@
 
 namespace usmx::python {
 
-extern const protocol suai_protocol;  // suai.cpp
+extern const protocol suai_protocol;    // suai.cpp
+extern const protocol dlpack_protocol;  // dlpack.cpp
+extern const protocol buffer_protocol;  // buffer_import.cpp
 
 namespace {
 
 /// In the order in which they are asked.
 const protocol* const table[] = {
     &suai_protocol,
+    &dlpack_protocol,
+    &buffer_protocol,
 };
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.
@@ -56,7 +60,7 @@ const std::string& expected_protocols() {
   static const auto& text = *new std::string([] {
     std::vector<const char*> names;
     for (const protocol* const row : table) {
-      if (row->offer != nullptr) names.push_back(row->name);
+      if (row->name != nullptr) names.push_back(row->name);
     }
     std::string all = "an object with ";
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -97,6 +101,7 @@ void bind_protocols(nb::module_& m) {
   m.def(
       "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
       "The objects that memory can be imported from, for messages.");
+  bind_from_dlpack(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

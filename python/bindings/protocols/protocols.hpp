@@ -54,6 +54,8 @@ struct import_request {
   std::optional<bool> copy = {};
   /// Where commands will use it; null for the producer's choice.
   const sycl::queue* queue = nullptr;
+  /// Memory of the host is taken too, where the device reads it.
+  bool host = false;
 };
 
 /// The array of an object of ours for as long as it is looked at.
@@ -66,7 +68,7 @@ using array_access = held_array (*)(nb::handle self);
 /// A row of the table: one way in which memory comes in, goes out, or both. Null functions for the
 /// direction that there is not.
 struct protocol {
-  /// The attribute by which objects speak it, as messages name it.
+  /// The attribute by which objects speak it, as messages name it; null if it has none.
   const char* name;
   /// What the object offers, read once: invalid if it does not speak the protocol, and then the
   /// next row is asked. Raises what the object raises.
@@ -90,6 +92,22 @@ const std::string& expected_protocols();
 nb::object read_attribute(nb::handle obj, PyObject* interned_name);
 /// Binds a property with a signature for the stub.
 void bind_property(nb::object type, const char* name, const nb::object& getter);
+
+// --- syclobj.cpp
+/// A queue as other libraries take it, and the sycl::queue behind it.
+struct queue_object {
+  nb::object object;
+  sycl::queue queue;
+};
+/// dpctl's object where dpctl is loaded, ours where it is not. For the default queue of a device it
+/// is dpctl's own: commands of other libraries go there, and the memory has to know.
+queue_object queue_for_others(const sycl::queue& queue);
+bool dpctl_is_loaded();
+/// `expose` to the queue that other libraries use for the array: `queue_for_others`.
+void expose_to_others(const array& a);
+
+// --- dlpack.cpp
+void bind_from_dlpack(nb::module_& m);
 
 // --- suai.cpp
 

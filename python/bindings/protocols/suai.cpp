@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/format.hpp"
@@ -298,32 +299,48 @@ nb::object new_blank(const dtype& type, const nb::object& queue) {
 /// Queue object alone costs as much as copying one and filling it in. Guarded by the GIL.
 class recent_blanks {
  public:
-  /// A fresh dictionary with all keys, of which `typestr` and `syclobj` have their values.
-  nb::object get(const sycl::queue& queue, const dtype& type) {
+  /// A fresh dictionary with all keys, of which `typestr` and `syclobj` have their values. The
+  /// queue of `syclobj` goes into `exposed` if it is another one.
+  nb::object get(const sycl::queue& queue, const dtype& type, std::optional<sycl::queue>& exposed) {
     // Every call of Python may collect garbage, and with that come back here: no entry is held
     // across one.
+    if (!knows_dpctl_ && dpctl_is_loaded()) {
+      knows_dpctl_ = true;
+      forget();
+    }
     nb::object object;
     if (entry* const known = find(queue)) {
+      if (known->exposed != queue) exposed = known->exposed;
       if (!type.is_record() && known->blank(type).is_valid()) return copy_of(known->blank(type));
-      object = known->queue;
+      object = known->object;
     } else {
-      object = nb::cast(queue);
-      remember({object, {}});
+      queue_object others = queue_for_others(queue);
+      if (others.queue != queue) exposed = others.queue;
+      object = others.object;
+      remember({queue, others.queue, std::move(others.object), {}});
     }
     nb::object made = new_blank(type, object);
     if (type.is_record()) return made;
     if (entry* const known = find(queue)) known->blank(type) = made;
     return copy_of(made);
   }
+  /// The queue that others submit to where an array of `queue` is theirs to use.
+  sycl::queue exposed_queue(const sycl::queue& queue) {
+    std::optional<sycl::queue> other;
+    get(queue, dtype(), other);
+    return other.value_or(queue);
+  }
   /// Before the interpreter goes, and for good.
   void close() noexcept {
     closed_ = true;
-    for (entry& e : entries_) const entry last = std::exchange(e, {});
+    forget();
   }
 
  private:
   struct entry {
-    nb::object queue;
+    std::optional<sycl::queue> queue;
+    std::optional<sycl::queue> exposed;
+    nb::object object;
     std::array<std::array<nb::object, 5>, 26> blanks;
 
     nb::object& blank(const dtype& type) {
@@ -332,9 +349,13 @@ class recent_blanks {
     }
   };
 
+  void forget() noexcept {
+    for (entry& e : entries_) const entry last = std::exchange(e, {});
+  }
+
   entry* find(const sycl::queue& queue) {
     for (entry& e : entries_) {
-      if (e.queue.is_valid() && *nb::inst_ptr<sycl::queue>(e.queue) == queue) return &e;
+      if (e.queue == queue) return &e;
     }
     return nullptr;
   }
@@ -348,6 +369,7 @@ class recent_blanks {
   std::array<entry, 4> entries_;
   std::size_t next_ = 0;
   bool closed_ = false;
+  bool knows_dpctl_ = false;
 };
 
 recent_blanks& blanks() {
@@ -368,6 +390,8 @@ nb::object write_data(const std::byte* p, bool read_only) {
 
 void forget_queues() noexcept { blanks().close(); }
 
+void expose_to_others(const array& a) { expose(a, blanks().exposed_queue(a.queue())); }
+
 nb::dict export_suai(const array& a) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
@@ -379,11 +403,12 @@ nb::dict export_suai(const array& a) {
       const gil_released unlocked;
       if (at_work || keep->has_own_work()) keep->wait();
     }
-    expose(a);
   }
 
   const any_view& v = a.elements();
-  nb::object out = blanks().get(a.queue(), v.dtype());
+  std::optional<sycl::queue> exposed;
+  nb::object out = blanks().get(a.queue(), v.dtype(), exposed);
+  expose(a, exposed ? *exposed : a.queue());
   set(out, key::shape, tuple_of(v.layout().shape()));
   if (const dtype::fields* members = v.dtype().members()) {
     set(out, key::typedescr, write_typedescr(*members));

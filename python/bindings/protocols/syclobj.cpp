@@ -186,20 +186,41 @@ sycl::device to_device(nb::handle obj, const char* where) {
 
 namespace {
 
-/// dpctl's queue for one of ours; not valid if dpctl is not imported.
-nb::object dpctl_queue(const nb::object& queue) {
-  const nb::object dpctl = nb::steal(PyImport_GetModule(nb::str("dpctl").ptr()));
-  if (!dpctl.is_valid()) {
-    if (PyErr_Occurred() != nullptr) throw nb::python_error();
-    return {};
-  }
+/// The module dpctl if a program has imported it; not valid otherwise.
+nb::object loaded_dpctl() {
+  static PyObject* const name = PyUnicode_InternFromString("dpctl");
+  // Borrowed: a module stays in the dictionary, or was not needed.
+  PyObject* const dpctl = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+  if (dpctl == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return nb::borrow(dpctl);
+}
+
+/// dpctl's queue for one of ours; not valid without dpctl. For the default queue of a device it is
+/// the one that dpctl, dpnp and what is built on them use for that device: they compute only with
+/// arrays of one queue.
+nb::object dpctl_queue(const sycl::queue& queue) {
+  const nb::object dpctl = loaded_dpctl();
+  if (!dpctl.is_valid()) return {};
   // Another thread may be in the middle of importing it.
   const nb::object make = nb::getattr(dpctl, "SyclQueue", nb::none());
   if (make.is_none()) return {};
-  return make(queue.attr("_get_capsule")());
+  nb::object theirs = make(nb::cast(queue).attr("_get_capsule")());
+  const nb::object cached = nb::getattr(dpctl, "get_device_cached_queue", nb::none());
+  if (cached.is_none() || queue != default_queue(queue.get_device())) return theirs;
+  nb::object common = cached(theirs.attr("sycl_device"));
+  return common.attr("sycl_context").equal(theirs.attr("sycl_context")) ? common : theirs;
 }
 
 }  // namespace
+
+bool dpctl_is_loaded() { return loaded_dpctl().is_valid(); }
+
+queue_object queue_for_others(const sycl::queue& queue) {
+  nb::object theirs = dpctl_queue(queue);
+  if (!theirs.is_valid()) return {nb::cast(queue), queue};
+  const sycl::queue same = to_queue(theirs, "dpctl.get_device_cached_queue()");
+  return {std::move(theirs), same};
+}
 
 void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
                       nb::object (*theirs)(nb::handle)) {
@@ -216,10 +237,13 @@ void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
   for (const attribute& a : attributes) {
     const nb::object getter = nb::cpp_function(
         [queue_of, theirs, &a](nb::handle self) {
-          const nb::object ours = nb::cast(queue_of(self));
+          const sycl::queue own = queue_of(self);
           nb::object queue = theirs ? theirs(self) : nb::object();
-          if (!queue.is_valid()) queue = dpctl_queue(ours);
-          if (!queue.is_valid()) return a.ours ? nb::object(ours.attr(a.ours)) : ours;
+          if (!queue.is_valid()) queue = dpctl_queue(own);
+          if (!queue.is_valid()) {
+            const nb::object ours = nb::cast(own);
+            return a.ours ? nb::object(ours.attr(a.ours)) : ours;
+          }
           return a.theirs ? nb::object(queue.attr(a.theirs)) : queue;
         },
         nb::is_method(), nb::sig("def (self) -> Any"));

@@ -204,8 +204,10 @@ def test_asarray_copies_host_memory_into_usm(kind: str) -> None:
         assert a.dtype == np.float32
         np.testing.assert_array_equal(a.to_numpy(), expected)
         assert usmx.asarray(source, dtype="i2").tolist() == expected.astype("i2").tolist()
+        if expected.size == 0:
+            continue
         with pytest.raises(ValueError, match="copy"):
-            usmx.asarray(source, copy=False)
+            usmx.asarray(source, usm_type=kind, copy=False)
     assert usmx.asarray(base.T).strides == (1, 4)
     assert usmx.asarray(array.array("h", [1, -2])).dtype == np.int16
     assert usmx.asarray(b"ab").tolist() == [97, 98]

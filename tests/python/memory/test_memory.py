@@ -59,7 +59,7 @@ class TestQueues:
             um.MemoryUSMShared(filled(b"1234"), queue=elsewhere)
 
     def test_ours_and_dpctls_names_are_the_same(self) -> None:
-        memory = um.MemoryUSMShared(8)
+        memory = um.MemoryUSMShared(8, queue=usmx.Queue(in_order=True))
         assert memory.queue == memory._queue
         assert memory.queue == memory.sycl_queue
         assert memory.context == memory._context

@@ -12,8 +12,8 @@ import usmx
 import usmx.memory
 
 
-def make(kind):
-    return usmx.arange(12, dtype="float32", usm_type=kind)
+def make(kind, queue=None):
+    return usmx.arange(12, dtype="float32", usm_type=kind, queue=queue)
 
 
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
@@ -54,9 +54,11 @@ def test_records_have_a_queue_although_dpnp_has_no_records():
     assert isinstance(record.sycl_queue, dpctl.SyclQueue)
 
 
-@pytest.mark.parametrize("make_object", [make, lambda k: usmx.memory.MemoryUSMShared(64)])
+@pytest.mark.parametrize(
+    "make_object", [make, lambda k, queue: usmx.memory.MemoryUSMShared(64, queue=queue)]
+)
 def test_dpctl_names_give_dpctl_objects_that_mean_the_same(make_object):
-    ours = make_object("shared")
+    ours = make_object("shared", queue=usmx.Queue(in_order=True))
     assert isinstance(ours.sycl_queue, dpctl.SyclQueue)
     assert isinstance(ours.sycl_device, dpctl.SyclDevice)
     assert isinstance(ours.sycl_context, dpctl.SyclContext)
@@ -65,6 +67,12 @@ def test_dpctl_names_give_dpctl_objects_that_mean_the_same(make_object):
     assert ours.context == ours.sycl_context
     assert ours.queue != dpctl.SyclQueue()
     assert ours.queue != ours.sycl_context
+
+
+def test_the_default_queue_has_the_name_of_dpctls_default_queue():
+    theirs = dpctl.get_device_cached_queue(dpctl.SyclDevice("cpu"))
+    assert make("shared").sycl_queue == theirs
+    assert usmx.memory.MemoryUSMShared(64).sycl_queue == theirs
 
 
 def test_without_dpctl_the_names_give_our_own():

@@ -298,7 +298,7 @@ def test_dictionary_is_fresh_and_complete():
 def test_dictionary_names_a_queue_that_dpctl_takes():
     m = dpctl.memory.MemoryUSMShared(64)
     there = getattr(usmx.asarray(m), ATTRIBUTE)
-    assert isinstance(there["syclobj"], usmx.Queue)
+    assert isinstance(there["syclobj"], dpctl.SyclQueue)
     for _ in range(3):  # a fresh capsule each time
         assert dpctl.SyclQueue(there["syclobj"]._get_capsule()) == m.sycl_queue
 
@@ -367,7 +367,7 @@ def test_dictionaries_of_many_queues_and_types_are_not_confused():
     for _ in range(2):
         for a in arrays:
             there = getattr(a, ATTRIBUTE)
-            assert there["syclobj"] == a.queue
+            assert a.queue == there["syclobj"]
             assert there["typestr"] == a.dtype.str
             assert ("typedescr" in there) == (a.dtype.names is not None)
 

@@ -1,0 +1,699 @@
+// DLPack: arrays of any library that has it come in without a copy, and ours go out, ordered as the
+// other side asks. The structs and their check are usmx/dlpack.hpp, which knows no Python.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/dlpack.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "array/ndarray.hpp"
+#include "core/format.hpp"
+#include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
+#include "runtime/backend.hpp"
+#include "support/slot_errors.hpp"
+#include "support/type_slots.hpp"
+#include "usmx/copy.hpp"
+#include "usmx/submission.hpp"
+
+namespace usmx::python {
+namespace {
+
+using dlpack::device_type;
+using dlpack::managed_tensor;
+using dlpack::versioned_tensor;
+
+constexpr const char* attribute = "__dlpack__";
+constexpr const char* table_attribute = "__dlpack_c_exchange_api__";
+constexpr const char* table_name = "dlpack_exchange_api";
+
+/// The names of the capsules, which say whether they were consumed. Static, as the protocol wants.
+template <class Managed>
+struct capsule_names;
+template <>
+struct capsule_names<managed_tensor> {
+  static constexpr const char* fresh = "dltensor";
+  static constexpr const char* used = "used_dltensor";
+};
+template <>
+struct capsule_names<versioned_tensor> {
+  static constexpr const char* fresh = "dltensor_versioned";
+  static constexpr const char* used = "used_dltensor_versioned";
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::buffer_error(message.c_str()); }
+
+std::string text_of(const dlpack::device& d) {
+  return detail::format("({}, {})", static_cast<int>(d.type), d.id);
+}
+
+// --- devices ------------------------------------------------------------------------------------
+
+/// All root devices in SYCL's order, which is how DLPack numbers those of oneAPI.
+const std::vector<sycl::device>& root_devices() {
+  static const auto& all = *new std::vector<sycl::device>(sycl::device::get_devices());
+  return all;
+}
+
+/// The device of the memory in DLPack's terms. BufferError if it has none.
+dlpack::device device_of(const array& a) {
+  const usm_kind kind = a.kind();
+  const sycl::device device = a.queue().get_device();
+  const detail::dlpack_types& types = detail::backend_of(device).dlpack;
+  if (kind == usm_kind::unknown && a.elements().size() > 0) return {device_type::cpu, 0};
+  if (types.device == device_type::cuda || types.device == device_type::rocm) {
+    if (kind == usm_kind::host) return {types.host, 0};
+    const auto ordinal = static_cast<std::int32_t>(native_handle(device));
+    return {kind == usm_kind::shared ? types.shared : types.device, ordinal};
+  }
+  const std::vector<sycl::device>& all = root_devices();
+  const auto at = std::ranges::find(all, device);
+  if (at == all.end() || a.queue().get_context() != default_context(device)) {
+    refuse(
+        "device: DLPack has no name for memory of a sub-device or of a context other than its "
+        "platform's default one; exchange it by __sycl_usm_array_interface__, or copy it with "
+        "usmx.asarray(x, device=...)");
+  }
+  return {types.device, static_cast<std::int32_t>(at - all.begin())};
+}
+
+/// The SYCL device that a tensor says it is on. BufferError if there is none.
+sycl::device sycl_device(const dlpack::device& d) {
+  const auto wrong = [&]() {
+    refuse(
+        detail::format("device: {} is not a device that SYCL knows here; copy the array to the "
+                       "host first",
+                       text_of(d)));
+  };
+  if (d.type == device_type::oneapi) {
+    const std::vector<sycl::device>& all = root_devices();
+    if (d.id < 0 || static_cast<std::size_t>(d.id) >= all.size()) wrong();
+    return all[static_cast<std::size_t>(d.id)];
+  }
+  for (const sycl::device& device : root_devices()) {
+    const detail::dlpack_types& types = detail::backend_of(device).dlpack;
+    if (types.device == device_type::oneapi) continue;
+    // Memory of the host has no number; the first device of the backend reaches it.
+    if (d.type == types.host) return device;
+    if (d.type != types.device && d.type != types.shared) continue;
+    if (d.id == static_cast<std::int32_t>(native_handle(device))) return device;
+  }
+  wrong();
+  return {};
+}
+
+// --- out: what `__dlpack__` gives --------------------------------------------------------------
+
+/// What a capsule of ours holds: the struct that others read, and the array that it describes.
+/// Shape and strides are the array's own.
+template <class Managed>
+struct exported {
+  Managed managed{};
+  array elements;
+
+  static void drop(Managed* m) noexcept {
+    const std::unique_ptr<exported> self(static_cast<exported*>(m->context));
+    // Called from any thread, with the GIL or without.
+    if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) give_back(self->elements);
+  }
+};
+
+dlpack::tensor describe(const array& a, const dlpack::device& where) {
+  const any_view& v = a.elements();
+  dlpack::tensor t{};
+  t.data = v.size() > 0 ? v.data() : nullptr;
+  t.where = where;
+  t.rank = v.rank();
+  if (!dlpack::describe_type(v.dtype(), t.type)) {
+    refuse(
+        "dtype: records are not supported by DLPack; exchange them by "
+        "__sycl_usm_array_interface__, or view them as numbers");
+  }
+  // The protocol does not say const; consumers must not write them.
+  t.shape = const_cast<std::int64_t*>(v.layout().shape().data());
+  t.strides = const_cast<std::int64_t*>(v.layout().strides().data());
+  return t;
+}
+
+template <class Managed>
+std::unique_ptr<exported<Managed>> make_exported(array a, const dlpack::device& where,
+                                                 std::uint64_t flags) {
+  auto out = std::make_unique<exported<Managed>>();
+  out->elements = std::move(a);
+  Managed& m = out->managed;
+  m.elements = describe(out->elements, where);
+  m.context = out.get();
+  m.deleter = exported<Managed>::drop;
+  if constexpr (std::is_same_v<Managed, versioned_tensor>) {
+    m.version = dlpack::supported;
+    m.flags = flags | (out->elements.elements().read_only() ? dlpack::read_only_flag : 0);
+  }
+  return out;
+}
+
+template <class Managed>
+void end_capsule(PyObject* capsule) noexcept {
+  if (PyCapsule_IsValid(capsule, capsule_names<Managed>::fresh) == 0) return;  // consumed
+  auto* const m =
+      static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_names<Managed>::fresh));
+  if (m->deleter != nullptr) m->deleter(m);
+}
+
+template <class Managed>
+nb::object to_capsule(array a, const dlpack::device& where, std::uint64_t flags) {
+  auto out = make_exported<Managed>(std::move(a), where, flags);
+  PyObject* const capsule =
+      PyCapsule_New(&out->managed, capsule_names<Managed>::fresh, end_capsule<Managed>);
+  if (capsule == nullptr) throw nb::python_error();
+  static_cast<void>(out.release());
+  return nb::steal(capsule);
+}
+
+/// Waits for the commands of ours, as long as some run.
+void wait_for_own(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!keep) return;
+  const auto at_work = keep->try_own_work();
+  if (at_work && !*at_work) return;
+  const gil_released unlocked;
+  if (at_work || keep->has_own_work()) keep->wait();
+}
+
+/// `stream`: where the consumer submits next. A queue is made to wait, without the host. None, an
+/// integer and every other device get finished elements: SYCL cannot make a foreign stream wait.
+void order(const array& a, nb::handle stream, const dlpack::device& where) {
+  if (PyBool_Check(stream.ptr())) wrong_type("stream", stream, "None, an integer or a queue");
+  if (stream.is_none() || PyLong_Check(stream.ptr())) {
+    // -1 is "no order is needed". Defined for CUDA and ROCm only; others mean host memory by it.
+    const bool is_stream = where.type != device_type::oneapi && where.type != device_type::cpu;
+    if (is_stream && !stream.is_none() && PyLong_AsLongLong(stream.ptr()) == -1) {
+      PyErr_Clear();
+      return;
+    }
+    PyErr_Clear();
+    wait_for_own(a);
+    return;
+  }
+  const sycl::queue queue = to_queue(stream, "stream");
+  if (queue.get_context() != a.queue().get_context()) {
+    wait_for_own(a);
+    return;
+  }
+  const gil_released unlocked;
+  submission command(queue);
+  command.after(a);
+  if (!command.before().empty()) {
+    command.submit([](sycl::queue& q, const std::vector<sycl::event>& before) {
+      return q.ext_oneapi_submit_barrier(before);
+    });
+  }
+  if (a.keep_alive()) a.keep_alive()->exposed_on(queue);
+}
+
+std::optional<bool> read_copy(nb::handle copy) {
+  if (copy.is_none()) return {};
+  if (!PyBool_Check(copy.ptr())) wrong_type("copy", copy, "True, False or None");
+  return copy.ptr() == Py_True;
+}
+
+/// (major, minor), or (0, 0) for None: the consumer knows no versions.
+dlpack::version read_version(nb::handle version) {
+  if (version.is_none()) return {0, 0};
+  const extents pair = read_extents(version, "max_version", fault::version_unsupported);
+  if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0) {
+    wrong_type("max_version", version, "a tuple (major, minor)");
+  }
+  const auto clip = [](std::int64_t n) {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(n, 1 << 20));
+  };
+  return {clip(pair[0]), clip(pair[1])};
+}
+
+std::optional<dlpack::device> read_device(nb::handle device) {
+  if (device.is_none()) return {};
+  const extents pair = read_extents(device, "dl_device", fault::version_unsupported);
+  if (pair.size() != 2 || pair[0] != static_cast<std::int32_t>(pair[0]) ||
+      pair[1] != static_cast<std::int32_t>(pair[1])) {
+    wrong_type("dl_device", device, "a tuple (device type, device number)");
+  }
+  return dlpack::device{static_cast<device_type>(pair[0]), static_cast<std::int32_t>(pair[1])};
+}
+
+bool readable_by_host(usm_kind kind) noexcept { return kind != usm_kind::device; }
+
+array copy_in(const array& a, usm_kind kind) {
+  array out = allocate_array(
+      a.queue(), ordered_layout(a.elements().layout(), a.elements().dtype().itemsize(), 'K'),
+      a.elements().dtype(), kind);
+  const gil_released unlocked;
+  copy(out, a);
+  return out;
+}
+
+nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
+                     nb::handle dl_device, nb::handle copy_if) {
+  const dlpack::version wanted = read_version(max_version);
+  const std::optional<dlpack::device> asked = read_device(dl_device);
+  const std::optional<bool> copied = read_copy(copy_if);
+  const traced record(trace_action::exported, [&] {
+    return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
+  });
+
+  constexpr dlpack::device host{device_type::cpu, 0};
+  const bool to_host = asked && *asked == host;
+  const dlpack::device own = to_host ? host : device_of(a);
+  if (asked && *asked != own) {
+    refuse(detail::format(
+        "dl_device: {} is not where the array is; expected {}, or (1, 0) for the host",
+        text_of(*asked), text_of(own)));
+  }
+  array shared = a;
+  std::uint64_t flags = 0;
+  if (copied.value_or(to_host && !readable_by_host(a.kind()))) {
+    const bool kept = !to_host && a.kind() != usm_kind::unknown;
+    shared = copy_in(a, kept ? a.kind() : usm_kind::host);
+    flags = dlpack::copied_flag;
+  } else if (to_host && !readable_by_host(a.kind())) {
+    refuse("copy: the host cannot read device memory without a copy, but copy=False");
+  }
+  if (to_host) {
+    wait_for_own(shared);
+  } else {
+    order(shared, stream, own);
+  }
+  expose_to_others(shared);
+  if (wanted.major >= 1) return to_capsule<versioned_tensor>(std::move(shared), own, flags);
+  if (shared.elements().read_only()) {
+    refuse(
+        "max_version: read-only memory needs version (1, 0) or later of DLPack; pass "
+        "max_version=(1, 0), or a copy");
+  }
+  return to_capsule<managed_tensor>(std::move(shared), own, flags);
+}
+
+// --- in: what other libraries give
+// ----------------------------------------------------------------
+
+/// A tensor that was taken out of its capsule or came from C: its deleter is called exactly once,
+/// with the GIL, by the capsule that this makes.
+template <class Managed>
+class taken {
+ public:
+  explicit taken(Managed* m) noexcept : managed_(m) {}
+  taken(taken&& o) noexcept : managed_(std::exchange(o.managed_, nullptr)) {}
+  taken& operator=(taken&&) = delete;
+  ~taken() { end(managed_); }
+
+  Managed& operator*() const noexcept { return *managed_; }
+  Managed* operator->() const noexcept { return managed_; }
+
+  /// The object that ends it from now on.
+  nb::object as_object() && {
+    constexpr const char* name = "usmx.dlpack.owner";
+    PyObject* const owner = PyCapsule_New(managed_, name, [](PyObject* self) noexcept {
+      end(static_cast<Managed*>(PyCapsule_GetPointer(self, name)));
+    });
+    if (owner == nullptr) throw nb::python_error();
+    managed_ = nullptr;
+    return nb::steal(owner);
+  }
+
+ private:
+  static void end(Managed* m) noexcept {
+    if (m == nullptr || m->deleter == nullptr) return;
+    // A deleter may run Python, which must not meet an error that is on its way.
+    const nb::error_scope kept;
+    m->deleter(m);
+  }
+
+  Managed* managed_;
+};
+
+/// The array of a tensor. Host memory gives an array only where `request` and the device allow it.
+template <class Managed>
+std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
+                                   const import_request& request) {
+  bool read_only = false;
+  if constexpr (std::is_same_v<Managed, versioned_tensor>) {
+    if (managed->version.major != dlpack::supported.major) {
+      refuse(detail::format("version: {}.{} of DLPack is not supported; only 1 is",
+                            managed->version.major, managed->version.minor));
+    }
+    read_only = (managed->flags & dlpack::read_only_flag) != 0;
+  }
+  const dlpack::tensor& t = managed->elements;
+  traced record(trace_action::imported, [&] {
+    return trace_subject{.label = trace_text(Py_TYPE(producer.ptr())->tp_name)};
+  });
+  any_view v;
+  if (const fault code = dlpack::check(t, read_only, v); code != fault::none) {
+    throw interop_error(code, dlpack::describe(t, code));
+  }
+  record.at(v.first_byte());
+  const bool is_host = t.where.type == device_type::cpu;
+  const sycl::queue queue = is_host ? request.queue ? *request.queue : default_queue()
+                                    : default_queue(sycl_device(t.where));
+  if (is_host && !(request.host && reads_host_memory(queue.get_device()))) return {};
+  std::byte* const first = v.first_byte();
+  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
+  shared_owner keep = own_python(std::move(managed).as_object(), first, bytes);
+  return is_host ? array::over_host(std::move(v), queue, std::move(keep))
+                 : array::bind(std::move(v), queue, std::move(keep));
+}
+
+/// Takes the tensor out of a capsule, once. Invalid if it is not a capsule of this kind.
+template <class Managed>
+std::optional<taken<Managed>> take_from(nb::handle capsule) {
+  using names = capsule_names<Managed>;
+  if (PyCapsule_IsValid(capsule.ptr(), names::used) != 0) {
+    throw nb::value_error(
+        "capsule: was consumed already; call __dlpack__ again, a capsule serves one consumer");
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), names::fresh) == 0) return {};
+  auto* const m = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), names::fresh));
+  if (PyCapsule_SetName(capsule.ptr(), names::used) != 0) throw nb::python_error();
+  return taken<Managed>(m);
+}
+
+std::optional<array> import_capsule(nb::handle capsule, nb::handle producer,
+                                    const import_request& request) {
+  if (!PyCapsule_CheckExact(capsule.ptr())) {
+    wrong_type(attribute, capsule, "a capsule");
+  }
+  if (auto m = take_from<versioned_tensor>(capsule)) {
+    return import_tensor(std::move(*m), producer, request);
+  }
+  if (auto m = take_from<managed_tensor>(capsule)) {
+    return import_tensor(std::move(*m), producer, request);
+  }
+  const char* const name = PyCapsule_GetName(capsule.ptr());
+  PyErr_Clear();
+  throw nb::value_error(detail::format("capsule: its name is '{}'; expected 'dltensor' or "
+                                       "'dltensor_versioned'",
+                                       name == nullptr ? "" : name)
+                            .c_str());
+}
+
+/// (type, number) as the producer says it.
+dlpack::device ask_device(nb::handle obj) {
+  const nb::object pair = nb::getattr(obj, "__dlpack_device__")();
+  const std::optional<dlpack::device> d = read_device(pair);
+  if (!d) wrong_type("__dlpack_device__()", pair, "a tuple (device type, device number)");
+  return *d;
+}
+
+/// The consumer's stream, as the producer of such memory understands it.
+nb::object stream_for(const dlpack::device& d) {
+  if (d.type != device_type::cuda && d.type != device_type::cuda_managed &&
+      d.type != device_type::rocm) {
+    return nb::none();
+  }
+  return nb::int_(native_handle(default_queue(sycl_device(d))));
+}
+
+/// The capsule of a producer; of one older than version 1, which takes no arguments, without them.
+nb::object ask(nb::handle obj, const dlpack::device& where, const import_request& request) {
+  const nb::object call = nb::getattr(obj, attribute);
+  nb::dict named;
+  named["max_version"] = nb::make_tuple(dlpack::supported.major, dlpack::supported.minor);
+  if (nb::object stream = stream_for(where); !stream.is_none()) named["stream"] = stream;
+  if (request.copy) named["copy"] = *request.copy;
+  try {
+    return call(**named);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+  }
+  nb::dict old;
+  if (named.contains("stream")) old["stream"] = named["stream"];
+  return call(**old);
+}
+
+/// The table of C functions of the object's type; null if it has none of a version that we read.
+const dlpack::exchange_table* table_of(PyTypeObject* type) {
+  static PyObject* const name = PyUnicode_InternFromString(table_attribute);
+  PyObject* const capsule = _PyType_Lookup(type, name);
+  if (capsule == nullptr || PyCapsule_IsValid(capsule, table_name) == 0) return nullptr;
+  const auto* header =
+      static_cast<const dlpack::exchange_header*>(PyCapsule_GetPointer(capsule, table_name));
+  while (header != nullptr && header->version.major != dlpack::supported.major) {
+    header = header->previous;
+  }
+  return reinterpret_cast<const dlpack::exchange_table*>(header);
+}
+
+/// Whether the work of the producer on its current stream is done, or ordered before ours: a table
+/// gives elements without order.
+void wait_for_producer(const dlpack::exchange_table& table, const dlpack::device& d) {
+  if (d.type == device_type::cpu) return;
+  void* stream = nullptr;
+  if (table.current_stream == nullptr || table.current_stream(d.type, d.id, &stream) != 0) {
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    refuse(
+        "current_work_stream: is missing from the exchange table, and the memory is not the "
+        "host's");
+  }
+  if (d.type != device_type::oneapi || stream == nullptr) {
+    // A stream of CUDA or ROCm as an integer, which the driver can wait for.
+    const gil_released unlocked;
+    wait_for_native_stream(sycl_device(d), stream);
+    return;
+  }
+  // The stream of oneAPI is the address of a sycl::queue.
+  sycl::queue queue = *static_cast<sycl::queue*>(stream);
+  const gil_released unlocked;
+  wait(queue);
+}
+
+std::optional<array> import_by_table(const dlpack::exchange_table& table, nb::handle obj,
+                                     const import_request& request) {
+  versioned_tensor* out = nullptr;
+  if (table.from_object(obj.ptr(), &out) != 0) throw nb::python_error();
+  if (out == nullptr) refuse("managed_tensor_from_py_object_no_sync: gave no tensor");
+  taken<versioned_tensor> managed(out);
+  if (managed->version.major == dlpack::supported.major) {
+    wait_for_producer(table, managed->elements.where);
+  }
+  return import_tensor(std::move(managed), obj, request);
+}
+
+nb::object offer_dlpack(nb::handle obj) {
+  static PyObject* const name = PyUnicode_InternFromString(attribute);
+  if (PyType_Check(obj.ptr()) || _PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr) return {};
+  // What has a buffer is in host memory, and the buffer says more: NumPy's arrays.
+  if (PyObject_CheckBuffer(obj.ptr()) != 0) return {};
+  return nb::borrow(obj);
+}
+
+std::optional<array> import_dlpack(nb::handle obj, nb::object, const import_request& request) {
+  if (const dlpack::exchange_table* const table = table_of(Py_TYPE(obj.ptr()));
+      table != nullptr && table->from_object != nullptr && !request.copy) {
+    return import_by_table(*table, obj, request);
+  }
+  const dlpack::device where = ask_device(obj);
+  if (where.type == device_type::cpu && !request.host) return {};
+  return import_capsule(ask(obj, where, request), obj, request);
+}
+
+/// `from_dlpack`: shares what it can, and copies what the device cannot use unless it must not.
+nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
+  static PyObject* const name = PyUnicode_InternFromString(attribute);
+  import_request request;
+  request.copy = read_copy(copy_if);
+  request.host = true;
+  std::optional<sycl::queue> place;
+  if (!device.is_none()) request.queue = &place.emplace(to_place(nb::none(), device));
+  const nb::object none = nb::none();
+
+  if (array_of(x) != nullptr) return as_array(x, none, none, device, none, copy_if);
+  std::optional<array> a;
+  if (PyCapsule_CheckExact(x.ptr())) {
+    a = import_capsule(x, x, request);
+    if (!a) refuse("device: the device cannot use memory of the host; pass the array itself");
+  } else if (_PyType_Lookup(Py_TYPE(x.ptr()), name) == nullptr) {
+    wrong_type("x", x, "an object with __dlpack__, or a capsule of one");
+  } else {
+    a = import_dlpack(x, nb::borrow(x), request);
+  }
+  if (!a) return as_array(x, none, none, device, none, copy_if);
+  nb::object shared = wrap_array(std::move(*a));
+  if (device.is_none()) return shared;
+  return as_array(shared, none, none, device, none,
+                  request.copy == false ? nb::borrow(copy_if) : none);
+}
+
+// --- the table of C functions that our type offers ---------------------------------------------
+
+template <class Function>
+int guarded(Function function) noexcept {
+  try {
+    function();
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+const array& array_in(PyObject* object) {
+  if (const array* const a = array_of(object)) return *a;
+  if (const array* const a = memory_of(object)) return *a;
+  wrong_type("object", object, "usmx.ndarray or memory that was not freed");
+}
+
+/// The consumer works on `current_stream` of the device, so that queue is put behind ours.
+void put_before_current(const array& a) {
+  const sycl::queue& current = default_queue(a.queue().get_device());
+  if (current == a.queue()) {
+    expose(a);
+  } else {
+    order(a, nb::cast(current), {device_type::oneapi, 0});
+  }
+}
+
+int table_from_object(void* object, versioned_tensor** out) noexcept {
+  return guarded([&] {
+    const array& a = array_in(static_cast<PyObject*>(object));
+    auto made = make_exported<versioned_tensor>(a, device_of(a), 0);
+    put_before_current(a);
+    *out = &made.release()->managed;
+  });
+}
+
+int table_view_object(void* object, dlpack::tensor* out) noexcept {
+  return guarded([&] {
+    const array& a = array_in(static_cast<PyObject*>(object));
+    const dlpack::tensor t = describe(a, device_of(a));
+    put_before_current(a);
+    *out = t;
+  });
+}
+
+int table_to_object(versioned_tensor* elements, void** out) noexcept {
+  return guarded([&] {
+    taken<versioned_tensor> managed(elements);
+    import_request request;
+    request.host = true;
+    std::optional<array> a = import_tensor(std::move(managed), nb::none(), request);
+    if (!a) refuse("device: the default device cannot use memory of the host; copy it first");
+    *out = wrap_array(std::move(*a)).release().ptr();
+  });
+}
+
+int table_allocate(dlpack::tensor* prototype, versioned_tensor** out, void* error_context,
+                   void (*set_error)(void*, const char*, const char*)) noexcept {
+  // May be called without the GIL: errors go to the caller's function, not to Python.
+  try {
+    any_view like;
+    dlpack::tensor empty = *prototype;
+    empty.strides = nullptr;
+    empty.byte_offset = 0;
+    empty.data = reinterpret_cast<void*>(std::uintptr_t{1} << 12);  // not looked at
+    if (const fault code = dlpack::check(empty, false, like); code != fault::none) {
+      throw interop_error(code, dlpack::describe(empty, code));
+    }
+    const bool is_host = empty.where.type == device_type::cpu;
+    const sycl::queue queue = is_host ? default_queue() : default_queue(sycl_device(empty.where));
+    array made = array::empty(queue, like.layout().shape().span(), like.dtype(),
+                              is_host ? usm_kind::host : usm_kind::device);
+    if (made.keep_alive()) made.keep_alive()->exposed_on(queue);
+    *out = &make_exported<versioned_tensor>(std::move(made), empty.where, 0).release()->managed;
+    return 0;
+  } catch (const std::bad_alloc& e) {
+    set_error(error_context, "MemoryError", e.what());
+  } catch (const std::exception& e) {
+    set_error(error_context, "ValueError", e.what());
+  }
+  return -1;
+}
+
+int table_current_stream(device_type type, std::int32_t id, void** out) noexcept {
+  return guarded([&] {
+    *out = nullptr;
+    if (type == device_type::cpu) return;
+    const sycl::queue& queue = default_queue(sycl_device({type, id}));
+    *out = type == device_type::oneapi ? const_cast<sycl::queue*>(&queue)
+                                       : reinterpret_cast<void*>(native_handle(queue));
+  });
+}
+
+nb::object own_table() {
+  static dlpack::exchange_table table{
+      {dlpack::supported, nullptr},
+      table_allocate,
+      table_from_object,
+      table_to_object,
+      table_view_object,
+      table_current_stream,
+  };
+  PyObject* const capsule = PyCapsule_New(&table, table_name, nullptr);
+  if (capsule == nullptr) throw nb::python_error();
+  return nb::steal(capsule);
+}
+
+void bind_dlpack(nb::object type, array_access array_of) {
+  nb::setattr(type, attribute,
+              nb::cpp_function(
+                  [array_of](nb::handle self, nb::handle stream, nb::handle max_version,
+                             nb::handle dl_device, nb::handle copy_if) {
+                    const held_array held = array_of(self);
+                    return to_dlpack(*held.elements, stream, max_version, dl_device, copy_if);
+                  },
+                  nb::is_method(), nb::scope(type), nb::name(attribute), nb::kw_only(),
+                  nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+                  nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+                  nb::sig("def __dlpack__(self, *, stream: QueueLike | int = None, max_version: "
+                          "tuple[int, int] | None = None, dl_device: tuple[int, int] | None = "
+                          "None, copy: bool | None = None) -> CapsuleType"),
+                  "The elements as a DLPack capsule, for `from_dlpack` of other libraries.\n\n"
+                  "Parameters\n----------\n"
+                  "stream : Queue or int, optional\n    Where the consumer submits next. A queue "
+                  "waits for what was submitted on the\n    memory; for None or a number this "
+                  "call waits.\n"
+                  "max_version : tuple of int, optional\n    The newest version that the consumer "
+                  "reads; None asks for the form before 1.0.\n"
+                  "dl_device : tuple of int, optional\n    ``(1, 0)`` asks for host memory: "
+                  "without a copy unless it is device memory.\n"
+                  "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+                  "Raises\n------\n"
+                  "BufferError\n    DLPack cannot describe the memory as asked."));
+  nb::setattr(type, table_attribute, own_table());
+  nb::setattr(type, "__dlpack_device__",
+              nb::cpp_function(
+                  [array_of](nb::handle self) {
+                    const held_array held = array_of(self);
+                    const dlpack::device d = device_of(*held.elements);
+                    return nb::make_tuple(static_cast<std::int32_t>(d.type), d.id);
+                  },
+                  nb::is_method(), nb::scope(type), nb::name("__dlpack_device__"),
+                  nb::sig("def __dlpack_device__(self) -> tuple[int, int]"),
+                  "The kind of device in DLPack's numbers (14: oneAPI), and its number."));
+}
+
+}  // namespace
+
+void bind_from_dlpack(nb::module_& m) {
+  m.def("from_dlpack", from_dlpack, nb::arg("x").none(), nb::kw_only(),
+        nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
+        nb::sig("def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None, "
+                "copy: bool | None = None) -> ndarray"),
+        "An array of another library through DLPack, without a copy where the device can use its "
+        "memory.\n\n"
+        "Memory of the host is shared on devices whose kernels read it, as CPUs do: `usm_type` is "
+        "then\n'unknown'. On other devices it is copied into USM.\n\n"
+        "Parameters\n----------\n"
+        "x : object or capsule\n    An object with `__dlpack__` and `__dlpack_device__`.\n"
+        "device : str, Device or Queue, optional\n    Where the array is used; by default where it "
+        "is.\n"
+        "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+        "Returns\n-------\nndarray\n\n"
+        "Raises\n------\n"
+        "BufferError\n    The memory is on a device that SYCL does not know here.\n"
+        "InteropError\n    What `x` says about its memory is not valid.\n"
+        "ValueError\n    A copy is needed and ``copy=False``; a capsule that was consumed.");
+}
+
+extern const protocol dlpack_protocol = {attribute, offer_dlpack, import_dlpack, bind_dlpack};
+
+}  // namespace usmx::python

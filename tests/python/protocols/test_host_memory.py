@@ -1,0 +1,158 @@
+# Memory of the host on a device whose kernels read it: taken without a copy where that was asked
+# for, kept alive, and a view of USM is that USM again.
+# SPDX-License-Identifier: Apache-2.0
+import array as std_array
+import gc
+import mmap
+import weakref
+
+import numpy as np
+import pytest
+
+import usmx
+import usmx.memory as um
+
+DOUBLE = usmx.RawKernel("USMX_KERNEL(1) f(int* x) { x[usmx::global_id()] *= 2; }", "f")
+
+
+def sources(tmp_path):
+    numbers = np.arange(16, dtype="int32")
+    file = tmp_path / "numbers"
+    file.write_bytes(numbers.tobytes())
+    with file.open("r+b") as opened:
+        mapped = mmap.mmap(opened.fileno(), 0)
+    return {
+        "NumPy": numbers,
+        "bytearray": bytearray(numbers.tobytes()),
+        "array.array": std_array.array("i", range(16)),
+        "memoryview": memoryview(numbers.copy())[4:],
+        "mmap": mapped,
+        "strided": np.arange(32, dtype="int32")[::2],
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["NumPy", "bytearray", "array.array", "memoryview", "mmap", "strided"]
+)
+def test_host_memory_is_shared_where_a_copy_is_forbidden(name, tmp_path):
+    source = sources(tmp_path)[name]
+    seen = np.asarray(source) if name != "mmap" else np.frombuffer(source, "u1")
+    with usmx.trace() as record:
+        x = usmx.asarray(source, copy=False)
+    assert not record.copies
+    assert x.usm_type == "unknown"
+    assert x.pointer == seen.__array_interface__["data"][0]
+    assert x.dtype == seen.dtype
+    assert x.shape == seen.shape
+    before = seen.copy()
+
+    usmx.ElementwiseKernel("T a", "T b", "b = a + a")(x, x)
+    x.queue.wait()
+    assert seen.tolist() == (before + before).tolist()
+
+
+def test_read_only_memory_stays_read_only():
+    source = np.arange(4.0)
+    source.flags.writeable = False
+    x = usmx.asarray(source, copy=False)
+    assert not x.flags.writeable
+    y = usmx.asarray(memoryview(b"12345678").cast("i"), copy=False)
+    assert not y.flags.writeable
+
+
+def test_the_source_lives_as_long_as_the_array():
+    source = np.arange(1000.0)
+    gone = weakref.ref(source)
+    x = usmx.asarray(source, copy=False)
+    y = x[10:]
+    del source, x
+    gc.collect()
+    assert gone() is not None
+    assert y.to_numpy()[0] == 10
+    del y
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_buffer_cannot_be_resized_while_it_is_shared():
+    source = bytearray(64)
+    x = usmx.asarray(source, copy=False)
+    with pytest.raises(BufferError):
+        source.extend(b"x")
+    del x
+    gc.collect()
+    source.extend(b"x")
+
+
+@pytest.mark.parametrize("kind", ["shared", "host"])
+def test_a_view_of_usm_is_that_usm_again(kind):
+    x = usmx.asarray(np.arange(24, dtype="int32").reshape(4, 6), usm_type=kind)
+    for view in (np.asarray(x), np.asarray(x)[1:, ::2], memoryview(x), np.asarray(x).T, x.usm_data):
+        for copy in (None, False):
+            y = usmx.asarray(view, copy=copy)
+            assert y.usm_type == kind
+            assert y.pointer == np.asarray(view).__array_interface__["data"][0]
+            assert y.shape == np.asarray(view).shape
+            assert y.queue == x.queue
+
+
+def test_kernels_take_a_numpy_view_of_usm_as_that_usm():
+    x = usmx.asarray(np.arange(8, dtype="int32"), usm_type="shared")
+    DOUBLE[8](np.asarray(x)).wait()
+    assert x.to_numpy().tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+def test_a_view_of_usm_keeps_its_order():
+    x = usmx.zeros(1 << 20, "int32", usm_type="shared")
+    view = np.asarray(x)
+    for _ in range(10):
+        DOUBLE[x.size](x)
+        y = usmx.asarray(view)
+        usmx.ElementwiseKernel("T a", "T b", "b = a + 1")(y, y)
+    assert (x.to_numpy() == 2**10 - 1).all()
+
+
+def test_usm_of_another_library_that_has_a_buffer_is_usm():
+    import dpctl.memory
+
+    theirs = dpctl.memory.MemoryUSMShared(64)
+    x = usmx.asarray(memoryview(theirs), copy=False)
+    assert x.usm_type == "shared"
+    assert x.pointer == theirs._pointer
+
+
+@pytest.mark.parametrize(
+    "source",
+    [np.arange(4, dtype=">i4"), np.zeros(3, "M8[s]"), [1, 2, 3], 5, np.array(["a"])],
+    ids=["byte-swapped", "dates", "list", "number", "text"],
+)
+def test_what_cannot_be_used_in_place_is_refused(source):
+    with pytest.raises((ValueError, TypeError)):
+        usmx.asarray(source, copy=False)
+
+
+def test_copies_remain_the_default():
+    source = np.arange(4.0)
+    x = usmx.asarray(source)
+    assert x.usm_type == "device"
+    assert x.pointer != source.ctypes.data
+
+
+def test_host_memory_behaves_as_an_array():
+    source = np.arange(12.0).reshape(3, 4)
+    x = usmx.asarray(source, copy=False)
+    assert np.array_equal(x.to_numpy(), source)
+    assert np.array_equal(np.asarray(x), source)
+    assert np.asarray(x).__array_interface__["data"][0] == source.ctypes.data
+    x[0, 0] = 7
+    assert source[0, 0] == 7
+    usmx.copy(x, usmx.ones((3, 4)))
+    assert source.sum() == 12
+    usmx.fill(x, 2)
+    assert source.sum() == 24
+    y = x.copy(usm_type="device")
+    assert y.usm_type == "device"
+    assert y.to_numpy().sum() == 24
+    assert "usm_type='unknown'" in repr(x)
+    assert x.T.copy().to_numpy().tolist() == source.T.tolist()
+    assert um.MemoryUSMDevice(x, copy=True).nbytes == source.nbytes
