@@ -337,8 +337,9 @@ nb::object offer_buffer(nb::handle obj) {
                                                                                 : nb::object();
 }
 
-/// The object of ours whose memory a buffer shows, behind views of Python and NumPy.
-std::optional<array> lender_behind(PyObject* view) {
+/// The object of ours whose memory a buffer shows, behind views of Python and NumPy. Where NumPy
+/// got the elements from a capsule, which does not say whose they are, `in_capsule` is set.
+std::optional<array> lender_behind(PyObject* view, bool& in_capsule) {
   static PyObject* const base = PyUnicode_InternFromString("base");
   nb::object at = nb::borrow(view);
   for (int step = 0; step < 16 && at.is_valid() && !at.is_none(); ++step) {
@@ -350,6 +351,7 @@ std::optional<array> lender_behind(PyObject* view) {
       at = nb::steal(PyObject_GetAttr(at.ptr(), base));
       if (!at.is_valid()) throw nb::python_error();
     } else {
+      in_capsule = PyCapsule_CheckExact(at.ptr());
       return {};
     }
   }
@@ -363,8 +365,9 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
     PyErr_Clear();
     return {};
   }
-  const std::optional<array> lender = lender_behind(view.ptr());
-  if (!lender && !request.host) return {};
+  bool in_capsule = false;
+  const std::optional<array> lender = lender_behind(view.ptr(), in_capsule);
+  if (!lender && !in_capsule && !request.host) return {};
   const Py_buffer& b = *PyMemoryView_GET_BUFFER(view.ptr());
   const std::optional<buffer_element> element = element_in(b);
   layout where;
@@ -385,15 +388,14 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   traced record(trace_action::imported,
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
   const sycl::queue& queue = request.queue != nullptr ? *request.queue : default_queue();
-  if (!reads_host_memory(queue.get_device())) return {};
   std::byte* const first = v.first_byte();
+  // USM of another library that has a buffer is what it is.
+  const bool is_usm = v.size() > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown;
+  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(view), first, bytes);
-  // USM of another library that has a buffer is what it is.
-  if (v.size() > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown) {
-    return array::bind(std::move(v), queue, std::move(keep));
-  }
+  if (is_usm) return array::bind(std::move(v), queue, std::move(keep));
   return array::over_host(std::move(v), queue, std::move(keep));
 }
 

@@ -359,6 +359,10 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
   std::byte* const first = v.first_byte();
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(managed).as_object(), first, bytes);
+  // The host's view of USM is that USM.
+  if (is_host && bytes > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown) {
+    return array::bind(std::move(v), queue, std::move(keep));
+  }
   return is_host ? array::over_host(std::move(v), queue, std::move(keep))
                  : array::bind(std::move(v), queue, std::move(keep));
 }

@@ -96,6 +96,17 @@ def test_a_view_of_usm_is_that_usm_again(kind):
             assert y.queue == x.queue
 
 
+def test_what_numpy_got_through_dlpack_is_that_usm_again():
+    x = usmx.asarray(np.arange(6, dtype="int32"), usm_type="shared")
+    seen = np.from_dlpack(x, device="cpu")[1:]
+    for y in (usmx.asarray(seen), usmx.asarray(seen, copy=False), usmx.from_dlpack(seen)):
+        assert y.usm_type == "shared"
+        assert y.pointer == x.pointer + 4
+    # Host memory that came through a capsule is still copied by default.
+    theirs = np.from_dlpack(np.arange(3))
+    assert usmx.asarray(theirs).usm_type == "device"
+
+
 def test_kernels_take_a_numpy_view_of_usm_as_that_usm():
     x = usmx.asarray(np.arange(8, dtype="int32"), usm_type="shared")
     DOUBLE[8](np.asarray(x)).wait()
