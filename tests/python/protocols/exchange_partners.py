@@ -1,5 +1,5 @@
-# Who gives memory and who takes it: every library that speaks the protocol, each in one entry, and
-# the layouts that travel between them. A new producer or consumer is one more entry.
+# Who gives memory and who takes it: every library that speaks the protocol, each in one entry. A
+# new producer or consumer is one more entry; their layouts are in layouts.py.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
@@ -12,62 +12,13 @@ import dpctl.memory as dpctl_memory
 import dpnp
 import dpnp.tensor as dpt
 import numpy as np
+from layouts import Layout
 
 import usmx
 import usmx.memory
 
 ATTRIBUTE = "__sycl_usm_array_interface__"
-KINDS = ("device", "shared", "host")
-DTYPES = tuple("?bBhHiIlLefdFD")
 ELEMENTS = 360
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where elements lie in a block, in elements."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...] | None = None
-    offset: int = 0
-
-    def of(self, flat: np.ndarray) -> np.ndarray:
-        """The same elements of a NumPy array: what every library has to see."""
-        strides = self.strides
-        if strides is not None:
-            strides = tuple(s * flat.itemsize for s in strides)
-        return np.lib.stride_tricks.as_strided(flat[self.offset :], self.shape, strides)
-
-    @property
-    def empty(self) -> bool:
-        return 0 in self.shape
-
-    @property
-    def negative(self) -> bool:
-        """Whether an element lies below the one with all indices zero."""
-        axes = zip(self.shape, self.strides or self.shape, strict=True)
-        return any(stride < 0 and length > 1 for length, stride in axes)
-
-
-LAYOUTS = {
-    "contiguous": Layout((4, 6)),
-    "one element": Layout((1,)),
-    "scalar": Layout(()),
-    "scalar at an offset": Layout((), (), 7),
-    "offset": Layout((3, 5), None, 11),
-    "strided": Layout((5,), (3,)),
-    "strided at an offset": Layout((3, 4), (50, 7), 2),
-    "transposed": Layout((6, 4), (1, 6)),
-    "Fortran order at an offset": Layout((2, 3, 4), (1, 2, 6), 5),
-    "reversed": Layout((8,), (-1,), 7),
-    "reversed in part": Layout((3, 4), (10, -2), 30),
-    "reversed in all axes": Layout((2, 3, 4), (-12, -4, -1), 100),
-    "repeated": Layout((3, 4), (0, 1)),
-    "repeated scalar": Layout((2, 2), (0, 0), 9),
-    "empty": Layout((0,)),
-    "empty among others": Layout((3, 0, 2)),
-    "axes of length one": Layout((1, 5, 1), (999, 2, -7), 4),
-    "seven axes": Layout((2, 1, 2, 2, 1, 2, 3), (48, 1, 24, 12, 1, 6, 2)),
-}
 
 
 class Described:

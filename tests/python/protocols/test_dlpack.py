@@ -12,6 +12,7 @@ import exchange_partners as partners
 import numpy as np
 import pytest
 from dlpack_structs import COPIED, CPU, ONEAPI, READ_ONLY, Crafted, Legacy, Table, Tensor, Versioned
+from layouts import KINDS, LAYOUTS
 
 import usmx
 import usmx.memory as um
@@ -38,7 +39,7 @@ def elements_of(memory, tensor, dtype):
 # --- out ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", partners.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_array_says_that_it_is_on_its_device_of_oneapi(kind):
     assert usmx.zeros(3, usm_type=kind).__dlpack_device__() == (ONEAPI, 0)
     assert um.MemoryUSMShared(16).__dlpack_device__() == (ONEAPI, 0)
@@ -57,10 +58,10 @@ def test_the_consumer_gets_the_form_it_reads(max_version):
         assert managed.flags == 0
 
 
-@pytest.mark.parametrize("name", partners.LAYOUTS)
+@pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_consumer_in_c_sees_the_same_elements(name, dtype):
-    layout = partners.LAYOUTS[name]
+    layout = LAYOUTS[name]
     block = usmx.asarray(np.arange(partners.ELEMENTS).astype(dtype), usm_type="shared")
     x = usmx.ndarray(layout.shape, dtype, block, layout.strides, layout.offset)
     capsule = x.__dlpack__(max_version=(1, 0))
@@ -207,7 +208,7 @@ def test_a_view_of_another_library_keeps_the_memory():
 
 
 def test_dpnp_comes_in_without_a_copy():
-    for kind in partners.KINDS:
+    for kind in KINDS:
         theirs = dpt.asarray(np.arange(6, dtype="f4"), usm_type=kind)
         x = usmx.from_dlpack(theirs)
         assert x.pointer == theirs._pointer

@@ -10,11 +10,12 @@ import pytest
 
 PRELUDE = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = {folders!r}
 import usmx, usmx.counters
 usmx.counters.enable()
 import dpctl.memory, dpnp, dpnp.tensor as dpt, usmx.memory, numpy as np
 import exchange_partners as partners
+from layouts import LAYOUTS, Layout
 
 def watched(hand_over):
     # Calls of the runtime by all libraries, and operations of usmx.
@@ -36,7 +37,7 @@ def loud(what, hand_over):
 
 kind = {kind!r}
 pairs = 0
-layouts = {{**partners.LAYOUTS, "all": partners.Layout((partners.ELEMENTS,))}}
+layouts = {{**LAYOUTS, "all": Layout((partners.ELEMENTS,))}}
 """
 
 INTO_USMX = """
@@ -61,7 +62,7 @@ takers = {
     "dpnp": lambda o: dpnp.asarray(dpt.asarray(o)),
 }
 for dtype in (np.dtype("u1"), np.dtype("f4"), np.dtype("D")):
-    for where, layout in partners.LAYOUTS.items():
+    for where, layout in LAYOUTS.items():
         block = partners.Block(usmx.memory, kind, dtype)
         a = partners.PRODUCERS["usmx.ndarray"].make(block, layout)
         for name, take in takers.items():
@@ -78,9 +79,10 @@ print(pairs)
 
 
 def run(program, kind):
-    folder = str(Path(__file__).parent)
+    here = Path(__file__).parent
+    folders = [str(here), str(here.parent)]
     result = subprocess.run(
-        [sys.executable, "-c", PRELUDE.format(folder=folder, kind=kind) + program],
+        [sys.executable, "-c", PRELUDE.format(folders=folders, kind=kind) + program],
         capture_output=True,
         text=True,
         timeout=300,

@@ -16,8 +16,9 @@ import exchange_partners as partners
 import numpy as np
 import psutil
 import pytest
-from exchange_partners import ATTRIBUTE, Block, Layout
+from exchange_partners import ATTRIBUTE, Block
 from gate import collect_all
+from layouts import Layout
 
 import usmx
 import usmx.memory

@@ -12,7 +12,8 @@ import dpctl.memory
 import exchange_partners as partners
 import numpy as np
 import pytest
-from exchange_partners import ATTRIBUTE, KINDS, LAYOUTS, Block, Layout, described
+from exchange_partners import ATTRIBUTE, Block, described
+from layouts import KINDS, LAYOUTS, Layout
 
 import usmx
 import usmx.memory

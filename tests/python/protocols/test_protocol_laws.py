@@ -14,15 +14,12 @@ import pytest
 from exchange_partners import (
     ATTRIBUTE,
     CONSUMERS,
-    DTYPES,
-    KINDS,
-    LAYOUTS,
     PRODUCERS,
     Block,
-    Layout,
     block_of,
     described,
 )
+from layouts import DTYPES, KINDS, LAYOUTS, Layout
 
 import usmx
 import usmx.memory

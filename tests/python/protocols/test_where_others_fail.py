@@ -10,7 +10,8 @@ import bad_memory  # noqa: F401
 import numpy as np
 import pytest
 from bad_descriptions import CASES, MISSING, Ground, Producer
-from exchange_partners import LAYOUTS, Block, Described, described
+from exchange_partners import Block, Described, described
+from layouts import LAYOUTS
 
 import usmx
 import usmx.memory
