@@ -73,7 +73,7 @@ test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and Undefined
 test-asan-python: $(STAMPS)/build $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
 	cmake --build --preset asan
-	PYTHONPATH=build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
 
 test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan

@@ -149,6 +149,11 @@ sycl::event fill_async(const sycl::queue& queue, const array& dst, const void* e
                        std::span<const sycl::event> depends) {
   const any_view& to = dst.elements();
   fill_source source(queue, dst, element);
+  if (to.size() == 0) {
+    command_chain order(queue, false);
+    order.after(depends);
+    return order.end();
+  }
   traced record(trace_action::fill, [&] { return subject(queue, to); });
   if (host_accessible(to.kind()) && detail::is_quick(queue, to.nbytes(), depends) &&
       is_ready(dst)) {
@@ -157,7 +162,6 @@ sycl::event fill_async(const sycl::queue& queue, const array& dst, const void* e
   }
   command_chain commands(queue, false, &record);
   commands.after(depends);
-  if (to.size() == 0) return commands.end();
   return run(commands, [&](command_chain& c) { submit_fill(c, dst, source.element.data()); });
 }
 

@@ -23,6 +23,7 @@ import usmx
 POOLED = "is about pools, which are turned off on the simulated device"
 
 EXCLUDED = {
+    "test_dpnp_computes.py": "dpnp computes by host functions of MKL, also on device memory",
     "refusing_ten_thousand_times": (
         "counts host memory, as in the ordinary run; here each repetition maps pages for ever"
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_scan import BEFORE, LARGEST, MAPS, SUMS, TYPES, numbers
+from test_scan import BEFORE, LARGEST, MAPS, SUMS
 
 import usmx
 from usmx import _usmx
@@ -13,6 +13,20 @@ from usmx import _usmx
 ONE_LAUNCH = "expression::scan::once<"
 # A tile has 4096 float32 elements, and a window 128 tiles.
 LONG = 1_234_567
+TYPES = [
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+
+
+def numbers(dtype, shape):
+    """Small numbers, of which sums are exact."""
+    values = np.random.default_rng(0).integers(0, 3, size=shape)
+    return (values * (1 + 1j) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 @pytest.fixture(autouse=True)

@@ -146,7 +146,6 @@ def reduction(
 WAITS = "waits for its commands; the asynchronous row submits the same"
 ALLOCATES = "writes no given output; the row 'copy' does"
 OTHER_TYPE = "its output has a type of its own"
-TRACED = "a trace lists a fill of no bytes, which submits no more than the order of its event"
 BYTES = "sets bytes, not elements"
 
 
@@ -211,13 +210,12 @@ OPERATIONS: dict[str, Operation] = {
     "fill_async": fill(
         lambda out: usmx.fill_async(out, 6),
         lambda x: np.full(x.shape, 6, x.dtype),
-        empty=TRACED,
     ),
     "memset": fill(
         lambda out: usmx.memset(out, 1), lambda x: bytes_of(x, 1), order=WAITS, cast=BYTES
     ),
     "memset_async": fill(
-        lambda out: usmx.memset_async(out, 1), lambda x: bytes_of(x, 1), cast=BYTES, empty=TRACED
+        lambda out: usmx.memset_async(out, 1), lambda x: bytes_of(x, 1), cast=BYTES
     ),
     "elementwise": Operation(
         lambda out, x, y: ADD(x, y, out=out), ADD, np.add, "output 'z' .*", inputs=2
