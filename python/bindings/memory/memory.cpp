@@ -176,6 +176,15 @@ void wait_for_work(const array& a) {
   keep->wait();
 }
 
+void wait_for_own_work(const array& a) {
+  const shared_owner keep = a.keep_alive();
+  if (!keep) return;
+  const auto at_work = keep->try_own_work();
+  if (!at_work.value_or(true)) return;
+  const gil_released released;
+  if (at_work || keep->has_own_work()) keep->wait();
+}
+
 void expose(const array& a, const sycl::queue& queue) {
   const shared_owner keep = a.keep_alive();
   if (!keep || keep->try_exposed_on(queue)) return;

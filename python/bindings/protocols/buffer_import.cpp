@@ -389,14 +389,13 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
   const sycl::queue& queue = request.queue != nullptr ? *request.queue : default_queue();
   std::byte* const first = v.first_byte();
-  // USM of another library that has a buffer is what it is.
-  const bool is_usm = v.size() > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown;
+  const bool is_usm = shows_usm(v, queue);
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(view), first, bytes);
-  if (is_usm) return array::bind(std::move(v), queue, std::move(keep));
-  return array::over_host(std::move(v), queue, std::move(keep));
+  return is_usm ? array::bind(std::move(v), queue, std::move(keep))
+                : array::over_host(std::move(v), queue, std::move(keep));
 }
 
 }  // namespace

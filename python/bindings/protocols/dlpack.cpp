@@ -13,6 +13,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/backend.hpp"
+#include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
@@ -171,16 +172,6 @@ nb::object to_capsule(array a, const dlpack::device& where, std::uint64_t flags)
   return nb::steal(capsule);
 }
 
-/// Waits for the commands of ours, as long as some run.
-void wait_for_own(const array& a) {
-  const shared_owner keep = a.keep_alive();
-  if (!keep) return;
-  const auto at_work = keep->try_own_work();
-  if (at_work && !*at_work) return;
-  const gil_released unlocked;
-  if (at_work || keep->has_own_work()) keep->wait();
-}
-
 /// `stream`: where the consumer submits next. A queue is made to wait, without the host. None, an
 /// integer and every other device get finished elements: SYCL cannot make a foreign stream wait.
 void order(const array& a, nb::handle stream, const dlpack::device& where) {
@@ -193,12 +184,12 @@ void order(const array& a, nb::handle stream, const dlpack::device& where) {
       return;
     }
     PyErr_Clear();
-    wait_for_own(a);
+    wait_for_own_work(a);
     return;
   }
   const sycl::queue queue = to_queue(stream, "stream");
   if (queue.get_context() != a.queue().get_context()) {
-    wait_for_own(a);
+    wait_for_own_work(a);
     return;
   }
   const gil_released unlocked;
@@ -241,8 +232,6 @@ std::optional<dlpack::device> read_device(nb::handle device) {
   return dlpack::device{static_cast<device_type>(pair[0]), static_cast<std::int32_t>(pair[1])};
 }
 
-bool readable_by_host(usm_kind kind) noexcept { return kind != usm_kind::device; }
-
 array copy_in(const array& a, usm_kind kind) {
   array out = allocate_array(
       a.queue(), ordered_layout(a.elements().layout(), a.elements().dtype().itemsize(), 'K'),
@@ -271,15 +260,15 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
   }
   array shared = a;
   std::uint64_t flags = 0;
-  if (copied.value_or(to_host && !readable_by_host(a.kind()))) {
+  if (copied.value_or(to_host && !host_accessible(a.kind()))) {
     const bool kept = !to_host && a.kind() != usm_kind::unknown;
     shared = copy_in(a, kept ? a.kind() : usm_kind::host);
     flags = dlpack::copied_flag;
-  } else if (to_host && !readable_by_host(a.kind())) {
+  } else if (to_host && !host_accessible(a.kind())) {
     refuse("copy: the host cannot read device memory without a copy, but copy=False");
   }
   if (to_host) {
-    wait_for_own(shared);
+    wait_for_work(shared);  // the host looks next
   } else {
     order(shared, stream, own);
   }
@@ -355,16 +344,13 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
   const bool is_host = t.where.type == device_type::cpu;
   const sycl::queue queue = is_host ? request.queue ? *request.queue : default_queue()
                                     : default_queue(sycl_device(t.where));
-  if (is_host && !(request.host && reads_host_memory(queue.get_device()))) return {};
+  const bool is_usm = !is_host || shows_usm(v, queue);
+  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   std::byte* const first = v.first_byte();
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(managed).as_object(), first, bytes);
-  // The host's view of USM is that USM.
-  if (is_host && bytes > 0 && kind_of(first, queue.get_context()) != usm_kind::unknown) {
-    return array::bind(std::move(v), queue, std::move(keep));
-  }
-  return is_host ? array::over_host(std::move(v), queue, std::move(keep))
-                 : array::bind(std::move(v), queue, std::move(keep));
+  return is_usm ? array::bind(std::move(v), queue, std::move(keep))
+                : array::over_host(std::move(v), queue, std::move(keep));
 }
 
 /// Takes the tensor out of a capsule, once. Invalid if it is not a capsule of this kind.
@@ -372,7 +358,7 @@ template <class Managed>
 std::optional<taken<Managed>> take_from(nb::handle capsule) {
   using names = capsule_names<Managed>;
   if (PyCapsule_IsValid(capsule.ptr(), names::used) != 0) {
-    throw nb::value_error(
+    throw value_error(
         "capsule: was consumed already; call __dlpack__ again, a capsule serves one consumer");
   }
   if (PyCapsule_IsValid(capsule.ptr(), names::fresh) == 0) return {};
@@ -394,10 +380,8 @@ std::optional<array> import_capsule(nb::handle capsule, nb::handle producer,
   }
   const char* const name = PyCapsule_GetName(capsule.ptr());
   PyErr_Clear();
-  throw nb::value_error(detail::format("capsule: its name is '{}'; expected 'dltensor' or "
-                                       "'dltensor_versioned'",
-                                       name == nullptr ? "" : name)
-                            .c_str());
+  throw value_error("capsule: its name is '{}'; expected 'dltensor' or 'dltensor_versioned'",
+                    name == nullptr ? "" : name);
 }
 
 /// (type, number) as the producer says it.

@@ -50,6 +50,10 @@ std::optional<array> import_array(nb::handle obj, const import_request& request)
 
 std::optional<array> import_array(nb::handle obj) { return import_array(obj, {}); }
 
+bool shows_usm(const any_view& v, const sycl::queue& queue) noexcept {
+  return v.size() > 0 && kind_of(v.first_byte(), queue.get_context()) != usm_kind::unknown;
+}
+
 void bind_exports(nb::object type, array_access array_of) {
   for (const protocol* const row : table) {
     if (row->bind != nullptr) row->bind(type, array_of);

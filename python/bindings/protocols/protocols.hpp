@@ -83,6 +83,9 @@ struct protocol {
 /// What the table's functions do with it: `import_array` of bindings.hpp is the first.
 std::optional<array> import_array(nb::handle obj, const import_request& request);
 void bind_exports(nb::object type, array_access array_of);
+/// Whether memory that a protocol describes as the host's is USM of the queue's context: another
+/// library's, or ours behind a view.
+bool shows_usm(const any_view& v, const sycl::queue& queue) noexcept;
 /// For messages: "an object with A, B or C", with all protocols by which memory comes in.
 const std::string& expected_protocols();
 

@@ -326,6 +326,10 @@ class recent_blanks {
   }
   /// The queue that others submit to where an array of `queue` is theirs to use.
   sycl::queue exposed_queue(const sycl::queue& queue) {
+    if (entry* const known = find(queue);
+        known != nullptr && (knows_dpctl_ || !dpctl_is_loaded())) {
+      return *known->exposed;
+    }
     std::optional<sycl::queue> other;
     get(queue, dtype(), other);
     return other.value_or(queue);
@@ -398,12 +402,7 @@ nb::dict export_suai(const array& a) {
   });
   // The protocol has no event: the consumer may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
-  if (const shared_owner keep = a.keep_alive()) {
-    if (const auto at_work = keep->try_own_work(); at_work.value_or(true)) {
-      const gil_released unlocked;
-      if (at_work || keep->has_own_work()) keep->wait();
-    }
-  }
+  wait_for_own_work(a);
 
   const any_view& v = a.elements();
   std::optional<sycl::queue> exposed;
