@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <sycl/aspects.hpp>
@@ -48,6 +49,7 @@ async_resource::~async_resource() {
 void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size_t alignment) {
   std::string cause;
   const auto attempt = [&]() -> void* {
+    const detail::inside_driver inside;
     try {
       return runtime::async_malloc(queue, detail::to_sycl(kind_), std::max<std::size_t>(bytes, 1));
     } catch (const sycl::exception& e) {
@@ -71,12 +73,16 @@ void* async_resource::ask(const sycl::queue& queue, std::size_t bytes, std::size
 
 void* async_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
   void* const p = ask(own_, bytes, alignment);
-  // The caller may use it on any queue.
-  wait(own_);
+  // The caller may use it on any queue. Not usmx::wait: a pool calls this with its lock held, which
+  // a fork takes after it has closed the gate of usmx::wait. Only allocations run on this queue.
+  const detail::inside_driver inside;
+  for (const sycl::event there = marker(own_); !is_done(there);) std::this_thread::yield();
   return p;
 }
 
 void async_resource::do_deallocate(void* p, std::size_t, std::size_t) noexcept {
+  if (detail::driver_is_lost()) return;  // the memory belongs to the parent process
+  const detail::inside_driver inside;
   try {
     runtime::async_free(own_, p);
   } catch (...) {  // the context is broken, and its memory went with it
@@ -95,6 +101,8 @@ void* async_resource::do_allocate_on(const sycl::queue& queue, std::size_t bytes
 
 bool async_resource::do_deallocate_on(const sycl::queue& queue, const sycl::event&, void* p,
                                       std::size_t, std::size_t) noexcept {
+  if (detail::driver_is_lost()) return true;
+  const detail::inside_driver inside;
   try {
     runtime::async_free(queue, p);
     return true;

@@ -9,6 +9,7 @@
 
 #include <sycl/properties/queue_properties.hpp>
 
+#include "core/fork_guard.hpp"
 #include "usmx/runtime.hpp"
 #include "usmx/wait.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 std::uint32_t name_of(const sycl::device& device) noexcept {
   struct table {
-    std::mutex mutex;
+    guarded_mutex mutex{guarded_mutex::rank::records};  // a child of fork names devices too
     std::unordered_map<sycl::device, std::uint32_t> names;
   };
   static auto& known = *new table;  // leaked: frees may be recorded after every static object
