@@ -34,6 +34,10 @@ class fork_guarded {
 };
 
 /// Registers and removes a guard. `guard` may throw std::bad_alloc.
+///
+/// An object that exists once and is guarded is made when the library is loaded (`at_load` below
+/// its definition). Made on first use, it would wait in `guard` for a fork of another thread, and
+/// in the child the static object would stay half made: its next use there would wait for ever.
 void guard(fork_guarded& g, fork_guarded::rank order);
 void unguard(const fork_guarded& g) noexcept;
 

@@ -165,6 +165,8 @@ class resource_cache final : public detail::fork_guarded {
   }
 };
 
+const auto& at_load = resource_cache::instance();  // see guard() in fork_guard.hpp
+
 bool pooling_is_on() {
   const char* const chosen = std::getenv("USMX_POOL");
   if (chosen == nullptr || *chosen == '\0') return true;

@@ -53,6 +53,8 @@ class room_list {
   std::vector<entry> rooms_;
 };
 
+const auto& at_load = room_list::instance();  // see guard() in fork_guard.hpp
+
 }  // namespace
 
 void open_room(const std::shared_ptr<queue_room>& room) { room_list::instance().open(room); }

@@ -211,6 +211,8 @@ class retire_list final : public fork_guarded {
   owner_chain list_;
 };
 
+static const auto& at_load = retire_list::instance();  // see guard() in fork_guard.hpp
+
 void retire(owner* last) noexcept { retire_list::instance().retire(last); }
 bool has_retired() noexcept { return retire_list::instance().has_waiting(); }
 std::size_t sweep_retired(std::size_t most) noexcept { return retire_list::instance().sweep(most); }

@@ -58,6 +58,8 @@ registry& all() {
   return only;
 }
 
+const auto& at_load = all();  // see guard() in fork_guard.hpp
+
 }  // namespace
 
 void add_divided(const sycl::context& context, const std::byte* base, std::size_t bytes,

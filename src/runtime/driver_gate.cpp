@@ -50,7 +50,10 @@ struct known_queue {
 };
 
 std::atomic<int> users = 0;  // threads that have been in the driver and are alive
+std::atomic<bool> was_used = false;
 std::atomic<bool> lost = false;
+/// In a child of a process that had used the driver, whose worker threads do not exist here.
+std::atomic<bool> inherited = false;
 
 /// What one thread does in the driver.
 struct thread_state {
@@ -63,6 +66,7 @@ struct thread_state {
     if (is_user || ended) return;
     is_user = true;
     users.fetch_add(1, std::memory_order_relaxed);
+    was_used.store(true, std::memory_order_relaxed);
   }
   ~thread_state() {
     if (is_user) users.fetch_sub(1, std::memory_order_relaxed);
@@ -175,6 +179,7 @@ class driver_gate final : public fork_guarded {
     if (is_for_commands_) queue_book::instance().unlock();
     if (in_child) {
       if (!was_empty_) lost.store(true);
+      if (was_used.load()) inherited.store(true);
       inside_.store(own_);
       users.store(here.is_user ? 1 : 0);
     }
@@ -199,6 +204,10 @@ driver_gate& allocator() {
   static auto& gate = *new driver_gate(fork_guarded::rank::driver);
   return gate;
 }
+
+const auto& book_at_load = queue_book::instance();  // see guard() in fork_guard.hpp
+const auto& commands_at_load = commands();
+const auto& allocator_at_load = allocator();
 
 }  // namespace
 
@@ -243,7 +252,8 @@ void end_beside_other_threads() noexcept {
   static_cast<void>(on_exit(
       [](int status, void*) {
         const int own = detail::here.is_user ? 1 : 0;
-        if (detail::users.load() <= own && !detail::driver_is_lost()) return;
+        // The driver would wait for its threads at its exit, which a child of fork does not have.
+        if (detail::users.load() <= own && !detail::inherited.load()) return;
         std::fflush(nullptr);
         _exit(status);
       },

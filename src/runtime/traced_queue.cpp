@@ -16,12 +16,15 @@
 namespace usmx::detail {
 namespace {
 
+struct device_names {
+  guarded_mutex mutex{guarded_mutex::rank::records};  // a child of fork names devices too
+  std::unordered_map<sycl::device, std::uint32_t> names;
+};
+
+// Leaked: frees may be recorded after every static object.
+device_names& known = *new device_names;
+
 std::uint32_t name_of(const sycl::device& device) noexcept {
-  struct table {
-    guarded_mutex mutex{guarded_mutex::rank::records};  // a child of fork names devices too
-    std::unordered_map<sycl::device, std::uint32_t> names;
-  };
-  static auto& known = *new table;  // leaked: frees may be recorded after every static object
   try {
     {
       const std::scoped_lock lock(known.mutex);

@@ -152,6 +152,9 @@ text_table& texts() {
   return table;
 }
 
+const auto& listeners_at_load = all_listeners();  // see guard() in fork_guard.hpp
+const auto& texts_at_load = texts();
+
 void publish(const trace_record& r, const trace_device_clock& clock) noexcept {
   listeners& all = all_listeners();
   const std::scoped_lock lock(all.mutex);

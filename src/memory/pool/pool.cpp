@@ -63,6 +63,8 @@ pool_list& all_pools() {
   return only;
 }
 
+const auto& at_load = all_pools();  // see guard() in fork_guard.hpp
+
 }  // namespace
 
 inline shard_lock pool_resource::parts::any_shard() noexcept {
