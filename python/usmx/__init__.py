@@ -55,6 +55,7 @@ from ._usmx import (
     memset,
     memset_async,
     ndarray,
+    numpy_memory,
     ones,
     ones_like,
     platforms,
@@ -98,10 +99,10 @@ __all__ = [
     "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async", "float16", "float32",
     "float64", "from_dlpack", "from_numpy", "full", "full_like", "fuse", "get_cmake_dir",
     "get_include", "int8", "int16", "int32", "int64", "kernel", "local", "mem_advise",
-    "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "ones", "ones_like",
-    "platforms", "prefetch", "prefetch_async", "private", "program_memory", "set_program_memory",
-    "simulate", "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "zeros",
-    "zeros_like",
+    "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones",
+    "ones_like", "platforms", "prefetch", "prefetch_async", "private", "program_memory",
+    "set_program_memory", "simulate", "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray",
+    "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
 

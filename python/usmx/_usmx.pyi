@@ -1592,6 +1592,37 @@ def trim() -> int:
         Bytes that went back. Pieces with a block alive in them stay.
     """
 
+class numpy_memory:
+    """
+    In a ``with`` block, NumPy allocates its arrays from the pools of usmx on this thread: they are USM.
+
+    ``asarray(a)`` of such an array is a view without a copy, on every device. Arrays may outlive
+    the block. Blocks may lie in each other: the innermost counts. NumPy knows nothing about commands:
+    wait for the queue before NumPy reads what a kernel writes.
+
+    Parameters
+    ----------
+    kind : {'shared', 'host'}
+        The kind of USM.
+    queue : Queue, Device, str or None
+        Where commands on the arrays run, unless another queue is named.
+
+    Raises
+    ------
+    ValueError
+        `kind` is 'device', which NumPy cannot read.
+    DeviceError
+        The device has no USM of that kind.
+    RuntimeError
+        The block is left on another thread than it was entered on.
+    """
+
+    def __init__(self, kind: UsmKind = 'shared', *, queue: QueueLike = None) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
 class dtype:
     """
     An element type: what `float32` is. Equal to every other spelling of itself.

@@ -19,6 +19,7 @@
 
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
+#include "memory/numpy_memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
@@ -567,6 +568,7 @@ void bind_resources(nb::module_& m) {
   bind_limits(m);
   bind_observers(m);
   bind_default_resources(m);
+  bind_numpy_memory(m);
 }
 
 }  // namespace usmx::python

@@ -13,6 +13,7 @@
 
 #include "core/format.hpp"
 #include "memory/memory.hpp"
+#include "memory/numpy_memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "usmx/dtype.hpp"
@@ -337,25 +338,40 @@ nb::object offer_buffer(nb::handle obj) {
                                                                                 : nb::object();
 }
 
-/// The object of ours whose memory a buffer shows, behind views of Python and NumPy. Where NumPy
-/// got the elements from a capsule, which does not say whose they are, `in_capsule` is set.
-std::optional<array> lender_behind(PyObject* view, bool& in_capsule) {
+/// What a buffer shows, behind views of Python and NumPy.
+struct buffer_source {
+  /// The object of ours whose memory it is.
+  std::optional<array> lender;
+  /// The queue of `usmx.numpy_memory`, where NumPy's own memory came from us.
+  std::optional<sycl::queue> home;
+  /// NumPy got the elements from a capsule, which does not say whose they are.
+  bool in_capsule = false;
+};
+
+buffer_source source_behind(PyObject* view) {
   static PyObject* const base = PyUnicode_InternFromString("base");
+  buffer_source found;
   nb::object at = nb::borrow(view);
   for (int step = 0; step < 16 && at.is_valid() && !at.is_none(); ++step) {
-    if (const array* const a = array_of(at)) return *a;
-    if (const array* const m = memory_of(at)) return *m;
-    if (PyMemoryView_Check(at.ptr())) {
+    if (const array* const a = array_of(at)) {
+      found.lender = *a;
+    } else if (const array* const m = memory_of(at)) {
+      found.lender = *m;
+    } else if (PyMemoryView_Check(at.ptr())) {
       at = nb::borrow(PyMemoryView_GET_BASE(at.ptr()));
+      continue;
     } else if (std::strcmp(Py_TYPE(at.ptr())->tp_name, "numpy.ndarray") == 0) {
+      found.home = queue_of_numpy_block(at.ptr());
+      if (found.home) return found;
       at = nb::steal(PyObject_GetAttr(at.ptr(), base));
       if (!at.is_valid()) throw nb::python_error();
+      continue;
     } else {
-      in_capsule = PyCapsule_CheckExact(at.ptr());
-      return {};
+      found.in_capsule = PyCapsule_CheckExact(at.ptr());
     }
+    return found;
   }
-  return {};
+  return found;
 }
 
 std::optional<array> import_buffer(nb::handle obj, nb::object, const import_request& request) {
@@ -365,9 +381,8 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
     PyErr_Clear();
     return {};
   }
-  bool in_capsule = false;
-  const std::optional<array> lender = lender_behind(view.ptr(), in_capsule);
-  if (!lender && !in_capsule && !request.host) return {};
+  const auto [lender, home, in_capsule] = source_behind(view.ptr());
+  if (!lender && !home && !in_capsule && !request.host) return {};
   const Py_buffer& b = *PyMemoryView_GET_BUFFER(view.ptr());
   const std::optional<buffer_element> element = element_in(b);
   layout where;
@@ -387,7 +402,11 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   }
   traced record(trace_action::imported,
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
-  const sycl::queue& queue = request.queue != nullptr ? *request.queue : default_queue();
+  const bool at_home =
+      home && (request.queue == nullptr || request.queue->get_context() != home->get_context());
+  const sycl::queue& queue = at_home                    ? *home
+                             : request.queue != nullptr ? *request.queue
+                                                        : default_queue();
   std::byte* const first = v.first_byte();
   const bool is_usm = shows_usm(v, queue);
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
