@@ -81,6 +81,10 @@ test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
 	  ctest --preset tsan --no-tests=error $(CTEST_ARGS)
 
+test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with each library of docs/interop.md, both ways
+	build/interop/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
+	build/interop/bin/python -m pytest tests/interop $(PYTEST_ARGS)
+
 bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who do the same; BENCH_ARGS="--json"
 	cmake --build $(BUILD) --target bench_pool bench_replay
 	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
@@ -139,6 +143,14 @@ $(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pypro
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 
+# Thirty libraries and what they need, several GB: not for each environment.
+build/interop/.stamp: pyproject.toml
+	@$(PYTHON) tools/check_machine.py
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/interop/bin/python -m pip install --quiet --group interop 'intel-sycl-rt>=2026.0,<2027' intel-opencl-rt rich
+	@touch $@
+
 # What everybody tests is the wheel, installed as users install it.
 $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	rm -rf build/wheel
@@ -147,4 +159,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan bench numba-dpex fuzz stubs lint format wheel clean
+.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz stubs lint format wheel clean

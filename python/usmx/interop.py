@@ -130,8 +130,8 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
     if device_type not in classes:
         raise ValueError(
             f"device_type: {device_type!r} is not supported; expected 'xpu' or 'cuda'. PyTorch has "
-            "no pluggable allocator for other devices; it shares memory of usmx by "
-            "torch.from_dlpack(x, device='cpu')"
+            "no pluggable allocator for other devices; on the CPU it shares memory of usmx by "
+            "torch.asarray(x)"
         )
     name = classes[device_type]
     module = getattr(torch, device_type, None)
