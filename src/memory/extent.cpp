@@ -2,6 +2,8 @@
 // them, through the libraries that the runtime has loaded already and without linking to any.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
+#include <span>
+#include <vector>
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -12,6 +14,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/block_registry.hpp"
 #include "runtime/cache.hpp"
+#include "runtime/cuda_driver.hpp"
 #include "runtime/drivers.hpp"
 #include "usmx/runtime.hpp"
 
@@ -109,59 +112,25 @@ extent level_zero_extent(const void* p, const sycl::context& context) {
 // --- CUDA
 // -----------------------------------------------------------------------------------------
 
-// The driver API's functions in use, declared by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
-struct cuda_driver {
-  int (*retain_primary)(CUcontext*, CUdevice) = detail::loaded_function<decltype(retain_primary)>(
-      detail::cuda_library, "cuDevicePrimaryCtxRetain");
-  int (*push)(CUcontext) = detail::loaded_function<decltype(push)>(detail::cuda_library,
-                                                                   "cuCtxPushCurrent_v2");
-  int (*pop)(CUcontext*) = detail::loaded_function<decltype(pop)>(detail::cuda_library,
-                                                                  "cuCtxPopCurrent_v2");
-  int (*range)(CUdeviceptr*, std::size_t*,
-               CUdeviceptr) = detail::loaded_function<decltype(range)>(detail::cuda_library,
-                                                                       "cuMemGetAddressRange_v2");
-  // For mappings that the program made itself; fails for all other memory.
-  int (*retain_mapping)(unsigned long long*, void*) =
-      detail::loaded_function<decltype(retain_mapping)>(detail::cuda_library,
-                                                        "cuMemRetainAllocationHandle");
-  int (*release_mapping)(unsigned long long) =
-      detail::loaded_function<decltype(release_mapping)>(detail::cuda_library, "cuMemRelease");
-  bool complete() const noexcept { return retain_primary && push && pop && range; }
-  bool is_mapping(const std::byte* p) const noexcept {
-    unsigned long long handle = 0;
-    if (!retain_mapping || !release_mapping) return false;
-    if (retain_mapping(&handle, const_cast<std::byte*>(p)) != 0) return false;
-    release_mapping(handle);
-    return true;
+/// The devices of a context as CUDA numbers them.
+std::vector<detail::cuda_driver::device> cuda_devices(const sycl::context& context) {
+  std::vector<detail::cuda_driver::device> all;
+  for (const auto& device : context.get_devices()) {
+    all.push_back(sycl::get_native<sycl::backend::ext_oneapi_cuda>(device));
   }
-};
+  return all;
+}
 
-const cuda_driver& cuda() {
-  static const cuda_driver driver;
-  return driver;
+bool is_mapping(const std::byte* p, const detail::cuda_driver& driver) noexcept {
+  unsigned long long handle = 0;
+  if (!driver.retain_mapping || !driver.release_mapping) return false;
+  if (driver.retain_mapping(&handle, const_cast<std::byte*>(p)) != 0) return false;
+  driver.release_mapping(handle);
+  return true;
 }
 
 extent cuda_extent(const void* p, const sycl::context& context) {
-  const cuda_driver& driver = cuda();
-  if (!driver.complete()) return {};
-  // SYCL works in the primary contexts. Each is retained once and kept: the devices live as long as
-  // the process.
-  static auto& primaries = *new detail::lasting_cache<CUdevice, CUcontext>;
-  for (const auto& device : context.get_devices()) {
-    const CUdevice native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(device);
-    const CUcontext primary = primaries.get(native, [&] {
-      CUcontext made = nullptr;
-      return driver.retain_primary(&made, native) == 0 ? made : nullptr;
-    });
-    if (!primary || driver.push(primary) != 0) continue;
-    CUdeviceptr base = 0;
-    std::size_t bytes = 0;
-    const int result = driver.range(&base, &bytes, reinterpret_cast<CUdeviceptr>(p));
-    CUcontext popped = nullptr;
-    driver.pop(&popped);
-    if (result == 0 && base) return allocation_extent{reinterpret_cast<std::byte*>(base), bytes};
-  }
-  return {};
+  return detail::cuda_extent(p, cuda_devices(context), detail::cuda_driver::loaded());
 }
 
 }  // namespace
@@ -187,17 +156,41 @@ std::optional<allocation_extent> extent_of(const void* p, const sycl::context& c
 
 namespace detail {
 
+extent cuda_extent(const void* p, std::span<const cuda_driver::device> devices,
+                   const cuda_driver& driver) {
+  if (!driver.range) return {};
+  for (const cuda_driver::device device : devices) {
+    const inside_primary_context inside(device, driver);
+    if (!inside) continue;
+    cuda_driver::address base = 0;
+    std::size_t bytes = 0;
+    const int result = driver.range(&base, &bytes, reinterpret_cast<cuda_driver::address>(p));
+    if (result == 0 && base != 0) {
+      return allocation_extent{reinterpret_cast<std::byte*>(base), bytes};
+    }
+  }
+  return {};
+}
+
 // PyTorch's expandable segments are sequences of mappings of 2 or 20 MiB, and the driver reports
 // one at a time. Separate allocations that happen to be adjacent are not joined.
+allocation_extent cuda_mapped_extent(allocation_extent known, const std::byte* first,
+                                     const std::byte* last,
+                                     std::span<const cuda_driver::device> devices,
+                                     const cuda_driver& driver) {
+  if (!is_mapping(known.base, driver)) return known;
+  return continued(known, first, last, [&](const std::byte* p) -> extent {
+    return is_mapping(p, driver) ? cuda_extent(p, devices, driver) : extent();
+  });
+}
+
 allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
                                 const std::byte* last, const sycl::context& context) noexcept {
   try {
     if (first >= known.base && last <= known.base + known.bytes) return known;
-    if (context.get_backend() != sycl::backend::ext_oneapi_cuda) return known;
-    if (find_divided(known.base, context) || !cuda().is_mapping(known.base)) return known;
-    return continued(known, first, last, [&](const std::byte* p) -> extent {
-      return cuda().is_mapping(p) ? cuda_extent(p, context) : extent();
-    });
+    if (backend_row_of(context.get_backend()).api != driver_api::cuda) return known;
+    if (find_divided(known.base, context)) return known;
+    return cuda_mapped_extent(known, first, last, cuda_devices(context), cuda_driver::loaded());
   } catch (...) {
     return known;
   }

@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <sycl/device.hpp>
 #include <sycl/queue.hpp>
 
+#include "runtime/cuda_driver.hpp"
 #include "usmx/array.hpp"
 #include "usmx/runtime.hpp"
 
@@ -57,6 +59,15 @@ allocation_extent continued(allocation_extent known, const std::byte* first, con
   return known;
 }
 
+/// The allocation around `p` by the first of these devices that knows it (extent.cpp).
+std::optional<allocation_extent> cuda_extent(const void* p,
+                                             std::span<const cuda_driver::device> devices,
+                                             const cuda_driver& driver);
+/// `known`, continued over adjacent mappings that the program made itself.
+allocation_extent cuda_mapped_extent(allocation_extent known, const std::byte* first,
+                                     const std::byte* last,
+                                     std::span<const cuda_driver::device> devices,
+                                     const cuda_driver& driver);
 /// `known`, which the driver gave, continued over its other mappings (extent.cpp).
 allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
                                 const std::byte* last, const sycl::context& context) noexcept;

@@ -50,6 +50,13 @@ struct dlpack_types {
   dlpack::device_type shared = dlpack::device_type::oneapi;
 };
 
+/// The type of memory of that kind; device memory where there is none.
+constexpr dlpack::device_type device_type_of(const dlpack_types& types, usm_kind kind) noexcept {
+  return kind == usm_kind::host     ? types.host
+         : kind == usm_kind::shared ? types.shared
+                                    : types.device;
+}
+
 /// One backend, for one type of device where that matters. The defaults are the cautious choice for
 /// a backend that was never measured.
 struct backend_row {

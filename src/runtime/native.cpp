@@ -12,8 +12,10 @@
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cache.hpp"
+#include "runtime/cuda_driver.hpp"
 #include "runtime/drivers.hpp"
 #include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -56,6 +58,13 @@ std::uintptr_t opencl_handle(const Object& object) {
       detail::format("the backend {} has no native handle of a {}", backend_name(backend), what));
 }
 
+[[noreturn]] void refuse_to_wait(const sycl::device& device, const char* what, int result) {
+  throw device_error(
+      detail::format("{}: the driver of {} cannot wait for it (result {}); finish its work before "
+                     "the exchange",
+                     what, backend_name(device.get_backend()), result));
+}
+
 }  // namespace
 
 bool reads_host_memory(const sycl::device& device) {
@@ -64,35 +73,24 @@ bool reads_host_memory(const sycl::device& device) {
 }
 
 void wait_for_native_stream(const sycl::device& device, void* stream) {
-  using detail::cuda_library;
-  using detail::loaded_function;
-  // The driver API by hand: no toolkit is needed. 0 is CUDA_SUCCESS.
-  static const auto retain =
-      loaded_function<int (*)(CUcontext*, CUdevice)>(cuda_library, "cuDevicePrimaryCtxRetain");
-  static const auto push = loaded_function<int (*)(CUcontext)>(cuda_library, "cuCtxPushCurrent_v2");
-  static const auto pop = loaded_function<int (*)(CUcontext*)>(cuda_library, "cuCtxPopCurrent_v2");
-  static const auto release =
-      loaded_function<int (*)(CUdevice)>(cuda_library, "cuDevicePrimaryCtxRelease_v2");
-  static const auto wait = loaded_function<int (*)(void*)>(cuda_library, "cuStreamSynchronize");
   int result = -1;
-  if (backend_row_of(device.get_backend()).api == driver_api::cuda && retain && push && pop &&
-      release && wait) {
-    const CUdevice native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(device);
-    CUcontext primary = nullptr;
-    if (retain(&primary, native) == 0) {
-      if (push(primary) == 0) {
-        result = wait(stream);
-        pop(&primary);
-      }
-      release(native);
-    }
+  if (backend_row_of(device.get_backend()).api == driver_api::cuda) {
+    result = detail::wait_for_cuda_stream(sycl::get_native<sycl::backend::ext_oneapi_cuda>(device),
+                                          stream, detail::cuda_driver::loaded());
   }
-  if (result != 0) {
-    throw device_error(detail::format(
-        "stream: the driver of {} cannot wait for it (result {}); finish its work before the "
-        "exchange",
-        backend_name(device.get_backend()), result));
+  if (result != 0) refuse_to_wait(device, "stream", result);
+}
+
+void detail::wait_for_native_event(const sycl::device& device, void* event) {
+  if (backend_row_of(device.get_backend()).dlpack.device == dlpack::device_type::oneapi) {
+    return wait(*static_cast<const sycl::event*>(event));
   }
+  int result = -1;
+  if (backend_row_of(device.get_backend()).api == driver_api::cuda) {
+    result = wait_for_cuda_event(sycl::get_native<sycl::backend::ext_oneapi_cuda>(device),
+                                 *static_cast<void**>(event), cuda_driver::loaded());
+  }
+  if (result != 0) refuse_to_wait(device, "sync_event", result);
 }
 
 std::uintptr_t native_handle(const sycl::platform& platform) {

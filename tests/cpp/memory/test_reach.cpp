@@ -18,6 +18,8 @@
 namespace usmx {
 namespace {
 
+using detail::cuda_driver;
+
 /// Two parts of a device, each with a queue, in one context.
 struct two_devices {
   std::vector<sycl::device> parts =
@@ -209,6 +211,67 @@ TEST(Extent, GoesOnOverAdjacentMappingsAsFarAsIsNeeded) {
   found = reach(driver.at(2), driver.at(9));
   CHECK(found.base == driver.at(3));
   CHECK_EQUAL(found.bytes, 4 * mapping);
+}
+
+/// A driver of two devices: the second knows the rows of mappings, the first another allocation.
+namespace recorded {
+recorded_driver rows({});
+int inside = -1;
+
+cuda_driver functions() {
+  cuda_driver d;
+  d.retain_primary = [](cuda_driver::context* out, cuda_driver::device device) {
+    *out = reinterpret_cast<void*>(std::uintptr_t{1} + static_cast<std::uintptr_t>(device));
+    return 0;
+  };
+  d.push = [](cuda_driver::context c) {
+    inside = static_cast<int>(reinterpret_cast<std::uintptr_t>(c)) - 1;
+    return 0;
+  };
+  d.pop = [](cuda_driver::context*) {
+    inside = -1;
+    return 0;
+  };
+  d.range = [](cuda_driver::address* base, std::size_t* bytes, cuda_driver::address p) {
+    const auto found = rows(reinterpret_cast<const std::byte*>(p));
+    if (inside != 1 || !found) return 1;
+    *base = reinterpret_cast<cuda_driver::address>(found->base);
+    *bytes = found->bytes;
+    return 0;
+  };
+  d.retain_mapping = [](unsigned long long* handle, void* p) {
+    *handle = 1;
+    // The mapping with the number 7 is none that the program made.
+    const bool is_mapped =
+        rows(static_cast<const std::byte*>(p)).has_value() && !(p >= rows.at(7) && p < rows.at(8));
+    return is_mapped ? 0 : 1;
+  };
+  d.release_mapping = [](unsigned long long) { return 0; };
+  return d;
+}
+}  // namespace recorded
+
+TEST(Extent, OfCudaIsAskedOfEachDeviceAndGoesOnOverMappings) {
+  recorded::rows = recorded_driver({3, 4, 5, 7});
+  const cuda_driver driver = recorded::functions();
+  const std::array<cuda_driver::device, 2> both = {0, 1};
+  const auto at = [](std::size_t place) { return recorded_driver::at(place); };
+  const auto known = detail::cuda_extent(at(4) + 9, both, driver);
+  CHECK(known && known->base == at(4) && known->bytes == mapping);
+  CHECK_EQUAL(recorded::inside, -1);
+  CHECK(!detail::cuda_extent(at(4), std::span(both).first(1), driver));
+  CHECK(!detail::cuda_extent(at(9), both, driver));
+  CHECK(!detail::cuda_extent(at(4), both, cuda_driver()));
+
+  const allocation_extent all = detail::cuda_mapped_extent(*known, at(3) + 1, at(6), both, driver);
+  CHECK(all.base == at(3));
+  CHECK_EQUAL(all.bytes, 3 * mapping);
+
+  // An ordinary allocation next to another one ends where it ends.
+  recorded::rows = recorded_driver({7, 8});
+  const allocation_extent alone{at(7), mapping};
+  const allocation_extent same = detail::cuda_mapped_extent(alone, at(7), at(9), both, driver);
+  CHECK_EQUAL(same.bytes, mapping);
 }
 
 TEST(Extent, IsNotContinuedOverOtherAllocations) {

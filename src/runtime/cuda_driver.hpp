@@ -1,0 +1,57 @@
+// The functions of CUDA's driver that are used, declared by hand because no toolkit is needed, and
+// the one way into a device's primary context. Tests pass functions of their own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <sycl/device.hpp>
+
+namespace usmx::detail {
+
+/// 0 is CUDA_SUCCESS. Each is null where the driver does not have it.
+struct cuda_driver {
+  using device = int;              // CUdevice
+  using context = void*;           // CUcontext
+  using address = std::uintptr_t;  // CUdeviceptr
+
+  int (*retain_primary)(context*, device) = nullptr;
+  int (*push)(context) = nullptr;
+  int (*pop)(context*) = nullptr;
+  int (*range)(address*, std::size_t*, address) = nullptr;
+  // For mappings that the program made itself; fails for all other memory.
+  int (*retain_mapping)(unsigned long long*, void*) = nullptr;
+  int (*release_mapping)(unsigned long long) = nullptr;
+  int (*wait_for_stream)(void*) = nullptr;
+  int (*wait_for_event)(void*) = nullptr;
+
+  /// The driver that SYCL's adapter has loaded. Only for devices of CUDA: it looks once.
+  static const cuda_driver& loaded();
+};
+
+/// Inside the primary context of a device, in which SYCL, CUDA's runtime and the libraries on top
+/// of it work, for as long as this lives on its thread.
+class inside_primary_context {
+ public:
+  inside_primary_context(cuda_driver::device device, const cuda_driver& driver);
+  inside_primary_context(const inside_primary_context&) = delete;
+  inside_primary_context& operator=(const inside_primary_context&) = delete;
+  ~inside_primary_context();
+
+  /// False if the driver refused, or lacks the functions.
+  explicit operator bool() const noexcept { return driver_ != nullptr; }
+
+ private:
+  const cuda_driver* driver_ = nullptr;
+};
+
+/// The result of the driver for a CUstream or a CUevent; -1 if it cannot be asked.
+int wait_for_cuda_stream(cuda_driver::device device, void* stream, const cuda_driver& driver);
+int wait_for_cuda_event(cuda_driver::device device, void* event, const cuda_driver& driver);
+
+/// `wait_for_native_stream` for an event: a pointer to a CUevent or to a sycl::event, by the
+/// backend of the device. Throws device_error if it cannot be waited for.
+void wait_for_native_event(const sycl::device& device, void* event);
+
+}  // namespace usmx::detail
