@@ -1137,6 +1137,53 @@ class _Memory:
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
+    def __arrow_c_schema__(self) -> CapsuleType:
+        """
+        The element type and the inner lengths as an Arrow schema, in a capsule.
+        """
+
+    def __arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> tuple[CapsuleType, CapsuleType]:
+        """
+        The elements as an Arrow array of the host, without a copy.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            A type that the consumer would like; elements keep theirs.
+
+        Returns
+        -------
+        tuple
+            Capsules of the type and of the elements.
+
+        Raises
+        ------
+        BufferError
+            Arrow cannot describe the array: complex numbers, records, elements that are not
+            contiguous, device memory.
+        """
+
+    def __arrow_c_device_array__(self, requested_schema: CapsuleType | None = None, **kwargs: object) -> tuple[CapsuleType, CapsuleType]:
+        """
+        The elements as an Arrow array of their device, without a copy.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            A type that the consumer would like; elements keep theirs.
+
+        Returns
+        -------
+        tuple
+            Capsules of the type and of the elements.
+
+        Raises
+        ------
+        BufferError
+            Arrow cannot describe the array: complex numbers, records, elements that are not
+            contiguous.
+        """
+
     def __dlpack__(self, *, stream: QueueLike | int = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> CapsuleType:
         """
         The elements as a DLPack capsule, for `from_dlpack` of other libraries.
@@ -1163,6 +1210,9 @@ class _Memory:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The kind of device in DLPack's numbers (14: oneAPI), and its number."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
@@ -1938,6 +1988,53 @@ class ndarray:
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
+    def __arrow_c_schema__(self) -> CapsuleType:
+        """
+        The element type and the inner lengths as an Arrow schema, in a capsule.
+        """
+
+    def __arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> tuple[CapsuleType, CapsuleType]:
+        """
+        The elements as an Arrow array of the host, without a copy.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            A type that the consumer would like; elements keep theirs.
+
+        Returns
+        -------
+        tuple
+            Capsules of the type and of the elements.
+
+        Raises
+        ------
+        BufferError
+            Arrow cannot describe the array: complex numbers, records, elements that are not
+            contiguous, device memory.
+        """
+
+    def __arrow_c_device_array__(self, requested_schema: CapsuleType | None = None, **kwargs: object) -> tuple[CapsuleType, CapsuleType]:
+        """
+        The elements as an Arrow array of their device, without a copy.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            A type that the consumer would like; elements keep theirs.
+
+        Returns
+        -------
+        tuple
+            Capsules of the type and of the elements.
+
+        Raises
+        ------
+        BufferError
+            Arrow cannot describe the array: complex numbers, records, elements that are not
+            contiguous.
+        """
+
     def __dlpack__(self, *, stream: QueueLike | int = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> CapsuleType:
         """
         The elements as a DLPack capsule, for `from_dlpack` of other libraries.
@@ -1964,6 +2061,9 @@ class ndarray:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The kind of device in DLPack's numbers (14: oneAPI), and its number."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike = 'C', copy: bool | None = None) -> ndarray:
         """
@@ -2486,6 +2586,12 @@ def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None
         What `x` says about its memory is not valid.
     ValueError
         A copy is needed and ``copy=False``; a capsule that was consumed.
+    """
+
+def _exchange_as(backend: str, waited: Any = None) -> None:
+    """
+    Treat all devices as those of a backend when memory is exchanged, and call `waited` instead of
+    waiting for streams and events; "" ends it.
     """
 
 class KernelLimits:

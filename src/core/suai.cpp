@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/quoted.hpp"
 
 namespace usmx::suai {
 
 using usmx::detail::format;
+using usmx::detail::quoted;
 using usmx::detail::shape_text;
 
 namespace {
@@ -44,16 +46,6 @@ std::string tuple(std::span<const std::int64_t> values) {
   std::string text = shape_text(values.first(std::min(most, values.size())));
   if (values.size() > most) text.insert(text.size() - 1, ", ...");
   return text;
-}
-
-std::string quoted(std::string_view value) {
-  constexpr std::size_t most = 40;
-  std::string text = "'";
-  for (const char c : value.substr(0, most)) {
-    const auto code = static_cast<unsigned char>(c);
-    text += code >= 0x20 && code < 0x7f ? std::string(1, c) : format("\\x{:02x}", code);
-  }
-  return text + (value.size() > most ? "..." : "") + "'";
 }
 
 // "(2, 3) with strides (3, 1)": what decides where the elements lie.

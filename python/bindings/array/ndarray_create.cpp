@@ -350,16 +350,21 @@ bool within_reach(const array& a, const sycl::queue& queue) {
                                 a.queue().get_device() == queue.get_device());
 }
 
+array copied_from_host(const any_view& source, const dtype* wanted, nb::handle usm_type,
+                       nb::handle device, nb::handle queue) {
+  const dtype t = wanted != nullptr ? *wanted : source.dtype();
+  array out =
+      allocate_array(to_place(queue, device), ordered_layout(source.layout(), t.itemsize(), 'K'), t,
+                     to_kind(usm_type, usm_kind::device));
+  const gil_released released;
+  copy_from_host(out, source);
+  return out;
+}
+
 array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::handle device,
                 nb::handle queue) {
   const host_elements source = host_elements::of(obj, wanted);
-  const dtype t = wanted != nullptr ? *wanted : source.view().dtype();
-  array out = allocate_array(to_place(queue, device),
-                             ordered_layout(source.view().layout(), t.itemsize(), 'K'), t,
-                             to_kind(usm_type, usm_kind::device));
-  const gil_released released;
-  copy_from_host(out, source.view());
-  return out;
+  return copied_from_host(source.view(), wanted, usm_type, device, queue);
 }
 
 // --- arange
@@ -478,9 +483,15 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   if (own == nullptr && !is_python_number(obj) && !PyList_CheckExact(obj.ptr()) &&
       !PyTuple_CheckExact(obj.ptr())) {
     import_request request;
+    std::optional<array> to_copy;
     request.host = is_false(copy_if);
+    if (!request.host) request.to_copy = &to_copy;
     imported = import_array(obj, request);
     if (imported) own = &*imported;
+    if (to_copy) {
+      return wrap_array(copied_from_host(to_copy->elements(), wanted ? &*wanted : nullptr, usm_type,
+                                         device, queue));
+    }
   }
   if (own == nullptr) {
     if (is_false(copy_if)) {

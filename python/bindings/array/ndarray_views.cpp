@@ -432,13 +432,15 @@ void assign(const array& target, nb::handle value) {
     const gil_released released;
     return fill(target, element.get());
   }
-  if (const std::optional<array> source = import_array(value)) {
+  std::optional<array> to_copy;
+  if (const std::optional<array> source = import_array(value, {.to_copy = &to_copy})) {
     const any_view repeated = broadcast_to(source->elements(), shape);
     const gil_released released;
     return copy(target, source->with_view(repeated));
   }
-  const host_elements source = host_elements::of(value, &to.dtype());
-  const any_view repeated = broadcast_to(source.view(), shape);
+  std::optional<host_elements> source;
+  if (!to_copy) source.emplace(host_elements::of(value, &to.dtype()));
+  const any_view repeated = broadcast_to(source ? source->view() : to_copy->elements(), shape);
   const gil_released released;
   copy_from_host(target, repeated);
 }

@@ -209,7 +209,7 @@ class format_reader {
     return dtype::make_record(std::move(members), at, out.type) == fault::none;
   }
 
-  /// "3x": bytes without a name.
+  /// "3x": bytes without a name. "3x:name:", as NumPy writes it: a field of bytes.
   bool read_padding(dtype::fields& members, std::size_t& at) {
     const std::string_view before = rest_;
     std::int64_t n = 1;
@@ -221,6 +221,12 @@ class format_reader {
       return false;
     }
     pad(members, static_cast<std::size_t>(n));
+    if (skip(':')) {
+      const std::size_t end = rest_.find(':');
+      if (end == std::string_view::npos || members.empty()) return false;
+      members.back().name = rest_.substr(0, end);
+      rest_.remove_prefix(end + 1);
+    }
     return dtype::packed_size(members, at) == fault::none;
   }
 

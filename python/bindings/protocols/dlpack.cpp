@@ -12,7 +12,6 @@
 #include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
-#include "runtime/backend.hpp"
 #include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
@@ -45,65 +44,6 @@ struct capsule_names<versioned_tensor> {
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw nb::buffer_error(message.c_str()); }
-
-std::string text_of(const dlpack::device& d) {
-  return detail::format("({}, {})", static_cast<int>(d.type), d.id);
-}
-
-// --- devices ------------------------------------------------------------------------------------
-
-/// All root devices in SYCL's order, which is how DLPack numbers those of oneAPI.
-const std::vector<sycl::device>& root_devices() {
-  static const auto& all = *new std::vector<sycl::device>(sycl::device::get_devices());
-  return all;
-}
-
-/// The device of the memory in DLPack's terms. BufferError if it has none.
-dlpack::device device_of(const array& a) {
-  const usm_kind kind = a.kind();
-  const sycl::device device = a.queue().get_device();
-  const detail::dlpack_types& types = detail::backend_of(device).dlpack;
-  if (kind == usm_kind::unknown && a.elements().size() > 0) return {device_type::cpu, 0};
-  if (types.device == device_type::cuda || types.device == device_type::rocm) {
-    if (kind == usm_kind::host) return {types.host, 0};
-    const auto ordinal = static_cast<std::int32_t>(native_handle(device));
-    return {kind == usm_kind::shared ? types.shared : types.device, ordinal};
-  }
-  const std::vector<sycl::device>& all = root_devices();
-  const auto at = std::ranges::find(all, device);
-  if (at == all.end() || a.queue().get_context() != default_context(device)) {
-    refuse(
-        "device: DLPack has no name for memory of a sub-device or of a context other than its "
-        "platform's default one; exchange it by __sycl_usm_array_interface__, or copy it with "
-        "usmx.asarray(x, device=...)");
-  }
-  return {types.device, static_cast<std::int32_t>(at - all.begin())};
-}
-
-/// The SYCL device that a tensor says it is on. BufferError if there is none.
-sycl::device sycl_device(const dlpack::device& d) {
-  const auto wrong = [&]() {
-    refuse(
-        detail::format("device: {} is not a device that SYCL knows here; copy the array to the "
-                       "host first",
-                       text_of(d)));
-  };
-  if (d.type == device_type::oneapi) {
-    const std::vector<sycl::device>& all = root_devices();
-    if (d.id < 0 || static_cast<std::size_t>(d.id) >= all.size()) wrong();
-    return all[static_cast<std::size_t>(d.id)];
-  }
-  for (const sycl::device& device : root_devices()) {
-    const detail::dlpack_types& types = detail::backend_of(device).dlpack;
-    if (types.device == device_type::oneapi) continue;
-    // Memory of the host has no number; the first device of the backend reaches it.
-    if (d.type == types.host) return device;
-    if (d.type != types.device && d.type != types.shared) continue;
-    if (d.id == static_cast<std::int32_t>(native_handle(device))) return device;
-  }
-  wrong();
-  return {};
-}
 
 // --- out: what `__dlpack__` gives --------------------------------------------------------------
 
@@ -252,7 +192,7 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
 
   constexpr dlpack::device host{device_type::cpu, 0};
   const bool to_host = asked && *asked == host;
-  const dlpack::device own = to_host ? host : device_of(a);
+  const dlpack::device own = to_host ? host : device_in_dlpack(a);
   if (asked && *asked != own) {
     refuse(detail::format(
         "dl_device: {} is not where the array is; expected {}, or (1, 0) for the host",
@@ -343,7 +283,7 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
   record.at(v.first_byte());
   const bool is_host = t.where.type == device_type::cpu;
   const sycl::queue queue = is_host ? request.queue ? *request.queue : default_queue()
-                                    : default_queue(sycl_device(t.where));
+                                    : default_queue(device_from_dlpack(t.where));
   const bool is_usm = !is_host || shows_usm(v, queue);
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   std::byte* const first = v.first_byte();
@@ -398,7 +338,7 @@ nb::object stream_for(const dlpack::device& d) {
       d.type != device_type::rocm) {
     return nb::none();
   }
-  return nb::int_(native_handle(default_queue(sycl_device(d))));
+  return nb::int_(native_handle(default_queue(device_from_dlpack(d))));
 }
 
 /// The capsule of a producer; of one older than version 1, which takes no arguments, without them.
@@ -444,8 +384,7 @@ void wait_for_producer(const dlpack::exchange_table& table, const dlpack::device
   }
   if (d.type != device_type::oneapi || stream == nullptr) {
     // A stream of CUDA or ROCm as an integer, which the driver can wait for.
-    const gil_released unlocked;
-    wait_for_native_stream(sycl_device(d), stream);
+    wait_for_foreign_stream(device_from_dlpack(d), stream);
     return;
   }
   // The stream of oneAPI is the address of a sycl::queue.
@@ -543,7 +482,7 @@ void put_before_current(const array& a) {
 int table_from_object(void* object, versioned_tensor** out) noexcept {
   return guarded([&] {
     const array& a = array_in(static_cast<PyObject*>(object));
-    auto made = make_exported<versioned_tensor>(a, device_of(a), 0);
+    auto made = make_exported<versioned_tensor>(a, device_in_dlpack(a), 0);
     put_before_current(a);
     *out = &made.release()->managed;
   });
@@ -552,7 +491,7 @@ int table_from_object(void* object, versioned_tensor** out) noexcept {
 int table_view_object(void* object, dlpack::tensor* out) noexcept {
   return guarded([&] {
     const array& a = array_in(static_cast<PyObject*>(object));
-    const dlpack::tensor t = describe(a, device_of(a));
+    const dlpack::tensor t = describe(a, device_in_dlpack(a));
     put_before_current(a);
     *out = t;
   });
@@ -582,7 +521,8 @@ int table_allocate(dlpack::tensor* prototype, versioned_tensor** out, void* erro
       throw interop_error(code, dlpack::describe(empty, code));
     }
     const bool is_host = empty.where.type == device_type::cpu;
-    const sycl::queue queue = is_host ? default_queue() : default_queue(sycl_device(empty.where));
+    const sycl::queue queue =
+        is_host ? default_queue() : default_queue(device_from_dlpack(empty.where));
     array made = array::empty(queue, like.layout().shape().span(), like.dtype(),
                               is_host ? usm_kind::host : usm_kind::device);
     if (made.keep_alive()) made.keep_alive()->exposed_on(queue);
@@ -600,7 +540,7 @@ int table_current_stream(device_type type, std::int32_t id, void** out) noexcept
   return guarded([&] {
     *out = nullptr;
     if (type == device_type::cpu) return;
-    const sycl::queue& queue = default_queue(sycl_device({type, id}));
+    const sycl::queue& queue = default_queue(device_from_dlpack({type, id}));
     *out = type == device_type::oneapi ? const_cast<sycl::queue*>(&queue)
                                        : reinterpret_cast<void*>(native_handle(queue));
   });
@@ -651,7 +591,7 @@ void bind_dlpack(nb::object type, array_access array_of) {
               nb::cpp_function(
                   [array_of](nb::handle self) {
                     const held_array held = array_of(self);
-                    const dlpack::device d = device_of(*held.elements);
+                    const dlpack::device d = device_in_dlpack(*held.elements);
                     return nb::make_tuple(static_cast<std::int32_t>(d.type), d.id);
                   },
                   nb::is_method(), nb::scope(type), nb::name("__dlpack_device__"),

@@ -8,14 +8,31 @@ namespace usmx::python {
 extern const protocol suai_protocol;    // suai.cpp
 extern const protocol dlpack_protocol;  // dlpack.cpp
 extern const protocol buffer_protocol;  // buffer_import.cpp
+// arrow.cpp
+extern const protocol arrow_device_protocol;
+extern const protocol arrow_protocol;
+extern const protocol arrow_device_stream_protocol;
+extern const protocol arrow_stream_protocol;
+// array_interface.cpp
+extern const protocol cuda_protocol;
+extern const protocol array_interface_protocol;
+extern const protocol array_method_protocol;
 
 namespace {
 
-/// In the order in which they are asked.
+/// In the order in which they are asked. Arrow's arrays come before DLPack, which does not say that
+/// elements are missing; its streams come last, because some objects make one by a conversion.
 const protocol* const table[] = {
     &suai_protocol,
+    &arrow_device_protocol,
+    &arrow_protocol,
     &dlpack_protocol,
+    &cuda_protocol,
     &buffer_protocol,
+    &array_interface_protocol,
+    &array_method_protocol,
+    &arrow_device_stream_protocol,
+    &arrow_stream_protocol,
 };
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.
@@ -44,6 +61,7 @@ std::optional<array> import_array(nb::handle obj, const import_request& request)
     nb::object offer = row->offer(obj);
     if (!offer.is_valid()) continue;
     if (std::optional<array> a = row->take(obj, std::move(offer), request)) return a;
+    if (request.to_copy != nullptr && *request.to_copy) return {};
   }
   return {};
 }
@@ -76,13 +94,13 @@ const std::string& expected_protocols() {
   return text;
 }
 
-nb::object read_attribute(nb::handle obj, PyObject* interned_name) {
+nb::object read_attribute(nb::handle obj, PyObject* interned_name, bool may_refuse) {
   PyTypeObject* const type = Py_TYPE(obj.ptr());
   if (!may_have(type, interned_name)) return {};
   PyObject* const value = PyObject_GetAttr(obj.ptr(), interned_name);
   if (value != nullptr) return nb::steal(value);
   if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 ||
-      _PyType_Lookup(type, interned_name) != nullptr) {
+      (!may_refuse && _PyType_Lookup(type, interned_name) != nullptr)) {
     throw nb::python_error();
   }
   PyErr_Clear();
@@ -106,6 +124,7 @@ void bind_protocols(nb::module_& m) {
       "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
       "The objects that memory can be imported from, for messages.");
   bind_from_dlpack(m);
+  bind_foreign_devices(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

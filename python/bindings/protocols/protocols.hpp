@@ -5,9 +5,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "support/bindings.hpp"
+#include "usmx/dlpack.hpp"
 #include "usmx/suai.hpp"
+
+namespace usmx::detail {
+struct backend_row;
+}  // namespace usmx::detail
 
 namespace usmx::python {
 
@@ -56,6 +62,9 @@ struct import_request {
   const sycl::queue* queue = nullptr;
   /// Memory of the host is taken too, where the device reads it.
   bool host = false;
+  /// Where a protocol that tells more than NumPy's conversion puts memory of the host that is not
+  /// taken, for the caller to copy; null if it has no use for that.
+  std::optional<array>* to_copy = nullptr;
 };
 
 /// The array of an object of ours for as long as it is looked at.
@@ -91,8 +100,9 @@ const std::string& expected_protocols();
 
 /// The value of an attribute, invalid if the object has none of that name. A property that is there
 /// and raises AttributeError is a broken producer, not an object without the protocol. Objects that
-/// cannot have the attribute cost no failing look-up.
-nb::object read_attribute(nb::handle obj, PyObject* interned_name);
+/// cannot have the attribute cost no failing look-up. With `may_refuse`, AttributeError is how an
+/// object says that it has none after all.
+nb::object read_attribute(nb::handle obj, PyObject* interned_name, bool may_refuse = false);
 /// Binds a property with a signature for the stub.
 void bind_property(nb::object type, const char* name, const nb::object& getter);
 
@@ -108,6 +118,24 @@ queue_object queue_for_others(const sycl::queue& queue);
 bool dpctl_is_loaded();
 /// `expose` to the queue that other libraries use for the array: `queue_for_others`.
 void expose_to_others(const array& a);
+
+// --- foreign_devices.cpp: devices, streams and events as other libraries name them
+
+/// All root devices in SYCL's order, which is how DLPack numbers those of oneAPI.
+const std::vector<sycl::device>& root_devices();
+/// "(2, 0)": a device in DLPack's terms.
+std::string text_of(const dlpack::device& d);
+/// The row of the device's backend, or of another one that tests chose.
+const detail::backend_row& exchange_row(const sycl::device& device);
+/// The device of the memory in DLPack's terms, which are Arrow's too. BufferError if it has none.
+dlpack::device device_in_dlpack(const array& a);
+/// The SYCL device of that name. BufferError if there is none.
+sycl::device device_from_dlpack(const dlpack::device& d);
+/// Waits for a stream or an event of the library below SYCL, without the GIL. DeviceError if that
+/// cannot be asked.
+void wait_for_foreign_stream(const sycl::device& device, void* stream);
+void wait_for_foreign_event(const sycl::device& device, void* event);
+void bind_foreign_devices(nb::module_& m);
 
 // --- dlpack.cpp
 void bind_from_dlpack(nb::module_& m);

@@ -1,0 +1,380 @@
+# What NumPy and its friends ask for: buffers (PEP 3118), `__array_interface__` and `__array__` of
+# arrays of every layout and type, and objects of others that have the last two.
+# SPDX-License-Identifier: Apache-2.0
+import ctypes
+import gc
+import weakref
+
+import exchange_partners as partners
+import numpy as np
+import pytest
+from layouts import DTYPES, LAYOUTS
+from PIL import Image
+
+import usmx
+import usmx.memory as um
+
+HOST_KINDS = ("shared", "host")
+RECORDS = (
+    [("a", "<f4"), ("b", "|i1"), ("c", "<i8")],
+    [("point", [("x", "<f8"), ("y", "<f8")]), ("flag", "|b1")],
+    [("matrix", "<f4", (2, 3)), ("", "|V3"), ("last", "<c8")],
+)
+
+
+def array_of(block, layout):
+    return usmx.ndarray(layout.shape, block.dtype, block, layout.strides, layout.offset)
+
+
+def block_of(dtype, kind):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "V":
+        values = np.frombuffer(np.arange(dtype.itemsize * 360, dtype="u1").tobytes(), dtype)
+    else:
+        values = (np.arange(360) % 100).astype(dtype)
+    return usmx.asarray(values, usm_type=kind)
+
+
+class OnlyInterface:
+    def __init__(self, described, keep=None):
+        self.__array_interface__ = described
+        self.keep = keep
+
+
+def through_memoryview(x):
+    return np.asarray(memoryview(x))
+
+
+def through_interface(x):
+    return np.asarray(OnlyInterface(x.__array_interface__, x))
+
+
+VIEWS = {
+    "asarray": np.asarray,
+    "asarray, no copy": lambda x: np.asarray(x, copy=False),
+    "memoryview": through_memoryview,
+    "__array_interface__": through_interface,
+    "__array__": usmx.ndarray.__array__,
+    "__array__, no copy": lambda x: x.__array__(copy=False),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_numpy_sees_every_layout_in_place(name, view):
+    layout = LAYOUTS[name]
+    for kind in HOST_KINDS:
+        for dtype in DTYPES:
+            block = block_of(dtype, kind)
+            x = array_of(block, layout)
+            expected = layout.of(block.to_numpy())
+            seen = VIEWS[view](x)
+            assert seen.dtype == expected.dtype
+            assert seen.shape == expected.shape
+            assert seen.tobytes() == expected.tobytes()
+            assert seen.flags.writeable
+            if x.size:
+                assert seen.__array_interface__["data"][0] == x.pointer
+            assert not seen.flags.owndata
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("fields", RECORDS, ids=["plain", "nested", "shapes and padding"])
+def test_numpy_sees_records_in_place(fields, view):
+    dtype = np.dtype([f if f[0] else ("", *f[1:]) for f in fields])
+    block = usmx.zeros(360, dtype, usm_type="shared")
+    um_bytes = np.frombuffer(memoryview(block.usm_data), "u1")
+    um_bytes[:] = np.arange(um_bytes.size) % 251
+    for name in ("contiguous", "reversed in part", "strided", "scalar", "empty"):
+        x = array_of(block, LAYOUTS[name])
+        seen = VIEWS[view](x)
+        expected = LAYOUTS[name].of(block.to_numpy())
+        assert seen.dtype.itemsize == dtype.itemsize
+        assert seen.tobytes() == expected.tobytes()
+        for member in expected.dtype.names:
+            if member in seen.dtype.names and not member.startswith("f"):
+                assert seen[member].tobytes() == expected[member].tobytes()
+        if x.size:
+            assert seen.__array_interface__["data"][0] == x.pointer
+
+
+def test_a_memoryview_has_the_bytes_of_every_type():
+    for dtype in DTYPES:
+        x = usmx.asarray(np.arange(6).reshape(2, 3).astype(dtype), usm_type="shared")
+        view = memoryview(x)
+        assert (view.shape, view.itemsize) == ((2, 3), x.itemsize)
+        assert view.tobytes() == x.tobytes()
+        assert view.strides == (3 * x.itemsize, x.itemsize)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_read_only_arrays_are_read_only_to_numpy(view):
+    x = usmx.zeros((2, 3), usm_type="shared")
+    x.flags.writeable = False
+    assert not VIEWS[view](x).flags.writeable
+
+
+# By the interface it is the object with the attribute that keeps the memory.
+@pytest.mark.parametrize("view", [name for name in VIEWS if name != "__array_interface__"])
+def test_a_view_keeps_the_memory(view):
+    counted = um.StatisticsResource(um.UsmResource("shared"))
+    with um.using(counted):
+        seen = VIEWS[view](usmx.full(1000, 7, dtype="i4", usm_type="shared"))[10:]
+        usmx._usmx._drain()
+        assert counted.stats()["blocks"] == 1
+        assert (seen == 7).all()
+        del seen
+        gc.collect()
+        usmx._usmx._drain()
+        assert counted.stats()["blocks"] == 0
+
+
+@pytest.mark.parametrize("act", [np.asarray, np.array, memoryview, through_interface, np.sum])
+def test_device_memory_says_what_to_do(act):
+    for x in (usmx.zeros(3), usmx.zeros(()), usmx.zeros((2, 2), "c8")[::-1]):
+        with pytest.raises((TypeError, AttributeError), match=r"to_numpy\(\)"):
+            act(x)
+    for call in ({}, {"dtype": "f8"}, {"copy": True}, {"copy": False}):
+        with pytest.raises(TypeError, match=r"to_numpy\(\)"):
+            usmx.zeros(3).__array__(**call)
+
+
+def test_the_copy_argument_is_numpys():
+    x = usmx.asarray(np.arange(6, dtype="f4").reshape(2, 3), usm_type="shared")[::-1]
+    expected = x.to_numpy()
+
+    def is_copy(seen):
+        return not np.shares_memory(seen, np.asarray(x))
+
+    for ask in (x.__array__, lambda **k: np.asarray(x, **k)):
+        assert not is_copy(ask())
+        assert not is_copy(ask(copy=None))
+        assert not is_copy(ask(copy=False))
+        assert not is_copy(ask(dtype="f4"))
+        assert not is_copy(ask(dtype=np.float32, copy=False))
+        assert is_copy(ask(copy=True))
+        assert is_copy(ask(dtype="f4", copy=True))
+        for copy in (None, True):
+            cast = ask(dtype="i8", copy=copy)
+            assert cast.dtype == np.int64
+            assert cast.tolist() == expected.astype("i8").tolist()
+        with pytest.raises(ValueError, match="copy"):
+            ask(dtype="i8", copy=False)
+    assert x.__array__(np.dtype("f8")).dtype == np.float64
+    assert x.__array__("O").dtype == object
+    with pytest.raises(TypeError):
+        x.__array__("nonsense")
+
+
+def test_what_is_submitted_is_finished_before_numpy_looks():
+    x = usmx.empty(1 << 22, "i4", queue=usmx.Queue(in_order=True), usm_type="shared")
+    for view in VIEWS.values():
+        for value in range(5):
+            usmx.fill_async(x, value)
+            assert view(x)[-1] == value
+
+
+# --- objects with `__array_interface__` -----------------------------------------------------------
+
+
+def described(values, **changes):
+    return OnlyInterface({**values.__array_interface__, **changes}, values)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_an_interface_is_shared_in_place(name):
+    layout = LAYOUTS[name]
+    for dtype in DTYPES:
+        values = layout.of((np.arange(partners.ELEMENTS) % 100).astype(dtype))
+        x = usmx.asarray(described(values), copy=False)
+        assert x.shape == values.shape
+        assert x.dtype == values.dtype
+        assert x.to_numpy().tobytes() == values.tobytes()
+        if values.size:
+            assert x.usm_type == "unknown"
+            assert x.pointer == values.ctypes.data
+        assert x.flags.writeable == values.flags.writeable
+
+
+def test_kernels_write_through_an_interface():
+    values = np.arange(6, dtype="i4")
+    x = usmx.asarray(described(values), copy=False)
+    usmx.ElementwiseKernel("T a", "T b", "b = a + a")(x, x)
+    x.queue.wait()
+    assert values.tolist() == [0, 2, 4, 6, 8, 10]
+    values.flags.writeable = False
+    assert not usmx.asarray(described(values), copy=False).flags.writeable
+
+
+def test_an_interface_over_usm_is_that_usm():
+    x = usmx.asarray(np.arange(6.0), usm_type="shared")
+    y = usmx.asarray(OnlyInterface(x[1:].__array_interface__, x), copy=False)
+    assert (y.usm_type, y.pointer) == ("shared", x.pointer + 8)
+
+
+def test_the_object_with_the_interface_lives_as_long_as_the_array():
+    source = described(np.arange(1000.0))
+    gone = weakref.ref(source)
+    x = usmx.asarray(source, copy=False)
+    y = x[1:]
+    del source, x
+    gc.collect()
+    assert gone() is not None
+    assert y[0].item() == 1
+    del y
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "F", "I", "RGBA"])
+def test_images_of_pillow_come_in(mode):
+    image = Image.new(mode, (5, 3))
+    image.putpixel((4, 2), 7 if len(mode) == 1 else tuple(range(1, len(mode) + 1)))
+    expected = np.asarray(image)
+    for copy in (None, False):
+        x = usmx.asarray(image, copy=copy)
+        assert x.dtype == expected.dtype
+        assert x.tolist() == expected.tolist()
+
+
+def test_elements_inside_a_buffer_may_begin_later():
+    data = bytearray(np.arange(8, dtype="i4").tobytes())
+    source = OnlyInterface(
+        {"shape": (3,), "typestr": "<i4", "data": data, "offset": 8, "version": 3}
+    )
+    x = usmx.asarray(source, copy=False)
+    assert x.tolist() == [2, 3, 4]
+    assert x.flags.writeable
+    x[0] = 9
+    assert np.frombuffer(data, "i4")[2] == 9
+    with pytest.raises(BufferError):
+        data.append(1)
+
+
+def test_records_come_in_by_their_description():
+    values = np.zeros(4, [("a", "<f4"), ("b", "<i8", (2,))])
+    values["b"] = np.arange(8).reshape(4, 2)
+    x = usmx.asarray(described(values), copy=False)
+    assert x.pointer == values.ctypes.data
+    assert x.to_numpy()["b"].tolist() == values["b"].tolist()
+
+
+BAD = {
+    "version": ({"version": 2}, ValueError, "version: 2 of __array_interface__"),
+    "no version": ({"version": None}, ValueError, "version: is missing"),
+    "no type": ({"typestr": None}, ValueError, "typestr: is missing"),
+    "byte order": ({"typestr": ">f8"}, ValueError, "typestr"),
+    "objects": ({"typestr": "|O8"}, ValueError, "typestr"),
+    "text": ({"typestr": "<U4"}, ValueError, "typestr"),
+    "dates": ({"typestr": "<M8[s]"}, ValueError, "typestr"),
+    "shape": ({"shape": (-1,)}, ValueError, "shape"),
+    "shape of text": ({"shape": "ab"}, TypeError, "shape"),
+    "dimensions": ({"shape": (1,) * 65, "strides": None}, ValueError, "shape"),
+    "strides": ({"strides": (9,)}, ValueError, r"strides: \(9,\) bytes"),
+    "strides rank": ({"strides": (8, 8)}, ValueError, "strides"),
+    "mask": ({"mask": 1}, ValueError, "mask"),
+    "null": ({"data": (0, False)}, ValueError, "data"),
+    "misaligned": ({"data": (0x10001, False)}, ValueError, "aligned"),
+    "data": ({"data": 5}, TypeError, "data: 5"),
+    "too short": ({"data": b"1234567", "shape": (1,)}, ValueError, "7 bytes of the buffer"),
+    "before": ({"data": bytes(48), "strides": (-8,)}, ValueError, "48 bytes of the buffer"),
+    "offset": ({"data": bytes(48), "offset": 49}, ValueError, "offset: 49"),
+    "negative offset": ({"data": bytes(48), "offset": -8}, ValueError, "offset: -8"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_interfaces_are_refused_by_the_field(name):
+    changes, error, words = BAD[name]
+    source = described(np.arange(6.0), **changes)
+    with pytest.raises(error, match=words):
+        usmx.asarray(source, copy=False)
+    gone = weakref.ref(source)
+    del source
+    gc.collect()
+    assert gone() is None
+
+
+# --- objects with `__array__` ---------------------------------------------------------------------
+
+
+class Gives:
+    def __init__(self, values, copies=False):
+        self.values, self.copies, self.asked = values, copies, []
+
+    def __array__(self, dtype=None, copy=None):
+        self.asked.append(copy)
+        if copy is False and self.copies:
+            raise ValueError("a copy is needed")
+        return self.values.copy() if self.copies else self.values
+
+
+def test_an_object_that_gives_its_elements_to_numpy_is_shared():
+    values = np.arange(6, dtype="i4")
+    source = Gives(values)
+    x = usmx.asarray(source, copy=False)
+    assert source.asked == [False]
+    assert x.pointer == values.ctypes.data
+    assert usmx.asarray(Gives(values)).usm_type == "device"
+    with pytest.raises(ValueError, match="copy=False"):
+        usmx.asarray(Gives(values, copies=True), copy=False)
+    assert usmx.asarray(Gives(values, copies=True)).tolist() == values.tolist()
+
+
+def test_an_old_method_without_copy_is_not_trusted():
+    class Old:
+        def __array__(self, dtype=None):
+            return np.arange(3)
+
+    with pytest.raises(ValueError, match="copy=False"):
+        usmx.asarray(Old(), copy=False)
+    assert usmx.asarray(Old()).tolist() == [0, 1, 2]
+
+
+def test_errors_of_a_method_pass_through():
+    class Raising:
+        def __array__(self, dtype=None, copy=None):
+            raise KeyError("mine")
+
+    for copy in (None, False):
+        with pytest.raises(KeyError, match="mine"):
+            usmx.asarray(Raising(), copy=copy)
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+
+@pytest.mark.parametrize("what", ["out", "in", "refused"])
+def test_ten_thousand_exchanges_keep_memory_flat(what):
+    x = usmx.zeros((10, 10), usm_type="shared")[::-1]
+    values = np.zeros(100)
+    theirs, wrong = described(values), described(values, strides=(3,))
+
+    def once():
+        if what == "out":
+            np.asarray(x)
+            _ = x.__array_interface__
+            x.__array__("f4")
+        elif what == "in":
+            usmx.asarray(theirs, copy=False)
+        else:
+            with pytest.raises(ValueError, match="strides"):
+                usmx.asarray(wrong, copy=False)
+
+    for _ in range(2000):
+        once()
+    gc.collect()
+    before = resident_bytes()
+    for _ in range(10_000):
+        once()
+    gc.collect()
+    assert resident_bytes() - before < 1 << 20
+
+
+def test_ctypes_reads_the_buffer():
+    x = usmx.asarray(np.arange(6, dtype="i4"), usm_type="shared")
+    seen = (ctypes.c_int32 * 6).from_buffer(x)
+    seen[3] = 30
+    assert x[3].item() == 30
