@@ -16,10 +16,9 @@ from typing import Any, overload
 import numpy as np
 
 from .. import _usmx
-from . import ufuncs
 from .functions import FUNCTIONS
 from .reductions import ROWS, Reduced, text_of
-from .spelling import cpp
+from .spelling import PREAMBLE, cpp
 from .symbols import NATURAL, Program, Symbol, constant
 
 __all__ = ["Fused", "fuse"]
@@ -215,7 +214,7 @@ def _elementwise(program: Program, values: list[Symbol], declared: list[str], na
         ", ".join(outputs),
         "\n".join(lines),
         name,
-        preamble=ufuncs.PREAMBLE,
+        preamble=PREAMBLE,
         contract=program.contract,
     )
 
@@ -237,7 +236,7 @@ def _reduction(
         identity,
         name,
         reduce_type=cpp(result.value.dtype),
-        preamble=ufuncs.PREAMBLE + function,
+        preamble=PREAMBLE + function,
         contract=program.contract,
     )
 

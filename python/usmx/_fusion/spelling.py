@@ -7,24 +7,10 @@ from typing import Any
 
 import numpy as np
 
-CPP = {
-    "?": "bool",
-    "b": "int8_t",
-    "h": "int16_t",
-    "i": "int32_t",
-    "l": "int64_t",
-    "q": "int64_t",
-    "B": "uint8_t",
-    "H": "uint16_t",
-    "I": "uint32_t",
-    "L": "uint64_t",
-    "Q": "uint64_t",
-    "e": "half",
-    "f": "float",
-    "d": "double",
-    "F": "complex<float>",
-    "D": "complex<double>",
-}
+from .._kernel.types.scalars import BY_NAME
+
+#: Before the text of a kernel: what the rows of `usmx._operations` use (kernels/fusion.hpp).
+PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
 
 
 def cpp(dtype: np.dtype[Any]) -> str:
@@ -35,9 +21,10 @@ def cpp(dtype: np.dtype[Any]) -> str:
     TypeError
         If it is not supported in kernels.
     """
-    if dtype.char not in CPP:
+    known = BY_NAME.get(dtype.name)
+    if known is None:
         raise TypeError(f"dtype {dtype} is not supported in kernels")
-    return CPP[dtype.char]
+    return known.cpp
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:

@@ -1,15 +1,11 @@
-"""What the rows of `usmx._operations` use in fused functions, in C++.
+// What fused functions use and the prelude does not have: the rows of NumPy's functions in
+// python/usmx/_operations name these.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
 
-Types are NumPy's business: ``ufunc.resolve_dtypes`` says what the operands are cast to and what
-comes out. The text sees them already cast.
-"""
+#include "expression.hpp"
 
-# SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
-#: C++ that the rows use and the prelude does not have.
-PREAMBLE = """
-namespace {
+namespace usmx::fusion {
 // Integers wrap around as NumPy's do; signed ones of C++ must not overflow.
 template <int Bytes>
 struct unsigned_of {
@@ -63,5 +59,5 @@ template <class T>
 bool truth(T x) {
   return x != T(0);
 }
-}  // namespace
-"""
+
+}  // namespace usmx::fusion
