@@ -65,6 +65,8 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
   bool load_from_disk() const;
   void compile() const;
   void store(std::vector<std::string> files, std::vector<char> binary) const noexcept;
+  /// The kernels that the text or its author declares, each once.
+  std::vector<std::string> declared_names() const;
   void find_names();
   detail::declared_kernel declaration_of(const std::string& name,
                                          std::optional<std::size_t> passed) const;
@@ -98,9 +100,6 @@ void program::state::bring() const {
     ++counted.loaded;
     return;
   }
-  ++counted.compiled;
-  const traced record(trace_action::build,
-                      [&] { return detail::traced_on(from.device, {.bytes = source.size()}); });
   compile();
 }
 
@@ -157,15 +156,22 @@ bool program::state::load_from_disk() const {
   return true;
 }
 
-void program::state::find_names() {
+std::vector<std::string> program::state::declared_names() const {
+  std::vector<std::string> found;
   const auto add = [&](const std::string& name) {
-    if (std::ranges::count(names, name) == 0 && (built->has(name) || is_unsized(name))) {
-      names.push_back(name);
-    }
+    if (std::ranges::count(found, name) == 0) found.push_back(name);
   };
   for (const auto& s : signatures) add(s.name);
-  if (!from.declared) return;
-  for (const auto& k : *from.declared) add(k.name);
+  if (from.declared) {
+    for (const auto& k : *from.declared) add(k.name);
+  }
+  return found;
+}
+
+void program::state::find_names() {
+  for (std::string& name : declared_names()) {
+    if (built->has(name) || is_unsized(name)) names.push_back(std::move(name));
+  }
 }
 
 detail::declared_kernel program::state::declaration_of(const std::string& name,
@@ -178,6 +184,9 @@ detail::declared_kernel program::state::declaration_of(const std::string& name,
 
 void program::state::compile() const {
   detail::check_by_value(detail::backend_of(from.device), signatures);
+  ++counted.compiled;
+  const traced record(trace_action::build,
+                      [&] { return detail::traced_on(from.device, {.bytes = source.size()}); });
   const bool lists_files = !disk_key.empty() && input == detail::program_input::headers;
   std::optional<detail::read_files> read;
   if (lists_files) read.emplace();
@@ -209,14 +218,10 @@ void program::state::store(std::vector<std::string> files,
     detail::stored_program program;
     program.files = std::move(files);
     program.binary = std::move(binary);
-    for (const auto& s : signatures) {
-      const auto is_there = [&](const auto& k) { return k.name == s.name; };
-      if (is_unsized(s.name) || !built->has(s.name) ||
-          std::ranges::any_of(program.kernels, is_there)) {
-        continue;
-      }
-      const auto handle = built->get(s.name, from.context);
-      program.kernels.push_back({s.name, handle.get_info<sycl::info::kernel::num_args>()});
+    for (const std::string& name : declared_names()) {
+      if (is_unsized(name) || !built->has(name)) continue;
+      const auto handle = built->get(name, from.context);
+      program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
     }
     detail::store_program(disk_key, from.device.get_info<sycl::info::device::name>(), program);
   } catch (...) {  // it runs without being stored

@@ -18,9 +18,12 @@ import usmx
 # What an earlier run compiled must not make this one pass, and what one process of this run
 # compiled the others need not compile again: the run has a cache of its own, which all workers and
 # the processes that tests start share. A test of what is compiled names another folder or "0".
+# The runs of one `.ci/run` share one: they test the same sources on several devices.
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    _cache = tempfile.TemporaryDirectory(prefix="usmx-tests-", ignore_cleanup_errors=True)
-    os.environ["USMX_CACHE_DIR"] = _cache.name
+    shared = os.environ.get("USMX_TEST_CACHE_DIR")
+    if not shared:
+        _cache = tempfile.TemporaryDirectory(prefix="usmx-tests-", ignore_cleanup_errors=True)
+    os.environ["USMX_CACHE_DIR"] = shared or _cache.name
     os.environ["USMX_CACHE"] = "1"
 
 

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 
 #: Adds 41 to ones, and prints what was compiled, found in memory and read from disk.
@@ -49,6 +51,34 @@ def test_the_next_process_neither_compiles_nor_loads_the_compiler(
 ) -> None:
     assert run_python(ADD, env=cache(tmp_path)).stdout.split() == ["1", "0", "0", "True"]
     assert run_python(ADD, env=cache(tmp_path)).stdout.split() == ["0", "0", "1", "False"]
+
+
+#: A kernel of each kind that usmx writes itself.
+WRITTEN = {
+    "elementwise": 'usmx.ElementwiseKernel("T x", "T y", "y = x + 1", "next")(x)',
+    "reduction": 'usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")(x)',
+    "scan": 'usmx.ScanKernel("T x", "T y", "x", "a + b", "0", "sums")(x)',
+    "fuse": "usmx.fuse(lambda v: v * 2 + 1)(x)",
+    "fuse with a reduction": "usmx.fuse(lambda v: (v * 2).sum())(x)",
+    "strided copy": "usmx.asarray(x[::2], copy=True)",
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_kernel_that_usmx_writes_is_read_by_the_next_process(
+    run_python: RunPython, tmp_path: Path, kind: str
+) -> None:
+    code = f"""
+    import usmx
+    from usmx import _usmx
+    x = usmx.ones(1000, dtype="int32", usm_type="device")
+    {WRITTEN[kind]}
+    print(*_usmx._program_counts())
+    print("libsycl-jit" in open("/proc/self/maps").read())
+    """
+    first = run_python(code, env=cache(tmp_path)).stdout.split()
+    assert int(first[0]) > 0
+    assert run_python(code, env=cache(tmp_path)).stdout.split() == ["0", "0", first[0], "False"]
 
 
 def test_a_damaged_folder_costs_a_compilation_and_nothing_else(
