@@ -373,3 +373,45 @@ USES = [
         shown="dask.delayed(f)(x).compute(scheduler='threads')",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Other:
+    """What has tests of its own, which are named here."""
+
+    library: str
+    tests: str
+    shown: str
+    note: str
+    kinds: tuple[str, ...] = ALL
+
+
+OTHERS = [
+    Other(
+        "Dask, processes",
+        "test_shipping.py",
+        "dask.delayed(f)(x).compute(scheduler='processes')",
+        "other processes get copies, on the same device",
+    ),
+    Other(
+        "Ray",
+        "test_shipping.py",
+        "ray.put(x)",
+        "other processes get copies, on the same device",
+    ),
+    Other(
+        "scikit-learn-intelex-gpu",
+        "test_scikit_learn.py",
+        "KMeans(3).fit(np.asarray(x))",
+        "its CPU version reads the memory in place",
+        HOST,
+    ),
+    Other(
+        "scikit-learn-intelex-gpu",
+        "test_scikit_learn.py",
+        "KMeans(3).fit(dpnp.asarray(x))",
+        "with `array_api_dispatch=True` it computes on the device, and reads the memory in place. "
+        "It accepts the queue of `x` itself, but needs `x.__array_namespace__().asnumpy`; results "
+        "in memory of the device are made for dpnp's arrays alone",
+    ),
+]

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from rows import ROWS, USES, Row
+from rows import OTHERS, ROWS, USES, Row
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "interop.md"
 BEGIN = "<!-- The table is written by tests/interop/table.py --write -->\n"
@@ -44,7 +44,7 @@ def table() -> str:
         out = code(row.out_shown or row.out) if row.out else ""
         into = code(row.into_shown or row.into) if row.make else ""
         lines.append(cells(row.library, out, ", ".join(row.kinds), into, limits(row)))
-    for use in USES:
+    for use in (*USES, *OTHERS):
         lines.append(cells(use.library, code(use.shown), ", ".join(use.kinds), "", use.note))
     return "\n".join(lines) + "\n"
 

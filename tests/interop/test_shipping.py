@@ -1,6 +1,8 @@
 # Libraries that send objects to other processes: arrays of every kind arrive with their elements,
 # on the same device.
 # SPDX-License-Identifier: Apache-2.0
+import sys
+
 import dask
 import numpy as np
 import pytest
@@ -36,6 +38,8 @@ def test_dask_sends_arrays_to_processes_and_back(x):
 
 @pytest.fixture(scope="module")
 def cluster():
+    # The workers do not find the modules of the tests.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield
     ray.shutdown()
