@@ -1,8 +1,17 @@
-# usmx_add_extension(<name> <source>...): a nanobind module that links usmx and finds it at run time.
+# usmx_link_extension(<target>): links usmx to a Python module that any command has made
+# (pybind11_add_module, nanobind_add_module, Python_add_library), and lets it find usmx at run time.
 #
 # The module may be installed next to the package `usmx` (site-packages/<name>.so) or one folder deeper
 # (site-packages/<package>/<name>.so): both ways to usmx/lib and to the environment's lib are recorded.
 # Anywhere else, `import usmx` before the module is loaded does the same.
+function(usmx_link_extension target)
+  target_link_libraries(${target} PRIVATE usmx::usmx)
+  set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH
+    "$ORIGIN/usmx/lib" "$ORIGIN/../usmx/lib"   # libusmx
+    "$ORIGIN/../.." "$ORIGIN/../../..")        # libsycl: <environment>/lib
+endfunction()
+
+# usmx_add_extension(<name> <source>...): a nanobind module that links usmx.
 function(usmx_add_extension name)
   if(NOT TARGET Python::Module)
     find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
@@ -13,8 +22,5 @@ function(usmx_add_extension name)
     find_package(nanobind CONFIG REQUIRED)
   endif()
   nanobind_add_module(${name} NB_STATIC ${ARGN})
-  target_link_libraries(${name} PRIVATE usmx::usmx)
-  set_property(TARGET ${name} APPEND PROPERTY INSTALL_RPATH
-    "$ORIGIN/usmx/lib" "$ORIGIN/../usmx/lib"   # libusmx
-    "$ORIGIN/../.." "$ORIGIN/../../..")        # libsycl: <environment>/lib
+  usmx_link_extension(${name})
 endfunction()

@@ -41,8 +41,9 @@ WITHOUT_SOURCE = {
     "umf": "memory",
     "detail/built_kernels": "kernel",
     "python_api": KIT,
-    "detail/nanobind_argument": KIT,
+    "detail/argument": KIT,
     "nanobind": KIT,
+    "pybind11": KIT,
 }
 
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]")
@@ -99,7 +100,7 @@ def header_room(files: frozenset[str], name: str) -> str | None:
 def included_room(included: str, room_of: RoomOf) -> str | None:
     """The room of a header of ours; None for a header of another project."""
     path = PurePosixPath(included)
-    if path.parts[0] == "usmx" and path.suffix == ".hpp":
+    if path.parts[0] == "usmx" and path.suffix in (".hpp", ".h"):
         return room_of(str(PurePosixPath(*path.parts[1:]).with_suffix("")))
     return path.parts[0] if path.parts[0] in ROOMS and len(path.parts) > 1 else None
 
@@ -114,7 +115,7 @@ def check_room(room: str, text: str, room_of: RoomOf) -> Iterator[Finding]:
             yield line, f"includes {included} of the room {other}, which comes after {room}"
         elif first == "sycl" and place < FIRST_OF_SYCL:
             yield line, f"includes {included}, but the room {room} needs no SYCL"
-        elif first in ("nanobind", "Python.h") and room != KIT:
+        elif first in ("nanobind", "pybind11", "Python.h") and room != KIT:
             yield line, f"includes {included}, but only the kit and the bindings see Python"
 
 
@@ -135,8 +136,8 @@ def check_public(name: str, text: str, room_of: RoomOf) -> Iterator[Finding]:
 def check_binding(text: str) -> Iterator[Finding]:
     """A binding file: not the casters, which are for extensions of others."""
     for line, included in includes(text):
-        if included == "usmx/nanobind.hpp":
-            yield line, "includes usmx/nanobind.hpp, which is for extensions; we are what it calls"
+        if included in ("usmx/nanobind.hpp", "usmx/pybind11.hpp"):
+            yield line, f"includes {included}, which is for extensions; we are what it calls"
     for number, line in code_lines(text):
         if RAW_TEXT.search(line) and "nb::" in line:
             yield number, "reads a str by itself; use to_text, shown or repr_of of text.hpp"

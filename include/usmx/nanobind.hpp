@@ -12,62 +12,128 @@
 // Two kinds of "no". Another dtype or rank, or an object without USM: the next overload is tried,
 // and nanobind's TypeError comes last. Malformed, read-only where the function writes, or outside
 // its allocation: a ValueError that names the field, raised when all arguments of the overload fit.
+//
+// usmx/pybind11.hpp is the same for pybind11.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
-#include "usmx/detail/nanobind_argument.hpp"
+#include "usmx/detail/argument.hpp"
 
-namespace usmx {
+namespace usmx::python {
+#pragma GCC visibility push(hidden)
 
-/// A view that the host may loop over, valid until the function returns.
-template <class T, int Rank>
-struct host_view : view<T, Rank> {
-  const array* origin = nullptr;
-  /// Where results belong: compute follows data.
-  const sycl::queue& queue() const { return origin->queue(); }
+namespace nb = nanobind;
+
+/// The table of the `usmx` that this process imports. Called by the casters when they are first
+/// used; call it in NB_MODULE to fail at import instead. Throws nb::python_error (ImportError).
+inline const python_api& api() {
+  static const python_api& table = []() -> const python_api& {
+    const python_api* const found = find_api();
+    if (found == nullptr) throw nb::python_error();
+    nb::register_exception_translator(
+        [](const std::exception_ptr& error, void* self) {
+          if (!static_cast<const python_api*>(self)->set_error(&error))
+            std::rethrow_exception(error);
+        },
+        const_cast<python_api*>(found));
+    return *found;
+  }();
+  return table;
+}
+
+/// nanobind calls a caster's `from_python` and `can_cast` from functions that must not throw; its
+/// conversion operators may, and those run only after `can_cast`, or directly before the bound
+/// function.
+class refusal : public kept_error<nb::python_error> {
+ public:
+  refusal() = default;
+  refusal(const refusal&) = delete;
+  refusal& operator=(const refusal&) = delete;
+  ~refusal() {
+    // The caller did not use the reason: nb::try_cast, or a container that tries another type.
+    if (is_shown_ && PyErr_Occurred() == shown_type_) PyErr_Clear();
+  }
+
+  template <class Body>
+  bool keep(std::uint32_t flags, Body body) noexcept {
+    is_manual_ = (flags & nb::detail::cast_flags::manual) != 0;
+    return kept_error::keep(std::move(body));
+  }
+
+  /// For `can_cast`. In nb::cast, which raises the Python error that a caster leaves, it is left.
+  bool allows() const noexcept {
+    if (!error_) return true;
+    if (is_manual_) {
+      nb::python_error(*error_).restore();
+      is_shown_ = true;
+      shown_type_ = PyErr_Occurred();
+    }
+    return false;
+  }
+
+ private:
+  bool is_manual_ = false;
+  mutable bool is_shown_ = false;
+  mutable PyObject* shown_type_ = nullptr;
 };
 
-/// An array whose dtype and rank were checked, for work that outlives the call.
-template <class T, int Rank>
-struct typed_array : array {
-  usmx::view<T, Rank> view;
+/// What a caster found in an argument, valid until the call ends.
+struct argument {
+  const array* elements = nullptr;
+  nb::object keep_alive;
+
+  /// False if the object carries no USM. Throws nb::python_error.
+  bool load(nb::handle source, nb::detail::cleanup_list* call) {
+    const python_api& t = api();
+    elements = t.array_of(source.ptr());
+    if (elements != nullptr) return true;
+    // A foreign object is asked once per call, however many overloads look at it: what it answered,
+    // an array or an error, waits in the call's list of things to release, behind the object.
+    if (call != nullptr) {
+      for (std::size_t k = 1; k + 1 < call->size(); ++k) {
+        if ((*call)[k] != source.ptr()) continue;
+        PyObject* const answer = (*call)[k + 1];
+        if ((elements = t.array_of(answer)) != nullptr) return true;
+        if (PyExceptionInstance_Check(answer)) {
+          PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(answer)), answer);
+          throw nb::python_error();
+        }
+      }
+    }
+    nb::object imported = nb::steal(t.import_array(source.ptr()));
+    if (!imported.is_valid()) {
+      if (PyErr_Occurred() == nullptr) return false;
+      nb::python_error error;
+      remember(call, source, error.value());
+      throw error;
+    }
+    elements = t.array_of(imported.ptr());
+    if (!remember(call, source, imported)) keep_alive = std::move(imported);
+    return true;
+  }
+
+ private:
+  static bool remember(nb::detail::cleanup_list* call, nb::handle source, nb::handle answer) {
+    if (call == nullptr) return false;
+    call->append(source.inc_ref().ptr());
+    call->append(answer.inc_ref().ptr());
+    return true;
+  }
 };
 
-}  // namespace usmx
+#pragma GCC visibility pop
+}  // namespace usmx::python
 
 namespace nanobind::detail {
-
-/// What a signature says of an array argument: `Annotated[SupportsUSM, dict(dtype='float32',
-/// ...)]`.
-template <class T>
-constexpr auto usmx_dtype_name() {
-  using U = std::remove_cv_t<T>;
-  constexpr auto bits = const_name<sizeof(U) * 8>();
-  if constexpr (std::is_same_v<U, bool>) {
-    return const_name("bool");
-  } else if constexpr (std::is_integral_v<U>) {
-    return const_name<std::is_signed_v<U>>("int", "uint") + bits;
-  } else if constexpr (std::is_floating_point_v<U> || usmx::is_half<U>) {
-    return const_name("float") + bits;
-  } else if constexpr (usmx::detail::is_complex<U>::value) {
-    return const_name("complex") + bits;
-  } else {
-    return const_name("record") + bits;
-  }
-}
-template <class T, int Rank>
-constexpr auto usmx_view_name() {
-  return const_name("typing.Annotated[usmx.typing.SupportsUSM, dict(dtype='") +
-         usmx_dtype_name<T>() + const_name("', ndim=") + const_name<Rank>() +
-         const_name<std::is_const_v<T>>("", ", writable=True") + const_name(")]");
-}
 
 /// What the casters of arguments have in common: they do not throw where nanobind does not allow
 /// it, and raise the reason of a refusal when the argument is passed.
@@ -85,25 +151,31 @@ struct usmx_caster {
 template <class Value_>
 struct usmx_value_caster : usmx_caster {
   using Value = Value_;
+  static constexpr auto Name = const_name(usmx::python::parameter_text<Value_>.value);
   template <class T>
   using Cast = movable_cast_t<T>;
 
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
+    return refused_.keep(flags, [&] {
+      return from_.load(source, call) && usmx::python::fill(value_, *from_.elements);
+    });
+  }
   explicit operator Value*() { return &checked(); }
   explicit operator Value&() { return checked(); }
   explicit operator Value&&() { return static_cast<Value&&>(checked()); }
-
- protected:
-  Value value_;
 
  private:
   Value& checked() {
     refused_.raise();
     return value_;
   }
+
+  usmx::python::argument from_;
+  Value value_;
 };
 
 /// By value or by const reference. The function gets it without waiting: it submits to `queue()`,
-/// or calls `wait()`.
+/// or calls `wait()`. Not a value of the caster's own, because a reference needs no copy.
 template <>
 struct type_caster<usmx::array> : usmx_caster {
   static constexpr auto Name = io_name("usmx.typing.SupportsUSM", "usmx.ndarray");
@@ -131,54 +203,13 @@ struct type_caster<usmx::array> : usmx_caster {
 };
 
 template <class T, int Rank>
-struct type_caster<usmx::view<T, Rank>> : usmx_value_caster<usmx::view<T, Rank>> {
-  static constexpr auto Name = usmx_view_name<T, Rank>();
-
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
-    return this->refused_.keep(flags, [&] {
-      if (!from_.load(source, call) || !usmx::python::load_typed(this->value_, *from_.elements)) {
-        return false;
-      }
-      usmx::python::load_idle(*from_.elements);
-      return true;
-    });
-  }
-
- private:
-  usmx::python::argument from_;
-};
+struct type_caster<usmx::view<T, Rank>> : usmx_value_caster<usmx::view<T, Rank>> {};
 
 template <class T, int Rank>
-struct type_caster<usmx::host_view<T, Rank>> : usmx_value_caster<usmx::host_view<T, Rank>> {
-  static constexpr auto Name = usmx_view_name<T, Rank>();
-
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
-    return this->refused_.keep(flags, [&] {
-      if (!from_.load(source, call)) return false;
-      this->value_.origin = from_.elements;
-      if (!usmx::python::load_typed(this->value_, *from_.elements)) return false;
-      usmx::python::require_on_host(*from_.elements);
-      usmx::python::load_idle(*from_.elements);
-      return true;
-    });
-  }
-
- private:
-  usmx::python::argument from_;
-};
+struct type_caster<usmx::host_view<T, Rank>> : usmx_value_caster<usmx::host_view<T, Rank>> {};
 
 template <class T, int Rank>
 struct type_caster<usmx::typed_array<T, Rank>> : usmx_value_caster<usmx::typed_array<T, Rank>> {
-  static constexpr auto Name = usmx_view_name<T, Rank>();
-
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
-    return this->refused_.keep(flags, [&] {
-      usmx::python::argument from;
-      if (!from.load(source, call)) return false;
-      static_cast<usmx::array&>(this->value_) = *from.elements;
-      return usmx::python::load_typed(this->value_.view, this->value_);
-    });
-  }
   static handle from_cpp(const usmx::array& value, rv_policy, cleanup_list*) noexcept {
     return usmx::python::api().wrap_array(&value);
   }

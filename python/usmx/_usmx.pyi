@@ -1134,6 +1134,8 @@ class _Memory:
     def get_usm_type_enum(self, syclobj: QueueLike = None) -> int:
         """The same as a number: unknown 0, device 1, shared 2, host 3."""
 
+    __sycl_usm_exchange_api__: ClassVar[CapsuleType] = ...
+
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...
 
@@ -1984,6 +1986,8 @@ class ndarray:
     @property
     def _pointer(self) -> int:
         """The address of the first element."""
+
+    __sycl_usm_exchange_api__: ClassVar[CapsuleType] = ...
 
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]: ...

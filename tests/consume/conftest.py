@@ -38,5 +38,6 @@ def developer_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory)
     venv.create(place, with_pip=True, symlinks=True)
     python = place / "bin" / "python"
     tools = ("scikit-build-core>=0.11", "nanobind>=3.1", "cmake", "ninja", "numpy", "dpctl")
+    tools += ("pybind11>=2.13", "cython>=3.1", "setuptools>=77")
     run(sys.executable, "-m", "pip", "--python", python, "install", wheel, *tools)
     return python

@@ -1,10 +1,12 @@
-"""What the casters of ``usmx/nanobind.hpp`` promise, asked through a probe extension.
+"""What the casters of ``usmx/nanobind.hpp`` and ``usmx/pybind11.hpp`` promise, asked through a
+probe extension.
 
-The probe is built twice: as a neighbour that shares nanobind's state with usmx, and apart from
-it, as one that was built with another version of nanobind would be.
+The probe is built three times: as a neighbour that shares nanobind's state with usmx, apart from
+it, as one that was built with another version of nanobind would be, and with pybind11.
 """
 # SPDX-License-Identifier: Apache-2.0
 
+import functools
 import gc
 import importlib.util
 import subprocess
@@ -19,6 +21,7 @@ import dpctl
 import dpctl.memory
 import dpnp
 import numpy as np
+import pybind11
 import pytest
 from environments import run
 
@@ -29,21 +32,50 @@ NUMBERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint
 NUMBERS += ["float32", "float64", "complex64", "complex128"]
 
 
+WITH = {
+    "neighbour": (),
+    "apart": ("-DPROBE_DOMAIN=usmx_probe",),
+    "pybind11": ("-DPROBE_PYBIND11=ON", "-Dpybind11_DIR=" + pybind11.get_cmake_dir()),
+}
+Build = Callable[[str], ModuleType]
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Makes the probe of a name in ``WITH``, once."""
+
+    @functools.cache
+    def made(name: str) -> ModuleType:
+        folder = tmp_path_factory.mktemp("probe")
+        project = Path(__file__).parent / "probe"
+        config = ("-Dusmx_DIR=" + usmx.get_cmake_dir(), "-DPython_EXECUTABLE=" + sys.executable)
+        run("cmake", "-G", "Ninja", "-S", project, "-B", folder, *config, *WITH[name])
+        run("cmake", "--build", folder)
+        (file,) = folder.glob("usmx_probe.*.so")
+        spec = importlib.util.spec_from_file_location("usmx_probe", file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return made
+
+
+@pytest.fixture(scope="session", params=WITH)
+def probe(request: pytest.FixtureRequest, build: Build) -> ModuleType:
+    return build(request.param)
+
+
 @pytest.fixture(scope="session", params=["neighbour", "apart"])
-def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    build = tmp_path_factory.mktemp("probe")
-    project = Path(__file__).parent / "probe"
-    domain = "-DPROBE_DOMAIN=" + ("usmx_probe" if request.param == "apart" else "")
-    config = ("-Dusmx_DIR=" + usmx.get_cmake_dir(), "-DPython_EXECUTABLE=" + sys.executable)
-    run("cmake", "-G", "Ninja", "-S", project, "-B", build, *config, domain)
-    run("cmake", "--build", build)
-    (file,) = build.glob("usmx_probe.*.so")
-    spec = importlib.util.spec_from_file_location("usmx_probe", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def nanobind_probe(request: pytest.FixtureRequest, build: Build) -> ModuleType:
+    """For what only nanobind does, or does in its own way."""
+    return build(request.param)
+
+
+@pytest.fixture(scope="session")
+def pybind11_probe(build: Build) -> ModuleType:
+    return build("pybind11")
 
 
 class Foreign:
@@ -179,10 +211,10 @@ def test_device_memory_reaches_kernels_but_no_host_loop(probe: ModuleType) -> No
     assert probe.sum(dpnp.ones(0, dtype="float32", usm_type="device")) == 0
 
 
-def test_an_overloaded_function_asks_the_producer_once(probe: ModuleType) -> None:
+def test_an_overloaded_function_asks_the_producer_once(nanobind_probe: ModuleType) -> None:
     x = floats()
     x.suai["typestr"] = "<i4"  # the fifth overload
-    probe.sum(x)
+    nanobind_probe.sum(x)
     assert x.asked == 1
 
 
@@ -209,11 +241,26 @@ def test_pairs_tuples_and_optionals_carry_arrays(probe: ModuleType) -> None:
 def test_a_list_of_views_stays_alive_until_the_call_ends(probe: ModuleType) -> None:
     third = dpnp.ones(2, dtype="float32", usm_type="host")
     assert probe.sum_all([floats(), shared([1, 2]), third]) == 6 + 3 + 2
-    # Inside a container the reason cannot travel, but nothing else may go wrong.
-    with pytest.raises(TypeError, match="incompatible function arguments"):
-        probe.sum_all([floats(4, shape=(-1,))])
     with pytest.raises(ValueError, match="typestr"):  # a tuple is handed over as its items are
         probe.swap((floats(4, typestr="x"), shared([1])))
+
+
+def test_a_malformed_item_of_a_list_is_refused(build: Build) -> None:
+    wrong = floats(4, shape=(-1,))
+    # With nanobind the reason cannot travel, but nothing else may go wrong.
+    for name, error in (("neighbour", TypeError), ("pybind11", usmx.InteropError)):
+        with pytest.raises(error, match=r"incompatible function arguments|shape"):
+            build(name).sum_all([floats(), wrong])
+
+
+def test_pybind11_passes_reasons_on_from_casts_and_containers(pybind11_probe: ModuleType) -> None:
+    wrong = floats(4, shape=(-1,))
+    for call, given in (("cast", wrong), ("cast_all", [wrong]), ("either", wrong)):
+        with pytest.raises(usmx.InteropError, match="shape"):
+            getattr(pybind11_probe, call)(given)
+    assert pybind11_probe.cast_all([floats(), shared([1])]) == 2
+    assert pybind11_probe.either("text") == 1
+    assert pybind11_probe.either(floats()) == 0
 
 
 WITH_POLICIES = ["array", "view", "host_view", "typed", "optional"]
@@ -252,29 +299,31 @@ def test_keep_alive_keeps_and_still_picks_overloads_by_dtype(probe: ModuleType) 
         probe.dtype_kept(probe.Keeper(), shared([1], "int8"))
 
 
-def test_a_malformed_object_is_asked_once_by_all_overloads(probe: ModuleType) -> None:
+def test_a_malformed_object_is_asked_once_by_all_overloads(nanobind_probe: ModuleType) -> None:
     x = floats(4, shape=(-1,))
     with pytest.raises(usmx.InteropError, match="shape"):
-        probe.sum(x)
+        nanobind_probe.sum(x)
     assert x.asked == 1
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        probe.array_named(x, "text")
+        nanobind_probe.array_named(x, "text")
     assert x.asked == 2
 
 
-def test_a_cast_in_cpp_raises_the_reason_and_an_attempt_leaves_none(probe: ModuleType) -> None:
+def test_a_cast_in_cpp_raises_the_reason_and_an_attempt_leaves_none(
+    nanobind_probe: ModuleType,
+) -> None:
     wrong = floats(4, shape=(-1,))
     with pytest.raises(usmx.InteropError, match="shape"):
-        probe.cast(wrong)
-    assert probe.try_cast(wrong) is False  # an error left behind would be a SystemError
-    assert probe.try_cast(floats()) is True
-    assert probe.cast_all([floats(), shared([1])]) == 2
+        nanobind_probe.cast(wrong)
+    assert nanobind_probe.try_cast(wrong) is False  # an error left behind would be a SystemError
+    assert nanobind_probe.try_cast(floats()) is True
+    assert nanobind_probe.cast_all([floats(), shared([1])]) == 2
     with pytest.raises((TypeError, RuntimeError)):  # std::bad_cast, with and without usmx's words
-        probe.cast_all([wrong])
-    assert probe.either("text") == 1
-    assert probe.either(floats()) == 0
+        nanobind_probe.cast_all([wrong])
+    assert nanobind_probe.either("text") == 1
+    assert nanobind_probe.either(floats()) == 0
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        probe.either(wrong)
+        nanobind_probe.either(wrong)
 
 
 IMPLICIT = """
@@ -298,9 +347,11 @@ except TypeError as e:
 """
 
 
-def test_an_implicit_conversion_of_a_malformed_object_is_a_type_error(probe: ModuleType) -> None:
+def test_an_implicit_conversion_of_a_malformed_object_is_a_type_error(
+    nanobind_probe: ModuleType,
+) -> None:
     done = subprocess.run(
-        (sys.executable, "-c", IMPLICIT, probe.__file__),
+        (sys.executable, "-c", IMPLICIT, nanobind_probe.__file__),
         capture_output=True,
         text=True,
         timeout=120,

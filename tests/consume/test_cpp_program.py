@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 
 import nanobind
+import pybind11
 import pytest
 from environments import ROOT, run
 from markdown_it import MarkdownIt
@@ -44,7 +45,7 @@ BLOCKS = cpp_blocks()
 
 def translation_unit(block: str) -> str:
     """The block as written, its statements in a function if they need one."""
-    if re.search(r"^(NB_MODULE|[\w:]+ \w+)\(.*\{$", block, re.M):
+    if re.search(r"^(NB_MODULE|PYBIND11_MODULE|[\w:]+ \w+)\(.*\{$", block, re.M):
         return block
     lines = block.splitlines()
     count = 1 + max((n for n, line in enumerate(lines) if line.startswith("#include")), default=-1)
@@ -61,7 +62,7 @@ def test_a_block_of_the_documentation_compiles(place: str, tmp_path: Path) -> No
     file = tmp_path / "block.cpp"
     file.write_text(translation_unit(block))
     nearby = (ROOT / "examples" / "extension" / "src",)
-    foreign = (nanobind.include_dir(), sysconfig.get_path("include"))
+    foreign = (nanobind.include_dir(), pybind11.get_include(), sysconfig.get_path("include"))
     folders = [f"-I{folder}" for folder in nearby]
     folders += [part for folder in foreign for part in ("-isystem", folder)]
     run("g++", "-fsyntax-only", *paths.get_cflags(), *folders, file)

@@ -5,9 +5,10 @@
 
 namespace usmx::python {
 
-extern const protocol suai_protocol;    // suai.cpp
-extern const protocol dlpack_protocol;  // dlpack.cpp
-extern const protocol buffer_protocol;  // buffer_import.cpp
+extern const protocol exchange_protocol;  // exchange.cpp
+extern const protocol suai_protocol;      // suai.cpp
+extern const protocol dlpack_protocol;    // dlpack.cpp
+extern const protocol buffer_protocol;    // buffer_import.cpp
 // arrow.cpp
 extern const protocol arrow_device_protocol;
 extern const protocol arrow_protocol;
@@ -23,6 +24,7 @@ namespace {
 /// In the order in which they are asked. Arrow's arrays come before DLPack, which does not say that
 /// elements are missing; its streams come last, because some objects make one by a conversion.
 const protocol* const table[] = {
+    &exchange_protocol,
     &suai_protocol,
     &arrow_device_protocol,
     &arrow_protocol,

@@ -140,7 +140,17 @@ void bind_foreign_devices(nb::module_& m);
 // --- dlpack.cpp
 void bind_from_dlpack(nb::module_& m);
 
-// --- suai.cpp
+// --- suai.cpp: what protocols that describe elements as the dictionary does have in common
+
+/// The view of the fields; throws interop_error that names the wrong one.
+any_view checked(const suai::fields& f);
+/// The array of a checked view of `f`, after what only the driver knows was checked: the elements
+/// and what `offset` counts from are in one allocation of the context. Without a queue, the one for
+/// the device of the memory. `keep` is kept alive.
+array bind_described(any_view v, const suai::fields& f, sycl_origin origin, nb::object keep,
+                     traced& record);
+/// The fields of a record as the list that `read_typedescr` reads; None for other types.
+nb::object typedescr_of(const dtype& type);
 
 /// Whether `data[1]` of this object says "writable" where the protocol says "read-only": true for
 /// objects whose attribute is answered by dpctl.memory.

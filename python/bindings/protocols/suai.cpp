@@ -163,14 +163,6 @@ nb::object read_buffer(nb::handle producer, suai::fields& f, std::size_t& bytes)
   return memory;
 }
 
-any_view checked(const suai::fields& f) {
-  any_view v;
-  if (const fault code = suai::check(f, v); code != fault::none) {
-    throw interop_error(code, suai::describe(f, code));
-  }
-  return v;
-}
-
 void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t bytes) {
   auto* const base = reinterpret_cast<std::byte*>(f.data);
   if (v.size() == 0 || (v.first_byte() >= base && v.last_byte() <= base + bytes)) return;
@@ -214,6 +206,28 @@ sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
 
 }  // namespace
 
+any_view checked(const suai::fields& f) {
+  any_view v;
+  if (const fault code = suai::check(f, v); code != fault::none) {
+    throw interop_error(code, suai::describe(f, code));
+  }
+  return v;
+}
+
+array bind_described(any_view v, const suai::fields& f, sycl_origin origin, nb::object keep,
+                     traced& record) {
+  check_offset(v, f, origin.context);
+  if (!origin.queue) origin.queue = queue_of(origin, v);
+  auto* const first = v.first_byte();
+  record.at(first);
+  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
+  return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
+}
+
+nb::object typedescr_of(const dtype& type) {
+  return type.members() == nullptr ? nb::none() : nb::object(write_typedescr(*type.members()));
+}
+
 bool flag_means_writable(nb::handle producer) noexcept {
   // dpctl.memory writes True for memory that may be written. The getter tells whether it is the one
   // that answers: a subclass with a property of its own speaks for itself.
@@ -248,12 +262,7 @@ std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_
   if (buffer_bytes && v.size() > 0 && kind_of(v.data(), origin.context) == usm_kind::unknown) {
     refuse_host_buffer(obj);
   }
-  check_offset(v, f, origin.context);
-  if (!origin.queue) origin.queue = queue_of(origin, v);
-  auto* const first = v.first_byte();
-  record.at(first);
-  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
-  return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
+  return bind_described(std::move(v), f, std::move(origin), std::move(keep), record);
 }
 
 namespace {

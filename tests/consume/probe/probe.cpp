@@ -1,12 +1,15 @@
-// Asks the casters everything that tests/consume/test_casters.py wants to know.
+// Asks the casters everything that tests/consume/test_casters.py wants to know, those of nanobind
+// and those of pybind11: the two libraries spell nearly everything alike.
 // SPDX-License-Identifier: Apache-2.0
-#include <usmx/nanobind.hpp>
+#ifdef PROBE_PYBIND11
+#include <usmx/pybind11.hpp>
 
-#include <complex>
-#include <cstdint>
-#include <string>
-#include <variant>
-#include <vector>
+#include <pybind11/complex.h>
+#include <pybind11/stl.h>
+namespace nb = pybind11;
+#define PROBE_MODULE PYBIND11_MODULE
+#else
+#include <usmx/nanobind.hpp>
 
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/pair.h>
@@ -14,8 +17,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
-
 namespace nb = nanobind;
+#define PROBE_MODULE NB_MODULE
+#endif
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
 using namespace nb::literals;
 
 namespace {
@@ -53,7 +64,7 @@ std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(
 
 }  // namespace
 
-NB_MODULE(usmx_probe, m) {
+PROBE_MODULE(usmx_probe, m) {
   define_sum<std::int8_t>(m);
   define_sum<std::uint8_t>(m);
   define_sum<std::int16_t>(m);
@@ -103,16 +114,24 @@ NB_MODULE(usmx_probe, m) {
   m.def("cast", [](nb::object x) { return address(nb::cast<usmx::array>(x).data()); });
 
   m.def("cast_all", [](nb::object x) { return nb::cast<std::vector<usmx::array>>(x).size(); });
+#ifndef PROBE_PYBIND11
   m.def("try_cast", [](nb::object x) {
     usmx::array a;
     return nb::try_cast(x, a);
   });
+#endif
   m.def("either", [](const std::variant<usmx::host_view<const float, 1>, std::string>& x) {
     return x.index();
   });
 
   // With policies nanobind calls casters elsewhere.
+#ifdef PROBE_PYBIND11
+  nb::class_<keeper>(m, "Keeper").def(nb::init<>());
+  nb::class_<wrapped>(m, "Wrapped").def(nb::init<usmx::host_view<const float, 1>>());
+#else
   nb::class_<keeper>(m, "Keeper", nb::is_weak_referenceable()).def(nb::init<>());
+  nb::class_<wrapped>(m, "Wrapped").def(nb::init_implicit<usmx::host_view<const float, 1>>());
+#endif
   define_policies<usmx::array>(m, "array");
   define_policies<usmx::view<const float, 1>>(m, "view");
   define_policies<usmx::host_view<const float, 1>>(m, "host_view");
@@ -126,7 +145,6 @@ NB_MODULE(usmx_probe, m) {
   m.def(
       "dtype_kept", [](nb::handle, usmx::view<const double, 1>) { return "float64"; },
       nb::keep_alive<1, 2>());
-  nb::class_<wrapped>(m, "Wrapped").def(nb::init_implicit<usmx::host_view<const float, 1>>());
   m.def("total_of", [](const wrapped& x) { return x.total; });
 
   // What C++ throws, as Python sees it.

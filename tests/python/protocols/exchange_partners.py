@@ -11,6 +11,7 @@ import dpctl
 import dpctl.memory as dpctl_memory
 import dpnp
 import dpnp.tensor as dpt
+import exchange_structs
 import numpy as np
 from layouts import Layout
 
@@ -66,6 +67,23 @@ def block_of(library, kind, dtype):
     return Block(library, kind, dtype)
 
 
+class InC(exchange_structs.Crafted):
+    """A producer with a C table, and the dictionary for consumers that do not know tables."""
+
+    def __init__(self, memory, layout, dtype):
+        super().__init__(memory, type=dtype.kind.encode(), itemsize=dtype.itemsize)
+        self.described = Described(memory, layout, dtype)
+        self.changes |= {"shape": layout.shape, "strides": layout.strides, "offset": layout.offset}
+        self.changes |= {"data": memory._pointer, "ndim": len(layout.shape)}
+
+    @property
+    def __sycl_usm_array_interface__(self):
+        return self.described.description
+
+
+Tabled = exchange_structs.crafted(InC)
+
+
 def described(kind, read_only):
     """A whole block of floats of ours, as a Python class."""
     block = Block(usmx.memory, kind, "f4")
@@ -105,6 +123,9 @@ PRODUCERS = {
     "dpnp.tensor.usm_ndarray on usmx.memory": Producer(usmx.memory, _dpnp_tensor),
     "dpnp.ndarray": Producer(dpctl_memory, lambda b, where: dpnp.asarray(_dpnp_tensor(b, where))),
     "a Python class": Producer(dpctl_memory, lambda b, where: Described(b.memory, where, b.dtype)),
+    "a Python class with a C table": Producer(
+        usmx.memory, lambda b, where: Tabled(b.memory, where, b.dtype)
+    ),
     "a Python class on usmx.memory": Producer(
         usmx.memory, lambda b, where: Described(b.memory, where, b.dtype)
     ),
