@@ -33,11 +33,12 @@ if TYPE_CHECKING:
         from typing_extensions import Buffer
 
 __all__ = [
-    "ArrayLike", "ArrayOrNumber", "CopySide", "DTypeLike", "DeviceLike", "EventLike", "EventsLike",
-    "HostElements", "Index", "KernelArgument", "LaunchRange", "Number", "NumpyArray", "NumpyDType",
-    "Order", "OrderLike", "OutputLike", "QueueLike", "ShapeLike", "SupportsArray",
-    "SupportsCapsule", "SupportsDLPack", "SupportsDType", "SupportsFilterString", "SupportsQueue",
-    "SupportsUSM", "UsmKind",
+    "ArrayLike", "ArrayOrNumber", "CopySide", "DTypeLike", "DeviceLike", "EventLike",
+    "EventsLike", "ForeignArray", "HostElements", "Index", "KernelArgument", "LaunchRange",
+    "Number", "NumpyArray", "NumpyDType", "Order", "OrderLike", "OutputLike", "QueueLike",
+    "ShapeLike", "SupportsArray", "SupportsArrayInterface", "SupportsArrow",
+    "SupportsArrowStream", "SupportsCapsule", "SupportsCudaArray", "SupportsDLPack",
+    "SupportsDType", "SupportsFilterString", "SupportsQueue", "SupportsUSM", "UsmKind",
 ]  # fmt: skip
 
 
@@ -82,6 +83,32 @@ class SupportsDLPack(Protocol):
     def __dlpack_device__(self) -> tuple[Any, Any]: ...
 
 
+class SupportsArrow(Protocol):
+    """An object that other libraries share through Arrow."""
+
+    def __arrow_c_array__(self) -> tuple[Any, Any]: ...
+
+
+class SupportsArrowStream(Protocol):
+    """An object of one or more chunks that other libraries share through Arrow."""
+
+    def __arrow_c_stream__(self) -> Any: ...
+
+
+class SupportsArrayInterface(Protocol):
+    """An object that describes its memory to NumPy by ``__array_interface__``."""
+
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+
+class SupportsCudaArray(Protocol):
+    """An object that describes memory of CUDA by ``__cuda_array_interface__``."""
+
+    @property
+    def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
+
+
 class SupportsDType(Protocol):
     """An object with an element type of NumPy."""
 
@@ -124,8 +151,18 @@ Number: TypeAlias = complex | SupportsComplex | SupportsFloat | SupportsIndex
 HostElements: TypeAlias = "Buffer | SupportsArray | complex | SupportsFloat | Sequence[Any]"
 """Elements of the host: a buffer, a NumPy array, a number, or nested sequences of them."""
 
-ArrayLike: TypeAlias = "SupportsUSM | SupportsDLPack | HostElements"
-"""Elements: USM of any library, a buffer, a NumPy array, a number, or nested sequences of them."""
+ForeignArray: TypeAlias = (
+    SupportsUSM
+    | SupportsDLPack
+    | SupportsCudaArray
+    | SupportsArrow
+    | SupportsArrowStream
+    | SupportsArrayInterface
+)
+"""An array of another library, by one of the protocols."""
+
+ArrayLike: TypeAlias = "ForeignArray | HostElements"
+"""Elements: an array of any library, a buffer, a number, or nested sequences of them."""
 
 ArrayOrNumber: TypeAlias = SupportsUSM | complex | SupportsComplex | SupportsFloat | SupportsIndex
 """An operand of an expression: USM of any library, or a number."""

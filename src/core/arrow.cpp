@@ -298,19 +298,18 @@ finding check(const schema& s, const array_data& a, bool host_reads, any_view& o
   }
   if (finding found = check_level(at, 2, 0, host_reads, begin)) return found;
 
-  const std::string held = detail::shape_text(shape);
   layout where;
-  if (const fault code = layout::c_order(std::move(shape), itemsize, where); code != fault::none) {
-    return wrong(code, "length: shape {} {}", held, message(code));
+  if (const fault code = layout::c_order(shape, itemsize, where); code != fault::none) {
+    return wrong(code, "length: shape {} {}", detail::shape_text(shape), message(code));
   }
-  auto first = reinterpret_cast<std::uintptr_t>(at.of->buffers[1]);
+  const auto base = reinterpret_cast<std::uintptr_t>(at.of->buffers[1]);
+  std::uintptr_t first = base;
   if (where.size() > 0) {
-    if (first == 0) {
+    if (base == 0) {
       return wrong(fault::data_null, "buffers[1]: {}, with shape {}", message(fault::data_null),
-                   held);
+                   detail::shape_text(shape));
     }
     std::uintptr_t distance = 0;
-    const std::uintptr_t base = first;
     if (__builtin_mul_overflow(static_cast<std::uintptr_t>(begin), itemsize, &distance) ||
         __builtin_add_overflow(base, distance, &first)) {
       return wrong(fault::address_overflow, "offset: {} elements of {} bytes from 0x{:x} on {}",
@@ -320,8 +319,8 @@ finding check(const schema& s, const array_data& a, bool host_reads, any_view& o
   const fault code = any_view::make(reinterpret_cast<void*>(first), std::move(element.type),
                                     std::move(where), usm_kind::unknown, true, out);
   if (code == fault::none) return {};
-  return wrong(code, "buffers[1]: 0x{:x} + {} elements {}, with shape {}",
-               reinterpret_cast<std::uintptr_t>(at.of->buffers[1]), begin, message(code), held);
+  return wrong(code, "buffers[1]: 0x{:x} + {} elements {}, with shape {}", base, begin,
+               message(code), detail::shape_text(shape));
 }
 
 const char* format_of(const dtype& type) noexcept {

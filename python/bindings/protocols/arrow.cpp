@@ -321,6 +321,13 @@ owned<device_array> on_host(owned<array_data> elements) {
 }
 owned<device_array> on_host(owned<device_array> elements) { return elements; }
 
+/// Columns that NumPy makes one array of are copied as it copies them.
+bool is_for_numpy(const schema& type, nb::handle obj, const import_request& request) {
+  static PyObject* const method = PyUnicode_InternFromString("__array__");
+  return request.to_copy != nullptr && arrow::is_table(type) &&
+         _PyType_Lookup(Py_TYPE(obj.ptr()), method) != nullptr;
+}
+
 template <class Struct>
 std::optional<array> take_array(nb::handle obj, const nb::object& method, const char* name,
                                 const import_request& request) {
@@ -330,6 +337,7 @@ std::optional<array> take_array(nb::handle obj, const nb::object& method, const 
   }
   owned<schema> type = take_from<schema>(PyTuple_GET_ITEM(pair.ptr(), 0), name);
   owned<Struct> elements = take_from<Struct>(PyTuple_GET_ITEM(pair.ptr(), 1), name);
+  if (is_for_numpy(*type, obj, request)) return {};
   return settled(import_elements(*type, on_host(std::move(elements)), obj, request), request);
 }
 
@@ -422,7 +430,6 @@ bool is_unwanted(const arrow::device_stream& s, const import_request& request) n
 template <class Stream>
 std::optional<array> take_stream(nb::handle obj, const nb::object& method, const char* name,
                                  const import_request& request) {
-  static PyObject* const numpy_method = PyUnicode_InternFromString("__array__");
   owned<Stream> from = take_from<Stream>(method(), name);
   if (is_unwanted(*from, request)) return {};
   if (from->get_schema == nullptr || from->get_next == nullptr) {
@@ -430,11 +437,7 @@ std::optional<array> take_stream(nb::handle obj, const nb::object& method, const
   }
   stream_reader<Stream> reader(std::move(from));
   owned<schema> type = reader.read_type();
-  // Columns that NumPy makes one array of are copied as it copies them.
-  if (request.to_copy != nullptr && arrow::is_table(*type) &&
-      _PyType_Lookup(Py_TYPE(obj.ptr()), numpy_method) != nullptr) {
-    return {};
-  }
+  if (is_for_numpy(*type, obj, request)) return {};
   arrow::element_type elements;
   require(arrow::read_type(*type, elements));
   std::vector<imported_elements> chunks;
@@ -471,8 +474,10 @@ nb::object offer(nb::handle obj, PyObject* name) {
       _PyType_Lookup(Py_TYPE(obj.ptr()), interface_name) != nullptr) {
     return {};
   }
-  nb::object method = read_attribute(obj, name);
-  // As in Python's own protocols: a class says by None that it does not have what its base has.
+  // As in Python's own protocols, methods are those of the class.
+  if (_PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr) return {};
+  nb::object method = nb::getattr(obj, nb::handle(name));
+  // A class says by None that it does not have what its base has.
   return method.is_valid() && method.is_none() ? nb::object() : method;
 }
 

@@ -109,8 +109,10 @@ class Crafted:
         self.kept = []
 
     def _release(self, kind, label):
+        released = self.released  # and not the producer, which may be gone
+
         def release(pointer):
-            self.released.append(label)
+            released.append(label)
             pointer.contents.release = type(pointer.contents.release)()
 
         function = type(kind().release)(release)

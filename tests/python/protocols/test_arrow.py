@@ -304,6 +304,9 @@ def test_arrow_over_our_usm_is_that_usm(kind):
         assert y.pointer == x.pointer + 8
         assert not y.flags.writeable
     assert usmx.asarray(pa.array(x)).pointer == x.pointer
+    memory = um.as_usm_memory(pa.array(x))
+    assert memory._pointer == x.pointer
+    assert memory.readonly
 
 
 SERIES = {
@@ -409,7 +412,10 @@ OTHERS = {
     "date": (lambda: pa.array([1], pa.timestamp("us")), r"format: 'tsu:' \(dates and times\)"),
     "decimal": (lambda: pa.array([1], pa.decimal128(5)), "format: 'd:5,0'"),
     "list": (lambda: pa.array([[1], [2, 3]]), r"format: '\+l' \(nested\)"),
-    "struct": (lambda: pa.array([{"a": 1}]), r"format: '\+s' \(a struct or a table\)"),
+    "list of structs": (
+        lambda: pa.array([[{"a": 1}]], pa.list_(pa.struct({"a": "i4"}), 1)),
+        r"format: '\+s' \(a struct or a table\)",
+    ),
     "dictionary": (lambda: pa.array(["a"]).dictionary_encode(), "dictionary: .*decode"),
     "null": (lambda: pa.nulls(3), "format: 'n'"),
 }
@@ -426,10 +432,14 @@ def test_other_types_are_refused_by_their_format(name, copy):
 def test_tables_of_one_type_are_copied_as_numpy_copies_them():
     frame = pd.DataFrame({"a": [1, 2], "b": [3.5, 4.5]})
     assert usmx.asarray(frame).tolist() == [[1, 3.5], [2, 4.5]]
-    table = pa.table({"a": [1, 2], "b": [3, 4]})
-    assert usmx.asarray(table).tolist() == [[1, 3], [2, 4]]
-    with pytest.raises((usmx.InteropError, ValueError), match=r"\+s|copy"):
-        usmx.asarray(table, copy=False)
+    columns = {"a": [1, 2], "b": [3, 4]}
+    for table in (pa.table(columns), pa.record_batch(columns), pl.DataFrame(columns)):
+        assert usmx.asarray(table).tolist() == np.asarray(table).tolist()
+        with pytest.raises(usmx.InteropError, match=r"format: '\+s'.*pass its columns"):
+            usmx.asarray(table, copy=False)
+    reader = pa.table(columns).to_reader()  # has no `__array__`
+    with pytest.raises(usmx.InteropError, match=r"format: '\+s'"):
+        usmx.asarray(reader)
 
 
 def test_kernels_read_arrow_on_devices_that_read_the_host():

@@ -238,3 +238,33 @@ def test_a_description_that_is_no_dict_is_refused():
 
     with pytest.raises(TypeError, match="__cuda_array_interface__: 5"):
         usmx.asarray(Wrong())
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+
+@pytest.mark.usefixtures("waited")
+@pytest.mark.parametrize("what", ["out", "in", "refused"])
+def test_ten_thousand_exchanges_keep_memory_flat(what):
+    x = usmx.zeros((4, 6), "f4")[::-1]
+    theirs, wrong = Theirs(x, strides=(-24, 4)), Theirs(x, strides=(3, 4))
+
+    def once():
+        if what == "out":
+            getattr(x, ATTRIBUTE)
+        elif what == "in":
+            usmx.asarray(theirs)
+        else:
+            with pytest.raises(ValueError, match="strides"):
+                usmx.asarray(wrong)
+
+    for _ in range(2000):
+        once()
+    gc.collect()
+    before = resident_bytes()
+    for _ in range(10_000):
+        once()
+    gc.collect()
+    assert resident_bytes() - before < 1 << 20

@@ -55,6 +55,14 @@ with um.using(um.PoolResource(um.UsmResource("device"), most=1 << 24)) as pool, 
 print([copy.bytes for copy in t.copies], t.summary().copies)
 
 
+class Column:
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
+        return usmx.ones(3, usm_type="shared").__arrow_c_array__()
+
+
+column: usmx.ndarray = usmx.asarray(Column())
+
+
 async def fetch(out: np.ndarray[Any, np.dtype[Any]]) -> None:
     await usmx.copy_async(out, result, depends_on=[event])
 
