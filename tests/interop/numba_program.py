@@ -1,16 +1,11 @@
-"""Functions that Numba compiles for the host, once for all tests."""
+"""A function that Numba compiles for the host, once for all tests."""
 # SPDX-License-Identifier: Apache-2.0
 
 import numba
 
 
 @numba.njit
-def elements(v):
-    """Read all elements."""
-    return [e for e in v]
-
-
-@numba.njit
-def write_first(v):
-    """Write 42 to the first element."""
-    v[0] = 42
+def double(v):
+    """Double all elements."""
+    for k in range(len(v)):
+        v[k] *= 2
