@@ -2207,12 +2207,14 @@ def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None
     Parameters
     ----------
     obj : object
-        An ndarray, an object with `__sycl_usm_array_interface__`, a buffer, a NumPy
-        array, a number, or nested sequences of numbers. What is not USM is copied into it.
+        An ndarray, an array of another library (`__sycl_usm_array_interface__`, DLPack,
+        Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or nested
+        sequences of numbers. What is not USM is copied into it.
     dtype : optional
         The element type; None keeps it.
     copy : bool, optional
-        True copies always, False never, None if needed.
+        True copies always, None if needed. False never: memory of the host is then used in
+        place by devices that read it, and `usm_type` is 'unknown'.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional

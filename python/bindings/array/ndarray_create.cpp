@@ -530,12 +530,14 @@ void bind_creation(nb::module_& m) {
         with_places(
             "Anything as an array: without a copy if it is USM already, of any library.\n\n"
             "Parameters\n----------\n"
-            "obj : object\n    An ndarray, an object with `__sycl_usm_array_interface__`, a "
-            "buffer, a NumPy\n"
-            "    array, a number, or nested sequences of numbers. What is not USM is copied into "
-            "it.\n"
+            "obj : object\n    An ndarray, an array of another library "
+            "(`__sycl_usm_array_interface__`, DLPack,\n"
+            "    Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or nested\n"
+            "    sequences of numbers. What is not USM is copied into it.\n"
             "dtype : optional\n    The element type; None keeps it.\n"
-            "copy : bool, optional\n    True copies always, False never, None if needed.\n",
+            "copy : bool, optional\n    True copies always, None if needed. False never: memory of "
+            "the host is then used in\n    place by devices that read it, and `usm_type` is "
+            "'unknown'.\n",
             "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
             "InteropError\n    What `obj` says about its memory is not valid.\n"
             "TypeError\n    `obj` holds no elements that a dtype describes.\n")

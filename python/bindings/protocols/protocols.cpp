@@ -24,17 +24,17 @@ namespace {
 /// In the order in which they are asked. Arrow's arrays come before DLPack, which does not say that
 /// elements are missing; its streams come last, because some objects make one by a conversion.
 const protocol* const table[] = {
-    &exchange_protocol,
-    &suai_protocol,
-    &arrow_device_protocol,
-    &arrow_protocol,
-    &dlpack_protocol,
-    &cuda_protocol,
-    &buffer_protocol,
-    &array_interface_protocol,
-    &array_method_protocol,
-    &arrow_device_stream_protocol,
-    &arrow_stream_protocol,
+    &exchange_protocol,             // with the last event
+    &suai_protocol,                 // with the queue
+    &arrow_device_protocol,         // with missing elements
+    &arrow_protocol,                //
+    &dlpack_protocol,               // with streams, without waiting
+    &cuda_protocol,                 // with a stream
+    &buffer_protocol,               // memory of the host
+    &array_interface_protocol,      //
+    &array_method_protocol,         // what NumPy gets without a copy
+    &arrow_device_stream_protocol,  // in chunks
+    &arrow_stream_protocol,         //
 };
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.

@@ -63,11 +63,26 @@ Stream._fields_ = (
     ("private_data", c_void_p),
 )
 
+
+class DeviceStream(ctypes.Structure):
+    pass
+
+
+DeviceStream._fields_ = (
+    ("device_type", c_int32),
+    ("get_schema", ctypes.CFUNCTYPE(c_int, POINTER(DeviceStream), POINTER(Schema))),
+    ("get_next", ctypes.CFUNCTYPE(c_int, POINTER(DeviceStream), POINTER(DeviceArray))),
+    ("get_last_error", ctypes.CFUNCTYPE(c_void_p, POINTER(DeviceStream))),
+    ("release", ctypes.CFUNCTYPE(None, POINTER(DeviceStream))),
+    ("private_data", c_void_p),
+)
+
 NAMES = {
     Schema: b"arrow_schema",
     Array: b"arrow_array",
     DeviceArray: b"arrow_device_array",
     Stream: b"arrow_array_stream",
+    DeviceStream: b"arrow_device_array_stream",
 }
 
 
@@ -176,6 +191,9 @@ class CraftedStream(Crafted):
     __arrow_c_array__ = None
 
     def __arrow_c_stream__(self, requested_schema=None):
+        return self.stream(Stream, self.array, Array)
+
+    def stream(self, kind, make, end):
         left = list(self.chunks)
         message = ctypes.create_string_buffer(b"the file is gone")
 
@@ -188,7 +206,7 @@ class CraftedStream(Crafted):
         def get_next(_, out):
             if self.fails == "get_next" and not left:
                 return 22
-            out[0] = self.array(**left.pop(0)) if left else Array()
+            out[0] = make(**left.pop(0)) if left else end()
             return 0
 
         functions = {
@@ -196,11 +214,34 @@ class CraftedStream(Crafted):
             "get_next": get_next,
             "get_last_error": lambda _: ctypes.addressof(message),
         }
-        kinds = dict(Stream._fields_)
+        kinds = dict(kind._fields_)
         self.kept.append(message)
-        made = Stream(release=self._release(Stream, "stream"))
+        made = kind(release=self._release(kind, "stream"))
         for name, function in functions.items():
+            if name == self.changes.get("without"):
+                continue
             called = kinds[name](function)
-            LASTING.append(called)
+            self.kept.append(called)
             setattr(made, name, called)
+        self.made = made
         return self.keep(made)
+
+
+class CraftedDeviceStream(CraftedStream):
+    """The same on a device; each chunk says where its elements are."""
+
+    __arrow_c_stream__ = None
+
+    def __init__(self, *args, device=(ONEAPI, 0), **more):
+        super().__init__(*args, **more)
+        self.device = device
+
+    def __arrow_c_device_stream__(self, requested_schema=None, **_):
+        def make(**more):
+            return DeviceArray(
+                array=self.array(**more), device_type=self.device[0], device_id=self.device[1]
+            )
+
+        capsule = self.stream(DeviceStream, make, DeviceArray)
+        self.made.device_type = self.device[0]
+        return capsule

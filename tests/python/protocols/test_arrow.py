@@ -19,6 +19,7 @@ from arrow_structs import (
     ONEAPI,
     Array,
     Crafted,
+    CraftedDeviceStream,
     CraftedOnDevice,
     CraftedStream,
     DeviceArray,
@@ -647,6 +648,53 @@ def test_a_bad_chunk_releases_all():
         usmx.asarray(source)
     gc.collect()
     assert sorted(source.released) == ["array", "array", "schema", "stream"]
+
+
+def test_a_stream_of_a_device_is_joined_there():
+    x = usmx.arange(6, dtype="f4")
+    source = CraftedDeviceStream(x.pointer, 6, owner=x)
+    one = usmx.asarray(source, copy=False)
+    assert (one.pointer, one.usm_type) == (x.pointer, "device")
+    source = CraftedDeviceStream(x.pointer, 6, owner=x, chunks=[{}, {"length": 2, "offset": 1}])
+    assert usmx.asarray(source).tolist() == [0, 1, 2, 3, 4, 5, 1, 2]
+    gc.collect()
+    assert sorted(source.released) == ["array", "array", "schema", "stream"]
+    with pytest.raises(ValueError, match="2 chunks"):
+        usmx.asarray(source, copy=False)
+    values = np.arange(4, dtype="f4")
+    on_host = CraftedDeviceStream(values.ctypes.data, 4, owner=values, device=(CPU, -1))
+    assert usmx.asarray(on_host, copy=False).pointer == values.ctypes.data
+
+
+@pytest.mark.parametrize("name", ["get_schema", "get_next", "get_last_error"])
+def test_a_stream_without_one_of_its_functions(name):
+    for kind in (CraftedStream, CraftedDeviceStream):
+        source = kind(0x1000, 1, without=name, fails="get_schema")
+        words = "error 5: no message" if name == "get_last_error" else "no get_schema"
+        with pytest.raises(ValueError, match=words):
+            usmx.asarray(source)
+        assert source.released == ["stream"]
+
+
+def test_threads_exchange_at_the_same_time():
+    x = usm(np.arange(1000, dtype="i4").reshape(-1, 4))
+    theirs = pa.array(np.arange(1000))
+    wrong = []
+
+    def work():
+        for _ in range(200):
+            if usmx.asarray(pa.array(x), copy=False).pointer != x.pointer:
+                wrong.append("out")
+            if usmx.asarray(theirs, copy=False).pointer != address_of(theirs):
+                wrong.append("in")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    assert not wrong
 
 
 def test_a_stream_is_not_read_where_host_memory_is_not_wanted():
