@@ -334,11 +334,10 @@ USES = [
     ),
     Use(
         "MKL",
-        "import ctypes, mkl_library",
-        "mkl_library.load().cblas_saxpy(16, ctypes.c_float(2), ctypes.c_void_p(x.pointer), 1, "
-        "ctypes.c_void_p(x.pointer), 1)",
-        "3 * a",
-        shown="mkl.cblas_saxpy(n, alpha, x.pointer, 1, y.pointer, 1)",
+        "import mkl_library",
+        "mkl_library.double(x)",
+        "2 * a",
+        shown="mkl.cblas_sgemm(..., x.pointer, ..., y.pointer, n)",
     ),
     Use(
         "h5py",

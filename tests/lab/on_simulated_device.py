@@ -40,6 +40,7 @@ EXCLUDED = {
     "test_a_block_that_waits_for_its_queue_is_shown_as_waiting": POOLED,
     "test_a_first_launch_leaves_its_memory_to_the_order_of_its_queue": POOLED,
     "test_asking_for_the_text_of_a_kernel_neither_waits_nor_exposes_its_memory": POOLED,
+    "test_a_million_bytes_a_thousand_times_stay_a_few": POOLED,
     "test_no_call_of_anything_public_crashes": (
         "its producers describe memory that another thread frees, a defect that this device reports"
     ),
