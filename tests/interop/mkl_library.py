@@ -23,7 +23,7 @@ def load() -> ctypes.CDLL:
 
 
 def double(x: usmx.ndarray) -> None:
-    """Double 16 elements: as a matrix times one, into other memory of usmx, and added from there."""
+    """Double 16 elements: a matrix times one, into other memory of usmx, and added from there."""
     y = usmx.empty(16, "float32", usm_type=x.usm_type)
     one = np.eye(4, dtype="f4")
     scale, zero = ctypes.c_float(1), ctypes.c_float(0)
