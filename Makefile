@@ -86,7 +86,7 @@ test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with each lib
 	build/interop/bin/python -m pytest tests/interop $(PYTEST_ARGS)
 
 bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who do the same; BENCH_ARGS="--json"
-	cmake --build $(BUILD) --target bench_pool bench_replay
+	cmake --build $(BUILD) --target bench_pool bench_replay exchange_calls
 	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
 
 numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `make bench` to compare with

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import dpctl.memory
 import dpnp.tensor
@@ -89,9 +92,33 @@ def cases() -> list[Case]:
     ]
 
 
+def calls_in_c(programs: Path) -> list[Case]:
+    """What an argument costs a function in C, by the table of C functions and by the dictionary.
+
+    Parameters
+    ----------
+    programs : Path
+        The folder where the module of these functions was built.
+    """
+    sys.path.insert(0, str(programs))
+    calls = importlib.import_module("exchange_calls")
+    array = usmx.empty(24, dtype="f4", usm_type="shared")
+
+    def case(name: str, times: int) -> Case:
+        ours = partial(calls.by_table, array, times)
+        return Case(
+            name, ours, [Rival("dictionary", partial(calls.by_dictionary, array, times), 8)]
+        )
+
+    return [case("an argument of a function in C", 1), case("  a thousand of them", 1000)]
+
+
 def run(effort: Effort) -> list[Result]:
-    """Measure every row."""
-    return measure(cases(), effort)
+    """Measure every row; those of functions in C only if their module was built."""
+    results = measure(cases(), effort)
+    if effort.programs is not None:
+        results += measure(calls_in_c(effort.programs), effort)
+    return results
 
 
 if __name__ == "__main__":

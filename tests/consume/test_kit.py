@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +68,35 @@ def test_the_readme_prints_what_it_says(kit: Path, name: str) -> None:
 def test_the_pure_c_example_includes_no_header_of_ours() -> None:
     included = re.findall(r"#include (.*)", (EXAMPLES / "exchange" / "window.c").read_text())
     assert included == ["<Python.h>", "<stdint.h>", "<string.h>"]
+
+
+def test_the_page_of_the_protocol_is_enough_to_implement_it(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "exchange.md").read_text()
+    fields = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", text, re.M)
+    assert len(fields) == 15
+    declared = [
+        kind.replace("(*)", f"(*{name})") if "(*)" in kind else f"{kind} {name}"
+        for name, kind in fields
+    ]
+    struct = "struct sycl_usm_array { " + "; ".join(declared) + "; };\n"
+    table, consumer = re.findall(r"```c\n(.*?)```", text, re.S)
+    functions = re.findall(r"\(\*(\w+)\)", table)
+    page = "typedef struct sycl_usm_array sycl_usm_array;\n" + struct + table + consumer
+    checks = [f"offsetof(page_array, {f}) == offsetof(sycl_usm_array, {f})" for f, _ in fields]
+    checks += [
+        f"offsetof(page_exchange_api, {f}) == offsetof(sycl_usm_exchange_api, {f})"
+        for f in ("major", "minor", "size", *functions)
+    ]
+    checks += ["sizeof(page_exchange_api) == sizeof(sycl_usm_exchange_api)"]
+    file = tmp_path / "page.c"
+    file.write_text(
+        "#include <Python.h>\n#include <stddef.h>\n#include <usmx/exchange.h>\n"
+        + page.replace("sycl_usm_", "page_").replace('"page_exchange', '"sycl_usm_exchange')
+        + "".join(f'_Static_assert({check}, "{check}");\n' for check in checks)
+        + "double (*const used)(PyObject*) = sum;\n"
+    )
+    folders = (f"-I{ROOT / 'include'}", "-isystem", sysconfig.get_path("include"))
+    run("gcc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *folders, file)
 
 
 def test_a_consumer_and_producer_in_c_shares_memory_both_ways(check: Callable[[str], str]) -> None:

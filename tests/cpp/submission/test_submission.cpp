@@ -92,6 +92,21 @@ TEST(Submission, CommandsOfOneQueueWithoutAnOrderFollowEachOther) {
   CHECK(read(q, a) == std::vector<std::uint8_t>(bytes, 2));
 }
 
+TEST(Submission, WithoutACommandItsEventComesAfterTheQueue) {
+  for (const sycl::queue& q : {in_order(), out_of_order()}) {
+    const array a = some(q);
+    sycl::queue gated = q;
+    check::gate gate(gated);
+    set(q, a, 1);
+    submission command(q);
+    command.after(a);
+    const sycl::event last = command.submit();
+    CHECK(!is_done(last));
+    gate.open();
+    wait(last);
+  }
+}
+
 TEST(Submission, MemoryIsBusyUntilTheCommandHasEnded) {
   for (const bool has_event : {true, false}) {
     sycl::queue q = in_order();

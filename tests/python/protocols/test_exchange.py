@@ -256,7 +256,8 @@ def test_an_acquired_struct_has_the_event_of_what_is_pending():
         usmx.fill_async(x, 7)
         a = c.acquire(x)
         assert a.flags & PENDING
-        event = c.python.PyCapsule_New(a.event, b"SyclEventRef", None)
+        event = usmx.Event(c.python.PyCapsule_New(a.event, b"SyclEventRef", None))
+        assert not event.is_done
         after = usmx.fill_async(y, 1, queue=theirs, depends_on=[event])
         assert not after.is_done
         gate.open()
@@ -293,17 +294,22 @@ def test_memory_outlives_the_commands_that_a_consumer_reports():
 def test_our_commands_come_after_those_that_a_consumer_reports():
     ours, theirs = queues()
     x = usmx.zeros(LARGE, "int32", queue=ours, usm_type="shared")
+    y = usmx.zeros(LARGE, "int32", queue=ours, usm_type="shared")
     ours.wait()
     address, held = c.queue_at(theirs)
-    other = usmx.zeros(LARGE, "int32", queue=theirs)
-    with Gate(theirs) as gate:
-        last, event = c.pointer_in(usmx.fill_async(other, 1), b"SyclEventRef")
-        c.api_of(x).used(x, address, last)
-        done = usmx.fill_async(x, 3)
-        assert not done.is_done
-        gate.open()
-        done.wait()
-    assert set(np.asarray(x)) == {3}
+    data = np.uint64(c.view(x).data)
+    write = usmx.RawKernel(
+        "USMX_KERNEL(1) f(unsigned long long x, int value)"
+        "{ ((int*)x)[usmx::global_id()] = value; }",
+        "f",
+    )
+    for value in range(1, 20):
+        with Gate(theirs):
+            # By its address, as a library does that knows nothing else of the memory.
+            last, event = c.pointer_in(write[LARGE](data, value, queue=theirs), b"SyclEventRef")
+            c.api_of(x).used(x, address, last)
+            usmx.copy_async(y, x)
+        assert (y.to_numpy() == value).all()
     del held, event
 
 
@@ -378,6 +384,7 @@ def test_the_producer_lives_as_long_as_the_array():
 def test_what_a_producer_says_is_pending_is_waited_for():
     theirs, ours = queues()
     memory = usmx.zeros(LARGE, "float32", queue=theirs, usm_type="shared")
+    y = usmx.empty(memory.shape, memory.dtype, queue=ours, usm_type="shared")
     theirs.wait()
     for with_event in (True, False):
         with Gate(theirs) as gate:
@@ -385,7 +392,6 @@ def test_what_a_producer_says_is_pending_is_waited_for():
             pointer, held = c.pointer_in(event, b"SyclEventRef")
             source = crafted()(memory, flags=PENDING, event=pointer if with_event else None)
             x = usmx.asarray(source)
-            y = usmx.empty(x.shape, x.dtype, queue=ours, usm_type="shared")
             done = usmx.copy_async(y, x, queue=ours)
             assert not done.is_done
             gate.open()
