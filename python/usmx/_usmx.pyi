@@ -2094,6 +2094,21 @@ class ndarray:
     def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray:
         """A view whose axis i is axis ``axes[i]`` of this."""
 
+    def view(self, dtype: DTypeLike = None) -> ndarray:
+        """
+        The same bytes as elements of another type; None is the type that they have.
+
+        Parameters
+        ----------
+        dtype : optional
+            Of another size only if the last axis is contiguous; its length changes then.
+
+        Raises
+        ------
+        ValueError
+            The bytes are not a whole number of such elements, or are not aligned for them.
+        """
+
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray:
         """A view with two axes exchanged."""
 

@@ -121,6 +121,51 @@ nb::object squeeze(nb::handle self, nb::handle axis) {
   return wrap_view(value_of(self), std::move(v));
 }
 
+/// The shape and strides in elements of another size, along a contiguous last axis.
+void resize_elements(extents& shape, extents& strides, std::size_t from, std::size_t to) {
+  const auto old_size = static_cast<std::int64_t>(from);
+  const auto new_size = static_cast<std::int64_t>(to);
+  if (shape.size() == 0) {
+    throw nb::value_error(
+        "dtype: has another size; an array without dimensions needs a type of the same size");
+  }
+  const std::size_t last = shape.size() - 1;
+  if (strides[last] != 1 && shape[last] > 1) {
+    throw nb::value_error(
+        "dtype: has another size, and the last axis is not contiguous; copy the array first");
+  }
+  const std::int64_t bytes = shape[last] * old_size;
+  if (new_size < old_size ? old_size % new_size != 0 : bytes % new_size != 0) {
+    throw value_error(
+        "dtype: elements of {} bytes do not divide {} bytes; expected a size that does", new_size,
+        new_size < old_size ? old_size : bytes);
+  }
+  for (std::size_t k = 0; k < last; ++k) {
+    const std::int64_t step = strides[k] * old_size;
+    if (step % new_size != 0 && shape[k] > 1) {
+      throw value_error("dtype: the step of axis {} is {} bytes, not a multiple of {} bytes", k,
+                        step, new_size);
+    }
+    strides[k] = step / new_size;
+  }
+  shape[last] = bytes / new_size;
+  strides[last] = 1;
+}
+
+nb::object view_as(nb::handle self, nb::handle type) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  const dtype wanted = type.is_none() ? v.dtype() : to_dtype(type);
+  extents shape = v.layout().shape();
+  extents strides = v.layout().strides();
+  if (wanted.itemsize() != v.dtype().itemsize()) {
+    resize_elements(shape, strides, v.dtype().itemsize(), wanted.itemsize());
+  }
+  layout where;
+  check(layout::strided(std::move(shape), std::move(strides), wanted.itemsize(), where));
+  return wrap_view(a, checked_view(v.data(), wanted, std::move(where), v.kind(), v.read_only()));
+}
+
 /// NumPy promises contiguous elements here, also where reshape would give a strided view.
 nb::object ravel(nb::handle self, nb::handle order_name) {
   const layout& l = value_of(self).elements().layout();
@@ -187,6 +232,15 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       [](nb::handle self, const nb::args& axes) { return transpose(self, one_sequence(axes)); },
       nb::arg("axes"), "A view whose axis i is axis ``axes[i]`` of this.",
       nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
+  c.def("view", view_as, nb::arg("dtype") = nb::none(),
+        "The same bytes as elements of another type; None is the type that they have.\n\n"
+        "Parameters\n----------\n"
+        "dtype : optional\n    Of another size only if the last axis is contiguous; its length "
+        "changes then.\n\n"
+        "Raises\n------\n"
+        "ValueError\n    The bytes are not a whole number of such elements, or are not aligned for "
+        "them.",
+        nb::sig("def view(self, dtype: DTypeLike = None) -> ndarray"));
   c.def(
       "swapaxes",
       [](nb::handle self, nb::handle first, nb::handle second) {

@@ -336,3 +336,60 @@ def test_shapes_that_do_not_broadcast_are_refused(kind: str) -> None:
     for value in (np.zeros(3), usmx.zeros(5), [1, 2], np.zeros((2, 3, 4))):
         with pytest.raises(ValueError, match="broadcast"):
             a[...] = value
+
+
+VIEWED = {
+    "row": lambda a: a,
+    "matrix": lambda a: a.reshape(4, 24),
+    "columns": lambda a: a.reshape(4, 24)[:, :8],
+    "rows": lambda a: a.reshape(8, 12)[::-2],
+    "transposed": lambda a: a.reshape(4, 24).T,
+    "steps": lambda a: a[::3],
+    "one column": lambda a: a.reshape(96, 1)[::2],
+    "nothing": lambda a: a[:0],
+    "no rows": lambda a: a.reshape(4, 24)[:0],
+    "a single one": lambda a: a[5:6].reshape(()),
+    "broadcast": lambda a: a[:8].reshape(1, 8),
+    "records of three": lambda a: a.reshape(-1, 3),
+}
+
+
+@pytest.mark.parametrize("where", VIEWED)
+@pytest.mark.parametrize("old", ["u1", "i2", "f4", "i8", "c16"])
+def test_a_view_as_another_type_is_numpys(kind: str, old: str, where: str) -> None:
+    host = np.arange(96).astype(old)
+    theirs = VIEWED[where](host)
+    ours = VIEWED[where](usmx.asarray(host, usm_type=kind))
+    for new in ("u1", "?", "i2", "f4", "i8", "c16", [("a", "i1"), ("b", "i2")]):
+        try:
+            expected = theirs.view(new)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"^(dtype|data|shape|strides|pointer|typestr)"):
+                ours.view(new)
+            continue
+        if not expected.flags.aligned:
+            with pytest.raises(ValueError, match="align"):
+                ours.view(new)
+            continue
+        found = ours.view(new)
+        assert found.dtype == expected.dtype
+        assert found.shape == expected.shape
+        assert found.size == 0 or found.pointer == ours.pointer
+        assert found.to_numpy().tobytes() == expected.tobytes()
+
+
+def test_a_view_shares_its_memory_and_stays_read_only() -> None:
+    x = usmx.zeros(4, "float32", usm_type="shared")
+    x.view("int32")[1] = 0x3F800000
+    assert x.to_numpy().tolist() == [0, 1, 0, 0]
+    assert x.view().dtype == x.dtype
+    x.flags.writeable = False
+    assert not x.view("u1").flags.writeable
+    with pytest.raises(TypeError):
+        x.view(3.5)  # type: ignore[arg-type]
+
+
+def test_a_view_between_aligned_addresses_is_refused() -> None:
+    x = usmx.zeros(17, "u1", usm_type="shared")
+    with pytest.raises(ValueError, match="align"):
+        x[1:].view("int64")
