@@ -32,6 +32,9 @@ def test_the_wheel_holds_what_extensions_need_and_nothing_else(wheel: Path) -> N
         "usmx/lib/libusmx.so",
         "usmx/lib/cmake/usmx/usmxConfig.cmake",
         "usmx/lib/cmake/usmx/UsmxExtension.cmake",
+        "usmx/include/usmx/usmx.h",
+        "usmx/include/usmx/exchange.h",
+        "usmx/__init__.pxd",
         "usmx/py.typed",
     ):
         assert needed in names
