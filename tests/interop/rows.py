@@ -59,6 +59,8 @@ class Row:
     into_fails: Mapping[str, str] = field(default_factory=dict)
     into_shown: str = ""
 
+    #: What looks as if it worked, but raises, and why.
+    refuses: Mapping[str, str] = field(default_factory=dict)
     #: For documentation: what to know, in a few words.
     note: str = ""
 
@@ -76,9 +78,12 @@ class Use:
     #: What documentation shows.
     shown: str = ""
     kinds: tuple[str, ...] = HOST
+    refuses: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
 
+NUMPY_ONLY = "it accepts nothing but NumPy's arrays"
+ASKS_DEVICE = "it asks for the device first, which its CPU version does not know"
 NO_FLAG = "it has no read-only arrays, and ignores the flag"
 
 ROWS = [
@@ -140,8 +145,7 @@ ROWS = [
         is_read_only="False",
         out="torch.asarray(x)",
         out_fails={"read-only": NO_FLAG},
-        note="`torch.as_tensor(x)` and `torch.from_dlpack(x)` ask for the device first, and take "
-        "`np.asarray(x)`",
+        refuses={"torch.as_tensor(x)": ASKS_DEVICE, "torch.from_dlpack(x)": ASKS_DEVICE},
         make="torch.arange(16, dtype=torch.float32)",
     ),
     Row(
@@ -164,7 +168,7 @@ ROWS = [
         write="",
         is_read_only="True",
         out="jnp.from_dlpack(np.asarray(x))",
-        note="`jnp.from_dlpack(x)` asks for the device first, which its CPU version does not know",
+        refuses={"jnp.from_dlpack(x)": ASKS_DEVICE},
         make="jnp.arange(16, dtype='f4').block_until_ready()",
         make_read_only="jnp.arange(16, dtype='f4').block_until_ready()",
     ),
@@ -298,7 +302,7 @@ ROWS = [
         "import cv2",
         out="np.asarray(x)",
         out_shown="v = np.asarray(x); cv2.add(v, 1, dst=v)",
-        note="takes nothing but NumPy's arrays",
+        refuses={"cv2.add(x, 1)": NUMPY_ONLY},
         write="cv2.rectangle(t.reshape(4, 4), (0, 0), (0, 0), 42, -1)",
         read="cv2.copyMakeBorder(t, 0, 0, 0, 0, cv2.BORDER_CONSTANT).ravel().tolist()",
         make="cv2.add(np.arange(16, dtype='f4'), 0).ravel()",
@@ -313,7 +317,7 @@ ROWS = [
         is_read_only="not t.data.flags.writeable",
         make="filled(ov.Tensor(ov.Type.f32, [16]))",
         into="usmx.asarray(t.data, copy=False)",
-        note="takes nothing but NumPy's arrays",
+        refuses={"ov.Tensor(x, shared_memory=True)": NUMPY_ONLY},
     ),
 ]
 
@@ -349,7 +353,11 @@ USES = [
         "    d.read_direct(np.asarray(x))",
         "a[::-1]",
         shown="d.read_direct(np.asarray(x))",
-        note="`f['a'] = x` copies into the file; reads into nothing but NumPy's arrays",
+        refuses={
+            "h5py.File('-', 'w', driver='core', backing_store=False).create_dataset("
+            "'d', data=np.zeros(16, 'f4')).read_direct(x)": NUMPY_ONLY
+        },
+        note="`f['a'] = x` copies into the file",
     ),
     Use(
         "zarr",

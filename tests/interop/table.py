@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from rows import OTHERS, ROWS, USES, Row
+from rows import OTHERS, ROWS, USES, Other, Row, Use
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "interop.md"
 BEGIN = "<!-- The table is written by tests/interop/table.py --write -->\n"
@@ -24,9 +24,16 @@ def code(text: str) -> str:
     return f"`{text.replace('|', '&#124;')}`" if text else ""
 
 
-def limits(row: Row) -> str:
+def limits(row: Row | Use) -> str:
     """What does not hold, and why: of both directions."""
     parts = [row.note] if row.note else []
+    whys = dict.fromkeys(row.refuses.values())
+    for why in whys:
+        refused = [what for what, reason in row.refuses.items() if reason == why]
+        # Of a long expression the call at its end is what counts.
+        parts.append(f"not {', '.join(code(what.split(').')[-1]) for what in refused)}: {why}")
+    if isinstance(row, Use):
+        return "; ".join(parts)
     parts += [f"to it, {law}: {why}" for law, why in row.out_fails.items()]
     parts += [f"from it, {law}: {why}" for law, why in row.into_fails.items()]
     return "; ".join(parts)
@@ -43,9 +50,11 @@ def table() -> str:
     for row in ROWS:
         out = code(row.out_shown or row.out) if row.out else ""
         into = code(row.into_shown or row.into) if row.make else ""
-        lines.append(cells(row.library, out, ", ".join(row.kinds), into, limits(row)))
+        kinds = ", ".join(row.kinds) if row.out else ""
+        lines.append(cells(row.library, out, kinds, into, limits(row)))
     for use in (*USES, *OTHERS):
-        lines.append(cells(use.library, code(use.shown), ", ".join(use.kinds), "", use.note))
+        note = use.note if isinstance(use, Other) else limits(use)
+        lines.append(cells(use.library, code(use.shown), ", ".join(use.kinds), "", note))
     return "\n".join(lines) + "\n"
 
 

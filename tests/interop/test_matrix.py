@@ -263,6 +263,20 @@ def test_use_in_a_call(use, kind, tmp_path):
     assert x.to_numpy().tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        pytest.param(row, what, id=f"{row.library}-{what}")
+        for row in (*ROWS, *USES)
+        for what in row.refuses
+    ],
+)
+def test_what_a_library_refuses_it_still_refuses(row, what):
+    p = Program(row, x=fresh("shared"))
+    with pytest.raises(Exception):  # noqa: B017, PT011
+        p.get(what)
+
+
 def test_a_reason_that_is_not_needed_fails():
     row = next(r for r in ROWS if r.library == "NumPy")
     with pytest.raises(pytest.fail.Exception):
