@@ -321,12 +321,20 @@ owned<device_array> on_host(owned<array_data> elements) {
 }
 owned<device_array> on_host(owned<device_array> elements) { return elements; }
 
-/// Columns that NumPy makes one array of are copied as it copies them.
+/// Elements that no dtype describes, of an object that NumPy may have a conversion for: columns,
+/// booleans as bits, values by index. What it makes of them is copied.
 bool is_for_numpy(const schema& type, nb::handle obj, const import_request& request) {
   static PyObject* const method = PyUnicode_InternFromString("__array__");
-  return request.to_copy != nullptr && arrow::is_table(type) &&
-         _PyType_Lookup(Py_TYPE(obj.ptr()), method) != nullptr;
+  arrow::element_type ignored;
+  return request.to_copy != nullptr && _PyType_Lookup(Py_TYPE(obj.ptr()), method) != nullptr &&
+         arrow::read_type(type, ignored).code == fault::typestr_unsupported;
 }
+
+/// Missing elements are not left to NumPy, which makes NaN of them.
+bool has_all(const array_data& a) noexcept {
+  return a.null_count == 0 && (a.dictionary == nullptr || a.dictionary->null_count == 0);
+}
+bool has_all(const device_array& a) noexcept { return has_all(a.elements); }
 
 template <class Struct>
 std::optional<array> take_array(nb::handle obj, const nb::object& method, const char* name,
@@ -337,7 +345,7 @@ std::optional<array> take_array(nb::handle obj, const nb::object& method, const 
   }
   owned<schema> type = take_from<schema>(PyTuple_GET_ITEM(pair.ptr(), 0), name);
   owned<Struct> elements = take_from<Struct>(PyTuple_GET_ITEM(pair.ptr(), 1), name);
-  if (is_for_numpy(*type, obj, request)) return {};
+  if (is_for_numpy(*type, obj, request) && has_all(*elements)) return {};
   return settled(import_elements(*type, on_host(std::move(elements)), obj, request), request);
 }
 
@@ -437,7 +445,15 @@ std::optional<array> take_stream(nb::handle obj, const nb::object& method, const
   }
   stream_reader<Stream> reader(std::move(from));
   owned<schema> type = reader.read_type();
-  if (is_for_numpy(*type, obj, request)) return {};
+  if (is_for_numpy(*type, obj, request)) {
+    bool all = true;
+    while (all && !arrow::is_table(*type)) {
+      auto next = reader.next();
+      if (next.empty()) break;
+      all = has_all(*next);
+    }
+    if (all) return {};
+  }
   arrow::element_type elements;
   require(arrow::read_type(*type, elements));
   std::vector<imported_elements> chunks;
