@@ -54,7 +54,8 @@ usmx_status usmx_array_new(const usmx_queue* queue, const char* typestr, int32_t
                            const int64_t* shape, int kind, usmx_array** out);
 /** An array over memory of another library. Takes `described` over if it succeeds: its `release` is
  * called once, when no command uses the memory any more, from any thread. A null `release`: the
- * memory outlives the array. The caller keeps the struct on failure. */
+ * memory outlives the array. A struct of usmx gives the same array, with the commands on it. The
+ * caller keeps the struct on failure. */
 usmx_status usmx_array_take(sycl_usm_array* described, usmx_array** out);
 /** Another reference to the same elements. */
 usmx_status usmx_array_copy_reference(const usmx_array* array, usmx_array** out);

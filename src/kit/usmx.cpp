@@ -4,6 +4,7 @@
 #include "usmx/usmx.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <sycl/exception.hpp>
 
 #include "core/format.hpp"
+#include "kit/shared_elements.hpp"
 #include "usmx/array.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/exchange.hpp"
@@ -124,9 +126,17 @@ const void* one_element(const array& a, const void* element, std::size_t bytes) 
   return &required(static_cast<const char*>(element), "element");
 }
 
-void describe(const array& a, sycl_usm_array& out) {
+void end_shared(sycl_usm_array* self) noexcept {
+  delete static_cast<detail::shared_elements*>(self->owner);
+  self->owner = nullptr;
+  self->release = nullptr;
+}
+
+/// Of the bindings; null until they are loaded.
+std::atomic<void (*)(sycl_usm_array*)> python_release{nullptr};
+
+void describe(const array& a, bool is_pending, sycl_usm_array& out) noexcept {
   exchange::describe(a.elements(), out);
-  const bool is_pending = a.keep_alive() && a.keep_alive()->has_own_work();
   if (is_pending) out.flags |= SYCL_USM_PENDING;
   out.queue = &a.queue();
   out.context = nullptr;
@@ -135,17 +145,7 @@ void describe(const array& a, sycl_usm_array& out) {
   out.release = nullptr;
 }
 
-/// What a shared struct points to.
-struct shared_elements {
-  array elements;
-  std::optional<sycl::event> event;
-
-  static void end(sycl_usm_array* self) noexcept {
-    delete static_cast<shared_elements*>(self->owner);
-    self->owner = nullptr;
-    self->release = nullptr;
-  }
-};
+bool has_own_work(const array& a) { return a.keep_alive() && a.keep_alive()->has_own_work(); }
 
 /// The memory of a struct that was taken: `release` is called once, after the last command.
 shared_owner owner_of(const sycl_usm_array& described, const any_view& v) {
@@ -171,6 +171,11 @@ sycl::queue queue_of(const sycl_usm_array& described, const any_view& v) {
 }
 
 array take(sycl_usm_array& described) {
+  if (const array* const own = detail::shared_in(described)) {
+    array same = *own;
+    described.release(&described);
+    return same;
+  }
   const suai::fields f = exchange::read(described);
   any_view v;
   if (const fault code = suai::check(f, v); code != fault::none) {
@@ -201,6 +206,38 @@ usmx_status make(T** out, Make value) noexcept {
 }
 
 }  // namespace
+
+namespace detail {
+
+void share(std::unique_ptr<shared_elements> held, void (*release)(sycl_usm_array*),
+           sycl_usm_array& out) noexcept {
+  describe(held->elements, held->event.has_value(), out);
+  if (held->event) out.event = &*held->event;
+  out.release = release;
+  out.owner = held.release();
+}
+
+const array* shared_in(const sycl_usm_array& a) noexcept {
+  if (a.release == nullptr || a.owner == nullptr) return nullptr;
+  if (a.release != end_shared && a.release != python_release.load(std::memory_order_relaxed)) {
+    return nullptr;
+  }
+  const auto& held = *static_cast<const shared_elements*>(a.owner);
+  sycl_usm_array as_made;
+  describe(held.elements, false, as_made);
+  const bool is_same = a.data == as_made.data && a.offset == 0 && a.shape == as_made.shape &&
+                       a.strides == as_made.strides && a.ndim == as_made.ndim &&
+                       a.itemsize == as_made.itemsize && a.type == as_made.type &&
+                       ((a.flags ^ as_made.flags) & SYCL_USM_READ_ONLY) == 0 &&
+                       a.queue == as_made.queue;
+  return is_same ? &held.elements : nullptr;
+}
+
+void set_python_release(void (*release)(sycl_usm_array*)) noexcept {
+  python_release.store(release, std::memory_order_relaxed);
+}
+
+}  // namespace detail
 }  // namespace usmx
 
 using namespace usmx;  // NOLINT: the functions below are the C names of what is in it
@@ -271,22 +308,23 @@ usmx_status usmx_array_copy_reference(const usmx_array* a, usmx_array** out) {
 }
 
 usmx_status usmx_array_describe(const usmx_array* a, sycl_usm_array* out) {
-  return guarded([&] { describe(elements_of(a), required(out, "out")); });
+  return guarded([&] {
+    const array& elements = elements_of(a);
+    describe(elements, has_own_work(elements), required(out, "out"));
+  });
 }
 
 usmx_status usmx_array_share(const usmx_array* a, sycl_usm_array* out) {
   return guarded([&] {
-    auto held = std::make_unique<shared_elements>(shared_elements{elements_of(a), {}});
-    sycl_usm_array described{};
-    describe(held->elements, described);
-    if ((described.flags & SYCL_USM_PENDING) != 0) {
+    sycl_usm_array& target = required(out, "out");
+    auto held = std::make_unique<detail::shared_elements>(
+        detail::shared_elements{elements_of(a), std::nullopt});
+    if (has_own_work(held->elements)) {
       submission command(held->elements.queue());
       command.after(held->elements);
-      described.event = &held->event.emplace(command.submit());
+      held->event = command.submit();
     }
-    described.release = shared_elements::end;
-    required(out, "out") = described;
-    out->owner = held.release();
+    detail::share(std::move(held), end_shared, target);
   });
 }
 

@@ -15,6 +15,7 @@ import usmx
 sys.path.append(str(Path(__file__).parents[1] / "python" / "protocols"))
 
 from exchange_structs import PENDING, Array, Release, api_of, queue_at
+from gate import Gate
 
 INVALID, NO_DEVICE = 1, 3
 HOST, DEVICE, SHARED = 1, 2, 3
@@ -155,6 +156,62 @@ def test_memory_of_the_library_becomes_an_array_of_python(c: ctypes.CDLL, queue:
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(array))
     assert set(array.to_numpy()) == {9}
     assert array.dtype == np.int32
+
+
+def test_an_array_knows_commands_in_c_on_a_reference_to_it(c: ctypes.CDLL) -> None:
+    own = usmx.Queue(usmx.Device(), in_order=True)
+    x = usmx.zeros(1 << 18, "int32", queue=own, usm_type="shared")
+    own.wait()
+    for n in range(1, 20):
+        described, array, value = Array(), c_void_p(), c_int32(n)
+        assert api_of(x).acquire(x, described) == 0
+        assert c.usmx_array_take(byref(described), byref(array)) == 0
+        assert not described.release
+        with Gate(own):
+            assert c.usmx_array_fill_async(None, array, byref(value), 4) == 0
+            c.usmx_array_free(array)
+            api_of(x).view(x, described)
+            assert described.flags & PENDING
+        assert (x.to_numpy() == n).all()
+
+
+def test_a_reference_in_c_knows_commands_of_the_array_in_python(
+    c: ctypes.CDLL, queue: c_void_p
+) -> None:
+    x = new(c, queue, b"<i4", 1 << 18)
+    described, made = Array(), ctypes.py_object()
+    assert c.usmx_array_share(x, byref(described)) == 0
+    assert api_of(usmx.zeros(1)).make(described, made) == 0
+    array = made.value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(array))
+    host = np.empty(1 << 18, np.int32)
+    for n in range(1, 20):
+        usmx.fill_async(array, n)
+        assert c.usmx_array_read(x, host.ctypes.data, host.nbytes) == 0
+        assert (host == n).all()
+        other = c_int32(-n)
+        assert c.usmx_array_fill_async(None, x, byref(other), 4) == 0
+        assert (array.to_numpy() == -n).all()
+    c.usmx_array_free(x)
+    array[:] = 5
+    assert set(array.to_numpy()) == {5}
+
+
+def test_a_struct_of_ours_that_was_changed_is_checked_again(c: ctypes.CDLL) -> None:
+    x = usmx.arange(12, dtype="float32", usm_type="shared")
+    for length, status in ((3, 0), (1 << 20, INVALID)):
+        shape = (c_int64 * 1)(length)
+        described, array = Array(), c_void_p()
+        assert api_of(x).acquire(x, described) == 0
+        described.shape, described.offset = ctypes.cast(shape, POINTER(c_int64)), 4
+        assert c.usmx_array_take(byref(described), byref(array)) == status
+        if status:
+            described.release(described)
+            continue
+        out = np.zeros(3, np.float32)
+        assert c.usmx_array_read(array, out.ctypes.data, 12) == 0
+        assert out.tolist() == [4, 5, 6]
+        c.usmx_array_free(array)
 
 
 def test_what_cannot_be_taken_stays_the_callers(c: ctypes.CDLL) -> None:

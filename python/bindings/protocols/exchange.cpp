@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "kit/shared_elements.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
@@ -19,6 +20,7 @@ namespace usmx::python {
 namespace {
 
 using api = sycl_usm_exchange_api;
+using detail::shared_elements;
 
 constexpr const char* attribute = SYCL_USM_EXCHANGE_ATTRIBUTE;
 constexpr const char* capsule_name = SYCL_USM_EXCHANGE_CAPSULE;
@@ -211,23 +213,17 @@ int api_view(PyObject* object, sycl_usm_array* out) noexcept {
   });
 }
 
-/// What an acquired struct points to.
-struct acquired {
-  array elements;
-  std::optional<sycl::event> event;
-
-  static void end(sycl_usm_array* self) noexcept {
-    const std::unique_ptr<acquired> held(static_cast<acquired*>(self->owner));
-    self->owner = nullptr;
-    self->release = nullptr;
-    // Called from any thread, with the GIL or without.
-    if (held && Py_IsInitialized() != 0 && PyGILState_Check() != 0) give_back(held->elements);
-  }
-};
+/// The `release` of an acquired struct: called from any thread, with the GIL or without.
+void end_acquired(sycl_usm_array* self) noexcept {
+  const std::unique_ptr<shared_elements> held(static_cast<shared_elements*>(self->owner));
+  self->owner = nullptr;
+  self->release = nullptr;
+  if (held && Py_IsInitialized() != 0 && PyGILState_Check() != 0) give_back(held->elements);
+}
 
 int api_acquire(PyObject* object, sycl_usm_array* out) noexcept {
   return guarded([&] {
-    auto held = std::make_unique<acquired>(acquired{array_in(object), {}});
+    auto held = std::make_unique<shared_elements>(shared_elements{array_in(object), {}});
     record_export(held->elements);
     if (is_pending(held->elements)) {
       const gil_released unlocked;
@@ -235,13 +231,7 @@ int api_acquire(PyObject* object, sycl_usm_array* out) noexcept {
       command.after(held->elements);
       held->event = command.submit();
     }
-    fill(held->elements, *out);
-    if (held->event) {
-      out->flags |= SYCL_USM_PENDING;
-      out->event = &*held->event;
-    }
-    out->release = acquired::end;
-    out->owner = held.release();
+    detail::share(std::move(held), end_acquired, *out);
   });
 }
 
@@ -327,6 +317,12 @@ class taken {
 int api_make(sycl_usm_array* given, PyObject** made) noexcept {
   return guarded([&] {
     traced record(trace_action::imported, [&] { return trace_subject{.label = trace_text("C")}; });
+    if (const array* const own = detail::shared_in(*given)) {
+      // Ours, with the uses that it has; nothing can fail once the object is made.
+      *made = wrap_array(*own).release().ptr();
+      given->release(given);
+      return;
+    }
     taken owned(*given);
     nb::object out = wrap_array(bind_struct(*given, nullptr, owned.owner(), record));
     owned.keep();
@@ -349,6 +345,7 @@ void bind_exchange(nb::object type, array_access) {
       api_typedescr,
       api_make,
   };
+  detail::set_python_release(end_acquired);
   PyObject* const capsule = PyCapsule_New(const_cast<api*>(&table), capsule_name, nullptr);
   if (capsule == nullptr) throw nb::python_error();
   nb::setattr(type, attribute, nb::steal(capsule));
