@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dpctl.memory
 import dpnp.tensor
+import numpy as np
 from table import Case, Effort, Result, Rival, main, measure
 
 import usmx
@@ -52,6 +53,18 @@ def cases() -> list[Case]:
         getattr(block, ATTRIBUTE)
         queue._get_capsule()
 
+    numbers = np.arange(1000, dtype="f4")
+    visible = usmx.asarray(numbers, usm_type="shared")
+    seen = np.from_dlpack(visible, device="cpu")
+    their_visible = dpnp.tensor.asarray(numbers, usm_type="shared")
+    touch = usmx.RawKernel("USMX_KERNEL(1) touch(float* x) {}", "touch")[1]
+
+    def there_and_back_of_dpnp() -> None:
+        dpnp.tensor.from_dlpack(np.from_dlpack(dpnp.tensor.asnumpy(their_visible)))
+
+    def there_and_back() -> None:
+        usmx.from_dlpack(np.from_dlpack(visible, device="cpu"))
+
     def case(
         name: str,
         rival: str,
@@ -88,6 +101,31 @@ def cases() -> list[Case]:
             "dpnp.tensor",
             partial(as_tensor, array),
             partial(as_array, table),
+        ),
+        Case(
+            "our array to NumPy by DLPack",
+            partial(np.from_dlpack, visible, device="cpu"),
+            [Rival("NumPy's own", partial(np.from_dlpack, numbers, device="cpu"), 0.5)],
+        ),
+        Case(
+            "NumPy's view to us by DLPack",
+            partial(usmx.from_dlpack, seen),
+            [Rival("NumPy's own", partial(np.from_dlpack, numbers, device="cpu"), 0.5)],
+        ),
+        Case(
+            "there and back by DLPack",
+            there_and_back,
+            [Rival("dpnp.tensor, copies", there_and_back_of_dpnp, 100)],
+        ),
+        Case(
+            "a NumPy array as an array",
+            partial(as_array, numbers, copy=False),
+            [Rival("dpnp.tensor, copies", partial(as_tensor, numbers), 8)],
+        ),
+        Case(
+            "a NumPy array to a kernel, waited",
+            partial(touch, numbers),
+            [Rival("USM, waited", lambda: touch(visible).wait())],
         ),
     ]
 

@@ -118,7 +118,7 @@ expression_types resolve_types(std::span<const expression_parameter> inputs,
                                std::span<const std::optional<dtype>> given);
 
 /// What newly made outputs live in: device memory if an operand does, otherwise shared, otherwise
-/// host memory. Device memory without any array.
+/// host memory, which memory of the host without USM counts as. Device memory without any array.
 usm_kind strongest_kind(std::span<const operand> operands) noexcept;
 
 // --- C++ text ---------------------------------------------------------------------------------

@@ -21,6 +21,12 @@ class InteropError(ValueError):
     what it held and what was expected.
     """
 
+class ExecutionPlacementError(ValueError):
+    """
+    No kernel can use these arrays together, or on this queue: the message says which live
+    where, and the call that moves them.
+    """
+
 class AllocationError(MemoryError):
     """
     USM could not be allocated: the message says bytes, kind, device and free memory.
@@ -47,6 +53,10 @@ class Platform:
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
     @property
     def name(self) -> str: ...
@@ -99,6 +109,10 @@ class Device:
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
     @property
     def filter_string(self) -> str | None:
@@ -855,6 +869,10 @@ class Event:
 
     def __hash__(self) -> int: ...
 
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
+
 class Context:
     """
     What memory belongs to: one or more devices of a platform.
@@ -880,6 +898,10 @@ class Context:
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
     @property
     def devices(self) -> list[Device]: ...
@@ -938,6 +960,10 @@ class Queue:
 
     def __hash__(self) -> int: ...
 
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
+
     @property
     def device(self) -> Device: ...
 
@@ -980,6 +1006,8 @@ class Queue:
         """
         An event that is complete when all commands submitted so far are, or the given events; later commands wait for it.
         """
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
     def _get_capsule(self) -> object:
         """A fresh "SyclQueueRef" capsule."""
@@ -1050,6 +1078,8 @@ class _Memory:
     def __getitem__(self, key: slice) -> Self: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]: ...
 
     def __sizeof__(self) -> int:
         """
@@ -2206,6 +2236,11 @@ class ndarray:
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """
+        Since protocol 5 the elements are a buffer, which `buffer_callback` of pickle takes out of band.
+        """
+
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray:
@@ -2213,7 +2248,7 @@ def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray:
     A read-only view in which dimensions of length one are repeated by a stride of zero.
     """
 
-def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, usm_type: str, device: str, readonly: bool, /) -> ndarray: ...
+def _rebuild_array(data: Buffer, shape: tuple[int, ...], dtype: DTypeLike, usm_type: str, device: str, readonly: bool, order: str, /) -> ndarray: ...
 
 def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None, copy: bool | None = None) -> ndarray:
     """
@@ -2571,9 +2606,10 @@ def arange(start: float | SupportsIndex, stop: float | SupportsIndex | None = No
 
 usm_ndarray: TypeAlias = ndarray
 
-def _imported(obj: object | None) -> object:
+def _imported(obj: object, host: bool = False) -> Any:
     """
     The array that another library's object describes, None if it describes none. Asks once.
+    With `host`, memory of the host is one too, where the default device uses it.
     """
 
 def _expected_protocols() -> str:
@@ -2613,6 +2649,49 @@ def _exchange_as(backend: str, waited: Any = None) -> None:
     """
     Treat all devices as those of a backend when memory is exchanged, and call `waited` instead of
     waiting for streams and events; "" ends it.
+    """
+
+def get_execution_queue(*arrays: Any) -> Queue | None:
+    """
+    The queue that a computation with these arrays runs on, as kernels choose it.
+
+    That is the queue of the first array in USM. Memory of the host, such as a NumPy array,
+    follows the others.
+
+    Parameters
+    ----------
+    *arrays : array
+        Of any library; one list or tuple of them is taken too.
+
+    Returns
+    -------
+    Queue or None
+        None without arrays.
+
+    Raises
+    ------
+    ExecutionPlacementError
+        No queue can use all of them: the message says where each is.
+    TypeError
+        One of them is not an array.
+    """
+
+def get_coerced_usm_type(*usm_types: Any) -> UsmKind | None:
+    """
+    The kind of memory for the result of a computation with operands of these kinds.
+
+    'device' if one of them is, otherwise 'shared' if one is, otherwise 'host'.
+
+    Parameters
+    ----------
+    *usm_types : str or array
+        Kinds, or arrays of any library that have one; one list or tuple of them is
+        taken too. Memory of the host without USM counts as 'host'.
+
+    Returns
+    -------
+    str or None
+        None without operands, and if one of the texts is not a kind.
     """
 
 class KernelLimits:
@@ -2659,13 +2738,15 @@ class _Launch:
 
     def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: EventsLike = None) -> Event:
         """
-        Submits the kernel and returns its Event without waiting.
+        Submits the kernel and returns its Event: without waiting, unless memory of the host is
+        among the arguments.
 
         Parameters
         ----------
         *args
-            One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
-            ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
+            One for each parameter of the kernel. Pointers take usmx arrays and memory, any object with
+            ``__sycl_usm_array_interface__`` or ``__dlpack__``, and on devices that read the host's memory,
+            as CPUs do, NumPy arrays and other buffers; contiguous, of the declared element type; views,
             ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
             any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
             for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
@@ -2761,6 +2842,12 @@ class RawKernel:
 
     def __repr__(self) -> str: ...
 
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
+
     __iter__: None = None
 
     __contains__: None = None
@@ -2780,6 +2867,12 @@ class RawModule:
     """
 
     def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool = False) -> None: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel of that name as a RawKernel; looked up at its first launch."""
@@ -2902,7 +2995,10 @@ class _BoundKernel:
     """A Python kernel with its range."""
 
     def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: EventsLike = None) -> Event:
-        """Submits the kernel and returns its Event without waiting."""
+        """
+        Submits the kernel and returns its Event: without waiting, unless memory of the host is
+        among the arguments.
+        """
 
 class _KernelDispatcher:
     """What launches a kernel made from a Python function."""
@@ -2960,9 +3056,11 @@ class ElementwiseKernel:
 
     ``k(*inputs)`` makes its outputs, ``k(*inputs, *outputs)`` and ``k(*inputs, out=...)`` compute into
     given ones; the result is an array, or a tuple of arrays for several outputs. Inputs broadcast, have
-    any strides, and are arrays of any library with USM, NumPy scalars or Python numbers, whose types
-    meet as in NumPy. Outputs are allocated as device memory if an input is, otherwise shared, otherwise
-    host memory. The call returns before the kernel has run; commands on the results' queue follow it.
+    any strides, and are arrays of any library with USM, NumPy arrays and other buffers where the device
+    reads the host's memory, NumPy scalars or Python numbers, whose types meet as in NumPy. Outputs are
+    allocated as device memory if an input is, otherwise shared, otherwise host memory. The call returns
+    before the kernel has run, unless memory of the host is among its arguments; commands on the
+    results' queue follow it.
 
     Parameters
     ----------
@@ -2999,7 +3097,7 @@ class ElementwiseKernel:
     Raises
     ------
     TypeError
-        A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+        A wrong number of arguments, an argument without memory for the device, a cast that would lose the class of a
         number.
     ValueError
         Parameters that cannot be read, shapes that do not fit, read-only or overlapping outputs,
@@ -3045,6 +3143,12 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str: ...
 
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
+
 class _FusedCall:
     """What calls the kernels of a fused function."""
 
@@ -3058,8 +3162,10 @@ class _FusedCall:
         Calls with arguments of these types go to `kernel` from now on, as they are.
         """
 
-def _viewed(buffer: object) -> object:
-    """The USM that a buffer, such as an array of NumPy, is a view of."""
+def _no_memory_text(obj: object | None, or_else: str = '') -> str:
+    """
+    What is wrong with an argument that has no memory which kernels use, and what helps.
+    """
 
 def _shared_elements(first: object, second: object) -> str:
     """
@@ -3117,13 +3223,13 @@ class ReductionKernel:
 
     def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdims: bool = False, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """
-        Reduces without waiting.
+        Reduces without waiting, unless memory of the host is among the arguments.
 
         Parameters
         ----------
         *args
-            The inputs, which broadcast, have any strides, and are arrays of any library with USM or
-            numbers; behind them the outputs, if they are given.
+            The inputs, which broadcast, have any strides, and are arrays of any library with USM, NumPy
+            arrays and other buffers where the device reads the host's memory, or numbers; behind them the outputs, if they are given.
         axis : int or tuple of int, optional
             What is reduced; by default all axes. Negative ones count from the end.
         keepdims : bool, optional
@@ -3142,7 +3248,7 @@ class ReductionKernel:
         Raises
         ------
         TypeError
-            A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+            A wrong number of arguments, an argument without memory for the device, a cast that would lose the class of a
             number.
         ValueError
             An axis out of range or named twice, shapes that do not fit, nothing to reduce and no identity,
@@ -3174,6 +3280,12 @@ class ReductionKernel:
         """As traces show it."""
 
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
 class ScanKernel:
     """
@@ -3229,13 +3341,13 @@ class ScanKernel:
 
     def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any:
         """
-        Scans without waiting.
+        Scans without waiting, unless memory of the host is among the arguments.
 
         Parameters
         ----------
         *args
-            The inputs, which broadcast, have any strides, and are arrays of any library with USM or
-            numbers; behind them the outputs, if they are given.
+            The inputs, which broadcast, have any strides, and are arrays of any library with USM, NumPy
+            arrays and other buffers where the device reads the host's memory, or numbers; behind them the outputs, if they are given.
         axis : int, optional
             Along which to scan; an input of one dimension needs none. Negative ones count from the end.
         out : array or tuple of arrays, optional
@@ -3252,7 +3364,7 @@ class ScanKernel:
         Raises
         ------
         TypeError
-            A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+            A wrong number of arguments, an argument without memory for the device, a cast that would lose the class of a
             number.
         ValueError
             No axis where one is needed, an axis out of range, shapes that do not fit, read-only or
@@ -3284,6 +3396,12 @@ class ScanKernel:
         """As traces show it."""
 
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __copy__(self) -> Self: ...
+
+    def __deepcopy__(self, memo: object) -> Self: ...
 
 def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None:
     """

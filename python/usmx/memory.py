@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 
+from . import _usmx
 from ._usmx import (
     AlignedResource,
     AllocationError,
@@ -44,6 +45,14 @@ USMAllocationError = AllocationError
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    import sys
+    from typing import Any
+
+    if sys.version_info >= (3, 12):
+        from collections.abc import Buffer
+    else:
+        from typing_extensions import Buffer
+
     from ._memory_stats import MemoryStats
     from ._tracing.snapshot import Snapshot
 
@@ -110,18 +119,26 @@ def stats() -> MemoryStats:
     return MemoryStats(MemoryUse(**row) for row in _stats())
 
 
-def _rebuild(cls: type[MemoryUSMShared], data: bytes, device: str, readonly: bool) -> _Memory:
+def _rebuild(cls: type[MemoryUSMShared], data: Buffer, device: str, readonly: bool) -> _Memory:
     """Make the memory that was pickled, on the device of that filter string.
 
-    It is empty for a sub-device, which has none. Another device is used with a RuntimeWarning.
+    It is empty for a sub-device, which has none. Another device is used with a RuntimeWarning. The
+    memory of a buffer that pickle took out of band in this process is shared.
     """
+    shared: Any = _usmx._imported(data)
+    if shared is not None and shared.device.filter_string == device:
+        same: _Memory = as_usm_memory(shared)
+        if isinstance(same, cls):
+            return same.as_readonly() if readonly and not same.readonly else same
+    with memoryview(data) as view:
+        nbytes = view.nbytes
     queue: str | None = device or None
     try:
-        memory = cls(len(data), queue=queue)
+        memory = cls(nbytes, queue=queue)
     except DeviceError as error:
         queue = None
         reason = str(error)
-        memory = cls(len(data))
+        memory = cls(nbytes)
     else:
         reason = "" if device else "a sub-device has no filter string"
     if reason:

@@ -10,8 +10,8 @@
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/source/user_text.hpp"
-#include "memory/reach.hpp"
 #include "transfer/temporaries.hpp"
+#include "usmx/placement.hpp"
 #include "usmx/submission.hpp"
 
 namespace usmx::detail {
@@ -39,18 +39,9 @@ bool repeats_elements(const layout& where) {
   return false;
 }
 
-void check_reach(const sycl::queue& queue, const char* what, const expression_parameter& p,
-                 const array& a) {
-  if (a.queue() == queue) return;
-  if (a.queue().get_context() != queue.get_context()) {
-    throw std::invalid_argument(
-        format("{}: its memory belongs to another context than the queue; copy it with to_device()",
-               called(what, p)));
-  }
-  if (a.kind() == usm_kind::device) {
-    require_within_reach(called(what, p), usm_kind::device, a.queue().get_device(),
-                         queue.get_device());
-  }
+void check_placement(const sycl::queue& queue, const char* what, const expression_parameter& p,
+                     const array& a) {
+  if (!can_use(queue, a)) refuse_placement(called(what, p), a, queue);
 }
 
 char type_letter(const dtype& type) { return static_cast<char>('A' + number_index(type)); }
@@ -128,7 +119,7 @@ expression_call::expression_call(const expression_state& kernel, const call_requ
       throw interop_error(fault::kind_mismatch, text);
     }
     if (!a) continue;
-    check_reach(queue(), "input", p, *a);
+    check_placement(queue(), "input", p, *a);
     if (p.raw && signature().joins && !a->elements().layout().is_c_contiguous()) {
       throw std::invalid_argument(
           format("{}: is strided, but raw parameters of this kernel must be contiguous; pass "
@@ -144,7 +135,7 @@ expression_call::expression_call(const expression_state& kernel, const call_requ
     }
     if (!given) continue;
     const any_view& v = given->elements();
-    check_reach(queue(), "output", p, *given);
+    check_placement(queue(), "output", p, *given);
     if (v.read_only()) {
       throw interop_error(fault::read_only, format("{}: is read-only", called("output", p)));
     }

@@ -156,7 +156,8 @@ usm_kind strongest_kind(std::span<const operand> operands) noexcept {
     const usm_kind kind = o.array()->kind();
     if (kind == usm_kind::device) return usm_kind::device;
     shared |= kind == usm_kind::shared;
-    host |= kind == usm_kind::host;
+    host |=
+        kind == usm_kind::host || (kind == usm_kind::unknown && o.array()->elements().size() > 0);
   }
   return shared ? usm_kind::shared : host ? usm_kind::host : usm_kind::device;
 }

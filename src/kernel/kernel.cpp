@@ -18,10 +18,10 @@
 
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
-#include "memory/reach.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
+#include "usmx/placement.hpp"
 #include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 
@@ -339,17 +339,8 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
       }
       continue;
     }
-    if (array->queue() != queue && array->queue().get_context() != s.context) {
-      throw std::invalid_argument(
-          format("{}: its memory belongs to another context than the queue; launch on a queue of "
-                 "that context, or copy the array",
-                 describe_argument(i)));
-    }
+    if (!can_use(queue, *array)) refuse_placement(describe_argument(i), *array, queue);
     const auto& elements = array->elements();
-    if (array->queue() != queue && elements.kind() == usm_kind::device) {
-      detail::require_within_reach(describe_argument(i), usm_kind::device,
-                                   array->queue().get_device(), s.device);
-    }
     if (p && p->type && !(*p->type == elements.dtype())) {
       require_type("has elements of", elements.dtype());
     }

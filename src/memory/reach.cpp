@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/reach.hpp"
 
-#include <stdexcept>
-
 #include <sycl/exception.hpp>
 #include <sycl/usm.hpp>
 
 #include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -31,7 +30,7 @@ bool is_one_device(const sycl::device& a, const sycl::device& b) {
 void require_within_reach(const std::string& what, usm_kind kind, const sycl::device& home,
                           const sycl::device& worker) {
   if (is_within_reach(kind, home, worker)) return;
-  throw std::invalid_argument(
+  throw placement_error(
       format("{}: is device memory of {}, and the queue is of {}, which cannot access it; copy the "
              "array with to_device(queue), or use shared memory",
              what, describe(home), describe(worker)));

@@ -28,7 +28,7 @@ inline bool is_within_reach(usm_kind kind, const sycl::device& home, const sycl:
   return kind != usm_kind::device || is_one_device(home, worker);
 }
 
-/// Throws std::invalid_argument that begins with `what`, names both devices, and says how to copy
+/// Throws placement_error that begins with `what`, names both devices, and says how to copy
 /// the memory, unless it is accessible.
 void require_within_reach(const std::string& what, usm_kind kind, const sycl::device& home,
                           const sycl::device& worker);

@@ -149,4 +149,7 @@ inline const std::byte* bytes_in(const nb::object& bytes) noexcept {
 }
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m);
 
+// --- ndarray_pickle.cpp
+void bind_pickles(nb::class_<ndarray>& c, nb::module_& m);
+
 }  // namespace usmx::python

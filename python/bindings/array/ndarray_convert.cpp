@@ -341,54 +341,6 @@ nb::object to_device_place(nb::handle self, nb::handle place) {
   return as_array(self, nb::none(), nb::none(), place, nb::none(), nb::none());
 }
 
-nb::object reduce(nb::handle self) {
-  const array& a = value_of(self);
-  const any_view& v = a.elements();
-  nb::object type = v.dtype().members() == nullptr
-                        ? nb::object(nb::str(v.dtype().typestr().c_str()))
-                        : nb::object(write_typedescr(*v.dtype().members()));
-  return nb::make_tuple(
-      nb::module_::import_("usmx._array").attr("rebuild"),
-      nb::make_tuple(to_bytes(a), self.attr("shape"), type, name(kind_or_device(a)),
-                     filter_string(a.queue().get_device()).c_str(), v.read_only()));
-}
-
-nb::object rebuild(nb::handle bytes, nb::handle shape, nb::handle type, nb::handle usm_type,
-                   const char* filter, bool read_only) {
-  sycl::queue queue = [&] {
-    std::string reason = "a sub-device has no filter string";
-    if (*filter != '\0') {
-      try {
-        return default_queue(select_device(filter));
-      } catch (const device_error& e) {
-        reason = e.what();
-      }
-    }
-    const sycl::queue& other = default_queue();
-    const std::string text = "the array was pickled on another device and is now on " +
-                             filter_string(other.get_device()) + ": " + reason;
-    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) nb::raise_python_error();
-    return other;
-  }();
-  const dtype t = to_dtype(type);
-  layout where;
-  check(layout::c_order(to_shape(shape), t.itemsize(), where));
-  const std::optional<host_buffer> source = host_buffer::borrow(bytes);
-  if (!source ||
-      source->elements().nbytes() != static_cast<std::size_t>(where.size()) * t.itemsize()) {
-    throw nb::value_error("the number of pickled bytes does not match the shape");
-  }
-  array out = allocate_array(queue, where, t, to_kind(usm_type, usm_kind::device));
-  // As bytes: the buffer of a bytes object need not be aligned for the elements.
-  const array raw = out.with_view(byte_run(static_cast<std::byte*>(out.data()),
-                                           source->elements().nbytes(), out.kind(), false));
-  {
-    const gil_released released;
-    copy_from_host(raw, source->elements());
-  }
-  return read_only ? wrap_view(out, out.elements().as_read_only()) : wrap_array(std::move(out));
-}
-
 /// The class of dpnp's arrays if some part of dpnp is loaded.
 nb::object dpnp_class() {
   for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
@@ -560,10 +512,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));
   c.def_prop_ro("__usm_ndarray__", as_dpnp, nb::sig("def __usm_ndarray__(self) -> Any"));
-  c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
-  m.def("_rebuild_array", rebuild,
-        nb::sig("def _rebuild_array(data: bytes, shape: tuple[int, ...], dtype: DTypeLike, "
-                "usm_type: str, device: str, readonly: bool, /) -> ndarray"));
+  bind_pickles(c, m);
 }
 
 }  // namespace usmx::python

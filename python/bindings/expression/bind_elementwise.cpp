@@ -8,6 +8,7 @@
 #include "core/format.hpp"
 #include "expression/expression_arguments.hpp"
 #include "protocols/protocols.hpp"
+#include "support/pickling.hpp"
 #include "support/self.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -81,9 +82,11 @@ void bind_elementwise(nb::module_& m) {
 
 ``k(*inputs)`` makes its outputs, ``k(*inputs, *outputs)`` and ``k(*inputs, out=...)`` compute into
 given ones; the result is an array, or a tuple of arrays for several outputs. Inputs broadcast, have
-any strides, and are arrays of any library with USM, NumPy scalars or Python numbers, whose types
-meet as in NumPy. Outputs are allocated as device memory if an input is, otherwise shared, otherwise
-host memory. The call returns before the kernel has run; commands on the results' queue follow it.
+any strides, and are arrays of any library with USM, NumPy arrays and other buffers where the device
+reads the host's memory, NumPy scalars or Python numbers, whose types meet as in NumPy. Outputs are
+allocated as device memory if an input is, otherwise shared, otherwise host memory. The call returns
+before the kernel has run, unless memory of the host is among its arguments; commands on the
+results' queue follow it.
 
 Parameters
 ----------
@@ -120,7 +123,7 @@ depends_on : Event or sequence of Event, optional
 Raises
 ------
 TypeError
-    A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+    A wrong number of arguments, an argument without memory for the device, a cast that would lose the class of a
     number.
 ValueError
     Parameters that cannot be read, shapes that do not fit, read-only or overlapping outputs,
@@ -169,6 +172,15 @@ array([1., 3., 5.], dtype=float32)
           "The C++ texts that were compiled so far, one for each list of types and kind of "
           "layout.");
   bind_expression_kernel(c, "ElementwiseKernel");
+  bind_pickling(c, [](const elementwise_kernel& k, nb::list& args, nb::dict& keywords) {
+    add_parameters(args, k);
+    args.append(k.operation());
+    args.append(k.name());
+    keywords["preamble"] = k.text().preamble;
+    keywords["options"] = nb::tuple(nb::cast(k.text().options));
+    keywords["loop_prep"] = k.text().loop_prep;
+    keywords["after_loop"] = k.text().after_loop;
+  });
 }
 
 }  // namespace usmx::python

@@ -4,6 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include <nanobind/stl/string.h>
+
 #include "core/aliasing.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "support/bindings.hpp"
@@ -103,19 +105,17 @@ void bind_fused(nb::module_& m) {
           nb::sig("def _remember(self, args: tuple[Any, ...], kernel: object) -> None"));
 
   m.def(
-      "_viewed",
-      [](nb::handle buffer) {
-        borrowed_arrays borrowed;
-        const auto found = to_any_memory(buffer, borrowed);
-        if (found.memory == nullptr) throw nb::type_error("expected an array");
-        return wrap_array(*found.memory);
+      "_no_memory_text",
+      [](nb::handle obj, const char* or_else) {
+        return no_memory_text(obj, default_queue().get_device(), or_else);
       },
-      nb::arg("buffer"), "The USM that a buffer, such as an array of NumPy, is a view of.");
+      nb::arg("obj").none(), nb::arg("or_else") = "",
+      "What is wrong with an argument that has no memory which kernels use, and what helps.");
   m.def(
       "_shared_elements",
       [](nb::handle first, nb::handle second) -> const char* {
         borrowed_arrays borrowed;
-        const auto a = to_any_memory(first, borrowed), b = to_any_memory(second, borrowed);
+        const auto a = to_memory(first, borrowed), b = to_memory(second, borrowed);
         if (a.memory == nullptr || b.memory == nullptr) return "none";
         const any_view &x = a.memory->elements(), &y = b.memory->elements();
         if (detail::is_same(x, y)) return "all";

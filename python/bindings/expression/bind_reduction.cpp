@@ -1,10 +1,12 @@
 // usmx.ReductionKernel and usmx.ScanKernel, which are described by much the same words.
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "core/format.hpp"
 #include "expression/expression_arguments.hpp"
+#include "support/pickling.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
 #include "usmx/reduction.hpp"
@@ -31,8 +33,8 @@ contract : bool, optional
 )";
 constexpr const char* call_inputs =
     R"(*args
-    The inputs, which broadcast, have any strides, and are arrays of any library with USM or
-    numbers; behind them the outputs, if they are given.
+    The inputs, which broadcast, have any strides, and are arrays of any library with USM, NumPy
+    arrays and other buffers where the device reads the host's memory, or numbers; behind them the outputs, if they are given.
 )";
 constexpr const char* call_order =
     R"(queue : Queue, optional
@@ -47,7 +49,7 @@ ndarray or tuple of ndarray
 Raises
 ------
 TypeError
-    A wrong number of arguments, an argument without USM, a cast that would lose the class of a
+    A wrong number of arguments, an argument without memory for the device, a cast that would lose the class of a
     number.
 )";
 constexpr const char* call_errors =
@@ -79,6 +81,15 @@ Text to_joining_text(nb::handle map_expr, nb::handle identity, nb::handle preamb
   text.preamble = to_text(preamble, "preamble");
   text.options = to_options(options, contract);
   return text;
+}
+
+/// For pickles: the keywords that both constructors have.
+template <class Text>
+void add_joining_keywords(nb::dict& keywords, const Text& text, const char* type_name,
+                          const std::string& type) {
+  if (!type.empty()) keywords[type_name] = type;
+  keywords["preamble"] = text.preamble;
+  keywords["options"] = nb::tuple(nb::cast(text.options));
 }
 
 template <class Kernel>
@@ -130,7 +141,8 @@ Examples
 array([ 5., 10.])
 )doc",
                      value_type, kernel_options);
-  const std::string about_call = detail::format(R"doc(Reduces without waiting.
+  const std::string about_call = detail::format(
+      R"doc(Reduces without waiting, unless memory of the host is among the arguments.
 
 Parameters
 ----------
@@ -144,7 +156,7 @@ out : array or tuple of arrays, optional
     An axis out of range or named twice, shapes that do not fit, nothing to reduce and no identity,
     read-only or overlapping outputs, memory of another context.
 {})doc",
-                                                call_inputs, call_order, call_errors);
+      call_inputs, call_order, call_errors);
   nb::class_<reduction_kernel> c(m, "ReductionKernel", about.c_str());
   c.def(
        "__init__",
@@ -189,6 +201,14 @@ out : array or tuple of arrays, optional
           "post_map_expr", [](const reduction_kernel& k) { return k.text().post_map; },
           "What is stored.");
   bind_joining_kernel(c, "ReductionKernel");
+  bind_pickling(c, [](const reduction_kernel& k, nb::list& args, nb::dict& keywords) {
+    const reduction_text& text = k.text();
+    add_parameters(args, k);
+    for (const std::string& one : {text.map, text.reduce, text.post_map}) args.append(one);
+    args.append(text.identity);
+    args.append(k.name());
+    add_joining_keywords(keywords, text, "reduce_type", text.reduce_type);
+  });
 }
 
 void bind_scan(nb::module_& m) {
@@ -231,7 +251,8 @@ Examples
 array([ 1,  3,  6, 10])
 )doc",
                      value_type, kernel_options);
-  const std::string about_call = detail::format(R"doc(Scans without waiting.
+  const std::string about_call =
+      detail::format(R"doc(Scans without waiting, unless memory of the host is among the arguments.
 
 Parameters
 ----------
@@ -243,7 +264,7 @@ out : array or tuple of arrays, optional
     No axis where one is needed, an axis out of range, shapes that do not fit, read-only or
     overlapping outputs, memory of another context.
 {})doc",
-                                                call_inputs, call_order, call_errors);
+                     call_inputs, call_order, call_errors);
   nb::class_<scan_kernel> c(m, "ScanKernel", about.c_str());
   c.def(
        "__init__",
@@ -288,6 +309,16 @@ out : array or tuple of arrays, optional
           "exclusive", [](const scan_kernel& k) { return k.text().exclusive; },
           "Whether each result leaves its own element out.");
   bind_joining_kernel(c, "ScanKernel");
+  bind_pickling(c, [](const scan_kernel& k, nb::list& args, nb::dict& keywords) {
+    const scan_text& text = k.text();
+    add_parameters(args, k);
+    for (const std::string& one : {text.map, text.scan}) args.append(one);
+    args.append(text.post_map.empty() ? nb::object(nb::none()) : nb::cast(text.post_map));
+    args.append(text.identity);
+    args.append(k.name());
+    keywords["exclusive"] = text.exclusive;
+    add_joining_keywords(keywords, text, "scan_type", text.scan_type);
+  });
 }
 
 }  // namespace usmx::python

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression/expression_arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -39,43 +40,28 @@ operand weak_integer(PyObject* number, const expression_parameter& p) {
 }
 
 [[noreturn]] void refuse(const char* what, const expression_parameter& p, nb::handle obj,
-                         const std::string& expected) {
-  refuse_type(called(what, p), obj, expected);
+                         const sycl::device& device, std::string_view or_else = {}) {
+  throw nb::type_error(
+      format("{}: {}", called(what, p), no_memory_text(obj, device, or_else)).c_str());
 }
 
-std::string usm_or_number() {
-  return format("USM (a usmx array, or {}) or a number; usmx.asarray() copies others into USM",
-                expected_protocols());
-}
-
-/// A number or an array in a buffer; memory that is not USM is refused.
-operand from_buffer(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
-  const auto buffer = host_buffer::borrow(obj);
-  if (!buffer) refuse("input", p, obj, usm_or_number());
-  const any_view& elements = buffer->elements();
-  if (elements.dtype().is_record()) refuse("input", p, obj, usm_or_number());
-  // NumPy's scalars, and arrays of rank 0, which NumPy sees as the same.
-  if (elements.rank() == 0) return operand(elements.dtype(), elements.data());
-  if (elements.size() > 0 &&
-      kind_of(elements.data(), default_queue().get_context()) == usm_kind::unknown) {
-    refuse("input", p, obj, usm_or_number());
+/// NumPy's scalars, and arrays of rank 0, which NumPy sees as the same. Empty for anything else.
+std::optional<operand> number_in_buffer(nb::handle obj) {
+  try {
+    const auto buffer = host_buffer::borrow(obj);
+    if (!buffer || buffer->elements().rank() != 0 || buffer->elements().dtype().is_record()) {
+      return {};
+    }
+    return operand(buffer->elements().dtype(), buffer->elements().data());
+  } catch (nb::python_error&) {  // elements without a dtype of ours: the caller says what helps
+    return {};
+  } catch (const nb::builtin_exception&) {
+    return {};
   }
-  auto* const first = elements.first_byte();
-  borrowed.push_front(array::bind(
-      elements, default_queue(),
-      own_python(nb::borrow(obj), first, static_cast<std::size_t>(elements.last_byte() - first))));
-  return operand(borrowed.front());
 }
 
-/// Not a number, not an array of ours.
-const array* foreign_array(nb::handle obj, borrowed_arrays& borrowed) {
-  auto imported = import_array(obj);  // of a memory object a copy, which blocks its `free()`
-  if (!imported) return nullptr;
-  borrowed.push_front(std::move(*imported));
-  return &borrowed.front();
-}
-
-operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
+operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed,
+                     const sycl::queue* queue) {
   if (const auto* a = array_of(obj)) return operand(*a);
   PyObject* const o = obj.ptr();
   if (PyBool_Check(o)) return operand(o == Py_True);
@@ -85,17 +71,19 @@ operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arr
   if (PyComplex_CheckExact(o)) {
     return operand(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   }
-  if (o == Py_None || PyUnicode_Check(o)) refuse("input", p, obj, usm_or_number());
-  if (const auto* a = foreign_array(obj, borrowed)) return operand(*a);
-  if (PyObject_CheckBuffer(o)) return from_buffer(obj, p, borrowed);
-  refuse("input", p, obj, usm_or_number());
+  if (const auto* a = to_memory(obj, borrowed, queue).memory) return operand(*a);
+  if (PyObject_CheckBuffer(o)) {
+    if (const auto number = number_in_buffer(obj)) return *number;
+  }
+  refuse("input", p, obj, (queue != nullptr ? *queue : default_queue()).get_device(),
+         " or a number");
 }
 
-const array& read_output(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed) {
-  const auto* a = array_of(obj);
-  if (a == nullptr) a = foreign_array(obj, borrowed);
+const array& read_output(nb::handle obj, const expression_parameter& p, borrowed_arrays& borrowed,
+                         const sycl::queue* queue) {
+  const auto* const a = to_memory_alone(obj, borrowed, queue).memory;
   if (a == nullptr) {
-    refuse("output", p, obj, format("USM: a usmx array or memory, or {}", expected_protocols()));
+    refuse("output", p, obj, (queue != nullptr ? *queue : default_queue()).get_device());
   }
   if (a->elements().read_only()) {
     throw interop_error(fault::read_only, format("{}: is read-only", called("output", p)));
@@ -140,17 +128,16 @@ std::vector<PyObject*> given_outputs(std::size_t inputs, std::size_t outputs,
   return given;
 }
 
-/// Where a call runs: `queue=`, else the queue of its first array, else the default queue.
-sycl::queue queue_of_call(nb::handle queue_or_none, std::span<const operand> in,
-                          std::span<const expression_output> out) {
-  if (!queue_or_none.is_none()) return to_queue(queue_or_none);
+/// Where a call runs that names no queue.
+sycl::queue queue_of_call(std::span<const operand> in, std::span<const expression_output> out) {
+  queue_of_arrays place;
   for (const auto& o : in) {
-    if (o.array()) return o.array()->queue();
+    if (o.array()) place.see(*o.array());
   }
   for (const auto& o : out) {
-    if (o.given) return o.given->queue();
+    if (o.given) place.see(*o.given);
   }
-  return default_queue();
+  return place.get();
 }
 
 }  // namespace
@@ -204,21 +191,37 @@ expression_call::expression_call(const expression_kernel& kernel, PyObject* args
     : out_(kernel.outputs().size()),
       out_objects_(given_outputs(kernel.inputs().size(), out_.size(), kernel.name(), args, out)),
       queue_([&] {
+        // Decides which memory of the host can be used.
+        std::optional<sycl::queue> named;
+        if (!queue_or_none.is_none()) named = to_queue(queue_or_none);
+        const sycl::queue* const where = named ? &*named : nullptr;
         const auto inputs = kernel.inputs();
         in_.reserve(inputs.size());
         for (std::size_t n = 0; n < inputs.size(); ++n) {
           PyObject* const one = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(n));
-          in_.push_back(read_operand(one, inputs[n], borrowed_));
+          in_.push_back(read_operand(one, inputs[n], borrowed_, where));
         }
         for (std::size_t n = 0; n < out_.size(); ++n) {
           if (out_objects_[n] == nullptr) continue;
-          out_[n].given = &read_output(out_objects_[n], kernel.outputs()[n], borrowed_);
-          has_other_readers_ |= !nb::inst_check(out_objects_[n]);
+          out_[n].given = &read_output(out_objects_[n], kernel.outputs()[n], borrowed_, where);
+          waits_ |= !nb::inst_check(out_objects_[n]);
         }
-        return queue_of_call(queue_or_none, in_, out_);
+        return named ? *named : queue_of_call(in_, out_);
       }()),
       order_(depends_on.is_none() ? ordering::automatic : ordering::by_hand) {
   if (order_ == ordering::by_hand) before_ = to_events(depends_on, "depends_on");
+  borrowed_.put_on(queue_, [&](const array& a) {
+    const auto at = std::ranges::find(in_, &a, &operand::array);
+    const auto n = static_cast<std::size_t>(at - in_.begin());
+    if (n < in_.size()) {
+      refuse("input", kernel.inputs()[n], nb::handle(PyTuple_GET_ITEM(args, n)),
+             queue_.get_device());
+    }
+    const auto out_at = std::ranges::find(out_, &a, &expression_output::given);
+    const auto o = static_cast<std::size_t>(out_at - out_.begin());
+    refuse("output", kernel.outputs()[o], nb::handle(out_objects_[o]), queue_.get_device());
+  });
+  waits_ |= borrowed_.has_host_views();
 }
 
 nb::object expression_call::result() {
@@ -239,6 +242,14 @@ nb::tuple signature_of(std::span<const expression_parameter> parameters) {
   nb::list all;
   for (const auto& p : parameters) all.append(p.text);
   return nb::tuple(all);
+}
+
+void add_parameters(nb::list& args, const expression_kernel& kernel) {
+  for (const auto parameters : {kernel.inputs(), kernel.outputs()}) {
+    std::string text;
+    for (const auto& p : parameters) text += (text.empty() ? "" : ", ") + p.text;
+    args.append(text);
+  }
 }
 
 void bind_promotion(nb::module_& m) {

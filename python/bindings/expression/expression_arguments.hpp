@@ -24,9 +24,10 @@ int axis_argument(nb::handle obj);
 /// it.
 class expression_call {
  public:
-  /// An input is an ndarray or memory of ours, any object with a protocol, a buffer that is USM, a
-  /// NumPy scalar (strong) or a Python number (weak); an output is USM that may be written.
-  /// TypeError naming the parameter for anything else: host memory is never copied silently.
+  /// An input is an ndarray or memory of ours, any object with a protocol, a buffer in memory that
+  /// the device uses, a NumPy scalar (strong) or a Python number (weak); an output is such memory
+  /// that may be written. TypeError naming the parameter for anything else: host memory is never
+  /// copied silently.
   /// OverflowError beyond 64 bits, ValueError for a read-only output.
   expression_call(const expression_kernel& kernel, PyObject* args, PyObject* out, nb::handle queue,
                   nb::handle depends_on);
@@ -38,7 +39,7 @@ class expression_call {
     try {
       const gil_released release;
       kernel.submit(queue_, in_, std::span(out_), how, before_, order_);
-      if (has_other_readers_) wait(queue_);
+      if (waits_) wait(queue_);
     } catch (const interop_error& e) {
       if (e.code() == fault::kind_mismatch || e.code() == fault::dtype_mismatch) {
         throw nb::type_error(e.what());
@@ -56,8 +57,9 @@ class expression_call {
   std::vector<expression_output> out_;
   /// Null for an output to be made.
   std::vector<PyObject*> out_objects_;
-  /// An output is not an array of ours: its readers may not know of our queue.
-  bool has_other_readers_ = false;
+  /// An output is not an array of ours, whose readers may not know of our queue; or an argument is
+  /// a view of the host, see borrowed_arrays.
+  bool waits_ = false;
   sycl::queue queue_;
   std::vector<sycl::event> before_;
   ordering order_;
@@ -65,6 +67,9 @@ class expression_call {
 
 /// The parameters as they were written.
 nb::tuple signature_of(std::span<const expression_parameter> parameters);
+
+/// The first two arguments of the constructors, for pickles.
+void add_parameters(nb::list& args, const expression_kernel& kernel);
 
 /// What all three classes have.
 template <class Kernel>

@@ -20,6 +20,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
 #include "support/error_text.hpp"
+#include "support/pickling.hpp"
 #include "support/self.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -107,14 +108,12 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
   borrowed_arrays borrowed;
   std::pmr::vector<memory_argument> memory(&in_room);
   memory.reserve(count);
-  const sycl::queue* first = nullptr;
+  queue_of_arrays place;
   for (std::size_t i = 0; i < count; ++i) {
     memory.push_back(to_memory(given(i), borrowed));
-    if (first == nullptr && memory[i].memory != nullptr) first = &memory[i].memory->queue();
+    if (memory[i].memory != nullptr) place.see(*memory[i].memory);
   }
-  sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
-                      : first != nullptr       ? *first
-                                               : default_queue();
+  sycl::queue queue = queue_or_none.is_none() ? place.get() : to_queue(queue_or_none);
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
@@ -125,16 +124,26 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
   if (k.argument_count() != kernel::unknown_count && count != k.argument_count()) {
     throw type_error("kernel '{}' takes {} arguments, got {}", name, k.argument_count(), count);
   }
+  const auto called = [&](std::size_t i) {
+    const bool is_known = k.parameters() && i < k.parameters()->size();
+    return detail::format("argument {} of kernel '{}'{}", i, name,
+                          is_known ? " (" + (*k.parameters())[i].text + ")" : "");
+  };
+  borrowed.put_on(queue, [&](const array& a) {
+    const auto at = std::ranges::find(memory, &a, &memory_argument::memory);
+    const auto i = static_cast<std::size_t>(at - memory.begin());
+    throw type_error("{}: {}", called(i), no_memory_text(given(i), queue.get_device()));
+  });
   std::pmr::vector<kernel_argument> arguments(&in_room);
   std::forward_list<std::vector<std::byte>> records;
   std::forward_list<local_memory> locals;
   arguments.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto* p = k.parameters() ? &(*k.parameters())[i] : nullptr;
-    const auto where = [&] {
-      return detail::format("argument {} of kernel '{}'{}", i, name, p ? " (" + p->text + ")" : "");
-    };
+    const auto where = [&] { return called(i); };
     memory_argument& a = memory[i];
+    // A structure by value may be given as bytes.
+    if (a.memory && p && !p->pointer && is_host_memory(*a.memory)) a = {};
     if (p && p->view == kernel_parameter::view_form::local) {
       auto size = to_local_memory(given(i));
       if (!size) {
@@ -144,12 +153,8 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       arguments.emplace_back(locals.emplace_front(std::move(*size)));
       continue;
     }
-    if (!a.memory && p && p->pointer) {
-      try {
-        a = to_any_memory(given(i), borrowed);
-      } catch (const interop_error&) {  // memory of the host alone: said below
-      }
-    }
+    // Of rank 0, or memory of the host that only the device of this launch can use.
+    if (!a.memory && p && p->pointer) a = to_memory_alone(given(i), borrowed, &queue);
     if (!a.memory) {
       const auto refuse_local = [&] {
         if (!to_local_memory(given(i))) return;
@@ -159,10 +164,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       };
       if (p && p->pointer) {
         refuse_local();
-        throw type_error(
-            "{}: is of type {}; expected USM: a usmx array or memory, or {}; usmx.asarray() copies "
-            "others into USM",
-            where(), python_type(given(i)), expected_protocols());
+        throw type_error("{}: {}", where(), no_memory_text(given(i), queue.get_device()));
       }
       if (p && p->type && p->type->is_record()) {
         records.push_front(to_record(given(i), *p->type, where()));
@@ -176,7 +178,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       continue;
     }
     if (a.untyped && p && p->pointer && p->type && !p->type->is_record()) {
-      a.memory = &borrowed.emplace_front(retyped(*a.memory, *p->type));
+      a.memory = &borrowed.add(retyped(*a.memory, *p->type));
     }
     check_pair(bound.read, name, i, *a.memory);
     const auto& where_elements = a.memory->elements().layout();
@@ -189,7 +191,8 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     }
     arguments.emplace_back(*a.memory);
   }
-  return submit(k, queue, bound.read.range, arguments, ordered_by_hand ? &before : nullptr);
+  return submit(k, queue, bound.read.range, arguments, borrowed,
+                ordered_by_hand ? &before : nullptr);
 }
 
 /// `k[global, local](...)`, however it is spelled.
@@ -273,13 +276,15 @@ void bind_kernel(nb::module_& m) {
       },
       nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
       nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
-      R"(Submits the kernel and returns its Event without waiting.
+      R"(Submits the kernel and returns its Event: without waiting, unless memory of the host is
+among the arguments.
 
 Parameters
 ----------
 *args
-    One for each parameter of the kernel. Pointers take usmx arrays and memory and any object with
-    ``__sycl_usm_array_interface__``, contiguous, of the declared element type; views,
+    One for each parameter of the kernel. Pointers take usmx arrays and memory, any object with
+    ``__sycl_usm_array_interface__`` or ``__dlpack__``, and on devices that read the host's memory,
+    as CPUs do, NumPy arrays and other buffers; contiguous, of the declared element type; views,
     ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
     any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
     for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars
@@ -394,10 +399,16 @@ Examples
           nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
           "Raises TypeError: a range is missing.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
+  bind_pickling(of_text, [](const raw_kernel& k, nb::list& args, nb::dict&) {
+    args.append(k.from().source());
+    args.append(k.name());
+    args.append(nb::tuple(nb::cast(k.from().options())));
+  });
   refuse_iteration(of_text);
   slots_of(of_text).tp_as_mapping->mp_subscript = bind_range;
 
-  nb::class_<raw_module>(m, "RawModule", R"(C++ source with several kernels, compiled at run time.
+  nb::class_<raw_module> module(m, "RawModule",
+                                R"(C++ source with several kernels, compiled at run time.
 
 Parameters
 ----------
@@ -406,7 +417,12 @@ source : str
 options : sequence of str, optional
     For the compiler.
 contract : bool, optional
-    Whether ``a * b + c`` may be rounded once; see RawKernel.)")
+    Whether ``a * b + c`` may be rounded once; see RawKernel.)");
+  bind_pickling(module, [](const raw_module& text, nb::list& args, nb::dict&) {
+    args.append(text.source());
+    args.append(nb::tuple(nb::cast(text.options())));
+  });
+  module
       .def(
           "__init__",
           [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options,

@@ -12,6 +12,8 @@
 #include <array>
 
 #include "array/ndarray.hpp"
+#include "core/format.hpp"
+#include "protocols/protocols.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/submission.hpp"
@@ -126,35 +128,61 @@ array retyped(const array& bytes, const dtype& type) {
   return bytes.with_view(std::move(typed));
 }
 
-memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed) {
+namespace {
+
+memory_argument find_memory(nb::handle obj, borrowed_arrays& borrowed, const sycl::queue* queue,
+                            bool rank_0_by_value) {
   if (const auto* a = array_of(obj)) return {a, false};
   // Numbers are asked before protocols: a look-up of attributes fails slowly.
-  if (PyLong_Check(obj.ptr()) || PyFloat_Check(obj.ptr())) return {};
+  PyObject* const o = obj.ptr();
+  if (PyLong_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
   // A copy of memory's own array, which blocks its `free()`.
-  if (const auto* m = memory_of(obj)) return {&borrowed.emplace_front(*m), true};
-  auto imported = import_array(obj);
+  if (const auto* m = memory_of(obj)) return {&borrowed.add(*m), true};
+  import_request request;
+  request.host = true;
+  request.queue = queue;
+  bool is_host_view = false;
+  request.is_host_view = &is_host_view;
+  auto imported = import_array(obj, request);
   if (!imported) return {};
-  const bool bytes = imported->elements().dtype() == dtype::of<std::uint8_t>() &&
-                     imported->elements().layout().is_c_contiguous();
-  return {&borrowed.emplace_front(*std::move(imported)), bytes};
+  const any_view& v = imported->elements();
+  if (rank_0_by_value && v.rank() == 0 && is_host_memory(*imported)) return {};
+  const bool bytes = v.dtype() == dtype::of<std::uint8_t>() && v.layout().is_c_contiguous() &&
+                     !nb::hasattr(obj, "dtype");
+  if (is_host_view || is_host_memory(*imported)) borrowed.note_host_view();
+  return {&borrowed.add(*std::move(imported)), bytes};
 }
 
-memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed) {
-  PyObject* const o = obj.ptr();
-  if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
-  auto found = to_memory(obj, borrowed);
-  if (found.memory != nullptr || !PyObject_CheckBuffer(o)) return found;
-  auto buffer = host_buffer::borrow(obj);
-  // NumPy's scalars have a buffer too.
-  if (!buffer || (buffer->elements().rank() == 0 && !nb::hasattr(obj, "strides"))) return found;
-  if (nb::hasattr(obj, "flat") == false || buffer->elements().rank() > 0) {
-    const any_view elements = buffer->elements();
-    auto owner = own_python(nb::borrow(obj), elements.first_byte(),
-                            static_cast<std::size_t>(elements.last_byte() - elements.first_byte()));
-    found.memory =
-        &borrowed.emplace_front(array::bind(elements, default_queue(), std::move(owner)));
+}  // namespace
+
+memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed, const sycl::queue* queue) {
+  return find_memory(obj, borrowed, queue, true);
+}
+
+memory_argument to_memory_alone(nb::handle obj, borrowed_arrays& borrowed,
+                                const sycl::queue* queue) {
+  return find_memory(obj, borrowed, queue, false);
+}
+
+std::string no_memory_text(nb::handle obj, const sycl::device& device, std::string_view or_else) {
+  const std::string type = python_type(obj);
+  const bool has_elements = PyObject_CheckBuffer(obj.ptr()) != 0 && !PyBytes_Check(obj.ptr());
+  if (has_elements && !reads_host_memory(device)) {
+    return detail::format(
+        "is of type {}, in memory of the host, which kernels on {} cannot use; usmx.asarray(x) "
+        "copies it into USM",
+        type, filter_string(device));
   }
-  return found;
+  if (has_elements) {
+    return detail::format(
+        "is of type {}, with elements that kernels cannot use in place: byte-swapped, misaligned, "
+        "or of another type than numbers; usmx.asarray(x) copies what can be converted",
+        type);
+  }
+  return detail::format(
+      "is of type {}; expected USM (a usmx array or memory, or {}) or a buffer{}; "
+      "usmx.asarray(x) copies others into USM",
+      type, expected_protocols(), or_else);
 }
 
 namespace {
@@ -207,7 +235,7 @@ void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel) {
 }
 
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
-                  std::span<const kernel_argument> arguments,
+                  std::span<const kernel_argument> arguments, const borrowed_arrays& borrowed,
                   const std::vector<sycl::event>* before) {
   static const nb::handle event_class = nb::type<event>();
   nb::object made = nb::inst_alloc(event_class);
@@ -221,6 +249,7 @@ nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range
     }
     throw;
   }
+  if (borrowed.has_host_views()) e->wait();
   return made;
 }
 
@@ -382,8 +411,8 @@ std::vector<std::byte> to_record(nb::handle obj, const dtype& type, const std::s
 
 namespace {
 
-[[noreturn]] void wrong_type(const std::string& where, nb::handle number,
-                             const std::string& wanted) {
+[[noreturn]] void wrong_number(const std::string& where, nb::handle number,
+                               const std::string& wanted) {
   throw nb::type_error(
       (where + ": is of type " + shown(nb::type_name(number.type())) + ", expected " + wanted)
           .c_str());
@@ -422,9 +451,9 @@ kernel_argument as_it_is(nb::handle number, const std::string& where) {
   if (letter == 0 ||
       dtype::parse(std::string(size == 1 ? "|" : "<") + letter + std::to_string(size), type) !=
           fault::none) {
-    wrong_type(where, number,
-               "a real NumPy scalar of at most eight bytes: the source does not show the type of "
-               "this parameter, so the number must bring its own");
+    wrong_number(where, number,
+                 "a real NumPy scalar of at most eight bytes: the source does not show the type of "
+                 "this parameter, so the number must bring its own");
   }
   return {type, &bits};
 }
@@ -432,7 +461,7 @@ kernel_argument as_it_is(nb::handle number, const std::string& where) {
 template <class Number>
 kernel_argument checked_integer(nb::handle number, const std::string& where) {
   const auto type = dtype::of<Number>();
-  if (!PyIndex_Check(number.ptr())) wrong_type(where, number, "an integer for " + type.name());
+  if (!PyIndex_Check(number.ptr())) wrong_number(where, number, "an integer for " + type.name());
   const auto value = nb::steal(PyNumber_Index(number.ptr()));
   if (!value.is_valid()) throw nb::python_error();
   if constexpr (std::is_signed_v<Number>) {
@@ -462,7 +491,7 @@ kernel_argument checked_floating(nb::handle number, const dtype& type, double la
   std::size_t size = 0;
   if (!PyFloat_Check(number.ptr()) && PyObject_CheckBuffer(number.ptr()) &&
       format_of(number, bits, size) == 0) {
-    wrong_type(where, number, "a real number for " + type.name());
+    wrong_number(where, number, "a real number for " + type.name());
   }
   const double value = PyFloat_AsDouble(number.ptr());
   if (value == -1.0 && PyErr_Occurred()) {
@@ -472,7 +501,7 @@ kernel_argument checked_floating(nb::handle number, const dtype& type, double la
     }
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
     PyErr_Clear();
-    wrong_type(where, number, "a real number for " + type.name());
+    wrong_number(where, number, "a real number for " + type.name());
   }
   if (std::isfinite(value) && std::abs(value) > largest) out_of_range(where, number, type);
   return Number(static_cast<std::conditional_t<sizeof(Number) == 8, double, float>>(value));
@@ -490,7 +519,7 @@ kernel_argument checked_boolean(nb::handle number, const std::string& where) {
   // NumPy's bool has no `__index__`; it is known by its buffer of one '?'.
   std::uint64_t bits = 0;
   std::size_t size = 0;
-  if (format_of(number, bits, size) != '?') wrong_type(where, number, "a bool");
+  if (format_of(number, bits, size) != '?') wrong_number(where, number, "a bool");
   return bits != 0;
 }
 
@@ -535,8 +564,8 @@ kernel_argument to_scalar(nb::handle number, const kernel_parameter* parameter,
           return checked_floating<double>(number, type, std::numeric_limits<double>::max(), where);
       }
     default:
-      wrong_type(where, number,
-                 "nothing: a portable kernel takes real scalars only, pass the parts");
+      wrong_number(where, number,
+                   "nothing: a portable kernel takes real scalars only, pass the parts");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <forward_list>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
 #include "usmx/kernel.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::python {
 
@@ -47,28 +49,82 @@ inline void check_pair(const bracketed_range& read, const std::string& kernel, s
 void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel);
 
 /// Arrays that were made to read a call's arguments; they last as long as it does.
-using borrowed_arrays = std::forward_list<array>;
+///
+/// Some are what an object shows to the host, as NumPy's arrays do. Such an object knows nothing of
+/// queues, so the launch waits for its command before it returns: afterwards the program may read
+/// the memory, write it or let it go, as it may after a call of NumPy.
+class borrowed_arrays {
+ public:
+  const array& add(array a) { return arrays_.emplace_front(std::move(a)); }
+  /// The argument of this call that was read last is a view of the host's.
+  void note_host_view() noexcept { has_host_views_ = true; }
+  /// Whether the call has to wait for its command.
+  bool has_host_views() const noexcept { return has_host_views_; }
+
+  /// Puts memory of the host that is not USM on the queue of the call: it has none of its own.
+  /// `refuse(const array&)` throws for an array that the queue's device cannot use.
+  template <class Refuse>
+  void put_on(const sycl::queue& queue, Refuse refuse) {
+    if (!has_host_views_) return;
+    for (array& a : arrays_) {
+      if (!is_host_memory(a) || a.queue() == queue) continue;
+      if (!reads_host_memory(queue.get_device())) refuse(a);
+      a = array::over_host(any_view(a.elements()), queue, a.keep_alive());
+    }
+  }
+
+ private:
+  std::forward_list<array> arrays_;
+  bool has_host_views_ = false;
+};
 
 /// One Python argument on its way to the kernel.
 struct memory_argument {
-  /// That of an ndarray of ours, where it is, or one that was made for the call. Null for what is
-  /// no USM.
+  /// That of an ndarray of ours, where it is, or one that was made for the call. Null for what has
+  /// no memory that kernels use, as numbers have none.
   const array* memory = nullptr;
   /// Bytes that take the type of the parameter.
   bool untyped = false;
 };
-memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed);
-/// Also a buffer that happens to be USM, as NumPy's views of it. Throws interop_error for a buffer
-/// that is not.
-memory_argument to_any_memory(nb::handle obj, borrowed_arrays& borrowed);
+/// Host memory of rank 0 goes by value: NumPy's scalars, its arrays of rank 0, records, structures
+/// of ctypes. `queue` is where the launch runs, if that is known: it decides whether memory of the
+/// host can be used. Throws interop_error for a description that is not valid.
+memory_argument to_memory(nb::handle obj, borrowed_arrays& borrowed,
+                          const sycl::queue* queue = nullptr);
+/// The same for a parameter that takes memory only: rank 0 is memory too.
+memory_argument to_memory_alone(nb::handle obj, borrowed_arrays& borrowed,
+                                const sycl::queue* queue);
+/// What is wrong with an argument that `to_memory` found no memory in, and the call that helps:
+/// "is of type list; expected ...". `or_else` is what else the parameter takes, as " or a number".
+std::string no_memory_text(nb::handle obj, const sycl::device& device,
+                           std::string_view or_else = {});
+
+/// Where a launch runs that names no queue: where the first of its arrays is that is USM, else
+/// where its first array is, else the default queue.
+class queue_of_arrays {
+ public:
+  void see(const array& a) noexcept {
+    const sycl::queue*& first = is_host_memory(a) ? first_host_ : first_;
+    if (first == nullptr) first = &a.queue();
+  }
+  const sycl::queue& get() const {
+    return first_ != nullptr ? *first_ : first_host_ != nullptr ? *first_host_ : default_queue();
+  }
+
+ private:
+  const sycl::queue* first_ = nullptr;
+  const sycl::queue* first_host_ = nullptr;
+};
+
 /// Bytes without a type of their own, seen as what the kernel declares.
 array retyped(const array& bytes, const dtype& type);
 
 /// Launches the kernel and returns its Event: without one of SYCL's where none is needed. If
-/// `before` is null, it is ordered by the memory of its arrays, see usmx::ordering. Lets go of the
-/// GIL. TypeError for an argument of another type than the kernel declares.
+/// `before` is null, it is ordered by the memory of its arrays, see usmx::ordering. Waits if views
+/// of the host are among the `borrowed` arrays. Lets go of the GIL. TypeError for an argument of
+/// another type than the kernel declares.
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
-                  std::span<const kernel_argument> arguments,
+                  std::span<const kernel_argument> arguments, const borrowed_arrays& borrowed,
                   const std::vector<sycl::event>* before = nullptr);
 
 /// Commands that must pass before one on `queue` that uses these arrays and has no `depends_on`, as

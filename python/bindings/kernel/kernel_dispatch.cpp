@@ -86,7 +86,8 @@ struct bound_kernel {
 std::string name_of(nb::handle kernel) { return shown(nb::str(kernel.attr("__name__"))); }
 
 /// The type of one argument as a few letters that no other type has.
-void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
+void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::handle kernel,
+              std::size_t number) {
   PyObject* const o = obj.ptr();
   if (a.memory) {
     const auto& v = a.memory->elements();
@@ -114,7 +115,8 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a) {
   } else {
     // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
     key += '{' +
-           to_text(nb::module_::import_("usmx._kernel.arguments").attr("key_of_argument")(obj),
+           to_text(nb::module_::import_("usmx._kernel.arguments")
+                       .attr("key_of_argument")(obj, kernel, number),
                    "key_of_argument") +
            '}';
   }
@@ -212,17 +214,31 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::vector<memory_argument> memory;
   memory.reserve(args.size());
   std::string key(1, static_cast<char>('0' + range.rank()));
-  const sycl::queue* first = nullptr;
+  // Decides which memory of the host can be used.
+  std::optional<sycl::queue> named;
+  if (!queue_or_none.is_none()) named = to_queue(queue_or_none);
+  queue_of_arrays place;
   for (const nb::handle obj : args) {
-    const auto& a = memory.emplace_back(to_any_memory(obj, borrowed));
-    add_type(key, obj, a);
+    const auto& a = memory.emplace_back(to_memory(obj, borrowed, named ? &*named : nullptr));
+    add_type(key, obj, a, self, memory.size() - 1);
     if (a.memory == nullptr) continue;
-    if (first == nullptr) first = &a.memory->queue();
+    place.see(*a.memory);
     if (read.is_pair) check_pair(read, name_of(self), memory.size() - 1, *a.memory);
   }
-  sycl::queue queue = !queue_or_none.is_none() ? to_queue(queue_or_none)
-                      : first                  ? *first
-                                               : default_queue();
+  sycl::queue queue = named ? *named : place.get();
+  // The kernel has more parameters than the function, which its own messages would name.
+  const auto called = [&](std::size_t i) {
+    return to_text(nb::object(self.attr("_called")(i)), "_called");
+  };
+  borrowed.put_on(queue, [&](const array& a) {
+    const auto at = std::ranges::find(memory, &a, &memory_argument::memory);
+    const auto i = static_cast<std::size_t>(at - memory.begin());
+    throw type_error("{}: {}", called(i), no_memory_text(args[i], queue.get_device()));
+  });
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const array* const a = memory[i].memory;
+    if (a != nullptr && !can_use(queue, *a)) refuse_placement(called(i), *a, queue);
+  }
   const bool ordered_by_hand = !depends_on.is_none();
   std::vector<sycl::event> before;
   if (ordered_by_hand) before = to_events(depends_on, "depends_on");
@@ -291,7 +307,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   }
   for (const array& values : tables) arguments.emplace_back(values);
   const bool has_order = ordered_by_hand || !tables.empty();
-  nb::object made = submit(k, queue, range, arguments, has_order ? &before : nullptr);
+  nb::object made = submit(k, queue, range, arguments, borrowed, has_order ? &before : nullptr);
   for (array& values : tables) give_back(values);
   return made;
 }
@@ -312,7 +328,9 @@ void bind_kernel_dispatch(nb::module_& m) {
           },
           nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
           nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
-          "Submits the kernel and returns its Event without waiting.",
+          "Submits the kernel and returns its Event: without waiting, unless memory of the host "
+          "is\n"
+          "among the arguments.",
           nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
                   "EventsLike = None) -> Event"));
 

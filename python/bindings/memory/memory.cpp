@@ -483,12 +483,22 @@ std::string describe(nb::handle self) {
   return text + ">";
 }
 
-nb::object reduce(nb::handle self) {
+/// Since protocol 5 the bytes are a buffer, which pickle may take out of band.
+nb::object reduce(nb::handle self, int protocol) {
   const live_bytes bytes = live(self_of<memory>(self));
+  nb::object data;
+  if (protocol >= 5) {
+    const bool in_place = host_accessible(bytes->kind());
+    const nb::object source = in_place ? nb::borrow(self) : nb::object(self.attr("tobytes")());
+    data = nb::steal(PyPickleBuffer_FromObject(source.ptr()));
+    if (!data.is_valid()) throw nb::python_error();
+  } else {
+    data = self.attr("tobytes")();
+  }
   return nb::make_tuple(
       nb::module_::import_("usmx.memory").attr("_rebuild"),
-      nb::make_tuple(self.type(), self.attr("tobytes")(),
-                     filter_string(bytes->queue().get_device()), bytes->elements().read_only()));
+      nb::make_tuple(self.type(), data, filter_string(bytes->queue().get_device()),
+                     bytes->elements().read_only()));
 }
 
 nb::object array_interface(const memory& m) {
@@ -555,7 +565,11 @@ void bind_memory(nb::module_& m) {
   bind_html(c, "memory");
   c.def("__getitem__", slice, nb::arg("key").none(),
         nb::sig("def __getitem__(self, key: slice) -> Self"));
-  c.def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  c.def(
+      "__reduce__", [](nb::handle self) { return reduce(self, 0); },
+      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  c.def("__reduce_ex__", reduce, nb::arg("protocol"),
+        nb::sig("def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]"));
   c.def(
       "__sizeof__",
       [](nb::handle self) {

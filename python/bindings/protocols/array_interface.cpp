@@ -176,6 +176,7 @@ std::optional<array> import_array_interface(nb::handle obj, nb::object,
   if (!request.host) return {};
   nb::object offer = read_attribute(obj, name, true);
   if (!offer.is_valid()) return {};
+  if (request.is_host_view != nullptr) *request.is_host_view = true;
   traced record(trace_action::imported,
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
   const description d(std::move(offer), host_attribute);

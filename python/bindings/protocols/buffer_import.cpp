@@ -393,6 +393,7 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   const std::optional<buffer_element> element = element_in(b);
   layout where;
   if (!element || !find_in_place(b, *element, where)) return {};
+  if (request.is_host_view != nullptr) *request.is_host_view = true;
   any_view v;
   check_buffer(any_view::make(b.buf, element->type, std::move(where), usm_kind::unknown,
                               b.readonly != 0, v));

@@ -212,7 +212,8 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
   } else {
     order(shared, stream, own);
   }
-  expose_to_others(shared);
+  // Who sees host memory submits nothing to a queue.
+  if (!to_host) expose_to_others(shared);
   if (wanted.major >= 1) return to_capsule<versioned_tensor>(std::move(shared), own, flags);
   if (shared.elements().read_only()) {
     refuse(
@@ -284,6 +285,7 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
   const bool is_host = t.where.type == device_type::cpu;
   const sycl::queue queue = is_host ? request.queue ? *request.queue : default_queue()
                                     : default_queue(device_from_dlpack(t.where));
+  if (is_host && request.is_host_view != nullptr) *request.is_host_view = true;
   const bool is_usm = !is_host || shows_usm(v, queue);
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   std::byte* const first = v.first_byte();
@@ -440,8 +442,10 @@ nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
     if (!a) refuse("device: the device cannot use memory of the host; pass the array itself");
   } else if (_PyType_Lookup(Py_TYPE(x.ptr()), name) == nullptr) {
     wrong_type("x", x, "an object with __dlpack__, or a capsule of one");
-  } else {
+  } else if (PyObject_CheckBuffer(x.ptr()) == 0) {
     a = import_dlpack(x, nb::borrow(x), request);
+  } else if (request.copy != true) {
+    a = import_array(x, request);  // the buffer says more, and is read faster
   }
   if (!a) return as_array(x, none, none, device, none, copy_if);
   nb::object shared = wrap_array(std::move(*a));

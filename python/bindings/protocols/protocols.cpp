@@ -116,17 +116,22 @@ void bind_property(nb::object type, const char* name, const nb::object& getter) 
 void bind_protocols(nb::module_& m) {
   m.def(
       "_imported",
-      [](nb::handle obj) {
-        std::optional<array> a = import_array(obj);
+      [](nb::handle obj, bool host) {
+        import_request request;
+        request.host = host;
+        std::optional<array> a = import_array(obj, request);
         return a ? wrap_array(std::move(*a)) : nb::none();
       },
-      nb::arg("obj").none(),
-      "The array that another library's object describes, None if it describes none. Asks once.");
+      nb::arg("obj").none(), nb::arg("host") = false,
+      nb::sig("def _imported(obj: object, host: bool = False) -> Any"),
+      "The array that another library's object describes, None if it describes none. Asks once.\n"
+      "With `host`, memory of the host is one too, where the default device uses it.");
   m.def(
       "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
       "The objects that memory can be imported from, for messages.");
   bind_from_dlpack(m);
   bind_foreign_devices(m);
+  bind_placement(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }
 

@@ -65,6 +65,9 @@ struct import_request {
   /// Where a protocol that tells more than NumPy's conversion puts memory of the host that is not
   /// taken, for the caller to copy; null if it has no use for that.
   std::optional<array>* to_copy = nullptr;
+  /// If not null, set to true for an object that shows memory to the host, USM or not: who reads it
+  /// there knows nothing of queues.
+  bool* is_host_view = nullptr;
 };
 
 /// The array of an object of ours for as long as it is looked at.
@@ -136,6 +139,9 @@ sycl::device device_from_dlpack(const dlpack::device& d);
 void wait_for_foreign_stream(const sycl::device& device, void* stream);
 void wait_for_foreign_event(const sycl::device& device, void* event);
 void bind_foreign_devices(nb::module_& m);
+
+// --- placement.cpp
+void bind_placement(nb::module_& m);
 
 // --- dlpack.cpp
 void bind_from_dlpack(nb::module_& m);

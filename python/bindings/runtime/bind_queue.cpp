@@ -162,6 +162,23 @@ void bind_context(nb::module_& m) {
       });
 }
 
+/// By the device's filter string. The cached queue of a device arrives as that, any other as a new
+/// one with the same properties, in the default context.
+nb::object reduce(nb::handle self) {
+  const auto& q = self_of<sycl::queue>(self);
+  const std::string filter = filter_string(q.get_device());
+  if (filter.empty()) {
+    throw nb::type_error(
+        "a queue of a sub-device cannot be pickled, because no filter string names the device");
+  }
+  if (q == default_queue(q.get_device())) {
+    return nb::make_tuple(self.type(), nb::make_tuple(filter));
+  }
+  return nb::make_tuple(nb::module_::import_("usmx._pickles").attr("queue"),
+                        nb::make_tuple(filter, q.is_in_order(),
+                                       q.has_property<sycl::property::queue::enable_profiling>()));
+}
+
 void bind_queue(nb::module_& m) {
   using sycl::queue;
   nb::class_<queue> type(
@@ -233,6 +250,7 @@ void bind_queue(nb::module_& m) {
           "An event that is complete when all commands submitted so far are, or the given events; "
           "later commands wait for it.",
           nb::sig("def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"))
+      .def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def(
           "_get_capsule", [](const queue& q) { return make_capsule(q, "SyclQueueRef"); },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclQueueRef\" capsule.")

@@ -40,7 +40,8 @@ bool same_behind_capsule(const T& self, nb::handle other, const char* capsule_na
 }
 
 /// SYCL objects are references: equal and of equal hash when they mean the same object below, also
-/// if one of them is dpctl's. `capsule_name` is that of the capsule which carries such an object.
+/// if one of them is dpctl's. A copy is the object itself. `capsule_name` is that of the capsule
+/// which carries such an object.
 template <class T>
 void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
   type.attr("__module__") = "usmx";  // where users find it, not where it is compiled
@@ -52,7 +53,21 @@ void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
           },
           nb::is_operator(), nb::arg("other").none(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const T& self) { return std::hash<T>()(self); });
+      .def("__hash__", [](const T& self) { return std::hash<T>()(self); })
+      .def(
+          "__copy__",
+          [](nb::object self) {
+            static_cast<void>(self_of<T>(self));
+            return self;
+          },
+          nb::sig("def __copy__(self) -> Self"))
+      .def(
+          "__deepcopy__",
+          [](nb::object self, nb::handle) {
+            static_cast<void>(self_of<T>(self));
+            return self;
+          },
+          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Self"));
 }
 
 /// A fresh capsule with a copy of its own, which it deletes in the end. A consumer copies once more

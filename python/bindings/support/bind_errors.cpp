@@ -9,6 +9,7 @@
 
 #include "support/bindings.hpp"
 #include "usmx/error.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::python {
 
@@ -40,6 +41,9 @@ void bind_errors(nb::module_& m) {
   define(nb::exception<interop_error>(m, "InteropError", PyExc_ValueError),
          "Memory of another library cannot be used as described: the message names the field,\n"
          "what it held and what was expected.");
+  define(nb::exception<placement_error>(m, "ExecutionPlacementError", PyExc_ValueError),
+         "No kernel can use these arrays together, or on this queue: the message says which live\n"
+         "where, and the call that moves them.");
   define(nb::exception<allocation_error>(m, "AllocationError", PyExc_MemoryError),
          "USM could not be allocated: the message says bytes, kind, device and free memory.");
   define(nb::exception<build_error>(m, "BuildError", PyExc_RuntimeError),

@@ -16,6 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from .. import _usmx
+from .._kernel.source import pickles
 from .functions import FUNCTIONS
 from .reductions import ROWS, Reduced, text_of
 from .spelling import PREAMBLE, cpp
@@ -49,6 +50,16 @@ class Fused(_usmx._FusedCall):
     def __repr__(self) -> str:
         return f"<usmx.fuse of {self._function.__qualname__}>"
 
+    def __reduce__(self) -> pickles.Reduced:
+        return pickles.of_function(self, Fused, self._function, self._contract)
+
+    def __copy__(self) -> Fused:
+        _ = self._function  # AttributeError for an object that was never initialised
+        return self
+
+    def __deepcopy__(self, memo: object) -> Fused:
+        return self.__copy__()
+
     def _general(
         self,
         *args: Any,
@@ -65,7 +76,7 @@ class Fused(_usmx._FusedCall):
             args = bound.args
         passed = args
         if any(map(_is_foreign, args)):
-            args = tuple(map(_array_of, args))
+            args = tuple(map(self._array_of, range(len(args)), args))
         key = tuple(map(_key_of, args))
         traced = self._traced.get(key)
         if traced is None:
@@ -80,6 +91,18 @@ class Fused(_usmx._FusedCall):
         if args is as_given and traced.takes_arguments_as_they_are:
             self._remember(args, traced.kernel)
         return traced(args, passed, out, queue, depends_on)
+
+    def _array_of(self, number: int, value: Any) -> Any:
+        """An array in the place of another library's object, whose description is read once."""
+        if not _is_foreign(value):
+            return value
+        found: Any = _usmx._imported(value, host=True)
+        if found is None:
+            name = list(self._signature.parameters)[number]
+            text = _usmx._no_memory_text(value, " or a number")
+            raise TypeError(f"argument '{name}' of {self._function.__name__}: {text}")
+        # Memory of the host as NumPy's array, for which kernels wait: no other knows of queues.
+        return np.asarray(found) if found.usm_type == "unknown" and found.size else found
 
     @property
     def sources(self) -> list[str]:
@@ -109,9 +132,9 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     Parameters
     ----------
     function : callable
-        With positional parameters. Arguments are arrays of any library with USM, NumPy scalars
-        and Python numbers; strings, types, None and bools are seen as they are and may decide
-        what is computed.
+        With positional parameters. Arguments are arrays of any library with USM, NumPy arrays and
+        other buffers where the device reads the host's memory, NumPy scalars and Python numbers;
+        strings, types, None and bools are seen as they are and may decide what is computed.
     contract : bool, optional
         Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
         rounded by itself, as in NumPy.
@@ -159,19 +182,6 @@ def _is_foreign(value: Any) -> bool:
     return not isinstance(value, (_usmx.ndarray, np.generic, np.ndarray, *_STATIC, *NATURAL))
 
 
-def _array_of(value: Any) -> Any:
-    """Our own array in the place of another library's, whose description is read once."""
-    if not _is_foreign(value):
-        return value
-    found = _usmx._imported(value)
-    if found is None:
-        raise TypeError(
-            f"an argument of type {type(value).__name__}; a fused function takes USM (a usmx "
-            f"array, or {_usmx._expected_protocols()}) and numbers"
-        )
-    return found
-
-
 def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> str:
     """A parameter. A Python number that is only used as one type arrives in that type, because not
     every device has double."""
@@ -198,11 +208,6 @@ def _same_arrays(args: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
 def _is_array(value: Any) -> bool:
     """Whether it can be changed in place: an array, no number."""
     return type(value) not in NATURAL and not isinstance(value, (*_STATIC, np.generic))
-
-
-def _as_output(array: Any) -> Any:
-    """An argument that gets new values; of NumPy's views what they view."""
-    return _usmx._viewed(array) if isinstance(array, np.ndarray) else array
 
 
 def _elementwise(program: Program, values: list[Symbol], declared: list[str], name: str) -> Any:
@@ -371,6 +376,12 @@ class _Traced:
         self, args: Any, passed: Any, inputs: Any, out: Any, queue: Any, depends_on: Any
     ) -> Any:
         """Compute with arguments that get new values; ``passed`` are those of the call."""
+        for k in self.written:
+            if not args[k].flags.writeable:
+                raise ValueError(
+                    f"argument {self.names[k]}: is read-only, and the function changes it; pass a "
+                    "copy"
+                )
         for written, used in self.after:
             if _usmx._shared_elements(args[written], args[used]) == "some":
                 raise ValueError(
@@ -397,10 +408,10 @@ class _Traced:
                 raise ValueError(f"out: has {len(outputs)} arrays, but the function returns {new}")
         else:
             outputs = [None] * new
-        outputs += [_as_output(args[k]) for k in self.written]
+        outputs += [args[k] for k in self.written]
         made = self.kernel(*inputs, out=tuple(outputs), queue=queue, depends_on=depends_on)
         for k, changed in zip(self.written, outputs[new:], strict=True):
-            if changed is not passed[k]:
+            if changed is not passed[k] and isinstance(changed, _usmx.ndarray):
                 changed.queue.wait()  # other libraries do not wait when they read
         if reduced is not None:
             return reduced

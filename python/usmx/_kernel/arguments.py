@@ -16,31 +16,38 @@ if TYPE_CHECKING:
 
 
 def as_array(obj: Any) -> Any:
-    """USM of any kind as an array of ours, everything else as it is.
+    """Memory that kernels use as an array of ours, everything else as it is.
 
     By the protocols, and not by asking for an attribute: one that describes memory waits for what
     is pending, and from then on the memory counts as exposed.
     """
     if isinstance(obj, _usmx.ndarray):
         return obj
-    found = _usmx._imported(obj)
-    return obj if found is None else found
+    found: Any = _usmx._imported(obj, host=True)
+    # Of rank 0 it is a number: by value, as NumPy takes it.
+    return obj if found is None or (found.ndim == 0 and found.usm_type == "unknown") else found
 
 
 _kept: dict[int, object] = {}
 
 
-def key_of_argument(obj: object) -> str:
-    """What distinguishes the type of an argument that is neither USM nor a Python number.
+def key_of_argument(obj: object, kernel: Any, number: int) -> str:
+    """What distinguishes the type of an argument that is neither memory nor a Python number.
 
     Raises
     ------
     TypeError
         It cannot be an argument of a kernel.
     """
-    from .types.scalars import Scalar
+    from .types.scalars import Array, Scalar
 
-    t = type_of(obj, "an argument")
+    try:
+        t = type_of(obj, "")
+    except TypeError:
+        type_of(obj, kernel._called(number))  # the same again, with the name of the argument
+        raise
+    if isinstance(t, Array):  # which the device of the launch cannot use
+        raise TypeError(f"{kernel._called(number)}: {_usmx._no_memory_text(obj)}")
     if isinstance(t, Scalar):
         return t.name
     # Alive as long as kernels that were compiled for it, so that no other object gets its id.
@@ -86,7 +93,4 @@ def type_of(obj: object, where: str) -> Type:
             return scalar
     if scalars.named(obj) is not None:
         return Static(obj)
-    raise TypeError(
-        f"{where}: is of type {type(obj).__name__}; expected a number, or USM: a usmx array or "
-        f"memory, or {_usmx._expected_protocols()}; usmx.asarray() copies others into USM"
-    )
+    raise TypeError(f"{where}: {_usmx._no_memory_text(obj, ' or a number')}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .. import _usmx
 from . import arguments, kept, mode
 from .language.device_function import DeviceFunction, name_as
-from .source import texts
+from .source import pickles, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +78,17 @@ class Kernel(_usmx._KernelDispatcher):
 
     def __repr__(self) -> str:
         return f"<usmx.kernel {self.__name__}>"
+
+    def __reduce__(self) -> pickles.Reduced:
+        about = (self._choice, self._options[1:], self._has_item)
+        return pickles.of_function(self, _rebuilt, self.python, *about)
+
+    def __copy__(self) -> Kernel:
+        _ = self.python  # AttributeError for an object that was never initialised
+        return self
+
+    def __deepcopy__(self, memo: object) -> Kernel:
+        return self.__copy__()
 
     @property
     def function(self) -> Function:
@@ -168,9 +179,14 @@ class Kernel(_usmx._KernelDispatcher):
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
-            t = arguments.type_of(arg, f"argument {k} ('{name}') of kernel '{self.__name__}'")
-            given.append(self._annotated(name, t))
+            given.append(self._annotated(name, arguments.type_of(arg, self._called(k))))
         return given
+
+    def _called(self, number: int) -> str:
+        """An argument of a launch, as messages begin."""
+        names = self.function.parameters[1 if self._has_item else 0 :]
+        name = f" ('{names[number]}')" if number < len(names) else ""
+        return f"argument {number}{name} of kernel '{self.__name__}'"
 
     def _annotated(self, name: str, t: Type) -> Type:
         """The type that the function declares for a number."""
@@ -295,6 +311,13 @@ class Kernel(_usmx._KernelDispatcher):
         order = list(tables)
         given = [order[int(number)] for number in held[4].split()]
         return self._made(held, known, given, [t for t in order if not tables[t]])
+
+
+def _rebuilt(
+    python: Callable[..., Any], simulate: bool | None, options: Sequence[str], has_item: bool
+) -> Kernel:
+    """The kernel that was pickled."""
+    return Kernel(python, simulate=simulate, options=options, has_item=has_item)
 
 
 def _number_at(

@@ -252,6 +252,14 @@ cl_command_queue CL_API_CALL make_queue(cl_context context, cl_device_id device,
   return below->clCreateCommandQueueWithProperties(context, device, properties, error);
 }
 
+cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, std::size_t room,
+                               void* out, std::size_t* needed) {
+  if (what == CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL && configuration().usm_only) {
+    return answer(cl_device_unified_shared_memory_capabilities_intel{0}, room, out, needed);
+  }
+  return below->clGetDeviceInfo(device, what, room, out, needed);
+}
+
 // --- the layer itself
 // -----------------------------------------------------------------------------
 
@@ -328,6 +336,7 @@ EXPORTED cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries,
   below = target;
   std::memcpy(&table, target, std::min(entries, ours) * sizeof(void*));
   table.clGetExtensionFunctionAddressForPlatform = extension_function;
+  table.clGetDeviceInfo = device_info;
   table.clEnqueueNDRangeKernel = launch;
   table.clEnqueueMarkerWithWaitList = marker;
   table.clEnqueueBarrierWithWaitList = barrier;

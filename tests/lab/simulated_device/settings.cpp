@@ -75,6 +75,8 @@ settings read() {
       s.strict = true;
     else if (word == "abort")
       s.abort_on_defect = true;
+    else if (word == "usm-only")
+      s.usm_only = true;
     else
       misused("USMX_SIMULATED_DEVICE", word);
   });

@@ -16,6 +16,7 @@ struct settings {
   bool report_early_free = false;  ///< "early-free": a free while commands run is a defect
   bool strict = false;           ///< "strict": a process that had a defect or a leak exits with 99
   bool abort_on_defect = false;  ///< "abort": stop at the first defect, for a stack trace
+  bool usm_only = false;         ///< "usm-only": kernels cannot use memory of the host without USM
 };
 
 const settings& configuration() noexcept;

@@ -25,7 +25,7 @@ BAD_CALLS = {
     "text": (lambda k, x: k(x, "1"), TypeError, "input 'y' (T y): is of type str"),
     "None": (lambda k, x: k(None, x), TypeError, "input 'x' (T x): is of type NoneType"),
     "list": (lambda k, x: k(x, [1, 2]), TypeError, "input 'y' (T y): is of type list"),
-    "host array": (lambda k, x: k(x, X), TypeError, "usmx.asarray() copies others into USM"),
+    "text array": (lambda k, x: k(x, np.array(["a"])), TypeError, "'y' (T y): is of type ndarray"),
     "record": (
         lambda k, x: k(x, usmx.zeros(6, dtype=np.dtype([("a", "f4")]))),
         TypeError,
@@ -49,10 +49,10 @@ BAD_CALLS = {
         "has shape (), expected (6,)",
     ),
     "out is a number": (lambda k, x: k(x, x, out=1), TypeError, "output 'z' (T z): is of type int"),
-    "out is on the host": (
-        lambda k, x: k(x, x, out=X),
+    "out is a list": (
+        lambda k, x: k(x, x, out=[0]),
         TypeError,
-        "output 'z' (T z): is of type ndarray",
+        "output 'z' (T z): is of type list",
     ),
     "out twice": (lambda k, x: k(x, x, x, out=x), TypeError, "was given its outputs already"),
     "out too long": (lambda k, x: k(x, x, out=(x, x)), ValueError, "a tuple of 2, expected 1"),

@@ -374,10 +374,9 @@ def test_bad_calls():
     fused = usmx.fuse(lambda x: x + 1)
     with pytest.raises(TypeError, match="missing a required argument"):
         fused()
-    with pytest.raises(TypeError, match="an argument of type list"):
+    with pytest.raises(TypeError, match="is of type list; expected USM"):
         fused([1])
-    with pytest.raises(TypeError, match=r"usmx\.asarray"):
-        fused(np.ones(3))
+    assert fused(np.ones(3)).tolist() == [2] * 3
     with pytest.raises(TypeError, match="is not supported in kernels"):
         fused(np.datetime64("2020"))
     with pytest.raises(TypeError, match="expected a function, got int"):

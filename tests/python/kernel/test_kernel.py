@@ -64,8 +64,6 @@ def test_kernel_computes_on_buffers_that_show_usm(axpy):
     x, y = (usmx.arange(8, dtype="f4", usm_type=kind) for kind in ("shared", "host"))
     axpy[8](2.0, np.asarray(x), np.asarray(y)).wait()
     np.testing.assert_array_equal(np.asarray(y), 3 * np.arange(8, dtype="f4"))
-    with pytest.raises(TypeError, match="is of type ndarray; expected USM"):
-        axpy[8](2.0, np.arange(8, dtype="f4"), y)
     frozen = np.asarray(y)
     frozen.flags.writeable = False
     axpy[8](2.0, frozen, x).wait()
@@ -229,7 +227,7 @@ def test_parameter_of_unknown_type_takes_numpy_scalars_only():
         (lambda x, y: (x, x, y), r"argument 0 of kernel 'axpy' \(float a\): is USM"),
         (lambda x, y: (1.0, 2.0, y), r"argument 1 .*\(const float\* x\): is of type float"),
         (lambda x, y: (1.0, None, y), "is of type NoneType; expected USM"),
-        (lambda x, y: (1.0, np.ones(8, "f4"), y), "is of type ndarray; expected USM.*asarray"),
+        (lambda x, y: (1.0, [1.0] * 8, y), "is of type list; expected USM.*asarray"),
         (lambda x, y: (1.0, x, array([1.0] * 8, "f8")), "float64; expected float32"),
         (lambda x, y: (1.0, x, array([1] * 8, "i4")), "int32; expected float32"),
     ],

@@ -170,7 +170,7 @@ WRONG = [
         "is read-only; the parameter must be a view of const elements",
     ),
     ("usmx::strided<float, 1> x", 2.0, TypeError, "is of type float; expected USM"),
-    ("usmx::strided<float, 1> x", np.zeros(8, "f4"), TypeError, "expected USM"),
+    ("usmx::strided<float, 1> x", [0.0] * 8, TypeError, "expected USM"),
     ("usmx::strided<float, 2> x", usmx.memory.MemoryUSMShared(32), ValueError, "has 1 dimensions"),
     ("float* x", ROW[::2], ValueError, "declare the parameter as usmx::strided<T, N>"),
     (

@@ -60,9 +60,7 @@ def test_launches_are_ordered_by_hand_too(queue):
 def test_what_is_no_argument_is_refused():
     with pytest.raises(TypeError, match="takes 1 arguments"):
         double[4](1, 2)
-    with pytest.raises(ValueError, match="USM"):
-        double[4](np.zeros(4))
-    with pytest.raises(TypeError, match="is of type str; expected a number, or USM"):
+    with pytest.raises(TypeError, match=r"is of type str; expected USM .* or a number"):
         double[4]("text")
     with pytest.raises(usmx.KernelError, match="has no elements"):
         double[4](3)

@@ -121,6 +121,9 @@ class ConstantArray:
     def __getitem__(self, index: Any) -> Any:
         return self.values[index]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConstantArray, (self.values,)
+
     def __len__(self) -> int:
         return len(self.values)
 

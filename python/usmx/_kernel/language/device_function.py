@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from ..source import texts
+from ..source import pickles, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,3 +51,12 @@ class DeviceFunction:
 
     def __repr__(self) -> str:
         return f"<usmx.device_func {self.python.__name__}>"
+
+    def __reduce__(self) -> pickles.Reduced:
+        return pickles.of_function(self, DeviceFunction, self.python)
+
+    def __copy__(self) -> DeviceFunction:
+        return self
+
+    def __deepcopy__(self, memo: object) -> DeviceFunction:
+        return self

@@ -51,6 +51,11 @@ def of(python: Callable[..., Any]) -> tuple[list[str], int]:
     return inspect.getsourcelines(python)
 
 
+def keep(python: Callable[..., Any], lines: Sequence[str], first: int) -> None:
+    """Remember the lines of a function that came from another process."""
+    _found[python.__code__] = (["\n"] * (first - 1) + list(lines), first)
+
+
 def function_of(given: Callable[..., Any] | str) -> Callable[..., Any]:
     """The function that a decorator was given, or that the text defines which it was given.
 

@@ -1,0 +1,46 @@
+// Compute follows data: on which queue a computation with several arrays runs and what kind of
+// memory its results get, or an error that says which arrays live where and how to move them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "usmx/array.hpp"
+
+namespace usmx {
+
+/// No kernel can use these arrays together, or this array on this queue: they belong to different
+/// contexts, or are device memory of different devices. Python sees ExecutionPlacementError, which
+/// is a ValueError.
+class placement_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Whether the elements are in memory of the host that no USM function allocated: NumPy's arrays,
+/// mapped files. It belongs to no context.
+inline bool is_host_memory(const array& a) noexcept {
+  return a.kind() == usm_kind::unknown && a.elements().size() > 0;
+}
+
+/// Whether commands on the queue can use the array's memory.
+bool can_use(const sycl::queue& queue, const array& a);
+
+/// Throws placement_error that begins with `what`, the name of the array, and says where it and the
+/// queue are.
+[[noreturn]] void refuse_placement(const std::string& what, const array& a,
+                                   const sycl::queue& queue);
+
+/// The queue of a computation with these arrays: that of the first in USM, else of the first.
+/// Memory of the host without USM follows the others. Empty without arrays. Throws placement_error
+/// that lists where all of them are.
+std::optional<sycl::queue> execution_queue(std::span<const array* const> arrays);
+
+/// What results of operands of these kinds live in: device, otherwise shared, otherwise host
+/// memory. Memory of the host without USM, `unknown`, counts as host memory. Empty without kinds.
+std::optional<usm_kind> coerced_kind(std::span<const usm_kind> kinds) noexcept;
+
+}  // namespace usmx

@@ -1,0 +1,40 @@
+// Pickles of objects that never change after they were made: kernels of all tiers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/bindings.hpp"
+#include "support/self.hpp"
+
+namespace usmx::python {
+
+/// Binds `__reduce__`, by what the class is called with: `describe(const T&, nb::list& args,
+/// nb::dict& keywords)`. Copies are the object itself, as those of functions are.
+template <class T, class Describe>
+void bind_pickling(nb::class_<T>& c, Describe describe) {
+  c.def(
+      "__reduce__",
+      [describe](nb::handle self) {
+        nb::list args;
+        nb::dict keywords;
+        describe(self_of<T>(self), args, keywords);
+        return nb::make_tuple(nb::module_::import_("usmx._pickles").attr("call"),
+                              nb::make_tuple(self.type(), nb::tuple(args), keywords));
+      },
+      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  c.def(
+      "__copy__",
+      [](nb::object self) {
+        static_cast<void>(self_of<T>(self));
+        return self;
+      },
+      nb::sig("def __copy__(self) -> Self"));
+  c.def(
+      "__deepcopy__",
+      [](nb::object self, nb::handle) {
+        static_cast<void>(self_of<T>(self));
+        return self;
+      },
+      nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Self"));
+}
+
+}  // namespace usmx::python
