@@ -122,7 +122,7 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
     Raises
     ------
     ValueError
-        If PyTorch has no pluggable allocator for `device_type`.
+        If this PyTorch has no pluggable allocator for `device_type`.
     """
     import torch
 
@@ -141,4 +141,11 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
             f"device_type: this PyTorch ({torch.__version__}) has no torch.{device_type}.memory."
             f"{name}; a newer one has"
         )
-    return make(_library(), f"usmx_torch_{device_type}_allocate", f"usmx_torch_{device_type}_free")
+    functions = f"usmx_torch_{device_type}_allocate", f"usmx_torch_{device_type}_free"
+    try:
+        return make(_library(), *functions)
+    except AttributeError as error:
+        raise ValueError(
+            f"device_type: this PyTorch ({torch.__version__}) was built without {device_type!r}; "
+            "install a build for such devices"
+        ) from error
