@@ -35,6 +35,8 @@ struct transfer_side {
   any_view elements;
   std::optional<array> usm;
   std::optional<host_buffer> host;
+  /// Of memory of the host that came by a protocol.
+  shared_owner host_owner;
   /// Bytes without a type of their own: memory objects, bytes, bytearray.
   bool raw = false;
 };
@@ -190,8 +192,15 @@ transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_wri
   if (is_ready<memory>(obj)) {
     side.usm = *live(*nb::inst_ptr<memory>(obj));
     side.raw = true;
-  } else if ((side.usm = import_array(obj, {.writable = to_write}))) {
-    side.raw = flag_means_writable(obj);
+  } else {
+    std::optional<array> to_copy;
+    side.usm = import_array(obj, {.writable = to_write, .to_copy = to_write ? nullptr : &to_copy});
+    if (side.usm) side.raw = flag_means_writable(obj);
+    if (to_copy) {
+      side.elements = to_copy->elements();
+      side.host_owner = to_copy->keep_alive();
+      return side;
+    }
   }
   if (side.usm) {
     side.elements = side.usm->elements();
@@ -205,7 +214,7 @@ transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_wri
 }
 
 shared_owner transfer_side::keep_host() {
-  if (!host) return {};
+  if (!host) return host_owner;
   auto* const held = new host_buffer(std::move(*host));
   PyObject* const capsule = PyCapsule_New(held, nullptr, [](PyObject* self) {
     delete static_cast<host_buffer*>(PyCapsule_GetPointer(self, nullptr));

@@ -37,6 +37,13 @@ class format_reader {
   explicit format_reader(std::string_view text) : rest_(text) {}
 
   std::optional<buffer_element> read() {
+    // "5x" alone: bytes without a type, NumPy's V5.
+    dtype::fields bytes;
+    std::size_t count = 0;
+    if (read_padding(bytes, count)) {
+      if (!rest_.empty() || !bytes.front().name.empty()) return {};
+      return buffer_element{bytes.front().type, false};
+    }
     std::optional<item> element = read_item(0);
     if (!element || !rest_.empty() || !element->shape.empty()) return {};
     if (element->swapped && element->type.is_record()) return {};
@@ -220,10 +227,15 @@ class format_reader {
       rest_ = before;
       return false;
     }
+    const std::size_t known = members.size();
     pad(members, static_cast<std::size_t>(n));
+    if (members.size() == known) {  // too many bytes for a type
+      rest_ = before;
+      return false;
+    }
     if (skip(':')) {
       const std::size_t end = rest_.find(':');
-      if (end == std::string_view::npos || members.empty()) return false;
+      if (end == std::string_view::npos) return false;
       members.back().name = rest_.substr(0, end);
       rest_.remove_prefix(end + 1);
     }

@@ -296,6 +296,23 @@ def test_arrow_is_copied_into_usm_by_default():
     assert z.tolist() == [[1, 2, 3]] * 2
 
 
+def test_copies_read_arrow():
+    for theirs in (pa.array([1, 2, 3]), pl.Series([1, 2, 3]), pa.chunked_array([[1], [2, 3]])):
+        x = usmx.zeros(3, "i8")
+        usmx.copy(x, theirs)
+        assert x.tolist() == [1, 2, 3]
+        y = usmx.zeros(3, "i8")
+        done = usmx.copy_async(y, theirs)
+        del theirs
+        gc.collect()
+        done.wait()
+        assert y.tolist() == [1, 2, 3]
+    with pytest.raises(usmx.InteropError, match="null_count: 1 of 2"):
+        usmx.copy(x, pa.array([1, None]))
+    with pytest.raises(TypeError, match="dst"):
+        usmx.copy(pa.array([1, 2, 3]), x)
+
+
 @pytest.mark.parametrize("kind", HOST_KINDS)
 def test_arrow_over_our_usm_is_that_usm(kind):
     x = usm(np.arange(10, dtype="i4"), kind)

@@ -98,6 +98,22 @@ def test_numpy_sees_records_in_place(fields, view):
             assert seen.__array_interface__["data"][0] == x.pointer
 
 
+@pytest.mark.parametrize("size", [1, 5, 16])
+def test_bytes_without_a_type_go_both_ways(size):
+    values = np.frombuffer(np.arange(3 * size, dtype="u1").tobytes(), f"V{size}")
+    x = usmx.asarray(values, usm_type="shared")
+    assert x.dtype == values.dtype
+    assert x.to_numpy().tobytes() == values.tobytes()
+    seen = through_interface(x)
+    assert seen.dtype == values.dtype
+    assert seen.tobytes() == values.tobytes()
+    # NumPy reads the format of such a buffer, its own too, as a record without fields.
+    assert np.asarray(x).dtype == np.asarray(memoryview(values)).dtype
+    back = usmx.asarray(memoryview(x)[1:])
+    assert back.pointer == x.pointer + size
+    assert usmx.asarray(values, copy=False).pointer == values.ctypes.data
+
+
 def test_a_memoryview_has_the_bytes_of_every_type():
     for dtype in DTYPES:
         x = usmx.asarray(np.arange(6).reshape(2, 3).astype(dtype), usm_type="shared")
