@@ -497,12 +497,47 @@ def test_tables_of_one_type_are_copied_as_numpy_copies_them():
         usmx.asarray(reader)
 
 
-def test_kernels_read_arrow_on_devices_that_read_the_host():
-    theirs = pa.array(np.arange(8, dtype="f8"))
-    x = usmx.asarray(theirs, copy=False)
-    assert SUM(x).item() == 28
+@usmx.kernel
+def increased(item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] + 1
+
+
+@usmx.fuse
+def squared(x):
+    return x * x
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_kernels_of_every_tier_read_arrow_in_place(name):
+    theirs = SERIES[name](np.arange(8.0))
+    out = usmx.zeros(8, usm_type="shared")
+    raw = usmx.RawKernel(
+        "USMX_KERNEL(1) f(const double* x, double* y) {"
+        "  auto i = usmx::global_id(); y[i] = 2 * x[i]; }",
+        "f",
+    )
+    with usmx.trace() as record:
+        raw[8](theirs, out).wait()
+        assert np.asarray(out).tolist() == [2.0 * k for k in range(8)]
+        increased[8,](theirs, out).wait()
+        assert np.asarray(out).tolist() == [k + 1.0 for k in range(8)]
+    assert not record.copies
+    assert SUM(theirs).item() == 28
+    assert squared(theirs).tolist() == [float(k * k) for k in range(8)]
     with pytest.raises(ValueError, match="read-only"):
-        usmx.fill(x, 0)
+        usmx.RawKernel("USMX_KERNEL(1) f(double* x) { x[0] = 1; }", "f")[1](theirs)
+    with pytest.raises(ValueError, match="read-only"):
+        usmx.fill(usmx.asarray(theirs, copy=False), 0)
+
+
+def test_kernels_refuse_missing_elements_and_several_chunks():
+    for theirs, words in (
+        (pa.array([1.0, None]), "null_count: 1 of 2"),
+        (pa.chunked_array([[1.0], [2.0]]), "2 chunks"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            squared(theirs)
 
 
 # --- crafted structs ------------------------------------------------------------------------------
