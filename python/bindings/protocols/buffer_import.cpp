@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <algorithm>
+#include <array>
 
 #include "core/format.hpp"
 #include "memory/memory.hpp"
@@ -270,9 +271,23 @@ void host_buffer::releaser::operator()(Py_buffer* b) const noexcept {
 
 namespace {
 
+/// What a format means. Those of one letter, which nearly all buffers have, are read once.
+std::optional<buffer_element> read_format(const char* format) {
+  static const auto& of_letters = *new std::array<std::optional<buffer_element>, 128>([] {
+    std::array<std::optional<buffer_element>, 128> all;
+    for (std::size_t letter = 1; letter < all.size(); ++letter) {
+      const char text = static_cast<char>(letter);
+      all[letter] = format_reader(std::string_view(&text, 1)).read();
+    }
+    return all;
+  }());
+  const auto first = static_cast<unsigned char>(format[0]);
+  if (first != 0 && first < of_letters.size() && format[1] == '\0') return of_letters[first];
+  return format_reader(format).read();
+}
+
 std::optional<buffer_element> element_in(const Py_buffer& b) {
-  std::optional<buffer_element> element =
-      format_reader(b.format != nullptr ? b.format : "B").read();
+  std::optional<buffer_element> element = read_format(b.format != nullptr ? b.format : "B");
   if (b.itemsize <= 0 || !element ||
       element->type.itemsize() != static_cast<std::size_t>(b.itemsize)) {
     return {};
@@ -432,8 +447,9 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(view), first, bytes);
+  // Of kind `unknown`, on a device that was asked above.
   return is_usm ? array::bind(std::move(v), queue, std::move(keep))
-                : array::over_host(std::move(v), queue, std::move(keep));
+                : array::over(std::move(v), queue, std::move(keep));
 }
 
 }  // namespace
