@@ -312,8 +312,8 @@ def increase(item, x):
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
-        (lambda k, x: k[3]([1, 2, 3]), r"type list; expected .*USM.*usmx\.asarray\(\)"),
-        (lambda k, x: k[3](np.zeros(3, "f4")), r"USM"),
+        (lambda k, x: k[3]([1, 2, 3]), r"type list; expected .*USM.*usmx\.asarray\(x\)"),
+        (lambda k, x: k[3](np.zeros(3, ">f4")), r"in place: byte-swapped.*usmx\.asarray\(x\)"),
         (lambda k, x: k[3](x=x), r"got the keyword arguments 'x'; .*positional"),
         (lambda k, x: k[3](), r"takes 1 arguments.*got 0"),
         (lambda k, x: k(x), r"is launched over a range: \w+\[global_range\]\(\.\.\.\)"),
