@@ -51,4 +51,43 @@ struct strided {
   }
 };
 
+/// The same array for a function that only reads it.
+template <class T, int Rank>
+inline dense<const T, Rank> readable(const dense<T, Rank>& a) {
+  dense<const T, Rank> same{a.data, {}};
+  for (int k = 0; k < Rank; ++k) same.shape[k] = a.shape[k];
+  return same;
+}
+template <class T, int Rank>
+inline strided<const T, Rank> readable(const strided<T, Rank>& a) {
+  strided<const T, Rank> same{a.data, {}, {}};
+  for (int k = 0; k < Rank; ++k) same.shape[k] = a.shape[k], same.strides[k] = a.strides[k];
+  return same;
+}
+
+/// The part of an array at its first indices: row(a, i) of a matrix.
+template <class T, int Rank, class... Index>
+inline dense<T, Rank - int(sizeof...(Index))> row(const dense<T, Rank>& a, Index... index) {
+  constexpr int given = int(sizeof...(Index));
+  dense<T, Rank - given> part{a.data, {}};
+  int64_t at = 0;
+  int axis = 0;
+  ((at = at * a.shape[axis++] + int64_t(index)), ...);
+  for (int k = given; k < Rank; ++k) at *= part.shape[k - given] = a.shape[k];
+  part.data += at;
+  return part;
+}
+template <class T, int Rank, class... Index>
+inline strided<T, Rank - int(sizeof...(Index))> row(const strided<T, Rank>& a, Index... index) {
+  constexpr int given = int(sizeof...(Index));
+  strided<T, Rank - given> part{a.data, {}, {}};
+  int axis = 0;
+  ((part.data += int64_t(index) * a.strides[axis++]), ...);
+  for (int k = given; k < Rank; ++k) {
+    part.shape[k - given] = a.shape[k];
+    part.strides[k - given] = a.strides[k];
+  }
+  return part;
+}
+
 }  // namespace usmx

@@ -17,6 +17,15 @@ ANY = "biufc"
 REAL = "biuf"
 
 
+#: Special methods -> what Python writes.
+_OPERATORS = {
+    "add": "a + b", "sub": "a - b", "mul": "a * b", "truediv": "a / b", "floordiv": "a // b",
+    "mod": "a % b", "pow": "a ** b", "and": "a & b", "or": "a | b", "xor": "a ^ b",
+    "lshift": "a << b", "rshift": "a >> b", "eq": "a == b", "ne": "a != b", "lt": "a < b",
+    "le": "a <= b", "gt": "a > b", "ge": "a >= b", "neg": "-a", "pos": "+a",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation.
@@ -50,6 +59,9 @@ class Operation:
         The text for operands of two types, which only comparisons of integers have.
     method : str
         Python's special method, ``"add"`` for ``+``.
+    inline : str
+        What kernels compile in place of a call of NumPy's function, an expression of ``a``, ``b``.
+        By default the operator of ``method``.
     ulps, complex_ulps : int
         Units in the last place that ``function`` may be off: those of the OpenCL C specification
         ("Relative error as ULPs"), which SYCL refers to. 0 is exact.
@@ -70,6 +82,7 @@ class Operation:
     fused: tuple[tuple[str, str], ...] | None = None
     mixed: str = ""
     method: str = ""
+    inline: str = ""
     ulps: int = 0
     complex_ulps: int = 0
     any_zero: bool = False
@@ -79,6 +92,11 @@ class Operation:
     def expression(self) -> str:
         """See ``numpy``."""
         return self.numpy or f"np.{self.name}({', '.join('abc'[: self.arity])})"
+
+    @property
+    def inlined(self) -> str:
+        """See ``inline``."""
+        return self.inline or _OPERATORS.get(self.method, "")
 
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
@@ -133,7 +151,7 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=((REAL, "floor_divide({0}, {1})"),)),
     Operation("remainder", "a % b, of the sign of b", 2, method="mod",
               fused=((REAL, "modulo({0}, {1})"),)),
-    Operation("power", "a to the power b", 2, python="math.pow numpy.power", function="pow",
+    Operation("power", "a to the power b", 2, python="math.pow", function="pow",
               takes="f", numpy="power(a, b)", ulps=16, method="pow",
               fused=(("iu", "integer_power({0}, {1})"), ("fc", "pow({0}, {1})"))),
     Operation("float_power", "a to the power b, as float64 or complex128", 2, ulps=16,
@@ -171,12 +189,16 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=(("iu", "shift_right({0}, {1})"),)),
     # --- logic ----------------------------------------------------------------------------------
     Operation("logical_and", "whether both are not 0", 2, result="bool",
+              inline="(a != 0) & (b != 0)",
               fused=((ANY, _LOGICAL % "&&"),)),
     Operation("logical_or", "whether one is not 0", 2, result="bool",
+              inline="(a != 0) | (b != 0)",
               fused=((ANY, _LOGICAL % "||"),)),
     Operation("logical_xor", "whether exactly one is not 0", 2, result="bool",
+              inline="(a != 0) != (b != 0)",
               fused=((ANY, _LOGICAL % "!="),)),
-    Operation("logical_not", "whether it is 0", result="bool", fused=((ANY, "!truth({0})"),)),
+    Operation("logical_not", "whether it is 0", result="bool", inline="a == 0",
+              fused=((ANY, "!truth({0})"),)),
     Operation("isnan", "whether it is NaN", python="math.isnan numpy.isnan", function="isnan",
               takes="f", result="bool",
               fused=(("biu", "false"), ("fc", "{0} != {0}"))),
@@ -204,7 +226,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _math("cbrt", "the cube root", 2),
     Operation("rsqrt", "1 / sqrt(a)", python="usmx.rsqrt", function="rsqrt", takes="f",
               numpy="same(1 / np.sqrt(a), a)", ulps=2),
-    Operation("square", "a * a",
+    Operation("square", "a * a", inline="a * a",
               fused=(("iu", "wrap<{T}>({0}) * wrap<{T}>({0})"), ("fc", "{0} * {0}"))),
     Operation("reciprocal", "1 / a",
               fused=(("iu", "inverse({0})"), ("f", "{T}(1) / {0}"), ("c", "reciprocal({0})"))),

@@ -46,6 +46,7 @@ class _Key:
         self.parts += [f"def {python.__qualname__}", code.co_filename, str(code.co_firstlineno)]
         # Messages name the file as it is seen from here.
         self.parts += [os.getcwd(), _lines(code), repr(sorted(python.__annotations__))]
+        self.value(python.__defaults__, frozenset())
         names: set[str] = set()
         self.code(code, names)
         attributes = frozenset(names)
@@ -104,6 +105,8 @@ class _Key:
                     self.value(found[name], names)
         elif getattr(obj, "is_device_function", False) is True:
             self.function(obj.python)
+        elif kind.__name__ == "function" and obj.__module__.partition(".")[0] not in _FIXED:
+            self.function(obj)
         elif kind.__name__ == "ConstantArray" and module == "usmx":
             given = self.tables.setdefault(obj, obj.is_updated)
             # Two that are given are two arguments, even if they look alike.

@@ -101,6 +101,11 @@ class Kernel(_usmx._KernelDispatcher):
                 raise function.place.error(
                     None, "it has no parameters; the first one must be the work-item"
                 )
+            if function.defaults:
+                raise function.place.error(
+                    function.tree.args.defaults[0],
+                    "a kernel's parameters have no defaults; those of functions that it calls may",
+                )
             self._function = function
         return self._function
 

@@ -56,9 +56,24 @@ def half_of_it(a):
 # --- calls ----------------------------------------------------------------------------------------
 
 
-@wrong("'plain' is a plain Python function; decorate it with @usmx.device_func", "plain(a[0])", F)
+@wrong("'plain' takes 1 arguments, got 0; x is missing", "plain()", F)
 def plain_function(item, a):
-    a[0] = plain(a[0])
+    a[0] = plain()
+
+
+@wrong("'plain' has no parameter 'y'", "2", F)
+def unknown_keyword(item, a):
+    a[0] = plain(1, y=2)
+
+
+@wrong("'plain' got 'x' twice; give it once", "2", F)
+def twice(item, a):
+    a[0] = plain(1, x=2)
+
+
+@wrong("function 'os.path.join' is not supported in kernels", "os.path.join(a[0])", F)
+def function_of_the_standard_library(item, a):
+    a[0] = os.path.join(a[0])
 
 
 @wrong("function 'os.getpid' is not supported in kernels", "os.getpid()", F)
@@ -276,7 +291,7 @@ def star(item, *rest):
     pass
 
 
-@wrong("parameters with defaults are not supported", "1", F)
+@wrong("a kernel's parameters have no defaults", "1", F)
 def default(item, a=1):
     pass
 

@@ -207,7 +207,7 @@ def identity(item, a):
         a[0] = 2
 
 
-@wrong("'in' is not supported in kernels; loop over the elements", "a[0] in a", F)
+@wrong("'in' is supported only with tuples, not a 1-d array; write a loop", "a", F)
 def membership(item, a):
     if a[0] in a:
         a[0] = 2
@@ -239,11 +239,15 @@ def tuple_index(item, a):
     a[0] = t[2]
 
 
-@wrong("must be known when compiling", "i", F)
-def tuple_dynamic_index(item, a):
+@wrong("an index must be an int, not float32", "a[0]", F)
+def tuple_index_of_a_float(item, a):
+    a[0] = (1, 2)[a[0]]
+
+
+@wrong("an item of the tuple is a 1-d array; expected a number", "(a, a)", F)
+def dynamic_index_of_arrays(item, a):
     i = item.get_id(0)
-    t = (a[0], a[1])
-    a[0] = t[i]
+    a[0] = (a, a)[i]
 
 
 @wrong("the stored value is a tuple of 2; expected a number", "(1, 2)", F)
@@ -344,10 +348,34 @@ def text(item, a):
     a[0] = 'text'  # fmt: skip
 
 
-@wrong("kernels can only loop over range(...)", "a", F)
-def loop_over_array(item, a):
-    for x in a:
+@wrong("float32 cannot be looped over; range(...), arrays and tuples can", "a[0]", F)
+def loop_over_a_number(item, a):
+    for x in a[0]:
         a[0] = x
+
+
+@wrong("1-d array cannot be unpacked", "m", ("float32", 2))
+def two_targets_for_a_row(item, m):
+    for x, y in m:
+        m[0, 0] = x + y
+
+
+@wrong("is not supported in a loop over a tuple of arrays; use if", "break", F)
+def break_among_arrays(item, a):
+    for x in (a, a):
+        break
+
+
+@wrong("enumerate takes something to loop over and a start", "enumerate(a, 1, 2)", F)
+def enumerate_of_three(item, a):
+    for i, x in enumerate(a, 1, 2):
+        a[i] = x
+
+
+@wrong("the start of enumerate is float32; expected an int", "a[0]", F)
+def enumerate_from_a_float(item, a):
+    for i, x in enumerate(a, a[0]):
+        a[i] = x
 
 
 @wrong("range: the step is 0", "0", F)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 from ..types import operators, scalars
 from ..types import values as v
@@ -34,6 +35,25 @@ class Assignments:
             value = self.walk.temporary(value)
         for target in node.targets:
             self.assign(target, value, node.value)
+
+    def named(self, node: ast.NamedExpr) -> Value:
+        """``(name := value)``: assigned on a line before the statement."""
+        value = self.walk.value(node.value)
+        is_pure = isinstance(value, Number) and value.pure
+        for other in ast.walk(self.walk.statement):
+            if isinstance(other, ast.Name):
+                matters = other.id == node.target.id
+            else:
+                matters = isinstance(other, ast.Call) and not is_pure
+            if matters and _before(other, node):
+                raise self.walk.error(
+                    node,
+                    f"would be computed before '{ast.unparse(other)}', which stands to its left; "
+                    "assign it on a line before",
+                )
+        self.assign(node.target, value, node.value)
+        read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        return self.names.read(read)
 
     def on_annotated(self, node: ast.AnnAssign) -> None:
         """``a: usmx.float32 = value``: a variable of that type."""
@@ -108,11 +128,7 @@ class Assignments:
         if isinstance(value, Tuple):
             value = self._name_tuple(name, value, node)
         if isinstance(value, ArrayValue) and value.indices:
-            raise self.walk.error(
-                node,
-                f"a row of an array of {value.ndim} dimensions has no name of its own; give "
-                "all indices where it is used",
-            )
+            value = self._name_row(name, value)
         if not isinstance(value, Number):
             self.names.bind_static(name, value, node)
             return
@@ -128,6 +144,20 @@ class Assignments:
             self.walk.line(f"{self.walk.spell(name)} = {operators.checked(value, t).code};")
         except TypeError as error:
             raise self.walk.error(node, f"{error}, the type of '{name}'") from None
+
+    def _name_row(self, name: str, value: ArrayValue) -> ArrayValue:
+        """A row under a name: its indices become variables, so that they keep their values."""
+        indices = []
+        for k, code in enumerate(value.indices):
+            if code.isdigit():
+                indices.append(code)
+                continue
+            part = f"{name}.at{k}"
+            self.walk.scope.variables[part] = scalars.INT
+            self.walk.scope.assigned.add(part)
+            self.walk.line(f"{self.walk.spell(part)} = int64_t({code});")
+            indices.append(self.walk.spell(part))
+        return replace(value, indices=tuple(indices))
 
     def _name_tuple(self, name: str, value: Tuple, node: ast.AST) -> Tuple:
         """A tuple under a name: its numbers become variables, so that they keep their values."""
@@ -194,6 +224,13 @@ class Assignments:
             raise self.walk.error(node, str(error)) from None
         self.walk.mark_written(a)
         self.walk.line(f"{reach(a)} = {code};")
+
+
+def _before(one: ast.AST, other: ast.expr) -> bool:
+    assert isinstance(one, ast.expr)
+    return (one.lineno, one.col_offset) < (other.lineno, other.col_offset) and not any(
+        part is other for part in ast.walk(one)
+    )
 
 
 def _is_length(number: Number) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,13 +27,17 @@ from ..types.values import (
     convert,
 )
 from .atomics import Atomics
-from .device_functions import DeviceFunctions
+from .device_functions import DeviceFunctions, plain
 from .elements import Elements
 from .groups import Groups
 from .items import Items
+from .lowering import Lowering
 from .memory import Memory
 from .printing import Printing
 from .walk import Walk, in_order
+
+#: Classes of NumPy whose attributes are limits of a type.
+LIMITS = ("finfo", "iinfo")
 
 
 class PythonFunctions:
@@ -101,8 +106,10 @@ class Calls:
         memory: Memory,
         printing: Printing,
         device_functions: DeviceFunctions,
+        lowering: Lowering,
     ) -> None:
         self.walk = walk
+        self.lowering = lowering
         self.items = items
         self.groups = groups
         self.atomics = atomics
@@ -137,6 +144,11 @@ class Calls:
         """Any call."""
         called = self.walk.value(node.func)
         if isinstance(called, Method):
+            template = self.lowering.method(called.of, called.name)
+            if template is not None:
+                assert isinstance(node.func, ast.Attribute)
+                operands = [node.func.value, *in_order(self.walk, node, 0, 1)]
+                return self.lowering.call(node, template, operands)
             self.walk.result.called[node] = called
             return self._method(node, called)
         if not isinstance(called, PythonObject):
@@ -148,6 +160,9 @@ class Calls:
             return handler(node)
         if isinstance(obj, DeviceFunction):
             return self.device_functions.call(node, obj.function)
+        template = self.lowering.find(obj, len(node.args))
+        if template is not None and not node.keywords:
+            return self.lowering.call(node, template, node.args)
         row = intrinsics.find(obj)
         if row is not None:
             return self._intrinsic(node, row)
@@ -155,11 +170,13 @@ class Calls:
         t = t or (scalars.named(obj) if _is_dtype(obj) else None)
         if t is not None:
             return self._conversion(node, t)
+        if isinstance(obj, type) and obj.__module__ == "numpy" and obj.__name__ in LIMITS:
+            return self._limits(node, obj)
         name = ast.unparse(node.func)
-        if getattr(obj, "__code__", None) is not None:
-            raise self.walk.error(
-                node, f"'{name}' is a plain Python function; decorate it with @usmx.device_func"
-            )
+        home = str(getattr(obj, "__module__", "")).partition(".")[0]
+        is_library = home in sys.stdlib_module_names or home == "numpy"
+        if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
+            return self.device_functions.call(node, plain(obj))
         raise self.walk.error(node, f"function '{name}' is not supported in kernels")
 
     def _intrinsic(self, node: ast.Call, row: intrinsics.Intrinsic) -> Value:
@@ -188,6 +205,8 @@ class Calls:
         self.walk.result.called[node] = t
         if not nodes:
             return convert(v.constant(0), t)
+        if isinstance(nodes[0], ast.Constant) and isinstance(nodes[0].value, str):
+            return self._spelled(nodes[0], nodes[0].value, t)
         value = self.walk.scalar(nodes[0], f"the argument of '{ast.unparse(node.func)}'")
         if len(nodes) == 2:
             part = scalars.real_of(t)
@@ -210,6 +229,29 @@ class Calls:
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
         return replace(converted, origins=value.origins) if t is scalars.INT else converted
+
+    def _spelled(self, node: ast.Constant, text: str, t: Scalar) -> Value:
+        """``float("inf")``."""
+        if t.kind != "f":
+            raise self.walk.error(node, f"text cannot be converted to {t} in kernels")
+        try:
+            return convert(v.constant(float(text)), t)
+        except ValueError as error:
+            raise self.walk.error(node, str(error)) from None
+
+    def _limits(self, node: ast.Call, obj: Callable[[str], object]) -> Value:
+        """``numpy.finfo(dtype)``: its attributes are numbers."""
+        [of] = in_order(self.walk, node, 1)
+        given = self.walk.value(of)
+        t = scalars.named(given.value) if isinstance(given, PythonObject) else None
+        try:
+            found = PythonObject(obj(scalars.STRONG_OF.get(t.name, t).name if t else ""))
+        except (TypeError, ValueError):
+            raise self.walk.error(
+                of, f"'{ast.unparse(of)}' has no {ast.unparse(node.func)}"
+            ) from None
+        self.walk.result.called[node] = found
+        return found
 
     def _method(self, node: ast.Call, method: Method) -> Value:
         """A call of a method."""

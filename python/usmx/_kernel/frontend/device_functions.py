@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from ..source.function import Function
-from ..types.scalars import Array, Scalar, Static, Type
+from ..source.function import Function, read
+from ..types.scalars import Array, Scalar, Static, TupleOf, Type
 from ..types.values import (
     ArrayValue,
     ItemValue,
@@ -20,10 +23,10 @@ from ..types.values import (
 )
 from .module import Module
 from .results import Instance, Walked
-from .walk import Walk, in_order
+from .walk import Walk, constant
 
 #: Walks over a function for some arguments; `elaborate` is the one that there is.
-Elaborate = Callable[[Function, Mapping[str, Type | Value], Module], Walked]
+Elaborate = Callable[[Function, Mapping[str, Type | TupleOf | Value], Module], Walked]
 
 
 class DeviceFunctions:
@@ -36,9 +39,9 @@ class DeviceFunctions:
     def call(self, node: ast.Call, callee: Function) -> Value:
         """A call, and the function itself where these types are new."""
         walk = self.walk
-        nodes = in_order(walk, node, len(callee.parameters))
+        nodes = self._bound(node, callee)
         values = [walk.value(one) for one in nodes]
-        instance = self._instance(node, callee, values)
+        instance = self._instance(node, callee, nodes, values)
         result = instance.result
         walk.result.calls.append(instance)
         walk.result.called[node] = instance
@@ -46,14 +49,16 @@ class DeviceFunctions:
             walk.take_memory(node, "private", f"{instance.name}.{name}", size)
         if result.needs_group is not None:
             walk.needs_group(node, f"'{callee.name}'")
-        codes = []
+        codes: list[str] = []
         for name, value in zip(callee.parameters, values, strict=True):
-            if isinstance(value, Number):
-                codes.append(convert(value, instance.arguments[name]).code)
-            elif isinstance(value, ArrayValue):
-                codes.append(as_view(value))
-                if name in result.written:
-                    walk.mark_written(value)
+            for part, item in _parts(name, value):
+                if isinstance(item, Number):
+                    codes.append(convert(item, instance.arguments[part]).code)
+                elif isinstance(item, ArrayValue):
+                    is_written = part in result.written
+                    codes.append(as_view(item, is_written))
+                    if is_written:
+                        walk.mark_written(item)
         if result.needs_tables:
             walk.result.needs_tables = True
             codes.append("usmx_tables")
@@ -66,10 +71,40 @@ class DeviceFunctions:
         name = walk.store_once("auto", code)
         return Tuple(tuple(Number(t, f"{name}.v{k}") for k, t in enumerate(result.returns)))
 
-    def _instance(self, node: ast.Call, callee: Function, values: list[Value]) -> Instance:
+    def _bound(self, node: ast.Call, callee: Function) -> list[ast.expr]:
+        """The arguments in the order of the parameters, defaults for those that are missing."""
+        names, walk = callee.parameters, self.walk
+        bound = dict(zip(names, node.args, strict=False))
+        if len(node.args) > len(names):
+            raise walk.error(
+                node, f"'{callee.name}' takes {len(names)} arguments, got {len(node.args)}"
+            )
+        for keyword in node.keywords:
+            if keyword.arg not in names:
+                raise walk.error(keyword.value, f"'{callee.name}' has no parameter '{keyword.arg}'")
+            if keyword.arg in bound:
+                raise walk.error(
+                    keyword.value, f"'{callee.name}' got '{keyword.arg}' twice; give it once"
+                )
+            bound[keyword.arg] = keyword.value
+        for name, value in callee.defaults.items():
+            if name not in bound:
+                bound[name] = ast.copy_location(constant(value), node)
+        missing = [name for name in names if name not in bound]
+        if missing:
+            raise walk.error(
+                node,
+                f"'{callee.name}' takes {len(names)} arguments, got {len(bound)}; "
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            )
+        return [bound[name] for name in names]
+
+    def _instance(
+        self, node: ast.Call, callee: Function, nodes: list[ast.expr], values: list[Value]
+    ) -> Instance:
         """The function for the arguments of a call."""
-        arguments: dict[str, Type | Value] = {}
-        for name, value, at in zip(callee.parameters, values, node.args, strict=True):
+        arguments: dict[str, Type | TupleOf | Value] = {}
+        for name, value, at in zip(callee.parameters, values, nodes, strict=True):
             arguments[name] = self._argument(value, at)
         key = (callee.python, tuple(arguments.items()))
         instances = self.walk.module.instances
@@ -91,31 +126,40 @@ class DeviceFunctions:
             raise
         return made
 
-    def _argument(self, value: Value, node: ast.AST) -> Type | Value:
+    def _argument(self, value: Value, node: ast.AST) -> Type | TupleOf | Value:
         """What a device function knows of an argument."""
         if isinstance(value, Number):
             return value.type
         if isinstance(value, ArrayValue):
-            if value.indices:
-                raise self.walk.error(node, "a row of an array cannot be passed; pass the array")
             dense = value.dense or value.space != "global"
-            return Array(value.element, value.ndim, dense, not value.readonly)
+            rank = value.ndim - len(value.indices)
+            return Array(value.element, rank, dense, not value.readonly)
         if isinstance(value, ItemValue):
             return value
         if isinstance(value, PythonObject):
             return Static(value.value)
+        if isinstance(value, Tuple):
+            return TupleOf(tuple(self._argument(item, node) for item in value.items))
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
 
 
-def as_view(a: ArrayValue) -> str:
-    """An array as an argument of a device function."""
+@functools.lru_cache(maxsize=1024)
+def plain(python: Callable[..., object]) -> Function:
+    """A function without a decorator."""
+    return read(python)
+
+
+def as_view(a: ArrayValue, is_written: bool) -> str:
+    """An array, or a row of one, as an argument of a device function."""
     if a.space == "global":
-        return a.code
-    const = "const " if a.space == "constant" else ""
+        code = f"usmx::row({', '.join([a.code, *a.indices])})" if a.indices else a.code
+        return code if is_written else f"usmx::readable({code})"
+    const = "" if is_written else "const "
     assert a.shape is not None
-    first = a.code + "[0]" * a.ndim
-    lengths = ", ".join(map(str, a.shape))
-    return f"usmx::dense<{const}{a.element.cpp}, {a.ndim}>{{&{first}, {{{lengths}}}}}"
+    left = a.shape[len(a.indices) :]
+    first = a.code + "".join(f"[{at}]" for at in a.indices) + "[0]" * len(left)
+    lengths = ", ".join(map(str, left))
+    return f"usmx::dense<{const}{a.element.cpp}, {len(left)}>{{&{first}, {{{lengths}}}}}"
 
 
 def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> Instance:
@@ -123,8 +167,7 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
     result, function = walked.result, walked.function
     name = module.unique(function.name)
     parameters, numbers = [], {}
-    for p in function.parameters:
-        t = arguments[p]
+    for p, t in itertools.chain.from_iterable(_parts(p, arguments[p]) for p in function.parameters):
         spelled = walked.spell(p)
         if isinstance(t, Scalar):
             numbers[p] = t
@@ -147,6 +190,15 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
     lines.append(f"inline {returns} {name}({', '.join(parameters)}) {{")
     lines += ["  " + d for d in result.declarations] + result.lines + ["}"]
     return Instance(f"device::{name}", numbers, "\n".join(lines), walked)
+
+
+def _parts(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    """What is passed for a parameter: the items of a tuple one by one, with names of their own."""
+    if not isinstance(value, Tuple | TupleOf):
+        yield name, value
+        return
+    for k, item in enumerate(value.items):
+        yield from _parts(f"{name}.{k}", item)
 
 
 def ends(body: list[ast.stmt]) -> bool:

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Mapping
 
 from ..source.function import Function
-from ..types.scalars import Type
+from ..types.scalars import TupleOf, Type
 from ..types.values import Value
 from .assignments import Assignments
 from .atomics import Atomics
@@ -23,6 +23,8 @@ from .elements import Attributes, Elements
 from .expressions import Operators
 from .groups import Groups
 from .items import Items
+from .loops import Loops
+from .lowering import Lowering
 from .memory import Memory
 from .module import Module
 from .names import Names
@@ -37,7 +39,7 @@ MOST_ROUNDS = 12
 
 def elaborate(
     function: Function,
-    arguments: Mapping[str, Type | Value],
+    arguments: Mapping[str, Type | TupleOf | Value],
     module: Module,
     *,
     is_kernel: bool = False,
@@ -85,7 +87,9 @@ def put_together(walk: Walk) -> Names:
     printing = Printing(walk)
     device_functions = DeviceFunctions(walk, elaborate)
     own = PythonFunctions(walk, elements)
-    calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions)
+    lowering = Lowering(walk)
+    calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions, lowering)
+    assignments = Assignments(walk, names, elements, operators)
     walk.expressions = {
         ast.Attribute: attributes.attribute,
         ast.BinOp: operators.binary,
@@ -95,12 +99,13 @@ def put_together(walk: Walk) -> Names:
         ast.Constant: names.literal,
         ast.IfExp: operators.choice,
         ast.Name: names.read,
+        ast.NamedExpr: assignments.named,
         ast.Subscript: elements.subscript,
         ast.Tuple: operators.tuple_of,
         ast.UnaryOp: operators.unary,
     }
-    assignments = Assignments(walk, names, elements, operators)
-    statements = Statements(walk, names, operators)
+    statements = Statements(walk, operators)
+    loops = Loops(walk, names, elements, assignments)
     walk.statements = {
         ast.AnnAssign: assignments.on_annotated,
         ast.Assert: statements.on_assert,
@@ -109,7 +114,7 @@ def put_together(walk: Walk) -> Names:
         ast.Break: statements.on_break,
         ast.Continue: statements.on_continue,
         ast.Expr: statements.on_expr,
-        ast.For: statements.on_for,
+        ast.For: loops.on_for,
         ast.If: statements.on_if,
         ast.Pass: statements.on_pass,
         ast.Return: statements.on_return,

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import types as python_types
 from dataclasses import replace
 
 from ..language.functions import Namespace
-from ..types import scalars
+from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import (
     ArrayValue,
@@ -23,6 +24,7 @@ from ..types.values import (
     convert,
 )
 from .expressions import Operators
+from .lowering import METHODS
 from .names import Names
 from .walk import Walk
 
@@ -72,13 +74,25 @@ class Elements:
         walk = self.walk
         of = walk.value(node.value)
         if isinstance(of, Tuple):
-            at = walk.to_constant(node.slice, walk.value(node.slice), "the index of a tuple")
+            index = walk.value(node.slice)
+            if isinstance(index, Number) and index.const is None and not index.origins:
+                return self._chosen(node, of, index)
+            at = walk.to_constant(node.slice, index, "the index of a tuple")
             if not -len(of.items) <= at < len(of.items):
                 raise walk.error(node.slice, f"index {at} of a tuple of {len(of.items)}")
             return of.items[at]
         if not isinstance(of, ArrayValue):
             raise walk.error(node, f"{v.describe(of)} has no elements")
         return self.element(self.indexed(node, of))
+
+    def _chosen(self, node: ast.Subscript, of: Tuple, index: Number) -> Number:
+        """``(a, b)[i]`` of an index that the kernel computes: from 0, as in arrays."""
+        walk = self.walk
+        if index.type.kind not in "iu":
+            raise walk.error(node.slice, f"an index must be an int, not {v.describe(index)}")
+        t, name = listed(walk, node.value, of, "the tuple")
+        walk.result.notes[node] = t
+        return Number(t, f"{name}[{index.code}]", pure=index.pure)
 
     def indexed(self, node: ast.Subscript, a: ArrayValue) -> ArrayValue:
         """An array with the indices of a subscript added to those it had."""
@@ -189,7 +203,7 @@ class Attributes:
                 return of if name == "real" else convert(constant(0), of.type)
             if name == "dtype":
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
-            if name == "conjugate":
+            if name == "conjugate" or name in METHODS:
                 return Method(of, name)
         elif isinstance(of, ItemValue | AtomicValue):
             return Method(of, name)
@@ -206,6 +220,20 @@ class Attributes:
                 # A number kept in an object of the program, frozen like a global.
                 return self.names.captured(getattr(obj, name), ast.unparse(node), node)
         raise self.walk.error(node, f"'{name}' of {v.describe(of)} is not supported in kernels")
+
+
+def listed(walk: Walk, node: ast.expr, value: Tuple, what: str) -> tuple[scalars.Scalar, str]:
+    """The numbers of a tuple as a table of this function: their type and its name.
+
+    There is at least one number.
+    """
+    numbers = [walk.number(node, item, f"an item of {what}") for item in value.items]
+    t = functools.reduce(scalars.join, (one.type for one in numbers))
+    try:
+        codes = [operators.checked(one, t).code for one in numbers]
+    except TypeError as error:
+        raise walk.error(node, str(error)) from None
+    return t, walk.store_once(t.cpp, f"{{{', '.join(codes)}}}", f"[{len(codes)}]")
 
 
 def reach(a: ArrayValue) -> str:

@@ -141,7 +141,8 @@ class Operators:
             same = all(isinstance(x, PythonObject) and x.value is None for x in both)
             return constant(same == isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
-            raise walk.error(node, "'in' is not supported in kernels; loop over the elements")
+            found = self._contains(right, left)
+            return operators.negation(found) if isinstance(op, ast.NotIn) else found
         sign = COMPARE[type(op)]
         a, b = left[1], right[1]
         dtypes = [scalars.named(x.value) if isinstance(x, PythonObject) else None for x in (a, b)]
@@ -155,6 +156,22 @@ class Operators:
             )
         except TypeError as error:
             raise walk.error(node, str(error)) from None
+
+    def _contains(self, of: tuple[ast.expr, Value], item: tuple[ast.expr, Value]) -> Number:
+        """``a in (b, c)``."""
+        walk, (node, value) = self.walk, of
+        if not isinstance(value, Tuple):
+            raise walk.error(
+                node, f"'in' is supported only with tuples, not {v.describe(value)}; write a loop"
+            )
+        a = walk.number(item[0], item[1], "the left side of 'in'")
+        if not a.pure:
+            a = walk.temporary(a)
+        result = constant(False)
+        for one in value.items:
+            same = operators.compare("==", a, walk.number(node, one, "an item of the tuple"))
+            result = operators.both("||", result, same)
+        return result
 
     def choice(self, node: ast.IfExp) -> Value:
         """``a if c else b``."""

@@ -9,7 +9,7 @@ from ..language.constants import ConstantArray
 from ..language.local_memory import LocalMemory
 from ..source.function import MISSING
 from ..types import scalars
-from ..types.scalars import Array, Scalar, Static
+from ..types.scalars import Array, Scalar, Static, TupleOf
 from ..types.values import (
     ArrayValue,
     ItemValue,
@@ -39,26 +39,33 @@ class Names:
                 scope.statics[name] = ItemValue("item")
                 continue
             t = walk.arguments[name]
-            cpp = walk.spell(name)
             if isinstance(t, Scalar):
                 known = walk.module.known.get(name) if walk.is_kernel else None
                 if known is not None and t.kind in "bi" and name not in walk.stores:
                     scope.known[name] = constant(known)
                 scope.variables[name] = scalars.join(scope.variables.get(name, t), t)
                 scope.assigned.add(name)
-            elif isinstance(t, Array):
-                scope.statics[name] = ArrayValue(
-                    t.element,
-                    t.ndim,
-                    cpp,
-                    dense=t.dense,
-                    parameter=name,
-                    readonly=not t.writable,
-                )
-            elif isinstance(t, Static):
-                scope.statics[name] = self.static_argument(name, t.value)
             else:
-                scope.statics[name] = t
+                scope.statics[name] = self.parameter(name, t)
+
+    def parameter(self, name: str, t: object) -> Value:
+        """The value of a parameter, or of an item of one that is a tuple."""
+        cpp = self.walk.spell(name)
+        if isinstance(t, Scalar):
+            self.walk.scope.variables[name] = t
+            return Number(t, cpp)
+        if isinstance(t, Array):
+            return ArrayValue(
+                t.element, t.ndim, cpp, dense=t.dense, parameter=name, readonly=not t.writable
+            )
+        if isinstance(t, TupleOf):
+            return Tuple(
+                tuple(self.parameter(f"{name}.{k}", item) for k, item in enumerate(t.items))
+            )
+        if isinstance(t, Static):
+            return self.static_argument(name, t.value)
+        value: Value = t  # type: ignore[assignment]
+        return value
 
     def static_argument(self, name: str, value: object) -> Value:
         """An argument that is known when compiling: None, LocalMemory, a dtype."""
@@ -106,8 +113,10 @@ class Names:
         return self.captured(walk.function.lookup(name), name, node)
 
     def literal(self, node: ast.Constant) -> Value:
-        """A number in the text."""
-        return self.constant_of(node, node.value)
+        """A number in the text, or the default of a parameter."""
+        if isinstance(node.value, str | bytes | int | float | complex | type(None) | type(...)):
+            return self.constant_of(node, node.value)
+        return self.captured(node.value, "a default", node)
 
     def constant_of(self, node: ast.AST, value: object) -> Value:
         """A literal or a captured Python number."""

@@ -44,6 +44,8 @@ class Result:
     notes: dict[ast.AST, Scalar] = field(default_factory=dict)
     #: For the simulator: what calls turned out to be.
     called: dict[ast.AST, object] = field(default_factory=dict)
+    #: For the simulator: what is compiled in place of calls.
+    lowered: dict[ast.AST, ast.expr] = field(default_factory=dict)
     #: For the simulator: indices that count from the end.
     from_end: set[ast.AST] = field(default_factory=set)
 

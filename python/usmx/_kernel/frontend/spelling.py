@@ -59,8 +59,10 @@ def stores(tree: ast.FunctionDef) -> dict[str, int]:
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             count[node.target.id] = count.get(node.target.id, 0) + 1
     for node in ast.walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            count[node.target.id] += 1
+        if isinstance(node, ast.For):
+            for target in ast.walk(node.target):
+                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                    count[target.id] += 1
     return count
 
 

@@ -1,4 +1,4 @@
-"""Statements: branches, loops, return, assert."""
+"""Statements: branches, `while`, return, assert."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -7,9 +7,8 @@ import ast
 
 from ..types import operators, scalars
 from ..types import values as v
-from ..types.values import Number, PythonObject, Tuple
+from ..types.values import Number, Tuple
 from .expressions import Operators
-from .names import Names
 from .printing import quoted
 from .walk import Walk
 
@@ -17,9 +16,8 @@ from .walk import Walk
 class Statements:
     """What is done, besides assignments."""
 
-    def __init__(self, walk: Walk, names: Names, operators: Operators) -> None:
+    def __init__(self, walk: Walk, operators: Operators) -> None:
         self.walk = walk
-        self.names = names
         self.operators = operators
 
     def _block(self, head: str, statements: list[ast.stmt]) -> None:
@@ -82,79 +80,6 @@ class Statements:
                 self.walk.body(node.body)
             self.walk.line("}")
         self.walk.loops -= 1
-
-    def on_for(self, node: ast.For) -> None:
-        """``for i in range(...)``."""
-        if node.orelse:
-            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
-        call = node.iter
-        is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-        if is_range:
-            assert isinstance(call, ast.Call)
-            called = self.walk.value(call.func)
-            is_range = isinstance(called, PythonObject) and called.value is range
-        if not is_range:
-            raise self.walk.error(node.iter, "kernels can only loop over range(...)")
-        assert isinstance(call, ast.Call)
-        if not isinstance(node.target, ast.Name):
-            raise self.walk.error(node.target, "the target of a loop must be one name")
-        if call.keywords or not 1 <= len(call.args) <= 3:
-            raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
-        bounds = []
-        for one in call.args:
-            number = self.walk.scalar(one, "a bound of range")
-            if number.type.kind not in "biu":
-                raise self.walk.error(one, f"range takes ints, not {v.describe(number)}")
-            try:
-                bounds.append(operators.checked(number, scalars.INT))
-            except TypeError as error:
-                raise self.walk.error(one, str(error)) from None
-        start, stop, step = (
-            (v.constant(0), bounds[0], v.constant(1))
-            if len(bounds) == 1
-            else (bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else v.constant(1))
-        )
-        if step.const == 0:
-            raise self.walk.error(call.args[2], "range: the step is 0; expected another number")
-        self._loop(node, node.target, (start, stop, step))
-
-    def _loop(self, node: ast.For, target: ast.Name, bounds: tuple[Number, Number, Number]) -> None:
-        """The loop itself; bounds are computed once, as Python does."""
-        start, stop, step = bounds
-        name = target.id
-        t = self.names.assign_scalar(name, Number(scalars.INT, ""), target)
-        self.walk.result.notes[target] = t
-        private = name in self.walk.private_loops
-        counter = self.walk.spell(name) if private else self.walk.spell(name + ".at")
-        head = f"int64_t {counter} = {start.code}"
-        number = None if step.const is None else int(step.const.real)
-        if number is not None and (abs(number) == 1 or _stays_inside(stop, number)):
-            if stop.const is None:
-                limit = self.walk.spell(name + ".end")
-                head += f", {limit} = {stop.code}"
-            else:
-                limit = stop.code
-            test = f"{counter} {'<' if number > 0 else '>'} {limit}"
-            move = {1: f"++{counter}", -1: f"--{counter}"}.get(number, f"{counter} += {number}")
-        else:
-            # A step may lead beyond the last int, so that rounds are counted.
-            by = step.code
-            rounds = self.walk.spell(name + ".rounds")
-            if number is None:
-                by = self.walk.spell(name + ".step")
-                head += f", {by} = {step.code}"
-            head += f", {rounds} = int64_t(usmx::range_length({counter}, {stop.code}, {by}))"
-            test = f"{rounds} != 0"
-            move = f"--{rounds}, {counter} += {by}"
-        self.walk.line(f"for ({head}; {test}; {move}) {{")
-        with self.walk.indented():
-            if not private:
-                value = v.convert(Number(scalars.INT, counter), t)
-                self.walk.line(f"{self.walk.spell(name)} = {value.code};")
-            self.walk.loops += 1
-            self.walk.body(node.body)
-            self.walk.loops -= 1
-        self.walk.line("}")
 
     def on_break(self, node: ast.Break) -> None:
         """``break``."""
@@ -220,8 +145,3 @@ class Statements:
             "%", "%%"
         )
         self.walk.line(f"if (!{condition.at(v.UNARY)}) USMX_PRINT({quoted(message)});")
-
-
-def _stays_inside(stop: Number, step: int) -> bool:
-    """Whether the counter of a loop stays among 64-bit ints behind its last round."""
-    return stop.const is not None and -(2**63) <= int(stop.const.real) + step < 2**63

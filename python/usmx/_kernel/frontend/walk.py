@@ -17,7 +17,7 @@ from typing import Any
 from ..source.diagnostics import KernelError
 from ..source.function import Function
 from ..types import values as v
-from ..types.scalars import Scalar, Type
+from ..types.scalars import Scalar, TupleOf, Type
 from ..types.values import Number, Value
 from . import spelling
 from .module import Module
@@ -40,7 +40,6 @@ NO_EXPRESSION: dict[type[ast.AST], str] = {
     ast.Await: "await",
     ast.Yield: "yield",
     ast.YieldFrom: "yield",
-    ast.NamedExpr: "':='; assign on a line of its own",
     ast.Starred: "'*' before a value",
     ast.JoinedStr: "an f-string outside of print",
     ast.Slice: "a slice; loop over the elements",
@@ -76,7 +75,7 @@ class Walk:
     def __init__(
         self,
         function: Function,
-        arguments: Mapping[str, Type | Value],
+        arguments: Mapping[str, Type | TupleOf | Value],
         module: Module,
         *,
         is_kernel: bool,
@@ -94,6 +93,8 @@ class Walk:
         self.private_loops: set[str] = spelling.private_loops(function.tree)
         self.expressions: dict[type[ast.AST], Callable[[Any], Value]] = {}
         self.statements: dict[type[ast.AST], Callable[[Any], None]] = {}
+        #: The one at hand.
+        self.statement: ast.stmt = function.tree
         #: Types of what earlier rounds returned.
         self.returned: tuple[Scalar, ...] | None = None
         self.scope: Scope = Scope()
@@ -131,6 +132,7 @@ class Walk:
     def body(self, statements: list[ast.stmt]) -> None:
         """Statements, one after the other."""
         for node in statements:
+            self.statement = node
             elaborate = self.statements.get(type(node))
             if elaborate is None:
                 raise self._unsupported(node, NO_STATEMENT)
@@ -199,6 +201,12 @@ class Walk:
                 node, "must be computed before this statement; assign it to a variable first"
             )
 
+    def new_variable(self) -> str:
+        """The name of a variable that the text of the function does not have."""
+        name = f"usmx.{len(self.stores)}"
+        self.stores[name] = 2
+        return name
+
     def declare(self, declaration: str) -> None:
         """A declaration before the first line."""
         if declaration not in self.result.declarations:
@@ -209,11 +217,11 @@ class Walk:
         name = self.store_once(value.type.cpp, value.code)
         return Number(value.type, name, origins=value.origins)
 
-    def store_once(self, cpp: str, code: str) -> str:
+    def store_once(self, cpp: str, code: str, lengths: str = "") -> str:
         """The name of a constant that holds this from now on."""
         self.temporaries += 1
         name = self.spell(f"once.{self.temporaries}")
-        self.line(f"const {cpp} {name} = {code};")
+        self.line(f"const {cpp} {name}{lengths} = {code};")
         return name
 
     # --- what the whole kernel needs ------------------------------------------------------------
@@ -237,6 +245,11 @@ class Walk:
         """Note that a parameter's elements are written."""
         if a.parameter is not None:
             self.result.written.add(a.parameter)
+
+
+def constant(value: Any) -> ast.Constant:
+    """A node that means any object: the elaborators and the simulator know what to do with it."""
+    return ast.Constant(value)
 
 
 def in_order(walk: Walk, node: ast.Call, least: int, most: int | None = None) -> list[ast.expr]:

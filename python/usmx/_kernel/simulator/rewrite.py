@@ -35,10 +35,16 @@ class Rewriter(ast.NodeTransformer):
         self.tools = tools
         self.tree = copy.deepcopy(walked.function.tree, memo)
         result = walked.result
+        self.lowered = {
+            memo[id(n)]: copy.deepcopy(new, memo)
+            for n, new in result.lowered.items()
+            if id(n) in memo
+        }
         self.notes = {memo[id(n)]: t for n, t in result.notes.items() if id(n) in memo}
         self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
         self.from_end = {memo[id(n)] for n in result.from_end if id(n) in memo}
         self.objects: dict[str, object] = {}
+        self.ranges: set[ast.AST] = set()
         self.count = 0
 
     def function(self) -> Callable[..., Any]:
@@ -46,6 +52,7 @@ class Rewriter(ast.NodeTransformer):
         tree = self.tree
         tree.decorator_list = []
         tree.returns = None
+        tree.args.defaults = [self.keep(v) for v in self.walked.function.defaults.values()]
         for a in (*tree.args.posonlyargs, *tree.args.args):
             a.annotation = None
         body: list[ast.stmt] = []
@@ -129,22 +136,27 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> Any:
-        """The body, and the type of the loop variable."""
-        assert isinstance(node.iter, ast.Call)
-        node.iter.args = [
-            ast.Call(self.keep(int), [self.cast(INT, self.visit(a))], []) for a in node.iter.args
-        ]
-        node.iter.func = self.keep(range)
+        """The body, and the types of the loop variables."""
+        self.iterated(node.iter)
+        node.iter = self.visit(node.iter)
         node.body = self.block(node.body)
-        t = self.notes.get(node.target)
-        if t is not None and not t.weak:
-            assert isinstance(node.target, ast.Name)
-            name = node.target.id
-            change = ast.Assign(
-                [ast.Name(name, ast.Store())], self.cast(t, ast.Name(name, ast.Load()))
-            )
-            node.body.insert(0, change)
+        changes: list[ast.stmt] = []
+        for target in ast.walk(node.target):
+            t = self.notes.get(target)
+            if t is not None and isinstance(target, ast.Name):
+                read = ast.Name(target.id, ast.Load())
+                changes.append(ast.Assign([ast.Name(target.id, ast.Store())], self.cast(t, read)))
+        node.body = changes + node.body
         return node
+
+    def iterated(self, node: ast.expr) -> None:
+        """``range`` inside of what a loop goes through takes ints of Python."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return
+        if self.walked.function.lookup(node.func.id) is range:
+            self.ranges.add(node)
+        for one in node.args:
+            self.iterated(one)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Each target gets the value in its own type."""
@@ -232,6 +244,17 @@ class Rewriter(ast.NodeTransformer):
             return self.tool("negative", new.operand)
         return new
 
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        """In the type of the variable."""
+        value, t = self.visit(node.value), self.notes.get(node.target)
+        node.value = value if t is None else self.cast(t, value)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        """What a template names is not a literal."""
+        plain = (bool, int, float, complex, str, bytes, type(None), type(...))
+        return node if isinstance(node.value, plain) else self.keep(node.value)
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         """A bool of Python's; what was known when compiling, as with dtypes, is known here."""
         known = self.called.get(node)
@@ -259,12 +282,22 @@ class Rewriter(ast.NodeTransformer):
         else:
             node.slice = new[0]
         node.value = self.visit(node.value)
-        return node
+        t = self.notes.get(node)
+        return node if t is None else self.cast(t, node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """What the compiler found the call to be."""
+        if node in self.lowered:
+            return self.visit(self.lowered[node])
+        if node in self.ranges:
+            ints: list[ast.expr] = [
+                ast.Call(self.keep(int), [self.cast(INT, self.visit(a))], []) for a in node.args
+            ]
+            return ast.Call(self.keep(range), ints, [])
         what = self.called.get(node)
         t = self.notes.get(node)
+        if isinstance(what, PythonObject):
+            return self.keep(what.value)
         if isinstance(what, ArrayValue):
             make = "private" if what.space == "private" else "local"
             return self.tool(make, self.keep(node), self.keep(what))
@@ -280,7 +313,8 @@ class Rewriter(ast.NodeTransformer):
             assert t is not None
             return self.tool("intrinsic", self.keep(what), self.keep(t), *node.args)
         if isinstance(what, Instance):
-            called = ast.Call(self.keep(self.tools.function_of(what)), node.args, [])
+            function = self.keep(self.tools.function_of(what))
+            called = ast.Call(function, node.args, node.keywords)
             return ast.YieldFrom(called) if is_waiting(what.walked) else called
         if isinstance(what, Method):
             assert isinstance(func, ast.Attribute)

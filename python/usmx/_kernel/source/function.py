@@ -27,6 +27,13 @@ class Function:
     parameters: tuple[str, ...]
 
     @property
+    def defaults(self) -> dict[str, object]:
+        """The values of parameters that a call may leave out."""
+        python: Any = self.python
+        values = python.__defaults__ or ()
+        return dict(zip(self.parameters[len(self.parameters) - len(values) :], values, strict=True))
+
+    @property
     def name(self) -> str:
         """As Python has it."""
         return self.tree.name
@@ -99,7 +106,5 @@ def read(python: Callable[..., object]) -> Function:
             )
     if a.kwonlyargs:
         raise place.error(a.kwonlyargs[0], "keyword-only parameters are not supported")
-    if a.defaults:
-        raise place.error(a.defaults[0], "parameters with defaults are not supported")
     parameters = tuple(p.arg for p in (*a.posonlyargs, *a.args))
     return Function(python, tree, place, parameters)

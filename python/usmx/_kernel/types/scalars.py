@@ -177,6 +177,13 @@ class Static:
 Type = Scalar | Array | Static
 
 
+@dataclass(frozen=True)
+class TupleOf:
+    """The type of a tuple that a function takes: that of each item."""
+
+    items: tuple[object, ...]
+
+
 def named(obj: object) -> Scalar | None:
     """The scalar type that an object means: ``usmx.float32``, ``np.float32``, ``float``, "f4".
 

@@ -1,0 +1,278 @@
+"""`for`: over ranges, arrays, tuples, and `enumerate`, `zip` and `reversed` of them."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..types import operators, scalars
+from ..types import values as v
+from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
+from .assignments import Assignments
+from .elements import Elements, listed
+from .names import Names
+from .walk import Walk, in_order
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """What a loop goes through: how many there are, and which one a number stands for."""
+
+    length: Number
+    at: Callable[[Number], Value]
+
+
+class Loops:
+    """Loops over something."""
+
+    def __init__(
+        self, walk: Walk, names: Names, elements: Elements, assignments: Assignments
+    ) -> None:
+        self.walk = walk
+        self.names = names
+        self.elements = elements
+        self.assignments = assignments
+
+    def on_for(self, node: ast.For) -> None:
+        """``for i in range(...)``, ``for x in a``."""
+        if node.orelse:
+            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
+        call = node.iter
+        if isinstance(call, ast.Call) and self._called(call) is range:
+            if not isinstance(node.target, ast.Name):
+                raise self.walk.error(node.target, "range gives numbers, which one name takes")
+            self._loop(node, node.target, self._bounds(call))
+            return
+        if isinstance(call, ast.Tuple | ast.Name) and self._unroll(node):
+            return
+        self._through(node, self._sequence(node.iter))
+
+    def _called(self, node: ast.Call) -> object:
+        """The function of a call, None if it is none of Python's."""
+        called = self.walk.value(node.func)
+        return called.value if isinstance(called, PythonObject) else None
+
+    # --- through a sequence -----------------------------------------------------------------------
+
+    def _sequence(self, node: ast.expr) -> Sequence:
+        """What an expression goes through."""
+        walk = self.walk
+        if isinstance(node, ast.Call):
+            called = self._called(node)
+            if called is range:
+                start, stop, step = self._bounds(node)
+                length = Number(
+                    scalars.INT,
+                    f"int64_t(usmx::range_length({start.code}, {stop.code}, {step.code}))",
+                )
+                return Sequence(
+                    length,
+                    lambda k: Number(
+                        scalars.INT, f"{start.at(v.SUM)} + {k.code} * {step.at(v.UNARY)}", v.SUM
+                    ),
+                )
+            if called is enumerate:
+                return self._numbered(node)
+            if called is zip:
+                return self._zipped([self._sequence(one) for one in self._some(node)])
+            if called is reversed:
+                [one] = in_order(walk, node, 1)
+                of = self._sequence(one)
+                last = walk.temporary(Number(scalars.INT, f"{of.length.at(v.SUM)} - 1", v.SUM))
+                return Sequence(
+                    of.length,
+                    lambda k: of.at(Number(scalars.INT, f"{last.code} - {k.at(v.SUM + 1)}", v.SUM)),
+                )
+        value = walk.value(node)
+        if isinstance(value, ArrayValue) and len(value.indices) < value.ndim:
+            return Sequence(
+                self.elements.length(value, len(value.indices)),
+                lambda k: self.elements.element(
+                    replace(value, indices=(*value.indices, k.code)),
+                ),
+            )
+        if isinstance(value, Tuple):
+            return self._listed(node, value)
+        raise walk.error(
+            node,
+            f"{v.describe(value)} cannot be looped over; range(...), arrays and tuples can, and "
+            "enumerate, zip and reversed of them",
+        )
+
+    def _some(self, node: ast.Call) -> list[ast.expr]:
+        """The arguments of zip. The simulator checks lengths that are said to be equal."""
+        for keyword in node.keywords:
+            if keyword.arg != "strict":
+                raise self.walk.error(keyword.value, f"zip has no parameter '{keyword.arg}'")
+        if not node.args:
+            raise self.walk.error(node, "zip takes one argument or more, got none")
+        return node.args
+
+    def _numbered(self, node: ast.Call) -> Sequence:
+        """``enumerate(a, start)``."""
+        given = {k.arg: k.value for k in node.keywords}
+        if len(node.args) == 2 and not given:
+            given = {"start": node.args[1]}
+        if not 1 <= len(node.args) <= 2 or given.keys() - {"start"}:
+            raise self.walk.error(node, "enumerate takes something to loop over and a start")
+        of = self._sequence(node.args[0])
+        start = v.constant(0)
+        if "start" in given:
+            start = self.walk.scalar(given["start"], "the start of enumerate")
+            if start.type.kind not in "biu":
+                raise self.walk.error(
+                    given["start"],
+                    f"the start of enumerate is {v.describe(start)}; expected an int",
+                )
+            start = operators.checked(start, scalars.INT)
+            if start.const is None:
+                start = self.walk.temporary(start)
+
+        def at(k: Number) -> Value:
+            number = k
+            if start.const != 0:
+                number = Number(scalars.INT, f"{start.at(v.SUM)} + {k.at(v.SUM + 1)}", v.SUM)
+            return Tuple((number, of.at(k)))
+
+        return Sequence(of.length, at)
+
+    def _zipped(self, all_of: list[Sequence]) -> Sequence:
+        """As long as the shortest."""
+        length = all_of[0].length
+        for other in all_of[1:]:
+            if length.const is not None and other.length.const is not None:
+                length = min(length, other.length, key=lambda n: int((n.const or 0).real))
+            else:
+                length = operators.call("min", scalars.INT, length, other.length)
+        return Sequence(length, lambda k: Tuple(tuple(one.at(k) for one in all_of)))
+
+    def _listed(self, node: ast.expr, value: Tuple) -> Sequence:
+        """A tuple of numbers, as a table of this function."""
+        if not value.items:
+            return Sequence(v.constant(0), lambda _: v.constant(0))
+        t, name = listed(self.walk, node, value, "the tuple that is looped over")
+        return Sequence(v.constant(len(value.items)), lambda k: Number(t, f"{name}[{k.code}]"))
+
+    def _through(self, node: ast.For, sequence: Sequence) -> None:
+        """A loop that counts, and gives each value to the target."""
+        walk = self.walk
+        walk.temporaries += 1
+        counter = walk.spell(f"at.{walk.temporaries}")
+        end = walk.spell(f"end.{walk.temporaries}")
+        length = sequence.length.code
+        walk.line(
+            f"for (int64_t {counter} = 0, {end} = {length}; {counter} < {end}; ++{counter}) {{"
+        )
+        with walk.indented():
+            walk.loops += 1
+            value = sequence.at(Number(scalars.INT, counter))
+            target = node.target
+            private = isinstance(target, ast.Name) and target.id in walk.private_loops
+            if private and isinstance(value, Number):
+                assert isinstance(target, ast.Name)
+                number = value
+                t = self.names.assign_scalar(target.id, number, target)
+                walk.result.notes[target] = t
+                code = operators.checked(number, t).code
+                walk.line(f"const {t.cpp} {walk.spell(target.id)} = {code};")
+            else:
+                self.assignments.assign(target, value, node.iter)
+            walk.body(node.body)
+            walk.loops -= 1
+        walk.line("}")
+
+    def _unroll(self, node: ast.For) -> bool:
+        """Once for each item of a tuple that has others than numbers, such as arrays."""
+        value = self.walk.value(node.iter)
+        if not isinstance(value, Tuple) or all(isinstance(i, Number) for i in value.items):
+            return False
+        kinds = {(i.element, i.ndim) if isinstance(i, ArrayValue) else type(i) for i in value.items}
+        if len(kinds) > 1:
+            raise self.walk.error(
+                node.iter, "the items of a tuple that is looped over must be of one type"
+            )
+        for part in node.body:
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.Break | ast.Continue):
+                    raise self.walk.error(
+                        inner, "is not supported in a loop over a tuple of arrays; use if"
+                    )
+        if not isinstance(node.target, ast.Name):
+            raise self.walk.error(node.target, "the target of this loop must be one name")
+        for item in value.items:
+            self.walk.scope.statics.pop(node.target.id, None)
+            self.assignments.assign(node.target, item, node.iter)
+            self.walk.line("{")
+            with self.walk.indented():
+                self.walk.body(node.body)
+            self.walk.line("}")
+        return True
+
+    # --- ranges -----------------------------------------------------------------------------------
+
+    def _bounds(self, call: ast.Call) -> tuple[Number, Number, Number]:
+        """Start, stop and step."""
+        if call.keywords or not 1 <= len(call.args) <= 3:
+            raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
+        bounds = []
+        for one in call.args:
+            number = self.walk.scalar(one, "a bound of range")
+            if number.type.kind not in "biu":
+                raise self.walk.error(one, f"range takes ints, not {v.describe(number)}")
+            try:
+                bounds.append(operators.checked(number, scalars.INT))
+            except TypeError as error:
+                raise self.walk.error(one, str(error)) from None
+        start, stop, step = (
+            (v.constant(0), bounds[0], v.constant(1))
+            if len(bounds) == 1
+            else (bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else v.constant(1))
+        )
+        if step.const == 0:
+            raise self.walk.error(call.args[2], "range: the step is 0; expected another number")
+        return start, stop, step
+
+    def _loop(self, node: ast.For, target: ast.Name, bounds: tuple[Number, Number, Number]) -> None:
+        """The loop itself; bounds are computed once, as Python does."""
+        start, stop, step = bounds
+        name = target.id
+        t = self.names.assign_scalar(name, Number(scalars.INT, ""), target)
+        self.walk.result.notes[target] = t
+        private = name in self.walk.private_loops
+        counter = self.walk.spell(name) if private else self.walk.spell(name + ".at")
+        head = f"int64_t {counter} = {start.code}"
+        number = None if step.const is None else int(step.const.real)
+        if number is not None and (abs(number) == 1 or _stays_inside(stop, number)):
+            if stop.const is None:
+                limit = self.walk.spell(name + ".end")
+                head += f", {limit} = {stop.code}"
+            else:
+                limit = stop.code
+            test = f"{counter} {'<' if number > 0 else '>'} {limit}"
+            move = {1: f"++{counter}", -1: f"--{counter}"}.get(number, f"{counter} += {number}")
+        else:
+            # A step may lead beyond the last int, so that rounds are counted.
+            by = step.code
+            rounds = self.walk.spell(name + ".rounds")
+            if number is None:
+                by = self.walk.spell(name + ".step")
+                head += f", {by} = {step.code}"
+            head += f", {rounds} = int64_t(usmx::range_length({counter}, {stop.code}, {by}))"
+            test = f"{rounds} != 0"
+            move = f"--{rounds}, {counter} += {by}"
+        self.walk.line(f"for ({head}; {test}; {move}) {{")
+        with self.walk.indented():
+            if not private:
+                value = v.convert(Number(scalars.INT, counter), t)
+                self.walk.line(f"{self.walk.spell(name)} = {value.code};")
+            self.walk.loops += 1
+            self.walk.body(node.body)
+            self.walk.loops -= 1
+        self.walk.line("}")
+
+
+def _stays_inside(stop: Number, step: int) -> bool:
+    """Whether the counter of a loop stays among 64-bit ints behind its last round."""
+    return stop.const is not None and -(2**63) <= int(stop.const.real) + step < 2**63
