@@ -85,3 +85,47 @@ def test_arrays_of_dpnp_and_events():
     _, event = dpex.call_kernel_async(add, dpex.Range(16), [], a, b, c)
     dpex.call_kernel_async(add, kapi.Range(16), [event], c, b, c)[1].wait()
     np.testing.assert_array_equal(dpnp.asnumpy(c), np.arange(16) + 2)
+
+
+def test_a_kernel_without_an_item_is_called_with_as_many_arguments_as_it_has_parameters():
+    a, out, count = shared(np.arange(32)), shared(np.zeros(32)), shared([0], "i4")
+    over = kapi.NdRange(kapi.Range(32), kapi.Range(8))
+    dpex.call_kernel(with_functions, over, a, out, count)
+    np.testing.assert_array_equal(out.to_numpy(), wanted())
+    _, event = dpex.call_kernel_async(with_functions, over, [], a, out, count)
+    event.wait()
+    assert count.to_numpy()[0] == 64
+
+
+def test_signatures_are_read_and_change_nothing():
+    array = dpex.usm_ndarray(dpex.float32, 1, "C")
+
+    @dpex.device_func(dpex.float32(dpex.float32, dpex.int64))
+    def scaled(x, n):
+        return dpex.float32(x * n)
+
+    @dpex.kernel([(array, dpex.DpnpNdArray(dpex.float32, ndim=1)), (dpex.float64[:], array)])
+    def kernel(item: kapi.Item, x, y):
+        i = item.get_id(0)
+        own = dpex.private.array(item.dimensions, dpex.int64)
+        own[0] = item.dimensions
+        y[i] = scaled(x[i], 3) + own[0]
+
+    for dtype in ("f4", "f8"):
+        y = shared(np.zeros(4), dtype)
+        dpex.call_kernel(kernel, dpex.Range(4), shared(np.arange(4), dtype), y)
+        assert y.to_numpy().tolist() == [1, 4, 7, 10]
+
+
+def test_a_kernel_runs_in_python_on_arrays_of_numpy():
+    a, out, count = np.arange(32.0), np.zeros(32), np.zeros(1, "i4")
+    over = kapi.NdRange(kapi.Range(32), kapi.Range(8))
+    tile = kapi.LocalAccessor(8, np.float32)
+    kapi.call_kernel(with_objects, over, a, out, count, tile)
+    np.testing.assert_array_equal(out, wanted())
+
+    def plain(item, x):
+        x[item.get_id(0)] += item.dimensions
+
+    kapi.call_kernel(plain, kapi.Range(32), a)
+    assert a.tolist() == list(range(1, 33))

@@ -205,6 +205,8 @@ class Attributes:
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
             if name == "conjugate" or name in METHODS:
                 return Method(of, name)
+        elif isinstance(of, ItemValue) and name == "dimensions":
+            return constant(self.walk.module.rank)
         elif isinstance(of, ItemValue | AtomicValue):
             return Method(of, name)
         elif isinstance(of, PythonObject):

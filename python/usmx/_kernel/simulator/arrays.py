@@ -260,6 +260,8 @@ class Range3:
 class Item(Range3):
     """The first parameter."""
 
+    dimensions = property(lambda self: len(self.global_range))
+
     def get_global_id(self, d: int) -> int:
         """Id in the whole range."""
         return self.global_id[d]

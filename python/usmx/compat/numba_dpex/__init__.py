@@ -21,9 +21,26 @@ from ..._kernel.language.functions import (
     local,
     private,
 )
-from ..._kernel.launch import Kernel, device_func
+from ..._kernel.launch import Kernel
+from ..._kernel.launch import device_func as _device_func
 from . import kernel_api
 from .kernel_api import NdRange, Range
+from .signatures import (
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    is_signature,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    usm_ndarray,
+)
 
 get_global_id: DeviceOnly = item_functions["get_global_id"]
 get_global_size: DeviceOnly = item_functions["get_global_size"]
@@ -33,13 +50,15 @@ get_group_id: DeviceOnly = item_functions["get_group_id"]
 get_num_groups: DeviceOnly = item_functions["get_num_groups"]
 LOCAL_MEM_FENCE = CLK_LOCAL_MEM_FENCE = 1
 GLOBAL_MEM_FENCE = CLK_GLOBAL_MEM_FENCE = 2
-func = device_func
+DpnpNdArray = usm_ndarray
 
 __all__ = [
-    "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "GLOBAL_MEM_FENCE", "LOCAL_MEM_FENCE", "NdRange",
-    "Range", "atomic", "barrier", "call_kernel", "call_kernel_async", "device_func", "func",
-    "get_global_id", "get_global_size", "get_group_id", "get_local_id", "get_local_size",
-    "get_num_groups", "kernel", "kernel_api", "local", "private",
+    "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "GLOBAL_MEM_FENCE", "LOCAL_MEM_FENCE",
+    "DpnpNdArray", "NdRange", "Range", "atomic", "barrier", "call_kernel", "call_kernel_async",
+    "complex64", "complex128", "device_func", "float32", "float64", "func", "get_global_id",
+    "get_global_size", "get_group_id", "get_local_id", "get_local_size", "get_num_groups",
+    "int8", "int16", "int32", "int64", "kernel", "kernel_api", "local", "private", "uint8",
+    "uint16", "uint32", "uint64", "usm_ndarray",
 ]  # fmt: skip
 
 
@@ -61,6 +80,10 @@ class DpexKernel:
         """The kernel whose first parameter is the item."""
         return Kernel(self.python)
 
+    def takes(self, arguments: int) -> bool:
+        """Whether it has that many parameters, none of which is the item."""
+        return bool(self.python.__code__.co_argcount == arguments)
+
     def __getitem__(self, key: Any) -> Callable[..., None]:
         """The older launch, which waits: ``kernel[global, local](...)``."""
         kernel = self.with_functions
@@ -81,22 +104,32 @@ def _is_pair(key: Any) -> bool:
 
 def _range(key: Any) -> Any:
     """What stands in brackets for ours."""
-    if isinstance(key, NdRange):
-        return tuple(key.global_range), tuple(key.local_range)
-    if isinstance(key, Range):
-        return (tuple(key),)
+    if isinstance(key, Range | NdRange):
+        return kernel_api.brackets(key)
     if isinstance(key, tuple) and key and isinstance(key[0], Range | tuple | list):
         return tuple(tuple(part) for part in key if part != ())
     return key
 
 
-def kernel(function: Callable[..., Any] | None = None, **_: Any) -> Any:
-    """A kernel; options of numba-dpex are taken and ignored."""
-    return kernel if function is None else DpexKernel(function)
+def kernel(function: Any = None, **_: Any) -> Any:
+    """A kernel; signatures and options of numba-dpex are taken and ignored."""
+    return kernel if function is None or is_signature(function) else DpexKernel(function)
+
+
+def device_func(function: Any = None, **_: Any) -> Any:
+    """A function that kernels call; signatures and options are taken and ignored."""
+    if function is None or is_signature(function):
+        return device_func
+    return _device_func(function)
+
+
+func = device_func
 
 
 def call_kernel(kernel: DpexKernel, range: Range | NdRange, *args: Any) -> None:
-    """Launch a kernel whose first parameter is an item, and wait for it.
+    """Launch a kernel and wait for it.
+
+    Its first parameter is an item if it has one more than there are arguments.
 
     Parameters
     ----------
@@ -114,6 +147,7 @@ def call_kernel_async(
     kernel: DpexKernel, range: Range | NdRange, dependent_events: Any, *args: Any
 ) -> tuple[Any, Any]:
     """Launch a kernel after some events, and give back two events, here the same."""
-    launch: Any = kernel.with_item[_range(range)]
+    made = kernel.with_functions if kernel.takes(len(args)) else kernel.with_item
+    launch: Any = made[_range(range)]
     event = launch(*args, depends_on=list(dependent_events) or None)
     return event, event

@@ -47,6 +47,32 @@ class NdRange:
         self.local_range: Range = Range(*local_size)
 
 
+def brackets(range: Range | NdRange) -> tuple[tuple[int, ...], ...]:
+    """What stands in the brackets of a launch of usmx."""
+    if isinstance(range, NdRange):
+        return tuple(range.global_range), tuple(range.local_range)
+    return (tuple(range),)
+
+
+def call_kernel(function: Any, range: Range | NdRange, *args: Any) -> None:
+    """Run a kernel in Python, item by item, on arrays of NumPy or of usmx.
+
+    Parameters
+    ----------
+    function : function or kernel
+        Its first parameter is the item.
+    range : Range or NdRange
+        Over which items.
+    *args
+        The other arguments.
+    """
+    from ..._kernel.launch import Kernel
+
+    python = getattr(function, "python", function)
+    launch: Any = Kernel(python, simulate=True)[brackets(range)]
+    launch(*args).wait()
+
+
 class MemoryOrder:
     """Orders of atomic operations; ours are relaxed, fences the strongest."""
 
@@ -67,5 +93,5 @@ class AddressSpace:
 
 __all__ = [
     "AddressSpace", "AtomicRef", "Group", "Item", "LocalAccessor", "MemoryOrder", "MemoryScope",
-    "NdItem", "NdRange", "PrivateArray", "Range", "atomic_fence", "group_barrier",
+    "NdItem", "NdRange", "PrivateArray", "Range", "atomic_fence", "call_kernel", "group_barrier",
 ]  # fmt: skip
