@@ -13,7 +13,7 @@ void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the pa
 
 namespace {
 
-/// Gives the type of nanobind's functions a property. It is immutable for Python, not for us; the
+/// Gives the type of nanobind's functions, or of its classes, a property. It is immutable for Python, not for us; the
 /// type cannot be derived or replaced.
 void add_property(PyTypeObject* type, const nb::object& getter) {
   const nb::object property = nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(getter);
@@ -22,8 +22,8 @@ void add_property(PyTypeObject* type, const nb::object& getter) {
   PyType_Modified(type);
 }
 
-/// inspect.signature(), and with it help in editors and notebooks, knows nothing of functions that
-/// nanobind made: they get a `__signature__`, read from the text that they carry. After everything
+/// inspect.signature(), and with it help in editors and notebooks, knows nothing of functions and
+/// classes that nanobind made: they get a `__signature__`, read from the text that they carry. After everything
 /// else was bound.
 void bind_signatures(nb::module_& m) {
   m.def(
@@ -36,8 +36,9 @@ void bind_signatures(nb::module_& m) {
   const nb::object getter = m.attr("_signature_of");
   const nb::object method = m.attr("Queue").attr("wait");
   const nb::object bound = method.attr("__get__")(m, nb::none());
-  for (const nb::object& function : {getter, method, bound}) {
-    add_property(Py_TYPE(function.ptr()), getter);
+  const nb::object a_class = m.attr("Queue");
+  for (const nb::object& made : {getter, method, bound, a_class}) {
+    add_property(Py_TYPE(made.ptr()), getter);
   }
 }
 

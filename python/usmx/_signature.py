@@ -9,13 +9,15 @@ from typing import Any
 
 
 def of(function: Any) -> inspect.Signature:
-    """The signature of a function or method that nanobind made, also of another library.
+    """The signature of a function, method or class that nanobind made, also of another library.
 
     Raises
     ------
     AttributeError
-        Its text is not one of Python: `inspect` then says that there is no signature.
+        Its text is not one of Python: `inspect` then looks for itself.
     """
+    if isinstance(function, type):
+        return _of_class(function)
     try:
         found = [_read(text, defaults or ()) for text, _, defaults in function.__nb_signature__]
     except (AttributeError, SyntaxError, TypeError, ValueError, IndexError) as error:
@@ -32,6 +34,18 @@ def of(function: Any) -> inspect.Signature:
         if first.name == "self":
             signature = signature.replace(parameters=others)
     return signature
+
+
+def _of_class(made: type) -> inspect.Signature:
+    """How an object is made. Not all versions of `inspect` find the constructor of nanobind."""
+    constructor: Any = made.__init__  # type: ignore[misc]
+    if inspect.isfunction(made.__new__) or not hasattr(constructor, "__nb_signature__"):
+        raise AttributeError("no signature")
+    signature = of(constructor)
+    first = next(iter(signature.parameters.values()), None)
+    if first is not None and first.name == "self":
+        signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return signature.replace(return_annotation=inspect.Signature.empty)
 
 
 def _read(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:

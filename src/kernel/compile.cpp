@@ -236,7 +236,6 @@ executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
                    const read_files* files) {
   const driver_entry inside;
-  keep_compiled_text(source, options);
   experimental::include_files headers;
   if (files) {
     for (auto& option : files->options()) options.push_back(std::move(option));

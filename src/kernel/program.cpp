@@ -96,6 +96,7 @@ constinit counters counted;
 }  // namespace
 
 void program::state::bring() const {
+  detail::keep_compiled_text(source, from.options);
   if (load_from_disk()) {
     ++counted.loaded;
     return;
