@@ -13,8 +13,8 @@ void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the pa
 
 namespace {
 
-/// Gives the type of nanobind's functions, or of its classes, a property. It is immutable for Python, not for us; the
-/// type cannot be derived or replaced.
+/// Gives the type of nanobind's functions, or of its classes, a property. It is immutable for
+/// Python, not for us; the type cannot be derived or replaced.
 void add_property(PyTypeObject* type, const nb::object& getter) {
   const nb::object property = nb::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(getter);
   if (PyDict_SetItemString(type->tp_dict, "__signature__", property.ptr()) != 0)
@@ -23,8 +23,8 @@ void add_property(PyTypeObject* type, const nb::object& getter) {
 }
 
 /// inspect.signature(), and with it help in editors and notebooks, knows nothing of functions and
-/// classes that nanobind made: they get a `__signature__`, read from the text that they carry. After everything
-/// else was bound.
+/// classes that nanobind made: they get a `__signature__`, read from the text that they carry.
+/// After everything else was bound.
 void bind_signatures(nb::module_& m) {
   m.def(
       "_signature_of",
