@@ -260,7 +260,10 @@ class Range3:
 class Item(Range3):
     """The first parameter."""
 
-    dimensions = property(lambda self: len(self.global_range))
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions the launch has."""
+        return len(self.global_range)
 
     def get_global_id(self, d: int) -> int:
         """Id in the whole range."""
