@@ -49,6 +49,8 @@ class torch_blocks {
   std::unordered_map<void*, shared_owner> blocks_;
 };
 
+const auto& at_load = torch_blocks::instance();  // see guard() in fork_guard.hpp
+
 void* allocate_for(const sycl::queue& queue, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   return torch_blocks::instance().add(allocate(queue, usm_kind::device, bytes));
@@ -68,6 +70,8 @@ void free_behind(const sycl::queue& queue, void* p) noexcept {
   }
 }
 
+auto& queues_mutex = *new detail::guarded_mutex(detail::guarded_mutex::rank::lists);
+
 /// The queue that submits to a stream of CUDA. Streams of PyTorch live as long as the process.
 const sycl::queue& queue_of(int device, void* stream) {
   struct place {
@@ -80,9 +84,8 @@ const sycl::queue& queue_of(int device, void* stream) {
       return std::hash<void*>()(p.stream) ^ (static_cast<std::size_t>(p.device) << 48U);
     }
   };
-  static auto& mutex = *new detail::guarded_mutex(detail::guarded_mutex::rank::lists);
   static auto& known = *new std::unordered_map<place, sycl::queue, hash>;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(queues_mutex);
   const auto found = known.find({device, stream});
   if (found != known.end()) return found->second;
   const sycl::device on = select_device(detail::format("cuda:gpu:{}", device));

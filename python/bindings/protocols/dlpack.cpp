@@ -456,17 +456,6 @@ nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
 
 // --- the table of C functions that our type offers ---------------------------------------------
 
-template <class Function>
-int guarded(Function function) noexcept {
-  try {
-    function();
-    return 0;
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
-}
-
 const array& array_in(PyObject* object) {
   if (const array* const a = array_of(object)) return *a;
   if (const array* const a = memory_of(object)) return *a;

@@ -141,17 +141,6 @@ std::optional<array> import_exchange(nb::handle obj, nb::object offer, const imp
 
 // --- out: the table of our types ----------------------------------------------------------------
 
-template <class Function>
-int guarded(Function function) noexcept {
-  try {
-    function();
-    return 0;
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
-}
-
 [[gnu::noinline]] [[noreturn]] void refuse(PyObject* object) {
   if (is_ready<memory>(object)) static_cast<void>(live(self_of<memory>(object)));
   wrong_type("object", object, "usmx.ndarray or memory of usmx");

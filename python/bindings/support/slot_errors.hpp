@@ -10,6 +10,17 @@ namespace usmx::python {
 /// Sets the Python error that a bound function would raise for the exception that is being handled.
 /// Call it in a catch block; returns null.
 PyObject* raise_current() noexcept;
+/// What a function of a table in C gives: 0, or -1 with the Python error of what `function` throws.
+template <class Function>
+int guarded(Function function) noexcept {
+  try {
+    function();
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
 void bind_slot_errors(nb::module_& m);
 
 }  // namespace usmx::python

@@ -244,6 +244,12 @@ def tuple_index_of_a_float(item, a):
     a[0] = (1, 2)[a[0]]
 
 
+@wrong("an empty tuple has no elements", "()[i]", F)
+def index_of_an_empty_tuple(item, a):
+    i = item.get_id(0)
+    a[0] = ()[i]
+
+
 @wrong("an item of the tuple is a 1-d array; expected a number", "(a, a)", F)
 def dynamic_index_of_arrays(item, a):
     i = item.get_id(0)

@@ -90,6 +90,8 @@ class Elements:
         walk = self.walk
         if index.type.kind not in "iu":
             raise walk.error(node.slice, f"an index must be an int, not {v.describe(index)}")
+        if not of.items:
+            raise walk.error(node, "an empty tuple has no elements")
         t, name = listed(walk, node.value, of, "the tuple")
         walk.result.notes[node] = t
         return Number(t, f"{name}[{index.code}]", pure=index.pure)
