@@ -15,6 +15,7 @@ import bad_layouts  # noqa: F401
 import bad_memory  # noqa: F401
 import bad_records  # noqa: F401
 from bad_descriptions import CASES, Case, Ground, Producer
+from flat_memory import resident_bytes
 
 
 def entry_points(ground):
@@ -68,11 +69,6 @@ def try_each(names):
         if try_once(name) == 0:
             print("end", name, flush=True)
         sys.stdout.flush()
-
-
-def resident_bytes():
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * 4096
 
 
 def leaks(case, ground, times):
