@@ -4,6 +4,7 @@
 import inspect
 import json
 import pickle
+import secrets
 import threading
 
 import numpy as np
@@ -198,9 +199,9 @@ def test_printing_an_array_is_no_copy():
 
 def test_kernels_are_recorded_by_name_and_with_the_times_of_the_device():
     queue = usmx.Queue(usmx.Device(), enable_profiling=True)
-    kernel = usmx.RawKernel(
-        "USMX_KERNEL(1) add_one(float* x) { x[usmx::global_id()] += 1; }", "add_one"
-    )
+    # With a number that no run had before, so that it is compiled and not read from disk.
+    text = "USMX_KERNEL(1) add_one(float* x) { x[usmx::global_id()] += 1; } // "
+    kernel = usmx.RawKernel(text + secrets.token_hex(), "add_one")
     x = usmx.zeros(1000, "f4", usm_type="device", queue=queue)
     with usmx.trace() as t:
         kernel[1000](x, queue=queue).wait()
