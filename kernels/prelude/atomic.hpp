@@ -35,6 +35,32 @@ USMX_ATOMIC_INTEGER(uint64_t)
 USMX_ATOMIC_ANY(float, -v)
 USMX_ATOMIC_ANY(double, -v)
 
+/// As for integers; numbers are equal if their bits are.
+inline float atomic_compare_exchange(float* p, float expected, float desired) {
+  return __builtin_bit_cast(
+      float, atomic_compare_exchange((uint32_t*)p, __builtin_bit_cast(uint32_t, expected),
+                                     __builtin_bit_cast(uint32_t, desired)));
+}
+inline double atomic_compare_exchange(double* p, double expected, double desired) {
+  return __builtin_bit_cast(
+      double, atomic_compare_exchange((uint64_t*)p, __builtin_bit_cast(uint64_t, expected),
+                                      __builtin_bit_cast(uint64_t, desired)));
+}
+
+/// As of sycl::atomic_ref: whether `desired` was stored; else `expected` becomes the value.
+template <class T>
+inline bool compare_exchange(T* p, T& expected, T desired) {
+  const T before = atomic_compare_exchange(p, expected, desired);
+  bool same;
+  if constexpr (sizeof(T) == 8) {
+    same = __builtin_bit_cast(uint64_t, before) == __builtin_bit_cast(uint64_t, expected);
+  } else {
+    same = __builtin_bit_cast(uint32_t, before) == __builtin_bit_cast(uint32_t, expected);
+  }
+  if (!same) expected = before;
+  return same;
+}
+
 #undef USMX_ATOMIC
 #undef USMX_ATOMIC_ANY
 #undef USMX_ATOMIC_INTEGER

@@ -13,13 +13,14 @@
   of_##T[5] = at_##T.fetch_sub(of_##T[2]) + usmx::atomic_add(of_##T, T(1));    \
   of_##T[6] = at_##T.fetch_min(of_##T[2]) + at_##T.fetch_max(of_##T[1]);       \
   of_##T[7] = usmx::atomic_sub(of_##T, T(1)) + usmx::atomic_min(of_##T, T(1)); \
-  of_##T[8] = usmx::atomic_max(of_##T, T(1));
-#define ATOMIC_INTEGER(T)                                                      \
-  ATOMIC(T)                                                                    \
-  of_##T[9] = at_##T.fetch_and(of_##T[2]) + at_##T.fetch_or(of_##T[1]);        \
-  of_##T[10] = at_##T.fetch_xor(of_##T[2]) + usmx::atomic_and(of_##T, T(1));   \
-  of_##T[11] = usmx::atomic_or(of_##T, T(1)) + usmx::atomic_xor(of_##T, T(1)); \
-  of_##T[12] = usmx::atomic_compare_exchange(of_##T, of_##T[1], T(9));
+  of_##T[8] = usmx::atomic_max(of_##T, T(1));                                  \
+  of_##T[12] = usmx::atomic_compare_exchange(of_##T, of_##T[1], T(9));         \
+  of_##T[14] = usmx::compare_exchange(of_##T, of_##T[1], T(9));
+#define ATOMIC_INTEGER(T)                                                    \
+  ATOMIC(T)                                                                  \
+  of_##T[9] = at_##T.fetch_and(of_##T[2]) + at_##T.fetch_or(of_##T[1]);      \
+  of_##T[10] = at_##T.fetch_xor(of_##T[2]) + usmx::atomic_and(of_##T, T(1)); \
+  of_##T[11] = usmx::atomic_or(of_##T, T(1)) + usmx::atomic_xor(of_##T, T(1));
 
 USMX_KERNEL(1)
 every_atomic(int32_t* of_int32_t, int64_t* of_int64_t, uint32_t* of_uint32_t, uint64_t* of_uint64_t,

@@ -1,11 +1,18 @@
 # Programs in numba-dpex's kernel language, in both of its generations.
 # SPDX-License-Identifier: Apache-2.0
+import os
+
+import dpctl
 import dpnp
+import lab
+import numba
 import numpy as np
 import pytest
 
 import usmx
 import usmx.compat.numba_dpex as dpex
+from usmx.compat.numba_dpex import exceptions
+from usmx.compat.numba_dpex import experimental as dpex_exp
 from usmx.compat.numba_dpex import kernel_api as kapi
 
 
@@ -129,3 +136,313 @@ def test_a_kernel_runs_in_python_on_arrays_of_numpy():
 
     kapi.call_kernel(plain, kapi.Range(32), a)
     assert a.tolist() == list(range(1, 33))
+
+
+NUMBERS = ["i4", "i8", "u4", "u8", "f4", "f8"]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("made", [np.array, shared, dpnp.array], ids=["numpy", "usmx", "dpnp"])
+def test_atomic_references_change_elements_of_arrays_outside_of_kernels(made, dtype):
+    a = made(np.array([[5, 6], [7, 8]]), dtype)
+    ref = kapi.AtomicRef(a, index=(1, 0))
+    assert (ref.ref, ref.load(), ref.fetch_add(3), ref.fetch_sub(1)) == (7, 7, 7, 10)
+    assert (ref.fetch_min(made([4], dtype)[0]), ref.fetch_max(6), ref.exchange(2)) == (9, 4, 6)
+    assert ref.store(12) is None
+    assert type(ref.load()) is np.dtype(dtype).type
+    expected = made(np.array([0, 9]), dtype)
+    assert not ref.compare_exchange(expected_ref=expected, desired=1, expected_idx=1)
+    assert ref.compare_exchange(expected, 1, 1)
+    assert (int(expected[1]), int(a[1, 0]), int(a[0, 0])) == (12, 1, 5)
+
+
+def test_atomic_references_outside_of_kernels_do_bitwise_operations_of_integers():
+    a = np.array([0b1100], "u4")
+    ref = kapi.AtomicRef(a, 0)
+    assert (ref.fetch_and(0b0110), ref.fetch_or(0b0011), ref.fetch_xor(0b0001)) == (12, 4, 7)
+    assert a[0] == 6
+    with pytest.raises(TypeError, match="ref: int; expected an array of numbers"):
+        kapi.AtomicRef(1, 0)
+    with pytest.raises(IndexError):
+        kapi.AtomicRef(a, 1).load()
+
+
+@pytest.mark.parametrize("simulate", [False, True])
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_compare_exchange_writes_what_was_there_to_the_expected_element(dtype, simulate):
+    @dpex.kernel
+    def kernel(item, a, found):
+        ref = kapi.AtomicRef(a, index=1)
+        found[0] = ref.compare_exchange(expected_ref=a, desired=a[3], expected_idx=2)
+        found[1] = ref.compare_exchange(a, a[3], 2)
+        own = kapi.PrivateArray(2, a.dtype)
+        own[0] = a[3]
+        found[2] = ref.compare_exchange(own, 7)
+
+    a, found = shared([0, 1, 2, 3], dtype), shared([9, 9, 9], "i4")
+    with usmx.simulate(simulate):
+        dpex.call_kernel(kernel, dpex.Range(1), a, found)
+    assert found.to_numpy().tolist() == [0, 1, 1]
+    assert a.to_numpy().tolist() == [0, 7, 1, 3]
+
+
+def test_floats_are_compared_and_exchanged_bit_by_bit():
+    def kernel(item, a, out):
+        ref = usmx.AtomicRef(a, item.get_id(0))
+        out[item.get_id(0)] = ref.compare_exchange(0.0, 1.0)
+
+    for simulate in (False, True):
+        a, out = shared([0, -0.0, np.nan]), shared(np.zeros(3))
+        usmx.kernel(kernel, simulate=simulate)[3](a, out).wait()
+        np.testing.assert_array_equal(a.to_numpy(), [1, -0.0, np.nan])
+        np.testing.assert_array_equal(out.to_numpy(), [0, -0.0, np.nan])
+
+
+@pytest.mark.parametrize("simulate", [False, True])
+@pytest.mark.parametrize("name", ["fetch_add", "fetch_max", "exchange"])
+def test_getattr_with_a_known_name(name, simulate):
+    @dpex.kernel
+    def kernel(item, a, out):
+        i = item.get_id(0)
+        out[i] = getattr(kapi.AtomicRef(a, i), name)(3)
+        getattr(out, "shape")  # noqa: B009 - what is tested
+
+    a, out = shared([1, 5], "i4"), shared([0, 0], "i4")
+    with usmx.simulate(simulate):
+        dpex.call_kernel(kernel, dpex.Range(2), a, out)
+    assert out.to_numpy().tolist() == [1, 5]
+    after = {"fetch_add": [4, 8], "fetch_max": [3, 5], "exchange": [3, 3]}
+    assert a.to_numpy().tolist() == after[name]
+
+
+def test_getattr_with_a_name_that_is_computed_is_refused():
+    @dpex.kernel
+    def kernel(item, a):
+        getattr(a, a[0])
+
+    with pytest.raises(usmx.KernelError, match="must be text that is known"):
+        dpex.call_kernel(kernel, dpex.Range(1), shared([0]))
+
+
+def test_the_address_space_of_an_atomic_reference_is_that_of_the_array():
+    @dpex.kernel
+    def kernel(item, a, space):
+        kapi.AtomicRef(a, 0, address_space=kapi.AddressSpace.GENERIC).fetch_add(1)
+        kapi.AtomicRef(a, 0, address_space=kapi.AddressSpace.GLOBAL).fetch_add(1)
+
+    @dpex.kernel
+    def wrong(item, a):
+        kapi.AtomicRef(a, 0, address_space=kapi.AddressSpace.LOCAL).fetch_add(1)
+
+    a = shared([0], "i4")
+    dpex.call_kernel(kernel, dpex.Range(1), a, 0)
+    assert a.to_numpy()[0] == 2
+    with pytest.raises(exceptions.TypingError, match="address_space is local; the array is global"):
+        dpex.call_kernel(wrong, dpex.Range(1), a)
+
+
+def test_numbers_of_orders_scopes_and_spaces_in_kernels():
+    @dpex.kernel
+    def kernel(a):
+        a[0] = kapi.MemoryOrder.CONSUME_UNSUPPORTED
+        a[1] = kapi.MemoryOrder.SEQ_CST
+        a[2] = kapi.MemoryScope.SYSTEM
+        a[3] = kapi.AddressSpace.GENERIC
+
+    a = shared(np.zeros(4), "i8")
+    dpex.call_kernel(kernel, dpex.Range(1), a)
+    assert a.to_numpy().tolist() == [2, 5, 4, 4]
+
+
+def test_asynchronous_launches_give_events_of_dpctl_and_take_them():
+    @dpex.kernel
+    def add(item: kapi.Item, a, b, c):
+        i = item.get_id(0)
+        c[i] = a[i] + b[i]
+
+    queue = dpctl.SyclQueue()
+    a, b, c = (dpnp.ones(16, sycl_queue=queue) for _ in range(3))
+    of_host, event = dpex.call_kernel_async(add, dpex.Range(16), (), a, b, c)
+    assert isinstance(of_host, dpctl.SyclEvent)
+    assert isinstance(event, dpctl.SyclEvent)
+    copied = queue.memcpy_async(
+        dpnp.get_usm_ndarray(b).usm_data, dpnp.get_usm_ndarray(c).usm_data, 16 * 8, [event]
+    )
+    dpex.call_kernel_async(add, dpex.Range(16), (copied,), a, b, c)[1].wait()
+    np.testing.assert_array_equal(dpnp.asnumpy(c), np.full(16, 3.0))
+
+
+def test_asynchronous_launches_give_events_of_usmx_without_dpctl(monkeypatch):
+    from usmx.compat.numba_dpex import offload
+
+    monkeypatch.setattr(offload, "dpctl", lambda: None)
+    with dpex.device_context("cpu") as queue:
+        assert isinstance(queue, usmx.Queue)
+
+    def ones(a):
+        a[dpex.get_global_id(0)] = 1
+
+    a = shared(np.zeros(4))
+    _, event = dpex.call_kernel_async(dpex.kernel(ones), dpex.Range(4), (), a)
+    assert isinstance(event, usmx.Event)
+    event.wait()
+    assert a.to_numpy().tolist() == [1] * 4
+
+
+@dpex.kernel
+def reversed_in_groups(a):
+    i, n = dpex.get_global_id(0), dpex.get_local_size(0)
+    tile = dpex.local.array(n, dtype=a.dtype)
+    tile[dpex.get_local_id(0)] = a[i]
+    dpex.barrier()
+    a[i] = tile[n - 1 - dpex.get_local_id(0)]
+
+
+@pytest.mark.parametrize("size", [1, 64, 1000, 3072])
+def test_a_kernel_with_functions_that_needs_groups_gets_them_without_a_local_range(size):
+    group = max(d for d in range(1, 1025) if size % d == 0)
+    wanted = np.arange(size, dtype="f4").reshape(-1, group)[:, ::-1].ravel()
+    a = shared(np.arange(size))
+    reversed_in_groups[size](a)
+    np.testing.assert_array_equal(a.to_numpy(), wanted)
+    dpex.call_kernel(reversed_in_groups, dpex.Range(size), a)
+    reversed_in_groups[size, dpex.DEFAULT_LOCAL_SIZE](a)
+    reversed_in_groups[[size], []](a)
+    np.testing.assert_array_equal(a.to_numpy(), np.arange(size))
+
+
+def test_groups_of_two_dimensions_are_chosen_with_the_last_one_first():
+    @dpex.kernel
+    def sizes(out):
+        dpex.barrier(dpex.LOCAL_MEM_FENCE)
+        out[dpex.get_global_id(0), dpex.get_global_id(1)] = 100 * dpex.get_local_size(
+            0
+        ) + dpex.get_local_size(1)
+
+    out = usmx.zeros((48, 96), dtype="i4")
+    sizes[dpex.Range(48, 96)](out)
+    assert np.unique(out.to_numpy()).tolist() == [896]  # 8 times 96 is at most 1024
+
+
+def test_local_memory_over_a_plain_range_is_refused():
+    accessor = kapi.LocalAccessor((8,), np.float32)
+    for launch in (
+        lambda: dpex.call_kernel(with_objects, dpex.Range(32), accessor),
+        lambda: kapi.call_kernel(with_objects, kapi.Range(32), accessor),
+        lambda: dpex.call_kernel_async(with_objects, dpex.Range(32), (), accessor),
+    ):
+        with pytest.raises(TypeError, match="argument 0: a LocalAccessor, over a Range"):
+            launch()
+    with pytest.raises(NotImplementedError, match="inside kernels only"):
+        accessor[0]
+    with pytest.raises(NotImplementedError, match="inside kernels only"):
+        accessor[0] = 1
+
+
+def test_ranges_compare_and_say_what_is_wrong():
+    over = kapi.NdRange((8, 4), kapi.Range(2, 4))
+    assert over == kapi.NdRange([8, 4], [2, 4])
+    assert over != kapi.NdRange((8, 4), (2, 2))
+    assert (over.get_global_range(), over.get_local_range().size()) == ((8, 4), 8)
+    assert str(over) == "NdRange((8, 4), (2, 4))"
+    assert len({over, kapi.NdRange((8, 4), (2, 4))}) == 1
+    one = kapi.Range(5, None)
+    assert (one.ndim, one.dim0, one.dim1, one.dim2, one.get(0)) == (1, 5, -1, -1, 5)
+    with pytest.raises(TypeError):
+        kapi.Range("a", 1)
+    with pytest.raises(exceptions.UnmatchedNumberOfRangeDimsError, match="1 dimensions; expected"):
+        kapi.NdRange((4, 4), (2,))
+    with pytest.raises(exceptions.UnsupportedGroupWorkItemSizeError, match="3; expected a divisor"):
+        kapi.NdRange((4,), (3,))
+    with pytest.raises(exceptions.InvalidKernelLaunchArgsError):
+        with_functions[(4,), (2,), (1,)]
+
+
+ON_NUMPY = """
+import numpy as np
+import usmx.compat.numba_dpex as dpex
+
+@dpex.kernel
+def add(a, b, c):
+    i = dpex.get_global_id(0)
+    c[i] = a[i] + b[i]
+
+a, b = np.arange(8.0), np.ones(8)
+b.flags.writeable = False
+for device in ("cpu", "opencl:cpu:0"):
+    c = np.zeros((8, 2))
+    with dpex.offload_to_sycl_device(device) as queue:
+        add[8, dpex.DEFAULT_LOCAL_SIZE](a, b, c[:, 1])
+        add[dpex.NdRange((8,), (4,))](c[:, 1], b, c[:, 0])
+    assert queue.sycl_device.is_cpu
+    assert c.T.tolist() == [(a + 2).tolist(), (a + 1).tolist()], c
+add[8](a, a, a)
+assert a.tolist() == list(range(0, 16, 2)), a
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("abort", "usm-only")])
+def test_arrays_of_numpy_are_used_in_place_or_copied_in_and_out(run_python, options):
+    run_python(ON_NUMPY, env=os.environ | (lab.simulated(*options) if options else {}))
+
+
+def test_arrays_of_numpy_run_where_the_with_block_says():
+    with dpex.device_context(dpctl.SyclDevice("cpu")) as outer, dpex.device_context(outer) as inner:
+        assert isinstance(inner, dpctl.SyclQueue)
+        assert inner.sycl_device == outer.sycl_device
+
+    def ones(a):
+        a[dpex.get_global_id(0)] = 1
+
+    a = usmx.zeros(4)
+    with dpex.device_context("cpu"):
+        dpex.kernel(ones)[4](a)
+    assert a.to_numpy().tolist() == [1] * 4
+
+
+def test_signatures_of_numba_and_of_items_are_read():
+    @dpex_exp.device_func([numba.int32(numba.int32), numba.int64(numba.int64)])
+    def more(x):
+        return x + 1
+
+    array = dpex.DpnpNdArray(dpex.int32, ndim=1)
+
+    @dpex_exp.kernel((dpex.ItemType(ndim=1), array))
+    def kernel(item: kapi.Item, a):
+        i = item.get_id(0)
+        a[i] = more(a[i])
+
+    @dpex.kernel(dpex.void(array))
+    def plain(a):
+        a[dpex.get_global_id(0)] += 1
+
+    a = shared([1, 2], "i4")
+    dpex_exp.call_kernel(kernel, dpex.Range(2), a)
+    dpex_exp.call_kernel_async(plain, dpex.Range(2), (), a)[1].wait()
+    assert a.to_numpy().tolist() == [3, 4]
+
+
+def test_kernels_that_give_a_value_are_refused_by_the_name_of_the_error():
+    array = dpex.usm_ndarray(dpex.int32, 1)
+
+    def gives(item, a):
+        return a[0]
+
+    with pytest.raises(exceptions.KernelHasReturnValueError):
+        dpex.call_kernel(
+            dpex.kernel(array(dpex.NdItemType(1), array))(gives), dpex.Range(4), shared([1])
+        )
+
+
+@pytest.mark.parametrize("simulate", [False, True])
+def test_an_annotation_of_what_is_no_number_is_only_read(simulate):
+    @dpex.kernel
+    def kernel(nd_item: kapi.NdItem, rows, out):
+        group: kapi.Group = nd_item.get_group()
+        row: object = rows[group.get_group_id(0)]
+        out[nd_item.get_global_id(0)] = row[1]
+
+    rows, out = shared([[1, 2], [3, 4]]), shared(np.zeros(4))
+    with usmx.simulate(simulate):
+        dpex.call_kernel(kernel, dpex.NdRange((4,), (2,)), rows, out)
+    assert out.to_numpy().tolist() == [2, 2, 4, 4]

@@ -78,6 +78,43 @@ def test_races_are_found():
             simulate(function, np.zeros(8, dtype))
 
 
+def test_equal_values_written_by_several_items_are_no_race():
+    def flag(item, a):
+        a[0] = 1
+        a[1] = np.nan
+        usmx.barrier()
+        a[2 + item.get_global_id(0) % 4] = a[0]
+
+    got = simulate(flag, np.zeros(8, "f4"))
+    np.testing.assert_array_equal(got, [1, np.nan, 1, 1, 1, 1, 0, 0])
+
+
+def test_equal_values_are_a_race_with_readers_and_with_other_values():
+    def read_between(item, a):
+        if a[0] == 0:
+            a[0] = 0
+
+    def changed_after_a_barrier(item, a):
+        a[0] = 1
+        usmx.barrier()
+        if item.get_global_id(0) == 7:
+            a[0] = 2
+
+    def read_without_writing(item, a):
+        i = item.get_global_id(0)
+        if i < 2:
+            a[0] = 1
+        usmx.barrier()
+        a[i] = a[0]
+
+    def of_another_sign(item, a):
+        a[0] = -0.0 if item.get_global_id(0) else 0.0
+
+    for function in (read_between, changed_after_a_barrier, read_without_writing, of_another_sign):
+        with pytest.raises(RuntimeError, match="the accesses are not synchronized"):
+            simulate(function, np.zeros(8, "f4"))
+
+
 def test_what_is_ordered_is_no_race():
     def f(item, a, out):
         t = usmx.local.array(4, usmx.float32)

@@ -59,11 +59,15 @@ class Assignments:
         """``a: usmx.float32 = value``: a variable of that type."""
         annotation = self.walk.value(node.annotation)
         t = scalars.named(annotation.value) if isinstance(annotation, PythonObject) else None
-        if t is None:
-            raise self.walk.error(node.annotation, "the annotation is not a number type")
         if node.value is None:
             return
-        value = self.walk.scalar(node.value)
+        value = self.walk.value(node.value)
+        if t is None and not isinstance(value, Number):
+            self.assign(node.target, value, node.value)  # a group, an array: it says what it is
+            return
+        if t is None:
+            raise self.walk.error(node.annotation, "the annotation is not a number type")
+        value = self.walk.number(node.value, value)
         try:
             self.assign(node.target, operators.checked(value, t), node.value)
         except TypeError as error:

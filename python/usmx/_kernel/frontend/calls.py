@@ -120,6 +120,7 @@ class Calls:
             (max, partial(python_functions.on_extreme, name="max")),
             (range, python_functions.on_range),
             (print, printing.on_print),
+            (getattr, lowering.on_getattr),
             (f.barrier, items.on_barrier),
             (f.fence, items.on_fence),
             (f.group_barrier, items.on_group_barrier),
@@ -146,14 +147,17 @@ class Calls:
         if isinstance(called, Method):
             template = self.lowering.method(called.of, called.name)
             if template is not None:
-                assert isinstance(node.func, ast.Attribute)
-                operands = [node.func.value, *in_order(self.walk, node, 0, 1)]
+                func = self.walk.result.lowered.get(node.func, node.func)
+                assert isinstance(func, ast.Attribute)
+                operands = [func.value, *in_order(self.walk, node, 0, 1)]
                 return self.lowering.call(node, template, operands)
             self.walk.result.called[node] = called
             return self._method(node, called)
         if not isinstance(called, PythonObject):
             raise self.walk.error(node, f"{v.describe(called)} cannot be called")
         obj = called.value
+        if isinstance(obj, type):  # a class that also has a meaning outside of kernels
+            obj = getattr(obj, "_in_kernels", obj)
         handler = self.handlers.get(id(obj))
         if handler is not None:
             self.walk.result.called[node] = obj

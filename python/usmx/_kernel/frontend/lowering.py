@@ -15,7 +15,7 @@ import sys
 
 from ... import _operations
 from ..types.values import Number, Value
-from .walk import Walk, constant
+from .walk import Walk, constant, in_order
 
 #: What functions say with operands a, b, c. A name in braces is that function.
 TEMPLATES = {
@@ -54,6 +54,22 @@ class Lowering:
             self.made[node] = ast.fix_missing_locations(
                 ast.copy_location(_Filled(self.walk, operands).of(template), node)
             )
+        new = self.walk.result.lowered[node] = self.made[node]
+        return self.walk.value(new)
+
+    def on_getattr(self, node: ast.Call) -> Value:
+        """``getattr(x, "name")``, also with a name that a closure variable or a global holds."""
+        of, name = in_order(self.walk, node, 2)
+        text: object = name.value if isinstance(name, ast.Constant) else None
+        if isinstance(name, ast.Name) and name.id not in (
+            *self.walk.stores,
+            *self.walk.function.parameters,
+        ):
+            text = self.walk.function.lookup(name.id)
+        if not isinstance(text, str):
+            raise self.walk.error(name, "the name of an attribute must be text that is known")
+        if node not in self.made:
+            self.made[node] = ast.copy_location(ast.Attribute(of, text, ast.Load()), node)
         new = self.walk.result.lowered[node] = self.made[node]
         return self.walk.value(new)
 

@@ -82,7 +82,7 @@ ATOMIC = {
     "xor": "iu",
     "load": "iuf",
     "store": "iuf",
-    "compare_exchange": "iu",
+    "compare_exchange": "iuf",
 }
 atomic: Namespace = Namespace(
     "atomic",

@@ -44,7 +44,8 @@ class FromEnd(int):
 class Access:
     """Who used an element last."""
 
-    writer: tuple[int, int, int] | None = None
+    #: Several if they write the same value.
+    writers: list[tuple[int, int, int]] = field(default_factory=list)
     readers: list[tuple[int, int, int]] = field(default_factory=list)
     atomic: tuple[int, int, int] | None = None
 
@@ -107,8 +108,8 @@ class SimArray:
             return None
         return Row(self, index if isinstance(index, tuple) else (index,))
 
-    def note(self, at: tuple[int, ...], what: str) -> None:
-        """Note an access.
+    def note(self, at: tuple[int, ...], what: str, value: Any = None) -> None:
+        """Note an access. Items may write equal values, and are all writers then.
 
         Raises
         ------
@@ -126,9 +127,12 @@ class SimArray:
                 return False
             return not (other[1] == me[1] and other[2] < me[2])
 
+        again = what == "write" and bool(entry.writers) and is_same(self.values[at], value)
         rivals = [] if what == "atomic" else [entry.atomic]
-        rivals += [entry.writer]
-        if what != "read":
+        # What reads after one of several writes of a value reads that value in any order.
+        if not again and (what != "read" or all(map(conflicts, entry.writers))):
+            rivals += entry.writers
+        if not again and what != "read":
             rivals += entry.readers
         for other in rivals:
             if conflicts(other):
@@ -137,13 +141,14 @@ class SimArray:
                 raise RaceError(
                     f"kernel '{state.kernel}': work-item {me[0]} {how} element "
                     f"{at if len(at) > 1 else at[0]} of '{self.name}', which work-item {other[0]} "
-                    f"{'writes' if other in (entry.writer, entry.atomic) else 'reads'}, and "
+                    f"{'writes' if other in (*entry.writers, entry.atomic) else 'reads'}, and "
                     "the accesses are not synchronized; use a barrier within a work-group, or an "
                     "atomic operation"
                 )
         if what == "write":
-            entry.writer = me
-            entry.readers = []
+            if not again:
+                entry.writers, entry.readers = [], []
+            entry.writers = [*entry.writers[-7:], me]
         elif what == "atomic":
             entry.atomic = me
         elif not any(r[0] == me[0] for r in entry.readers):
@@ -162,8 +167,9 @@ class SimArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self.where(index)
-        self.note(at, "write")
-        self.values[at] = cast(self.element, value)
+        value = self.values.dtype.type(cast(self.element, value))
+        self.note(at, "write", value)
+        self.values[at] = value
 
 
 class Row(SimArray):
@@ -201,11 +207,22 @@ class AtomicRef:
         array, element = self.array, self.array.element
         array.note(self.at, "atomic")
         before = array.values[self.at]
-        operands = [cast(element, x) for x in values]
-        with np.errstate(all="ignore"):
-            after = _ATOMIC[name](before, *operands)
-        array.values[self.at] = cast(element, after)
+        array.values[self.at] = changed(name, element, before, *values)
         return cast(element, before)
+
+    def compare_exchange(
+        self, expected: Any = None, desired: Any = None, expected_idx: Any = 0, **named: Any
+    ) -> Any:
+        """As SYCL has it if `expected` is an array, else as ``usmx.atomic.compare_exchange``."""
+        expected = named.get("expected_ref", expected)
+        if not isinstance(expected, SimArray):
+            return self.change("compare_exchange", expected, desired)
+        wanted = expected[expected_idx]
+        before = self.change("compare_exchange", wanted, desired)
+        if is_same(before, wanted):
+            return True
+        expected[expected_idx] = before
+        return False
 
     def __getattr__(self, name: str) -> Any:
         plain = {"fetch_and": "and_", "fetch_or": "or_"}.get(name, name.removeprefix("fetch_"))
@@ -223,8 +240,19 @@ _ATOMIC: dict[str, Any] = {
     "exchange": lambda a, b: b,
     "store": lambda a, b: b,
     "load": lambda a: a,
-    "compare_exchange": lambda a, expected, desired: desired if a == expected else a,
+    "compare_exchange": lambda a, expected, desired: desired if is_same(a, expected) else a,
 }
+
+
+def changed(name: str, element: Scalar, before: Any, *values: Any) -> Any:
+    """What an atomic operation makes of an element."""
+    with np.errstate(all="ignore"):
+        return cast(element, _ATOMIC[name](before, *(cast(element, x) for x in values)))
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two numbers of one type have the same bits."""
+    return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes())
 
 
 class Range3:

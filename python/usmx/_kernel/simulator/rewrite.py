@@ -296,6 +296,7 @@ class Rewriter(ast.NodeTransformer):
             return ast.Call(self.keep(range), ints, [])
         what = self.called.get(node)
         t = self.notes.get(node)
+        node.func = self.lowered.get(node.func, node.func)
         if isinstance(what, PythonObject):
             return self.keep(what.value)
         if isinstance(what, ArrayValue):

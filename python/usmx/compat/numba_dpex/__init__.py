@@ -10,9 +10,11 @@ that speaks ``__sycl_usm_array_interface__``, those of dpnp as well as ours.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ... import _usmx
+from ..._kernel import arguments, kept
 from ..._kernel.language.functions import (
     DeviceOnly,
     atomic,
@@ -23,9 +25,12 @@ from ..._kernel.language.functions import (
 )
 from ..._kernel.launch import Kernel
 from ..._kernel.launch import device_func as _device_func
-from . import kernel_api
+from . import exceptions, kernel_api, offload
 from .kernel_api import NdRange, Range
+from .offload import device_context
 from .signatures import (
+    ItemType,
+    NdItemType,
     complex64,
     complex128,
     float32,
@@ -40,6 +45,7 @@ from .signatures import (
     uint32,
     uint64,
     usm_ndarray,
+    void,
 )
 
 get_global_id: DeviceOnly = item_functions["get_global_id"]
@@ -51,14 +57,21 @@ get_num_groups: DeviceOnly = item_functions["get_num_groups"]
 LOCAL_MEM_FENCE = CLK_LOCAL_MEM_FENCE = 1
 GLOBAL_MEM_FENCE = CLK_GLOBAL_MEM_FENCE = 2
 DpnpNdArray = usm_ndarray
+USMNdArray = usm_ndarray
+offload_to_sycl_device = device_context
+#: As a local range: the compiler chooses it.
+DEFAULT_LOCAL_SIZE: list[int] = []
+#: Most items in a group that is chosen here.
+MOST_CHOSEN = 1024
 
 __all__ = [
-    "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "GLOBAL_MEM_FENCE", "LOCAL_MEM_FENCE",
-    "DpnpNdArray", "NdRange", "Range", "atomic", "barrier", "call_kernel", "call_kernel_async",
-    "complex64", "complex128", "device_func", "float32", "float64", "func", "get_global_id",
+    "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE", "DEFAULT_LOCAL_SIZE", "GLOBAL_MEM_FENCE",
+    "LOCAL_MEM_FENCE", "DpnpNdArray", "ItemType", "NdItemType", "NdRange", "Range", "USMNdArray",
+    "atomic", "barrier", "call_kernel", "call_kernel_async", "complex64", "complex128",
+    "device_context", "device_func", "exceptions", "float32", "float64", "func", "get_global_id",
     "get_global_size", "get_group_id", "get_local_id", "get_local_size", "get_num_groups",
-    "int8", "int16", "int32", "int64", "kernel", "kernel_api", "local", "private", "uint8",
-    "uint16", "uint32", "uint64", "usm_ndarray",
+    "int8", "int16", "int32", "int64", "kernel", "kernel_api", "local", "offload_to_sycl_device",
+    "private", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "void",
 ]  # fmt: skip
 
 
@@ -69,6 +82,7 @@ class DpexKernel:
         self.python = python
         self.__name__: str = python.__name__
         self.__doc__ = python.__doc__
+        self._needs_group: bool | None = None
 
     @functools.cached_property
     def with_functions(self) -> Kernel:
@@ -85,30 +99,85 @@ class DpexKernel:
         return bool(self.python.__code__.co_argcount == arguments)
 
     def __getitem__(self, key: Any) -> Callable[..., None]:
-        """The older launch, which waits: ``kernel[global, local](...)``."""
+        """The older launch, which waits: ``kernel[global, local](...)``.
+
+        Without a local range, one is chosen if the kernel needs it.
+        """
         kernel = self.with_functions
         if _is_pair(key) and kernel._rank < 2:
             key = ((key[0],), (key[1],))
-        launch: Any = kernel[_range(key)]
+        brackets = _range(key)
 
         def run(*args: Any) -> None:
-            launch(*args).wait()
+            launch: Any = kernel[self.grouped(brackets, args)]
+            offload.run(launch, args)
 
         return run
+
+    def grouped(
+        self, brackets: tuple[tuple[int, ...], ...], args: Sequence[Any]
+    ) -> tuple[tuple[int, ...], ...]:
+        """The ranges of a kernel with functions, with a local one if it needs that."""
+        lengths, *local = brackets
+        if local or not self.needs_group(lengths, args):
+            return brackets
+        return lengths, group_of(lengths)
+
+    def needs_group(self, lengths: Sequence[int], args: Sequence[Any]) -> bool:
+        """Whether the kernel has barriers or other things of groups."""
+        if self._needs_group is None:
+            kernel = self.with_functions
+            found = kept.key_of(self.python, (), "group")
+            held = kept.load(found[0]) if found else None
+            if held is None:
+                values = [arguments.as_array(a) for a in args]
+                made = kernel.compiled(values, len(lengths), group_of(lengths))
+                held = [made.needs_group or ""]
+                if found:
+                    kept.store(found[0], held)
+            self._needs_group = bool(held[0])
+        return self._needs_group
+
+
+def group_of(lengths: Sequence[int]) -> tuple[int, ...]:
+    """A local range for a global one: as many items as fit, the last dimension first."""
+    left = MOST_CHOSEN
+    found: list[int] = []
+    for n in reversed(lengths):
+        found.insert(0, max((d for d in range(1, min(n, left) + 1) if n % d == 0), default=1))
+        left //= found[0]
+    return tuple(found)
 
 
 def _is_pair(key: Any) -> bool:
     """Two ints: a global and a local range, unless the kernel asks for two dimensions."""
-    return isinstance(key, tuple) and len(key) == 2 and all(hasattr(n, "__index__") for n in key)
+    pair = isinstance(key, tuple | list) and len(key) == 2 and not isinstance(key, Range)
+    return pair and all(hasattr(n, "__index__") for n in key)
 
 
-def _range(key: Any) -> Any:
-    """What stands in brackets for ours."""
+def _range(key: Any) -> tuple[tuple[int, ...], ...]:
+    """What stands in brackets, as a global range and perhaps a local one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is not one or two ranges.
+    """
     if isinstance(key, Range | NdRange):
         return kernel_api.brackets(key)
-    if isinstance(key, tuple) and key and isinstance(key[0], Range | tuple | list):
-        return tuple(tuple(part) for part in key if part != ())
-    return key
+    if hasattr(key, "__index__") or all(hasattr(n, "__index__") for n in key):
+        return (_lengths(key),)
+    if len(key) != 2:
+        raise exceptions.InvalidKernelLaunchArgsError(
+            f"range: {key!r}; expected a global range and a local range"
+        )
+    first, second = map(_lengths, key)
+    return (first, second) if second else (first,)
+
+
+def _lengths(given: Any) -> tuple[int, ...]:
+    """One range as a tuple."""
+    return (int(given),) if hasattr(given, "__index__") else tuple(int(n) for n in given)
 
 
 def kernel(function: Any = None, **_: Any) -> Any:
@@ -140,14 +209,41 @@ def call_kernel(kernel: DpexKernel, range: Range | NdRange, *args: Any) -> None:
     *args
         The other arguments.
     """
-    call_kernel_async(kernel, range, (), *args)[1].wait()
+    kernel_api.refuse_local_memory(range, args)
+    _launched(kernel, range, (), args).wait()
 
 
 def call_kernel_async(
     kernel: DpexKernel, range: Range | NdRange, dependent_events: Any, *args: Any
 ) -> tuple[Any, Any]:
-    """Launch a kernel after some events, and give back two events, here the same."""
-    made = kernel.with_functions if kernel.takes(len(args)) else kernel.with_item
-    launch: Any = made[_range(range)]
-    event = launch(*args, depends_on=list(dependent_events) or None)
-    return event, event
+    """Launch a kernel after some events.
+
+    Parameters
+    ----------
+    kernel, range, *args
+        As for `call_kernel`.
+    dependent_events : sequence of events
+        Of dpctl or of usmx.
+
+    Returns
+    -------
+    tuple of two events
+        Here the same; a ``dpctl.SyclEvent`` where dpctl is installed, else a `usmx.Event`.
+    """
+    kernel_api.refuse_local_memory(range, args)
+    event = _launched(kernel, range, dependent_events, args)
+    library = offload.dpctl()
+    given = event if library is None else library.SyclEvent(event._get_capsule())
+    return given, given
+
+
+def _launched(
+    kernel: DpexKernel, range: Range | NdRange, events: Any, args: Sequence[Any]
+) -> _usmx.Event:
+    brackets = _range(range)
+    if kernel.takes(len(args)):
+        launch: Any = kernel.with_functions[kernel.grouped(brackets, args)]
+    else:
+        launch = kernel.with_item[brackets]
+    event: _usmx.Event = launch(*args, depends_on=list(events) or None)
+    return event

@@ -28,6 +28,32 @@ class ArrayType:
     usm_type: str = "device"
     queue: Any = None
 
+    def __call__(self, *arguments: Any) -> Signature:
+        return Signature(self, arguments)
+
+
+@dataclass(frozen=True)
+class ItemType:
+    """An item as a type."""
+
+    ndim: int
+
+
+@dataclass(frozen=True)
+class NdItemType(ItemType):
+    """An item of an NdRange as a type."""
+
+
+@dataclass(frozen=True)
+class Void:
+    """No result, as a type."""
+
+    def __call__(self, *arguments: Any) -> Signature:
+        return Signature(self, arguments)
+
+
+void: Void = Void()
+
 
 @dataclass(frozen=True)
 class NumberType:
@@ -65,10 +91,11 @@ def usm_ndarray(
 
 
 def is_signature(obj: object) -> bool:
-    """Whether an argument of a decorator is types and not the function."""
+    """Whether an argument of a decorator is types and not the function; Numba's types are too."""
     if isinstance(obj, list | tuple):
         return all(is_signature(one) for one in obj)
-    return isinstance(obj, Signature | ArrayType | NumberType | str)
+    own = isinstance(obj, Signature | ArrayType | ItemType | NumberType | Void | str)
+    return own or type(obj).__module__.startswith("numba.core.")
 
 
 int8: NumberType = NumberType("int8", 1)
