@@ -354,8 +354,16 @@ def test_ranges_compare_and_say_what_is_wrong():
         kapi.NdRange((4, 4), (2,))
     with pytest.raises(exceptions.UnsupportedGroupWorkItemSizeError, match="3; expected a divisor"):
         kapi.NdRange((4,), (3,))
-    with pytest.raises(exceptions.InvalidKernelLaunchArgsError):
-        with_functions[(4,), (2,), (1,)]
+    for wrong in ((), ((4,), (2,), (1,)), (4, [], [])):
+        with pytest.raises(
+            exceptions.InvalidKernelLaunchArgsError, match="expected a global range"
+        ):
+            with_functions[wrong]
+    for wrong in (([], []), ([], 4), ((), (4,))):
+        with pytest.raises(exceptions.IllegalRangeValueError, match="global range: .*expected"):
+            with_functions[wrong]
+    with pytest.raises(exceptions.UnknownGlobalRangeError, match="with_functions.global"):
+        with_functions(1, 2, 3)
 
 
 ON_NUMPY = """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
 from ... import _usmx
 from ..._kernel import arguments, kept
@@ -98,6 +98,12 @@ class DpexKernel:
         """Whether it has that many parameters, none of which is the item."""
         return bool(self.python.__code__.co_argcount == arguments)
 
+    def __call__(self, *_: Any) -> Never:
+        name = self.__name__
+        raise exceptions.UnknownGlobalRangeError(
+            f"kernel '{name}' has no range: launch it as {name}[global](...) or by call_kernel"
+        )
+
     def __getitem__(self, key: Any) -> Callable[..., None]:
         """The older launch, which waits: ``kernel[global, local](...)``.
 
@@ -165,13 +171,19 @@ def _range(key: Any) -> tuple[tuple[int, ...], ...]:
     """
     if isinstance(key, Range | NdRange):
         return kernel_api.brackets(key)
+    if not hasattr(key, "__index__") and not 1 <= len(key) <= 3:
+        raise exceptions.InvalidKernelLaunchArgsError(
+            f"range: {key!r}; expected a global range, and a local range if there is one"
+        )
     if hasattr(key, "__index__") or all(hasattr(n, "__index__") for n in key):
         return (_lengths(key),)
     if len(key) != 2:
         raise exceptions.InvalidKernelLaunchArgsError(
-            f"range: {key!r}; expected a global range and a local range"
+            f"range: {key!r}; expected a global range, and a local range if there is one"
         )
     first, second = map(_lengths, key)
+    if not first:
+        raise exceptions.IllegalRangeValueError(f"global range: {key[0]!r}; expected lengths")
     return (first, second) if second else (first,)
 
 

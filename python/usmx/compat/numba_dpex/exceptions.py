@@ -13,6 +13,7 @@ from ..._kernel.source.diagnostics import KernelError
 TypingError = KernelError
 KernelHasReturnValueError = KernelError
 ExecutionQueueInferenceError = _usmx.ExecutionPlacementError
+ComputeFollowsDataInferenceError = _usmx.ExecutionPlacementError
 UnsupportedKernelArgumentError = TypeError
 SUAIProtocolError = TypeError
 InvalidKernelLaunchArgsError = TypeError
@@ -32,6 +33,7 @@ class InvalidKernelSpecializationError(Exception):
 
 
 __all__ = [
+    "ComputeFollowsDataInferenceError",
     "ExecutionQueueInferenceError", "IllegalRangeValueError", "InvalidKernelLaunchArgsError",
     "InvalidKernelSpecializationError", "KernelHasReturnValueError", "MissingSpecializationError",
     "SUAIProtocolError", "TypingError", "UnknownGlobalRangeError",
