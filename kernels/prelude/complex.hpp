@@ -19,6 +19,8 @@ struct complex {
 
   constexpr T real() const { return re; }
   constexpr T imag() const { return im; }
+  constexpr void real(T value) { re = value; }
+  constexpr void imag(T value) { im = value; }
 
   friend constexpr complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
   friend constexpr complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }

@@ -113,11 +113,6 @@ expression_call::expression_call(const expression_state& kernel, const call_requ
   for (std::size_t k = 0; k < inputs; ++k) {
     const auto& p = parameters[k];
     const array* a = in()[k].array();
-    if (!a && p.raw) {
-      const std::string text = format("{}: is a number, expected an array", called("input", p));
-      if (signature().joins) throw std::invalid_argument(text);
-      throw interop_error(fault::kind_mismatch, text);
-    }
     if (!a) continue;
     check_placement(queue(), "input", p, *a);
     if (p.raw && signature().joins && !a->elements().layout().is_c_contiguous()) {
@@ -191,6 +186,10 @@ std::string expression_call::type_key() const {
   }
   for (const auto& o : asked_.out) {
     key += o.given ? type_letter(o.given->elements().dtype()) : '-';
+  }
+  for (std::size_t k = 0; k < signature().parameters.size(); ++k) {
+    const array* a = signature().parameters[k].raw ? array_at(k) : nullptr;
+    if (a) key += static_cast<char>('0' + a->elements().rank());
   }
   return key;
 }

@@ -127,14 +127,20 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
         operation(std::move(its_operation)),
         text(std::move(its_text)) {
     for (const auto* part : {&operation, &text.loop_prep, &text.after_loop}) {
-      counts_in_c_order |= detail::has_word(*part, "i");
+      names_index |= detail::has_word(*part, "_ind");
+      counts_in_c_order |= names_index || detail::has_word(*part, "i");
     }
+    leaves_loop = detail::has_word(operation, "continue") || detail::has_word(operation, "break");
   }
 
   std::string operation;
   elementwise_text text;
   /// The expression names `i`, so that iterations are in C order.
   bool counts_in_c_order = false;
+  /// It names `_ind`, the index along each axis.
+  bool names_index = false;
+  /// It ends by `continue` or `break`, as in a loop over the elements.
+  bool leaves_loop = false;
 
   extents shape_of(const expression_call& c, std::optional<std::int64_t> size) const;
   bool plan_run(const expression_call& c, elementwise_plan& plan) const;
@@ -226,7 +232,7 @@ void elementwise_kernel::state::plan_loops(const expression_call& c, elementwise
   plan.is_small = plan.visited.fits_31_bits();
   bool any_strided = false;
   for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
-    if (signature.parameters[k].raw) {
+    if (signature.parameters[k].raw && c.array_at(k)) {
       const bool is_row = c.array_at(k)->elements().layout().is_c_contiguous();
       plan.ways.push_back(is_row ? access::raw_row : access::raw_strided);
     } else if (!c.is_visited(k)) {
@@ -254,10 +260,8 @@ expression_program& elementwise_kernel::state::find(const expression_call& c,
   key += plan.vector_bytes == 0 ? 's' : 'v';
   for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
     key += static_cast<char>(plan.ways[k]);
-    if (plan.ways[k] == access::raw_strided) {
-      key += static_cast<char>('0' + c.array_at(k)->elements().rank());
-    }
   }
+  if (names_index) key += static_cast<char>('0' + plan.made.shape().size());
   expression_program& found = c.find(key);
   plan.elements = elements_of_an_item(c, plan, found.known);
   return found;
@@ -333,6 +337,12 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     add_length(axis);
     if (list.writes()) places.length({"", "length", static_cast<int>(axis)});
   }
+  std::string index;
+  for (std::size_t axis = 0; names_index && axis < plan.made.shape().size(); ++axis) {
+    const parameter_name length{"", "ind_length", static_cast<int>(axis)};
+    list.scalar(length, plan.made.shape()[axis]);
+    if (list.writes()) index += (axis == 0 ? "" : ", ") + length.text();
+  }
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     const auto& p = parameters[k];
     const bool is_output = k >= input_count;
@@ -391,14 +401,20 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
   if (strided > 0) begin = places.text() + begin + "  const auto _place = _places.at(_at);\n";
   // A scope of its own: a parameter may be called `n`, and `return` ends only the expression.
   std::string body =
-      "  [[maybe_unused]] const int64_t i = int64_t(_at), n = int64_t(_size);\n  {\n" + variables +
-      statements("loop_prep", text.loop_prep) + "[&] {\n" + statements("operation", operation) +
-      "}();\n" + statements("after_loop", text.after_loop) + stores + "  }\n";
+      "  [[maybe_unused]] const int64_t i = int64_t(_at), n = int64_t(_size);\n" +
+      (names_index ? format("  expression::indexer<{}> _ind{{n, {{{}}}, {{}}}};\n  _ind.set(i);\n",
+                            plan.made.shape().size(), index)
+                   : std::string()) +
+      "  {\n" + variables + statements("loop_prep", text.loop_prep) +
+      (leaves_loop ? "[&] { do {\n" : "[&] {\n") + statements("operation", operation) +
+      (leaves_loop ? "} while (false); }();\n" : "}();\n") +
+      statements("after_loop", text.after_loop) + stores + "  }\n";
   return format(
-      "#include \"usmx/expression/elementwise.hpp\"\nusing namespace usmx;\n{}\n"
-      "USMX_KERNEL(1) {}({}) {{\n{}{}{}{}{}}}\n",
+      "#include \"usmx/expression/elementwise.hpp\"\nusing namespace usmx;\n{}{}\n"
+      "USMX_KERNEL(1) {}({}) {{\n{}{}{}{}}}\n",
+      placeholder_text(types),
       text.preamble.empty() ? "" : detail::marked("preamble", text.preamble) + "\n", kernel_name,
-      list.text(), placeholder_text(types), aligned, begin, body,
+      list.text(), aligned, begin, body,
       several
           ? format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed)
           : std::string());

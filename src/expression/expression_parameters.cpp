@@ -27,8 +27,16 @@ constexpr std::string_view taken[] = {
     "true",    "try",      "typedef",   "typename",  "union",    "unsigned", "using",   "virtual",
     "void",    "volatile", "while",     "xor"};
 
+// Names of the generated texts that an expression would hide, or that it may use.
+constexpr std::string_view own_names[] = {
+    "_J",       "_at",    "_begin",  "_both",   "_column",      "_first", "_from",  "_i",
+    "_i_step",  "_in",    "_in_ind", "_ind",    "_join",        "_k",     "_map",   "_one",
+    "_out_ind", "_place", "_places", "_result", "_row",         "_size",  "_store", "_tile",
+    "_to",      "_value", "_where",  "_work",   "_first_result"};
+
 bool is_identifier(std::string_view word) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (word.starts_with('_')) word.remove_prefix(1);
   if (word.empty() || !letter(word.front())) return false;
   return std::ranges::all_of(
       word, [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
@@ -96,6 +104,10 @@ expression_parameter parse_one(std::string_view field, std::size_t number, std::
   if (p.name == p.type) wrong(field, number, text, "type and name are the same word");
   if (!is_identifier(p.name))
     wrong(field, number, text, format("'{}' is not a valid name", p.name));
+  if (std::ranges::find(own_names, p.name) != std::end(own_names)) {
+    wrong(field, number, text,
+          format("'{}' is a name of the generated text; choose another name", p.name));
+  }
   if (std::ranges::find(taken, p.name) != std::end(taken)) {
     wrong(field, number, text,
           p.name == "i" ? "i is the index of the element; choose another name"

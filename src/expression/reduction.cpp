@@ -250,6 +250,9 @@ struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
     numbers_elements = any_word(text.map, {"i", "_J"});
     counts_elements = any_word(text.map, {"n", "_in_ind", "_out_ind"});
     numbers_results = any_word(text.post_map, {"i", "_i"});
+    for (const auto& p : signature.inputs()) {
+      in_post_map.push_back(detail::has_word(text.post_map, p.name));
+    }
   }
 
   reduction_text text;
@@ -257,6 +260,8 @@ struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
   bool numbers_results = false;
   /// The map names how many elements there are.
   bool counts_elements = false;
+  /// For each input, whether the post map names it: it may if it is a number or raw.
+  std::vector<bool> in_post_map;
 
   form choose(const reduction_call& call, const group_shape& along) const;
   std::optional<sycl::event> run(const call_request& asked,
@@ -472,6 +477,18 @@ std::string reduction_kernel::state::bind_outputs(parameter_list& list, const re
                  : std::string();
   };
   std::string variables, number, stores;
+  for (std::size_t j = 0; j < call.c.in().size(); ++j) {
+    const auto& p = signature.parameters[j];
+    const array* a = call.c.in()[j].array();
+    if (!in_post_map[j] || (a && !p.raw)) continue;
+    const dtype& as = call.types.inputs[j];
+    const bool is_declared = program.way != form::empty && !program.folds;
+    if (!is_declared && a) list.raw(p, *a, false);
+    if (!is_declared && !a) list.number(p, as, call.c.in()[j]);
+    if (!list.writes()) continue;
+    variables +=
+        "    " + (a ? detail::raw_variable(p, as, *a, false) : detail::number_variable(p, as));
+  }
   for (std::size_t o = 0; o < call.c.outputs(); ++o) {
     const auto& p = signature.outputs()[o];
     const array& a = call.c.output(o);

@@ -100,10 +100,14 @@ void parameter_list::raw(const expression_parameter& p, const array& a, bool is_
   const layout& where = a.elements().layout();
   elements(p, a, 0, is_written);
   scalar({p.name, "size"}, a.elements().size());
-  if (where.is_c_contiguous()) return;
-  for (std::size_t axis = 0; axis < where.shape().size(); ++axis) {
-    scalar({p.name, "length", static_cast<int>(axis)}, where.shape()[axis]);
-    scalar({p.name, "step", static_cast<int>(axis)}, where.strides()[axis]);
+  const bool is_row = where.is_c_contiguous();
+  const std::size_t rank = where.shape().size();
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    // The only length of a row is its size.
+    if (rank > 1 || !is_row) {
+      scalar({p.name, "length", static_cast<int>(axis)}, where.shape()[axis]);
+    }
+    if (!is_row) scalar({p.name, "step", static_cast<int>(axis)}, where.strides()[axis]);
   }
 }
 
@@ -139,18 +143,19 @@ std::string raw_variable(const expression_parameter& p, const dtype& as, const a
                          bool is_written) {
   const layout& where = a.elements().layout();
   const bool is_row = where.is_c_contiguous();
-  std::string rank, lengths, steps;
-  for (std::size_t axis = 0; !is_row && axis < where.shape().size(); ++axis) {
-    lengths += format("{}_{}_length{}", axis == 0 ? "" : ", ", p.name, axis);
-    steps += format("{}_{}_step{}", axis == 0 ? "" : ", ", p.name, axis);
+  const std::size_t rank = where.shape().size();
+  std::string lengths, steps;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const char* const comma = axis == 0 ? "" : ", ";
+    lengths += rank == 1 && is_row ? format("_{}_size", p.name)
+                                   : format("{}_{}_length{}", comma, p.name, axis);
+    steps += format("{}_{}_step{}", comma, p.name, axis);
   }
-  if (!is_row) {
-    rank = format(", {}", where.shape().size());
-    lengths = format(", {{{}}}, {{{}}}", lengths, steps);
-  }
-  return format("const expression::raw_{0}<{1}, {2}{3}{4}> {5}{{_{5}_data, _{5}_size{6}}};\n",
-                is_row ? "row" : "strided", device_name(as), is_written ? "" : "const ",
-                device_name(a.elements().dtype()), rank, p.name, lengths);
+  return format(
+      "const expression::raw_{0}<{1}, {2}{3}, {4}> {5}{{_{5}_data, _{5}_size, {{{6}}}{7}}};\n",
+      is_row ? "row" : "strided", device_name(as), is_written ? "" : "const ",
+      device_name(a.elements().dtype()), rank, p.name, lengths,
+      is_row ? std::string() : format(", {{{}}}", steps));
 }
 
 std::string stored_variable(const expression_parameter& p, const dtype& own, std::string_view at) {

@@ -86,7 +86,7 @@ TEST(Parameters, ErrorsNameTheParameter) {
   CHECK(contains(parse_error("T i"), "i is the index of the element"));
   CHECK(contains(parse_error("T while"), "is a word of C++"));
   CHECK(contains(parse_error("T x-y"), "'x-y' is not a valid name"));
-  CHECK(contains(parse_error("T _x"), "'_x' is not a valid name"));
+  CHECK(contains(parse_error("T __x"), "'__x' is not a valid name"));
   CHECK(contains(parse_error("T x,"), "parameter 1 '': expected a type and a name"));
   CHECK(contains(parse_error("raw T"), "expected a type and a name"));
 }
