@@ -53,7 +53,13 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
   mutable bool stays = false;                       // the runtime cannot free it
   mutable std::unordered_map<std::string, std::size_t> argument_counts;
   mutable bool loaded = false;
-  mutable std::unordered_map<std::string, std::weak_ptr<const kernel::state>> kernels;
+  /// A kernel that was found, and what keeps it while the code is in memory: kernels keep their
+  /// program, so this one must end with the code.
+  struct found_kernel {
+    std::weak_ptr<const kernel::state> known;
+    std::shared_ptr<const kernel::state> kept;
+  };
+  mutable std::unordered_map<std::string, found_kernel> kernels;
 
   /// Brings the code into memory, from the disk or from the compiler.
   void bring() const;
@@ -126,8 +132,9 @@ auto program::state::with_code(const Act& act) const {
 void program::state::drop_code() const noexcept {
   const std::lock_guard lock(mutex);
   if (stays) return;
-  for (const auto& [name, made] : kernels) {
-    if (const auto k = made.lock()) {
+  for (auto& [name, made] : kernels) {
+    made.kept.reset();
+    if (const auto k = made.known.lock()) {
       const std::lock_guard one(k->mutex);
       k->handle.reset();
     }
@@ -364,7 +371,7 @@ kernel program::get(std::string_view name) const {
   {
     const std::lock_guard lock(state_->mutex);
     const auto hit = state_->kernels.find(wanted);
-    if (const auto known = hit == state_->kernels.end() ? nullptr : hit->second.lock()) {
+    if (const auto known = hit == state_->kernels.end() ? nullptr : hit->second.known.lock()) {
       return kernel(known);
     }
   }
@@ -376,9 +383,10 @@ kernel program::get(std::string_view name) const {
           state_->names.empty() ? "the source has none: declare one with USMX_KERNEL(rank)"
                                 : "there are: " + detail::joined(state_->names)));
     }
-    auto& known = state_->kernels[wanted];
-    auto made = known.lock();
-    if (!made) known = made = state_->make(wanted);
+    auto& found = state_->kernels[wanted];
+    auto made = found.known.lock();
+    if (!made) made = state_->make(wanted);
+    found = {made, made};
     return kernel(std::move(made));
   });
 }

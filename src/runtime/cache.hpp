@@ -18,8 +18,9 @@ namespace usmx::detail {
 template <class Key, class Value>
 class lasting_cache {
  public:
-  /// The value of `key`, null if it has none yet.
-  const Value* find(const Key& key) const noexcept {
+  /// The value of `key`, or of what equals one; null if it has none yet.
+  template <class Like = Key>
+  const Value* find(const Like& key) const noexcept {
     for (const node* n = head_.load(std::memory_order_acquire); n; n = n->next)
       if (n->key == key) return &n->value;
     return nullptr;

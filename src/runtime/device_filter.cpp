@@ -16,6 +16,7 @@
 
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/cache.hpp"
 #include "usmx/cpu_driver.hpp"
 #include "usmx/runtime.hpp"
 
@@ -235,8 +236,10 @@ std::vector<sycl::device> devices() {
   return all;
 }
 
-sycl::device select_device(std::string_view filter) {
-  if (filter.empty()) return default_device();
+namespace {
+
+/// Throws if no device matches.
+const root* find_root(std::string_view filter) {
   const std::string text = lower(filter);
   const std::string_view list = text;
   // The whole filter is parsed before devices are matched, so that errors behind a match are found.
@@ -247,12 +250,28 @@ sycl::device select_device(std::string_view filter) {
     at = end + 1;
   }
   for (const auto& parts : alternatives)
-    if (const root* found = match(parts)) return found->device;
+    if (const root* found = match(parts)) return found;
   if (roots().empty()) throw device_error(no_device_text());
   const bool without_cpu = std::ranges::none_of(
       roots(), [](const root& r) { return r.type == std::string_view("cpu"); });
   throw device_error(format("no device matches the filter {}; available: {}{}", quoted(filter),
                             list_of_devices(), without_cpu ? "." + missing_driver_text() : ""));
+}
+
+}  // namespace
+
+sycl::device select_device(std::string_view filter) {
+  if (filter.empty()) return default_device();
+  // Devices do not change once there are some. Programs write a filter in a few ways; one that
+  // makes texts without end would fill the memory.
+  static auto& known = *new detail::lasting_cache<std::string, const root*>;
+  static std::atomic<int> room = 32;
+  if (const auto* const found = known.find(filter)) return (*found)->device;
+  const root* const found = find_root(filter);
+  if (room.fetch_sub(1, std::memory_order_relaxed) > 0) {
+    known.get(std::string(filter), [&] { return found; });
+  }
+  return found->device;
 }
 
 std::string filter_string(const sycl::device& device) {

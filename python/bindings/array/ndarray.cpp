@@ -351,10 +351,7 @@ void bind_properties(nb::class_<ndarray>& c) {
         },
         "The address of the first element.");
   }
-  bind_exports(c, [](nb::handle self) {
-    const array& a = value_of(self);
-    return held_array{a.keep_alive(), &a};
-  });
+  bind_exports(c, [](nb::handle self) { return live_bytes(value_of(self)); });
 }
 
 }  // namespace

@@ -117,14 +117,15 @@ char letter_of(const dtype& type) noexcept {
 }
 
 /// USM of ours in C order on which nothing is pending; null otherwise. Stays where it is as long as
-/// `keep` lives: asking may let go of the GIL.
-const array* idle_usm(nb::handle obj, bool& is_memory, shared_owner& keep) noexcept {
+/// `held`: asking may let go of the GIL.
+const array* idle_usm(nb::handle obj, bool& is_memory, std::optional<live_bytes>& held) noexcept {
   if (!nb::inst_check(obj)) return nullptr;
-  const array* a = memory_of(obj);
-  is_memory = a != nullptr;
-  if (a == nullptr) a = array_of(obj);
-  if (a == nullptr) return nullptr;
-  keep = a->keep_alive();
+  const array* a = array_of(obj);
+  if (a == nullptr) {
+    if (memory_of(obj) == nullptr) return nullptr;
+    is_memory = true;
+    a = &*held.emplace(live(*nb::inst_ptr<memory>(obj)));
+  }
   if (a->elements().size() == 0 || !is_idle_for_host(*a)) return nullptr;
   return a->elements().layout().is_c_contiguous() ? a : nullptr;
 }
@@ -166,10 +167,10 @@ bool copy_with_buffer(const array& a, bool is_memory, nb::handle obj, bool to_bu
 bool copy_at_once(nb::handle dst, nb::handle src) {
   bool dst_is_memory = false;
   bool src_is_memory = false;
-  shared_owner to_kept;
-  shared_owner from_kept;
-  const array* const to = idle_usm(dst, dst_is_memory, to_kept);
-  const array* const from = idle_usm(src, src_is_memory, from_kept);
+  std::optional<live_bytes> to_held;
+  std::optional<live_bytes> from_held;
+  const array* const to = idle_usm(dst, dst_is_memory, to_held);
+  const array* const from = idle_usm(src, src_is_memory, from_held);
   if (to != nullptr && to->elements().read_only()) return false;
   if (to != nullptr && from != nullptr) {
     const any_view& t = to->elements();

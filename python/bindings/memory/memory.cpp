@@ -53,7 +53,7 @@ void memory::free() {
   const shared_owner& keep = bytes.keep_alive();
   long ours = 1;
   for (const memory* view = next_; view != nullptr; view = view->next_) ++ours;
-  if (keep && keep.use_count() > ours) {
+  if (calls_ != 0 || (keep && keep.use_count() > ours)) {
     throw nb::buffer_error(
         "an array, another memory object or a call still uses this memory; delete the arrays, or "
         "let the memory go with the last of them instead of free()");
@@ -75,7 +75,7 @@ void memory::count_export(int change) noexcept {
 
 live_bytes live(const memory& m) {
   if (m.freed()) throw nb::value_error("this memory was freed");
-  return live_bytes(m.bytes);
+  return live_bytes(const_cast<memory&>(m));  // to look is no change
 }
 
 live_bytes writable(const memory& m, const char* operation) {
@@ -162,32 +162,35 @@ std::optional<array> to_array(nb::handle obj) {
 
 // A queue is asked through the runtime's scheduler, whose lock a thread may hold that waits for the
 // GIL: dpctl's host tasks do.
-bool is_busy(shared_owner keep) noexcept {
-  if (!keep) return false;
-  if (const auto known = keep->try_busy()) return *known;
+bool is_busy(const shared_owner& asked) noexcept {
+  if (!asked) return false;
+  if (const auto known = asked->try_busy()) return *known;
+  const shared_owner keep = asked;
   const gil_released released;
   return keep->busy();
 }
 
 void wait_for_work(const array& a) {
+  if (!a.keep_alive()) return;
+  const auto known = a.keep_alive()->try_busy();
+  if (!known.value_or(true)) return;
   const shared_owner keep = a.keep_alive();
-  if (!is_busy(keep)) return;
   const gil_released released;
-  keep->wait();
+  if (known || keep->busy()) keep->wait();
 }
 
 void wait_for_own_work(const array& a) {
-  const shared_owner keep = a.keep_alive();
-  if (!keep) return;
-  const auto at_work = keep->try_own_work();
+  if (!a.keep_alive()) return;
+  const auto at_work = a.keep_alive()->try_own_work();
   if (!at_work.value_or(true)) return;
+  const shared_owner keep = a.keep_alive();
   const gil_released released;
   if (at_work || keep->has_own_work()) keep->wait();
 }
 
 void expose(const array& a, const sycl::queue& queue) {
+  if (!a.keep_alive() || a.keep_alive()->try_exposed_on(queue)) return;
   const shared_owner keep = a.keep_alive();
-  if (!keep || keep->try_exposed_on(queue)) return;
   const sycl::queue others = queue;
   const gil_released released;
   keep->exposed_on(others);
@@ -664,10 +667,7 @@ void bind_memory(nb::module_& m) {
         "The kind of USM at an address, or of a memory object.\n\n"
         "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".",
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
-  bind_exports(c, [](nb::handle self) {
-    const array& bytes = *live(self_of<memory>(self));
-    return held_array{bytes.keep_alive(), &bytes};
-  });
+  bind_exports(c, [](nb::handle self) { return live(self_of<memory>(self)); });
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));
   bind_copies(c);

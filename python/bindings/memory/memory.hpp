@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "support/bindings.hpp"
 #include "support/self.hpp"
@@ -40,7 +41,10 @@ struct memory {
   memory* next_ = nullptr;
   memory* previous_ = nullptr;
   Py_ssize_t exports_ = 0;
+  Py_ssize_t calls_ = 0;  // that look at the bytes of the root or of one of its views
   bool freed_ = false;
+
+  friend class live_bytes;
 };
 
 // One type for each class in Python; they differ in name only.
@@ -55,15 +59,27 @@ struct memory_host final : memory {
 };
 
 /// The bytes of a memory for as long as a call looks at them: `free()` refuses meanwhile, so they
-/// stay where they are although the call lets go of the GIL or runs code of Python.
+/// stay where they are although the call lets go of the GIL or runs code of Python. The caller of
+/// the method keeps the object itself. Made and destroyed with the GIL, which guards the count: a
+/// reference to the owner would cost two atomic operations in each call.
 class live_bytes {
  public:
-  explicit live_bytes(const array& bytes) noexcept : keep_(bytes.keep_alive()), bytes_(&bytes) {}
+  explicit live_bytes(memory& m) noexcept : calls_(&m.root_memory().calls_), bytes_(&m.bytes) {
+    ++*calls_;
+  }
+  /// Of an object that keeps its array as long as it lives.
+  explicit live_bytes(const array& elements) noexcept : bytes_(&elements) {}
+  live_bytes(live_bytes&& other) noexcept
+      : calls_(std::exchange(other.calls_, nullptr)), bytes_(other.bytes_) {}
+  live_bytes& operator=(live_bytes&&) = delete;
+  ~live_bytes() {
+    if (calls_ != nullptr) --*calls_;
+  }
   const array& operator*() const noexcept { return *bytes_; }
   const array* operator->() const noexcept { return bytes_; }
 
  private:
-  shared_owner keep_;
+  Py_ssize_t* calls_ = nullptr;
   const array* bytes_;
 };
 /// The bytes of a memory that was not freed. Throws ValueError.
@@ -86,9 +102,9 @@ any_view single_bytes(const any_view& v);
 array byte_span(array a);
 /// The array behind an object: our own, or one that its protocol describes.
 std::optional<array> to_array(nb::handle obj);
-/// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own, so that
-/// the memory is not freed meanwhile.
-bool is_busy(shared_owner keep) noexcept;
+/// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own then, so
+/// that the memory is not freed meanwhile.
+bool is_busy(const shared_owner& asked) noexcept;
 /// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
 void wait_for_work(const array& a);
 /// The same for commands of ours only: before others use the memory, who order their own.

@@ -186,10 +186,10 @@ constexpr std::size_t brief_bytes = 32 * 1024;
 }  // namespace
 
 bool is_idle_for_host(const array& a) noexcept {
-  const shared_owner keep = a.keep_alive();
-  // The longer way is the one that leaves records.
-  return host_accessible(a.kind()) && a.elements().nbytes() < detail::large_bytes && keep &&
-         !keep->is_lent() && !is_traced() && !is_busy(keep);
+  // Last, because it may let go of the GIL. The longer way is the one that leaves records.
+  const shared_owner& owner = a.keep_alive();
+  return host_accessible(a.kind()) && a.elements().nbytes() < detail::large_bytes && owner &&
+         !owner->is_lent() && !is_traced() && !is_busy(owner);
 }
 
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes) {

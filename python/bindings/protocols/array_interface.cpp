@@ -372,8 +372,8 @@ void bind_cuda(nb::object type, array_access array_of) {
       type, cuda_attribute,
       nb::cpp_function(
           [array_of](nb::handle self) {
-            const held_array held = array_of(self);
-            return export_cuda(*held.elements);
+            const live_bytes held = array_of(self);
+            return export_cuda(*held);
           },
           nb::is_method(), nb::sig("def __cuda_array_interface__(self) -> dict[str, Any]")));
 }

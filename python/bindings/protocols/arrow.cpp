@@ -551,8 +551,8 @@ void bind_arrow(nb::object type, array_access array_of) {
   define("__arrow_c_schema__", "def __arrow_c_schema__(self) -> CapsuleType",
          "The element type and the inner lengths as an Arrow schema, in a capsule.",
          [array_of](nb::handle self) {
-           const held_array held = array_of(self);
-           return to_arrow_schema(*held.elements);
+           const live_bytes held = array_of(self);
+           return to_arrow_schema(*held);
          });
   define(
       array_method,
@@ -561,8 +561,8 @@ void bind_arrow(nb::object type, array_access array_of) {
       std::string("The elements as an Arrow array of the host, without a copy.\n\n") + pair_doc +
           ", device memory.",
       [array_of](nb::handle self, nb::handle requested) {
-        const held_array held = array_of(self);
-        return to_arrow(*held.elements, requested);
+        const live_bytes held = array_of(self);
+        return to_arrow(*held, requested);
       },
       nb::arg("requested_schema") = nb::none());
   define(
@@ -572,8 +572,8 @@ void bind_arrow(nb::object type, array_access array_of) {
       std::string("The elements as an Arrow array of their device, without a copy.\n\n") +
           pair_doc + ".",
       [array_of](nb::handle self, nb::handle requested, const nb::kwargs& others) {
-        const held_array held = array_of(self);
-        return to_device_arrow(*held.elements, requested, others);
+        const live_bytes held = array_of(self);
+        return to_device_arrow(*held, requested, others);
       },
       nb::arg("requested_schema") = nb::none(), nb::arg("kwargs"));
 }

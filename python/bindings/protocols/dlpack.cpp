@@ -558,8 +558,8 @@ void bind_dlpack(nb::object type, array_access array_of) {
               nb::cpp_function(
                   [array_of](nb::handle self, nb::handle stream, nb::handle max_version,
                              nb::handle dl_device, nb::handle copy_if) {
-                    const held_array held = array_of(self);
-                    return to_dlpack(*held.elements, stream, max_version, dl_device, copy_if);
+                    const live_bytes held = array_of(self);
+                    return to_dlpack(*held, stream, max_version, dl_device, copy_if);
                   },
                   nb::is_method(), nb::scope(type), nb::name(attribute), nb::kw_only(),
                   nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
@@ -583,8 +583,8 @@ void bind_dlpack(nb::object type, array_access array_of) {
   nb::setattr(type, "__dlpack_device__",
               nb::cpp_function(
                   [array_of](nb::handle self) {
-                    const held_array held = array_of(self);
-                    const dlpack::device d = device_in_dlpack(*held.elements);
+                    const live_bytes held = array_of(self);
+                    const dlpack::device d = device_in_dlpack(*held);
                     return nb::make_tuple(static_cast<std::int32_t>(d.type), d.id);
                   },
                   nb::is_method(), nb::scope(type), nb::name("__dlpack_device__"),

@@ -17,6 +17,8 @@ struct backend_row;
 
 namespace usmx::python {
 
+class live_bytes;  // memory.hpp
+
 // --- foreign_values.cpp: Python values of unknown origin ----------------------------------------
 
 /// "8.7 (float)": what an object is, short enough for a message; never raises.
@@ -71,11 +73,7 @@ struct import_request {
 };
 
 /// The array of an object of ours for as long as it is looked at.
-struct held_array {
-  shared_owner keep;
-  const array* elements;
-};
-using array_access = held_array (*)(nb::handle self);
+using array_access = live_bytes (*)(nb::handle self);
 
 /// A row of the table: one way in which memory comes in, goes out, or both. Null functions for the
 /// direction that there is not.

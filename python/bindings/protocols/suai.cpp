@@ -439,8 +439,8 @@ void bind_suai(nb::object type, array_access array_of) {
       type, suai::attribute,
       nb::cpp_function(
           [array_of](nb::handle self) {
-            const held_array held = array_of(self);
-            return export_suai(*held.elements);
+            const live_bytes held = array_of(self);
+            return export_suai(*held);
           },
           nb::is_method(), nb::sig("def __sycl_usm_array_interface__(self) -> dict[str, Any]")));
 }

@@ -179,9 +179,8 @@ inline chunk* pool_resource::parts::find(shard& s, const std::byte* p) noexcept 
 /// False, and the block stays live, if it may not wait and a chunk would go to the upstream.
 inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
   const bool releasing = releasing_.load(std::memory_order_relaxed);
-  if (aging_.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (!may_wait) return false;
-    age();
+  if (aging_.load(std::memory_order_relaxed) && !age(may_wait)) [[unlikely]] {
+    return false;
   }
   if (releasing && !may_wait) return false;
   std::unique_ptr<chunk> whole;
@@ -207,8 +206,11 @@ inline bool pool_resource::parts::put(std::byte* p, bool may_wait) noexcept {
     asked_of(b).store(0, std::memory_order_relaxed);
     s->used -= static_cast<std::int64_t>(asked - 1);
     --s->blocks;
-    if ((s->passed += asked) >= detail::counted_bytes) [[unlikely]] {
-      s->passed = 0;
+    ++s->passed_blocks;
+    if ((s->passed_bytes += asked) >= detail::counted_bytes &&
+        s->passed_blocks >= detail::counted_blocks) [[unlikely]] {
+      passed_.fetch_add(std::exchange(s->passed_bytes, 0), std::memory_order_relaxed);
+      s->passed_blocks = 0;
       aging_.store(true, std::memory_order_relaxed);
     }
     if (bin < bins && !releasing) [[likely]] {

@@ -66,8 +66,10 @@ struct pool_request {
   }
 };
 
-/// After so many bytes were freed to a shard, the pool checks whether it holds too much.
+/// After so many bytes and blocks were freed to a shard, the pool checks whether it holds too much.
+/// The blocks are counted as well, or each free of a large one would check.
 inline constexpr std::size_t counted_bytes = 64 << 20;
+inline constexpr std::uint32_t counted_blocks = 16;
 
 /// How many bytes of one size a shard caches: enough for 64 blocks of 64 KiB, a batch of an input
 /// pipeline.
@@ -112,7 +114,9 @@ struct alignas(128) shard {
   std::atomic_flag taken;
   std::int64_t used = 0;  // bytes; negative if blocks from other shards were freed here
   std::int64_t blocks = 0;
-  std::size_t passed = 0;  // bytes freed since the pool last counted them
+  // Freed since the pool last counted them.
+  std::size_t passed_bytes = 0;
+  std::uint32_t passed_blocks = 0;
   std::array<magazine, bins> magazines;
   std::array<spare, 4> spares;
   std::size_t oldest = 0;           // of the spares
@@ -215,7 +219,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
     return out;
   }
   std::size_t give_up(std::unique_ptr<chunk> chunks) noexcept;
-  void age() noexcept;
+  bool age(bool may_wait) noexcept;
   bool count_in(std::size_t bytes) noexcept;
   std::size_t growth(std::size_t least) noexcept;
   block extend(std::size_t bytes, const pool_request* r, std::string& cause);
@@ -225,14 +229,14 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   const std::size_t shard_count_;
   const std::unique_ptr<shard[]> shards_;
   std::atomic<bool> releasing_ = false;  // more is held than limits.release_above
-  std::atomic<bool> aging_ = false;      // a shard has seen detail::counted_bytes
+  std::atomic<bool> aging_ = false;      // a shard has seen what detail::counted_bytes says
+  std::atomic<std::size_t> passed_ = 0;  // bytes freed that shards have reported in this age
   std::mutex mutex_;
   detail::block_store store_;
   std::size_t coming_ = 0;  // bytes in transfer from or to the upstream; guarded by mutex_
   std::size_t peak_ = 0;    // of the bytes held; guarded by mutex_
   // The life of a pool is divided into ages; in each, twice the bytes held are deallocated. All
   // of this is guarded by mutex_.
-  std::size_t age_passed_ = 0;
   std::size_t age_peak_ = 0;     // the most that was out of the store at once in this age
   std::size_t former_peak_ = 0;  // in the one before
 };

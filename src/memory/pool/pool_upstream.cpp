@@ -157,24 +157,30 @@ std::size_t pool_resource::parts::give_up(std::unique_ptr<chunk> chunks) noexcep
 }
 
 /// Returns memory after a peak: free chunks beyond 1.25 times what two ages needed. A loop
-/// that needs as much repeatedly keeps it, also with different steps.
-void pool_resource::parts::age() noexcept {
-  aging_.store(false, std::memory_order_relaxed);
+/// that needs as much repeatedly keeps it, also with different steps. False, and nothing has
+/// happened, if memory has to go to the upstream and the caller may not wait.
+bool pool_resource::parts::age(bool may_wait) noexcept {
   std::size_t keep = 0;
   {
     const std::scoped_lock lock(mutex_);
-    age_passed_ += detail::counted_bytes;
-    if (age_passed_ / 2 < store_.bytes()) return;
-    age_passed_ = 0;
+    if (passed_.load(std::memory_order_relaxed) / 2 < store_.bytes()) {
+      aging_.store(false, std::memory_order_relaxed);
+      return true;
+    }
     keep = std::max(age_peak_, former_peak_);
-    former_peak_ = std::exchange(age_peak_, store_.bytes_out());
     keep = std::max(keep + keep / 4, detail::counted_bytes);
-    if (store_.bytes() <= keep) return;
+    const bool holds_too_much = store_.bytes() > keep;
+    if (holds_too_much && !may_wait) return false;
+    aging_.store(false, std::memory_order_relaxed);
+    passed_.store(0, std::memory_order_relaxed);
+    former_peak_ = std::exchange(age_peak_, store_.bytes_out());
+    if (!holds_too_much) return true;
   }
   // The child must not free memory that the parent's runtime allocated.
-  if (detail::in_forked_child()) return;
+  if (detail::in_forked_child()) return true;
   gather();
   give_up(take_out([&] { return store_.remove_free(keep); }));
+  return true;
 }
 
 std::size_t pool_resource::parts::trim(std::size_t keep) noexcept {

@@ -178,6 +178,20 @@ TEST(Pool, GivesBackWhatAPeakHasLeft) {
   }
 }
 
+TEST(Pool, TakesLargeBlocksBackAtOnceWhileItHoldsOnlyWhatIsUsed) {
+  const auto paper = std::make_shared<paper_resource>();
+  pool_resource pool(paper);
+  int refused = 0;
+  for (int k = 0; k < 200; ++k) {
+    void* const p = pool.allocate(256 * MiB);
+    if (pool.try_deallocate(p, 256 * MiB)) continue;
+    ++refused;
+    pool.deallocate(p, 256 * MiB);
+  }
+  CHECK_EQUAL(refused, 0);
+  CHECK_EQUAL(paper->calls, 1);
+}
+
 TEST(Pool, KeepsWhatALoopNeedsInOneOfItsSteps) {
   const auto paper = std::make_shared<paper_resource>();
   pool_resource pool(paper);
