@@ -82,9 +82,9 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
 
 array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
   any_view known = checked(std::move(elements), queue.get_context());
-  const sycl::queue near =
+  std::optional<sycl::queue> near =
       known.size() == 0 ? queue : detail::queue_near(queue, known.kind(), known.data());
-  return {std::move(known), near, std::move(keep_alive)};
+  return {std::move(known), std::move(near), std::move(keep_alive)};
 }
 
 array array::over_host(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {

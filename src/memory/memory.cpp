@@ -158,9 +158,9 @@ namespace {
 
 /// False if no command is running, true if one is, empty if a queue has to be queried.
 template <class Uses, class Ask>
-std::optional<bool> any_of_known(const Uses& uses, Ask ask) {
+std::optional<bool> any_of_known(Uses& uses, Ask ask) {
   bool all_known = true;
-  for (const auto& u : uses) {
+  for (auto& u : uses) {
     const std::optional<bool> at_work = ask(u);
     if (at_work.value_or(false)) return true;
     all_known &= at_work.has_value();
@@ -185,11 +185,16 @@ std::optional<bool> owner::try_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {};
-  return any_of_known(uses_, [](const use& u) -> std::optional<bool> {
+  const auto at_work = any_of_known(uses_, [](use& u) -> std::optional<bool> {
     if (!u.own) return false;
     if (!u.last) return {};
-    return !is_done(*u.last);
+    if (!is_done(*u.last)) return true;
+    u.own = u.open > 0;  // idle stays idle, and its event is not queried again
+    return false;
   });
+  const bool worth_asking_again = std::ranges::any_of(uses_, &use::own);
+  worked_.store(worth_asking_again, std::memory_order_relaxed);
+  return at_work;
 }
 
 bool owner::try_exposed_on(const sycl::queue& queue) {

@@ -76,7 +76,8 @@ struct thread_state {
 };
 
 thread_local thread_state here;
-constinit thread_local bool own_thread = false;
+/// Named at each allocation; the TLS model reduces that to one instruction, as in pool.cpp.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool own_thread = false;
 
 /// The queues that commands were submitted to.
 class queue_book {

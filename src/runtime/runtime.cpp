@@ -48,8 +48,12 @@ using context_and_device = std::pair<sycl::context, sycl::device>;
 }  // namespace
 
 bool is_sub_device(const sycl::device& device) {
-  return device.get_info<sycl::info::device::partition_type_property>() !=
-         sycl::info::partition_property::no_partition;
+  // A question to the driver takes longer than an export that asks it.
+  static auto& known = *new detail::lasting_cache<sycl::device, bool>;  // leaked: cache.hpp
+  return known.get(device, [&] {
+    return device.get_info<sycl::info::device::partition_type_property>() !=
+           sycl::info::partition_property::no_partition;
+  });
 }
 
 sycl::context default_context(const sycl::device& device) {

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
 import usmx
+from usmx import _usmx
 
 # What an earlier run compiled must not make this one pass, and what one process of this run
 # compiled the others need not compile again: the run has a cache of its own, which all workers and
@@ -52,6 +53,22 @@ def queue(device: usmx.Device) -> usmx.Queue:
 def kind(request: pytest.FixtureRequest) -> str:
     """Each kind of USM in turn."""
     return str(request.param)
+
+
+@pytest.fixture
+def cuda_forms() -> Iterator[None]:
+    """Kernels written and cut as for CUDA devices, on the device that is there."""
+    _usmx._use_forms_of("cuda")
+    yield
+    _usmx._use_forms_of("")
+
+
+@pytest.fixture
+def texts() -> Iterator[Callable[[], list[str]]]:
+    """What was compiled since the test began, oldest first."""
+    _usmx._keep_compiled_texts(True)
+    yield lambda: [text for text, _ in _usmx._kept_compiled_texts()]
+    _usmx._keep_compiled_texts(False)
 
 
 @pytest.fixture

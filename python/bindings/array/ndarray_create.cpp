@@ -283,32 +283,17 @@ array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_t
   return make(shape, type, order, usm_type, device, queue, array::over);
 }
 
-/// `empty` through nanobind's dispatcher.
-vectorcallfunc dispatched_empty = nullptr;
-
-/// Calls of `empty`, which takes less time than the dispatcher.
-PyObject* call_empty(PyObject* function, PyObject* const* args, std::size_t nargsf,
-                     PyObject* keywords) noexcept {
-  constexpr std::size_t positional = 2;
-  static const auto names = [] {
-    std::array<PyObject*, 6> all{};
-    std::ranges::transform(std::array{"shape", "dtype", "order", "usm_type", "device", "queue"},
-                           all.begin(), PyUnicode_InternFromString);
-    return all;
-  }();
-  static PyObject* const order = PyUnicode_InternFromString("C");
-  std::array<PyObject*, 6> given{nullptr, Py_None, order, Py_None, Py_None, Py_None};
-  if (!read_call(names, positional, given, args, nargsf, keywords) || given[0] == nullptr) {
-    return dispatched_empty(function, args, nargsf, keywords);
+struct empty_call {
+  static constexpr std::array names{"shape", "dtype", "order", "usm_type", "device", "queue"};
+  static constexpr std::size_t positional = 2;
+  static std::array<PyObject*, names.size()> defaults() {
+    return {nullptr, Py_None, PyUnicode_InternFromString("C"), Py_None, Py_None, Py_None};
   }
-  try {
-    return make(given[0], given[1], given[2], given[3], given[4], given[5], wrap_allocated)
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
+  static nb::object run(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+                        nb::handle device, nb::handle queue) {
+    return make(shape, type, order, usm_type, device, queue, wrap_allocated);
   }
-}
+};
 
 /// What the functions named `..._like` do; `x` may be of any library.
 array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
@@ -506,7 +491,9 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   // Without an element there is no kind; memory of the host has none of USM's.
   const bool any_kind = a.elements().size() == 0 && a.kind() == usm_kind::unknown;
   const usm_kind kind = to_kind(usm_type, any_kind ? usm_kind::device : a.kind());
-  const sycl::queue place = place_for(a, device, queue);
+  std::optional<sycl::queue> other;
+  const bool stays = queue.is_none() && device.is_none();
+  const sycl::queue& place = stays ? a.queue() : other.emplace(place_for(a, device, queue));
   if (is_false(copy_if)) {
     const char* reason = !(t == a.elements().dtype())    ? "of another dtype"
                          : kind != a.kind() && !any_kind ? "of another usm_type"
@@ -521,6 +508,19 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
     return imported ? wrap_array(std::move(*imported)) : nb::borrow(obj);
   return wrap_array(placed(a, place, t, kind, always, 'K'));
 }
+
+namespace {
+
+struct asarray_call {
+  static constexpr std::array names{"obj", "dtype", "usm_type", "device", "queue", "copy"};
+  static constexpr std::size_t positional = 1;
+  static std::array<PyObject*, names.size()> defaults() {
+    return {nullptr, Py_None, Py_None, Py_None, Py_None, Py_None};
+  }
+  static constexpr auto run = as_array;
+};
+
+}  // namespace
 
 void bind_creation(nb::module_& m) {
   const auto none = nb::none();
@@ -545,6 +545,7 @@ void bind_creation(nb::module_& m) {
         nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
                           ", copy: bool | None = None")
                     .c_str()));
+  quick_call<asarray_call>::open(m.attr("asarray"));
   // What all others have in common: where the array is, which comes last among the arguments.
   const auto define = [&](const char* name, const char* arguments, const char* summary,
                           const std::string& parameters, const char* raises, auto body,
@@ -590,7 +591,7 @@ void bind_creation(nb::module_& m) {
         nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C");
   };
   shaped("empty", "An array with uninitialised elements.", [](const array&) {});
-  dispatched_empty = set_call(m.attr("empty"), call_empty);
+  quick_call<empty_call>::open(m.attr("empty"));
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
 

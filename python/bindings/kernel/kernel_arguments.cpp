@@ -14,6 +14,7 @@
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
+#include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/submission.hpp"
@@ -28,16 +29,12 @@ std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
   std::vector<std::size_t> sizes;
   const auto add = [&](nb::handle item) {
     if (!PyIndex_Check(item.ptr()) || PyBool_Check(item.ptr())) {
-      throw nb::type_error((std::string(where) +
-                            " range: expected an int or a tuple of ints, got " + python_type(item))
-                               .c_str());
+      throw type_error("{} range: expected an int or a tuple of ints, got {}", where,
+                       python_type(item));
     }
     const auto n = PyNumber_AsSsize_t(item.ptr(), PyExc_ValueError);
     if (n == -1 && PyErr_Occurred()) throw nb::python_error();
-    if (n < 0) {
-      throw nb::value_error(
-          (std::string(where) + " range: " + std::to_string(n) + " is negative").c_str());
-    }
+    if (n < 0) throw value_error("{} range: {} is negative", where, n);
     sizes.push_back(static_cast<std::size_t>(n));
   };
   if (nb::isinstance<nb::tuple>(obj) || nb::isinstance<nb::list>(obj)) {
@@ -74,25 +71,22 @@ bracketed_range to_launch_range(nb::handle key, int rank) {
     const auto global = to_sizes(parts[0], "global");
     const auto local = to_sizes(parts[1], "local");
     if (rank < 0) {
-      const auto n = std::to_string(global[0]), m = std::to_string(local[0]);
-      throw nb::type_error(("[" + n + ", " + m +
-                            "] is ambiguous, because it is unclear over how many dimensions the "
-                            "kernel runs; write [(" +
-                            n + ", " + m + "), None] for a range of two dimensions, or [" + n +
-                            ", (" + m + ",)] for a global and a local range")
-                               .c_str());
+      throw type_error(
+          "[{0}, {1}] is ambiguous, because it is unclear over how many dimensions the kernel "
+          "runs; "
+          "write [({0}, {1}), None] for a range of two dimensions, or [{0}, ({1},)] for a global "
+          "and a local range",
+          global[0], local[0]);
     }
     return {launch_range(global, local), true};
   }
   if (numbers && rank < 0) return {launch_range(to_sizes(key, "global"))};
   if (parts.size() == 1) return {launch_range(to_sizes(parts[0], "global"))};
   if (parts.size() != 2) {
-    throw nb::type_error(
-        ("a launch takes [global] or [global, local], each an int or a tuple of one to three ints; "
-         "got " +
-         std::to_string(parts.size()) + " values" +
-         (rank == 1 ? std::string(" for a kernel over 1 dimension") : std::string()))
-            .c_str());
+    throw type_error(
+        "a launch takes [global] or [global, local], each an int or a tuple of one to three ints; "
+        "got {} values{}",
+        parts.size(), rank == 1 ? " for a kernel over 1 dimension" : "");
   }
   const auto global = to_sizes(parts[0], "global");
   if (parts[1].is_none()) return {launch_range(global)};
@@ -106,13 +100,11 @@ void check_pair(const bracketed_range& read, const std::string& kernel, std::siz
   if (static_cast<std::size_t>(shape[0]) != global || static_cast<std::size_t>(shape[1]) != local) {
     return;
   }
-  const auto n = std::to_string(global), m = std::to_string(local);
-  throw nb::value_error(("kernel '" + kernel + "' runs over one dimension, for which [" + n + ", " +
-                         m + "] is a global range of " + n + " and a local range of " + m +
-                         ", but it is also the shape of argument " + std::to_string(argument) +
-                         "; write [x.size] for one work-item per element, or [" + n + ", (" + m +
-                         ",)] if a local range is meant")
-                            .c_str());
+  throw value_error(
+      "kernel '{2}' runs over one dimension, for which [{0}, {1}] is a global range of {0} and a "
+      "local range of {1}, but it is also the shape of argument {3}; write [x.size] for one "
+      "work-item per element, or [{0}, ({1},)] if a local range is meant",
+      global, local, kernel, argument);
 }
 
 array retyped(const array& bytes, const dtype& type) {
@@ -228,10 +220,11 @@ void refuse_keywords(const nb::kwargs& keywords, const std::string& kernel) {
   std::string names;
   for (const auto [name, value] : keywords)
     names += (names.empty() ? "'" : ", '") + shown(nb::str(name)) + "'";
-  throw nb::type_error(("kernel '" + kernel + "': got the keyword arguments " + names +
-                        "; arguments of a kernel are positional, only queue= and depends_on= are "
-                        "passed by name")
-                           .c_str());
+  throw type_error(
+      "kernel '{}': got the keyword arguments {}; arguments of a kernel are positional, only "
+      "queue= "
+      "and depends_on= are passed by name",
+      kernel, names);
 }
 
 nb::object submit(const kernel& k, sycl::queue& queue, const launch_range& range,
@@ -274,9 +267,8 @@ std::vector<local_memory> to_local_memories(nb::handle obj) {
   const auto add = [&](nb::handle item) {
     auto memory = to_local_memory(item);
     if (!memory) {
-      throw nb::type_error(
-          ("local: expected usmx.LocalMemory or a sequence of them, got " + python_type(item))
-              .c_str());
+      throw type_error("local: expected usmx.LocalMemory or a sequence of them, got {}",
+                       python_type(item));
     }
     memories.push_back(std::move(*memory));
   };
@@ -305,8 +297,10 @@ struct buffer {
   }
 };
 
-[[noreturn]] void wrong(const std::string& where, const std::string& what) {
-  throw nb::type_error((where + ": " + what).c_str());
+template <class... Values>
+[[noreturn]] void wrong(const std::string& where, fmt::format_string<Values...> what,
+                        Values&&... values) {
+  throw type_error("{}: {}", where, detail::format(what, std::forward<Values>(values)...));
 }
 
 std::size_t size_of(const field& f) {
@@ -335,16 +329,14 @@ void copy(nb::handle numpy, std::span<const std::byte> from, const dtype& type, 
   std::size_t count = 0, offset = 0;
   for (const auto& f : *type.members()) count += f.name.empty() ? 0 : 1;
   if (names.size() != count) {
-    wrong(where,
-          "has " + std::to_string(names.size()) + " fields, expected " + std::to_string(count));
+    wrong(where, "has {} fields, expected {}", names.size(), count);
   }
   std::size_t at = 0;
   for (const auto& f : *type.members()) {
     const auto bytes = size_of(f);
     if (!f.name.empty()) {
       if (names[at] != f.name) {
-        wrong(where,
-              "field " + std::to_string(at) + " is '" + names[at] + "', expected '" + f.name + "'");
+        wrong(where, "field {} is '{}', expected '{}'", at, names[at], f.name);
       }
       const nb::object entry = numpy.attr("fields")[names[at].c_str()];
       const nb::object is = entry[0];
@@ -354,8 +346,8 @@ void copy(nb::handle numpy, std::span<const std::byte> from, const dtype& type, 
       const bool nested = f.type.members() && !base.attr("names").is_none();
       const auto inside = where + ": field '" + f.name + "'";
       if (!shape.equal(shape_of(f)) || (!nested && typestr != f.type.typestr())) {
-        wrong(inside, "has type " + describe(typestr, shape) + ", expected " +
-                          describe(f.type.typestr(), shape_of(f)));
+        wrong(inside, "has type {}, expected {}", describe(typestr, shape),
+              describe(f.type.typestr(), shape_of(f)));
       }
       const auto step = nb::cast<std::size_t>(base.attr("itemsize"));
       // A dtype that an object gives may be wrong.
@@ -382,9 +374,7 @@ std::vector<std::byte> to_record(nb::handle obj, const dtype& type, const std::s
   if (PyBytes_Check(obj.ptr())) {
     const buffer from(obj);
     if (from.bytes().size() != bytes.size()) {
-      throw nb::value_error((where + ": has " + std::to_string(from.bytes().size()) +
-                             " bytes, expected " + std::to_string(bytes.size()))
-                                .c_str());
+      throw value_error("{}: has {} bytes, expected {}", where, from.bytes().size(), bytes.size());
     }
     std::memcpy(bytes.data(), from.bytes().data(), bytes.size());
     return bytes;
@@ -397,9 +387,8 @@ std::vector<std::byte> to_record(nb::handle obj, const dtype& type, const std::s
   const bool is_one = !nb::hasattr(obj, "shape") || nb::len(nb::object(obj.attr("shape"))) == 0;
   if (numpy.is_none() || !is_one || !PyObject_CheckBuffer(obj.ptr()) ||
       nb::getattr(numpy, "names", nb::none()).is_none()) {
-    wrong(where, "is of type " + python_type(obj) +
-                     ", expected one NumPy record, a ctypes.Structure or " +
-                     std::to_string(bytes.size()) + " bytes");
+    wrong(where, "is of type {}, expected one NumPy record, a ctypes.Structure or {} bytes",
+          python_type(obj), bytes.size());
   }
   const buffer from(obj);
   copy(numpy, from.bytes(), type, bytes.data(), where);
@@ -413,14 +402,11 @@ namespace {
 
 [[noreturn]] void wrong_number(const std::string& where, nb::handle number,
                                const std::string& wanted) {
-  throw nb::type_error(
-      (where + ": is of type " + shown(nb::type_name(number.type())) + ", expected " + wanted)
-          .c_str());
+  throw type_error("{}: is of type {}, expected {}", where, python_type(number), wanted);
 }
 
 [[noreturn]] void out_of_range(const std::string& where, nb::handle number, const dtype& type) {
-  throw nb::value_error(
-      (where + ": " + repr_of(number) + " does not fit into " + type.name()).c_str());
+  throw value_error("{}: {} does not fit into {}", where, repr_of(number), type.name());
 }
 
 /// The letter of a NumPy scalar's format ('f', 'q', '?'), 0 for everything else; `bits` are its
@@ -448,9 +434,8 @@ kernel_argument as_it_is(nb::handle number, const std::string& where) {
   const auto is = [&](const char* formats) { return format != 0 && std::strchr(formats, format); };
   const char letter = is("?") ? 'b' : is("bhilq") ? 'i' : is("BHILQ") ? 'u' : is("efd") ? 'f' : 0;
   dtype type;
-  if (letter == 0 ||
-      dtype::parse(std::string(size == 1 ? "|" : "<") + letter + std::to_string(size), type) !=
-          fault::none) {
+  if (letter == 0 || dtype::parse(detail::format("{}{}{}", size == 1 ? "|" : "<", letter, size),
+                                  type) != fault::none) {
     wrong_number(where, number,
                  "a real NumPy scalar of at most eight bytes: the source does not show the type of "
                  "this parameter, so the number must bring its own");

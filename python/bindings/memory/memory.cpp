@@ -75,7 +75,7 @@ void memory::count_export(int change) noexcept {
 
 live_bytes live(const memory& m) {
   if (m.freed()) throw nb::value_error("this memory was freed");
-  return live_bytes(const_cast<memory&>(m));  // to look is no change
+  return live_bytes(const_cast<memory&>(m));  // only counted
 }
 
 live_bytes writable(const memory& m, const char* operation) {

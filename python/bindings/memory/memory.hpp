@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "support/bindings.hpp"
@@ -128,6 +129,16 @@ bool is_idle_for_host(const array& a) noexcept;
 void move_bytes(const array& holds, void* to, const void* from, std::size_t bytes);
 
 // --- python_owner.cpp
+/// A buffer that stays exported as long as this lives. Ends with the GIL.
+struct buffer_end {
+  void operator()(Py_buffer* b) const noexcept {
+    PyBuffer_Release(b);
+    delete b;
+  }
+};
+using held_buffer = std::unique_ptr<Py_buffer, buffer_end>;
+/// `own_python` of the object behind a buffer, which stays exported.
+shared_owner own_buffer(held_buffer buffer, void* base, std::size_t bytes);
 /// Whether the memory belongs to a Python object, and to which; None if to none.
 bool borrowed_from_python(const array& a) noexcept;
 nb::object lender_of(const array& a);

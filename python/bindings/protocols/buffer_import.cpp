@@ -381,10 +381,10 @@ struct buffer_source {
   bool in_capsule = false;
 };
 
-buffer_source source_behind(PyObject* view) {
+buffer_source source_behind(PyObject* exporter) {
   static PyObject* const base = PyUnicode_InternFromString("base");
   buffer_source found;
-  nb::object at = nb::borrow(view);
+  nb::object at = nb::borrow(exporter);
   for (int step = 0; step < 16 && at.is_valid() && !at.is_none(); ++step) {
     if (const array* const a = array_of(at)) {
       found.lender = *a;
@@ -408,15 +408,17 @@ buffer_source source_behind(PyObject* view) {
 }
 
 std::optional<array> import_buffer(nb::handle obj, nb::object, const import_request& request) {
-  nb::object view = nb::steal(PyMemoryView_FromObject(obj.ptr()));
-  if (!view.is_valid()) {
+  auto raw = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(obj.ptr(), raw.get(), PyBUF_RECORDS_RO) != 0) {
     // The reader of host elements asks again and reports it.
     PyErr_Clear();
     return {};
   }
-  const auto [lender, home, in_capsule] = source_behind(view.ptr());
+  held_buffer view(raw.release());
+  const Py_buffer& b = *view;
+  if (b.obj == nullptr) return {};  // nothing says how long the memory stays
+  const auto [lender, home, in_capsule] = source_behind(b.obj);
   if (!lender && !home && !in_capsule && !request.host) return {};
-  const Py_buffer& b = *PyMemoryView_GET_BUFFER(view.ptr());
   const std::optional<buffer_element> element = element_in(b);
   layout where;
   if (!element || !find_in_place(b, *element, where)) return {};
@@ -446,7 +448,7 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
-  shared_owner keep = own_python(std::move(view), first, bytes);
+  shared_owner keep = own_buffer(std::move(view), first, bytes);
   // Of kind `unknown`, on a device that was asked above.
   return is_usm ? array::bind(std::move(v), queue, std::move(keep))
                 : array::over(std::move(v), queue, std::move(keep));

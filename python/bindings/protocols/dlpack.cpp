@@ -553,6 +553,25 @@ nb::object own_table() {
   return nb::steal(capsule);
 }
 
+/// The array in an object of either kind that has the protocol.
+live_bytes elements_of(nb::handle self) {
+  if (const array* const a = array_of(self)) return live_bytes(*a);
+  return live(self_of<memory>(self));
+}
+
+struct dlpack_call {
+  static constexpr std::array names{"self", "stream", "max_version", "dl_device", "copy"};
+  static constexpr std::size_t positional = 1;
+  static std::array<PyObject*, names.size()> defaults() {
+    return {nullptr, Py_None, Py_None, Py_None, Py_None};
+  }
+  static nb::object run(nb::handle self, nb::handle stream, nb::handle max_version,
+                        nb::handle dl_device, nb::handle copy_if) {
+    const live_bytes held = elements_of(self);
+    return to_dlpack(*held, stream, max_version, dl_device, copy_if);
+  }
+};
+
 void bind_dlpack(nb::object type, array_access array_of) {
   nb::setattr(type, attribute,
               nb::cpp_function(
@@ -579,6 +598,7 @@ void bind_dlpack(nb::object type, array_access array_of) {
                   "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
                   "Raises\n------\n"
                   "BufferError\n    DLPack cannot describe the memory as asked."));
+  quick_call<dlpack_call>::open(type.attr(attribute));
   nb::setattr(type, table_attribute, own_table());
   nb::setattr(type, "__dlpack_device__",
               nb::cpp_function(
@@ -591,6 +611,17 @@ void bind_dlpack(nb::object type, array_access array_of) {
                   nb::sig("def __dlpack_device__(self) -> tuple[int, int]"),
                   "The kind of device in DLPack's numbers (14: oneAPI), and its number."));
 }
+
+}  // namespace
+
+namespace {
+
+struct from_dlpack_call {
+  static constexpr std::array names{"x", "device", "copy"};
+  static constexpr std::size_t positional = 1;
+  static std::array<PyObject*, names.size()> defaults() { return {nullptr, Py_None, Py_None}; }
+  static constexpr auto run = from_dlpack;
+};
 
 }  // namespace
 
@@ -613,6 +644,7 @@ void bind_from_dlpack(nb::module_& m) {
         "BufferError\n    The memory is on a device that SYCL does not know here.\n"
         "InteropError\n    What `x` says about its memory is not valid.\n"
         "ValueError\n    A copy is needed and ``copy=False``; a capsule that was consumed.");
+  quick_call<from_dlpack_call>::open(m.attr("from_dlpack"));
 }
 
 extern const protocol dlpack_protocol = {attribute, offer_dlpack, import_dlpack, bind_dlpack};

@@ -94,7 +94,7 @@ array bind_struct(const sycl_usm_array& a, const dtype::fields* members, nb::obj
   std::optional<sycl::event> event;
   if (a.event != nullptr) event = event_at(a.event);
   const bool is_pending = event || (a.flags & SYCL_USM_PENDING) != 0;
-  array made = bind_described(checked(f), f, std::move(origin), std::move(keep), record);
+  array made = bind_described(checked(f), f, origin, std::move(keep), record);
   if (!is_pending) return made;
   const sycl::queue queue = theirs.value_or(made.queue());
   const gil_released unlocked;

@@ -3,6 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols/protocols.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <iterator>
+
 namespace usmx::python {
 
 extern const protocol exchange_protocol;  // exchange.cpp
@@ -54,12 +60,51 @@ bool may_have(PyTypeObject* type, PyObject* name) noexcept {
   return type->tp_dictoffset != 0 || type->tp_getattro != PyObject_GenericGetAttr;
 }
 
+using row_set = std::uint32_t;
+static_assert(std::size(table) <= 8 * sizeof(row_set));
+
+/// The rows that objects of the type may speak: all but those whose attribute they cannot have.
+row_set find_rows(PyTypeObject* type) {
+  static const auto& names = *new auto([] {
+    std::array<PyObject*, std::size(table)> all{};
+    std::ranges::transform(table, all.begin(), [](const protocol* row) {
+      return row->name == nullptr ? nullptr : PyUnicode_InternFromString(row->name);
+    });
+    return all;
+  }());
+  row_set rows = 0;
+  for (std::size_t k = 0; k < std::size(table); ++k) {
+    const bool may_speak = names[k] == nullptr || may_have(type, names[k]);
+    if (table[k]->offer != nullptr && may_speak) rows |= row_set{1} << k;
+  }
+  return rows;
+}
+
+/// The same, kept for the types that were asked for last. CPython numbers the states of all types:
+/// a change of an attribute takes the number of its type away.
+row_set rows_of(PyTypeObject* type) {
+  struct known_type {
+    PyTypeObject* type;
+    unsigned int state;
+    row_set rows;
+  };
+  static std::array<known_type, 64> recent{};  // guarded by the GIL
+  known_type& known = recent[(reinterpret_cast<std::uintptr_t>(type) >> 6) % recent.size()];
+  const auto state = [type] {
+    return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) != 0 ? type->tp_version_tag : 0;
+  };
+  if (known.type == type && known.state != 0 && known.state == state()) return known.rows;
+  const row_set rows = find_rows(type);
+  known = {type, state(), rows};
+  return rows;
+}
+
 }  // namespace
 
 std::optional<array> import_array(nb::handle obj, const import_request& request) {
   if (std::optional<array> own = import_own(obj)) return own;
-  for (const protocol* const row : table) {
-    if (row->offer == nullptr) continue;
+  for (row_set left = rows_of(Py_TYPE(obj.ptr())); left != 0; left &= left - 1) {
+    const protocol* const row = table[std::countr_zero(left)];
     nb::object offer = row->offer(obj);
     if (!offer.is_valid()) continue;
     if (std::optional<array> a = row->take(obj, std::move(offer), request)) return a;

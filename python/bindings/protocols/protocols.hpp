@@ -149,9 +149,11 @@ void bind_from_dlpack(nb::module_& m);
 /// The view of the fields; throws interop_error that names the wrong one.
 any_view checked(const suai::fields& f);
 /// The array of a checked view of `f`, after what only the driver knows was checked: the elements
-/// and what `offset` counts from are in one allocation of the context. Without a queue, the one for
-/// the device of the memory. `keep` is kept alive.
-array bind_described(any_view v, const suai::fields& f, sycl_origin origin, nb::object keep,
+/// and what `offset` counts from are in one allocation of the context. `keep` is kept alive.
+array bind_described(any_view v, const suai::fields& f, const sycl::queue& queue, nb::object keep,
+                     traced& record);
+/// The same where the producer may have named no queue: then it is that of the memory's device.
+array bind_described(any_view v, const suai::fields& f, const sycl_origin& origin, nb::object keep,
                      traced& record);
 /// The fields of a record as the list that `read_typedescr` reads; None for other types.
 nb::object typedescr_of(const dtype& type);

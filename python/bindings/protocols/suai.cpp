@@ -11,6 +11,7 @@
 #include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/self.hpp"
 
 namespace usmx::python {
 namespace {
@@ -173,11 +174,11 @@ void check_inside_buffer(const any_view& v, const suai::fields& f, std::size_t b
 
 /// `offset` counts from `data`, so both lie in one allocation. The elements alone would not show
 /// that they left theirs where blocks of a pool stand side by side.
-void check_offset(const any_view& v, const suai::fields& f, const sycl::context& context) {
+void check_offset(const any_view& v, const suai::fields& f, const sycl::queue& queue) {
   if (f.offset == 0 || v.size() == 0) return;
   const auto* const data = reinterpret_cast<const std::byte*>(f.data);
   if (data >= v.first_byte() && data < v.last_byte()) return;
-  const allocation at = describe_allocation(data, context);
+  const allocation at = describe_allocation(data, queue.get_context());
   if (at.kind != usm_kind::unknown &&
       (!at.extent || (v.first_byte() >= at.extent->base &&
                       v.last_byte() <= at.extent->base + at.extent->bytes))) {
@@ -189,6 +190,7 @@ void check_offset(const any_view& v, const suai::fields& f, const sycl::context&
 /// Compute follows data: where the producer named no queue, the one we keep for the device on which
 /// its memory lives.
 sycl::queue queue_of(const sycl_origin& origin, const any_view& v) {
+  if (origin.queue) return *origin.queue;
   // Memory that the context does not know has no device; `bind` is the one to refuse it.
   const bool has_device = v.size() > 0 && kind_of(v.data(), origin.context) != usm_kind::unknown;
   return queue_for(origin.context, has_device ? device_of(v.data(), origin.context)
@@ -214,14 +216,19 @@ any_view checked(const suai::fields& f) {
   return v;
 }
 
-array bind_described(any_view v, const suai::fields& f, sycl_origin origin, nb::object keep,
+array bind_described(any_view v, const suai::fields& f, const sycl::queue& queue, nb::object keep,
                      traced& record) {
-  check_offset(v, f, origin.context);
-  if (!origin.queue) origin.queue = queue_of(origin, v);
+  check_offset(v, f, queue);
   auto* const first = v.first_byte();
   record.at(first);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
-  return array::bind(std::move(v), *origin.queue, own_python(std::move(keep), first, bytes));
+  return array::bind(std::move(v), queue, own_python(std::move(keep), first, bytes));
+}
+
+array bind_described(any_view v, const suai::fields& f, const sycl_origin& origin, nb::object keep,
+                     traced& record) {
+  const sycl::queue queue = queue_of(origin, v);
+  return bind_described(std::move(v), f, queue, std::move(keep), record);
 }
 
 nb::object typedescr_of(const dtype& type) {
@@ -236,6 +243,57 @@ bool flag_means_writable(nb::handle producer) noexcept {
   constexpr const char* module = "dpctl.memory.";
   return std::strncmp(PyDescr_TYPE(getter)->tp_name, module, std::strlen(module)) == 0;
 }
+
+namespace {
+
+/// The queues of dpctl's Queue objects that were read last. Such an object means one queue as long
+/// as it lives, and is kept for as long as it is here, so that no other takes its place. Asking it
+/// makes a capsule and a copy of the queue. Guarded by the GIL.
+class queues_of_dpctl {
+ public:
+  std::optional<sycl::queue> find(nb::handle obj) {
+    for (const entry& e : entries_) {
+      if (e.object.ptr() == obj.ptr()) return e.queue;
+    }
+    if (std::strcmp(Py_TYPE(obj.ptr())->tp_name, "dpctl._sycl_queue.SyclQueue") != 0) return {};
+    entry fresh{nb::borrow(obj), to_origin(obj, "syclobj").queue};
+    std::optional<sycl::queue> found = fresh.queue;
+    if (closed_) return found;
+    // What leaves may run code that comes back here: it ends last.
+    std::swap(entries_[next_], fresh);
+    next_ = (next_ + 1) % entries_.size();
+    return found;
+  }
+  /// Before the interpreter goes, and for good.
+  void close() noexcept {
+    closed_ = true;
+    for (entry& e : entries_) const entry last = std::exchange(e, {});
+  }
+
+ private:
+  struct entry {
+    nb::object object;
+    std::optional<sycl::queue> queue;
+  };
+
+  std::array<entry, 4> entries_;
+  std::size_t next_ = 0;
+  bool closed_ = false;
+};
+
+queues_of_dpctl& known_queues() {
+  // Leaked: Python is gone when statics are destroyed, and the runtime may be.
+  static auto& recent = *new queues_of_dpctl;
+  return recent;
+}
+
+/// The queue in an object that always has the same one: of ours or of dpctl. Empty for others.
+std::optional<sycl::queue> known_queue(nb::handle obj) {
+  if (is_ready<sycl::queue>(obj)) return *nb::inst_ptr<sycl::queue>(obj);
+  return known_queues().find(obj);
+}
+
+}  // namespace
 
 nb::object offer_suai(nb::handle obj) {
   // A class that has the attribute describes its instances, not itself.
@@ -258,11 +316,14 @@ std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_
   any_view v = checked(f);
   if (buffer_bytes) check_inside_buffer(v, f, *buffer_bytes);
 
-  sycl_origin origin = to_origin(d.required(key::syclobj, fault::not_usm), "syclobj");
-  if (buffer_bytes && v.size() > 0 && kind_of(v.data(), origin.context) == usm_kind::unknown) {
+  const nb::object syclobj = d.required(key::syclobj, fault::not_usm);
+  std::optional<sycl::queue> queue = known_queue(syclobj);
+  if (!queue) queue = queue_of(to_origin(syclobj, "syclobj"), v);
+  if (buffer_bytes && v.size() > 0 &&
+      kind_of(v.data(), queue->get_context()) == usm_kind::unknown) {
     refuse_host_buffer(obj);
   }
-  return bind_described(std::move(v), f, std::move(origin), std::move(keep), record);
+  return bind_described(std::move(v), f, *queue, std::move(keep), record);
 }
 
 namespace {
@@ -401,7 +462,10 @@ nb::object write_data(const std::byte* p, bool read_only) {
 
 }  // namespace
 
-void forget_queues() noexcept { blanks().close(); }
+void forget_queues() noexcept {
+  blanks().close();
+  known_queues().close();
+}
 
 void expose_to_others(const array& a) { expose(a, blanks().exposed_queue(a.queue())); }
 

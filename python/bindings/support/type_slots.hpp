@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/slot_errors.hpp"
 
 namespace usmx::python {
 
@@ -52,6 +54,41 @@ bool read_call(const std::array<PyObject*, N>& names, std::size_t positional,
   }
   return true;
 }
+
+/// A bound function whose plain calls do without the dispatcher: those with positional arguments
+/// and interned names. `Call` has the names, how many of them may be positional, the defaults
+/// (null: has to be given) and the function. `open` comes after `def`, whose dispatcher serves all
+/// other calls.
+template <class Call>
+class quick_call {
+ public:
+  static void open(nb::handle function) noexcept { dispatched_ = set_call(function, call); }
+
+ private:
+  static PyObject* call(PyObject* function, PyObject* const* args, std::size_t nargsf,
+                        PyObject* keywords) noexcept {
+    static const auto names = [] {
+      std::array<PyObject*, Call::names.size()> all{};
+      std::ranges::transform(Call::names, all.begin(), PyUnicode_InternFromString);
+      return all;
+    }();
+    static const std::array<PyObject*, Call::names.size()> defaults = Call::defaults();
+    auto given = defaults;
+    if (!read_call(names, Call::positional, given, args, nargsf, keywords) ||
+        std::ranges::find(given, nullptr) != given.end()) {
+      return dispatched_(function, args, nargsf, keywords);
+    }
+    try {
+      return std::apply([](auto... values) { return Call::run(nb::handle(values)...); }, given)
+          .release()
+          .ptr();
+    } catch (...) {
+      return raise_current();
+    }
+  }
+
+  static inline vectorcallfunc dispatched_ = nullptr;
+};
 
 /// A number of elements or bytes that is an int, not negative, and smaller than any that clips; -1
 /// for anything else, without an error.

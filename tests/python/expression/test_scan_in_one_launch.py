@@ -10,6 +10,8 @@ from test_scan import BEFORE, LARGEST, MAPS, SUMS
 import usmx
 from usmx import _usmx
 
+pytestmark = pytest.mark.usefixtures("cuda_forms")
+
 ONE_LAUNCH = "expression::scan::once<"
 # A tile has 4096 float32 elements, and a window 128 tiles.
 LONG = 1_234_567
@@ -27,20 +29,6 @@ def numbers(dtype, shape):
     """Small numbers, of which sums are exact."""
     values = np.random.default_rng(0).integers(0, 3, size=shape)
     return (values * (1 + 1j) if np.dtype(dtype).kind == "c" else values).astype(dtype)
-
-
-@pytest.fixture(autouse=True)
-def cuda_forms():
-    _usmx._use_forms_of("cuda")
-    yield
-    _usmx._use_forms_of("")
-
-
-@pytest.fixture
-def texts():
-    _usmx._keep_compiled_texts(True)
-    yield lambda: [text for text, _ in _usmx._kept_compiled_texts()]
-    _usmx._keep_compiled_texts(False)
 
 
 def random(dtype, size, seed=0):

@@ -7,21 +7,9 @@ import pytest
 import usmx
 from usmx import _usmx
 
+pytestmark = pytest.mark.usefixtures("cuda_forms")
+
 SIZES = [1, 2, 3, 15, 16, 17, 63, 1000, 4099]
-
-
-@pytest.fixture(autouse=True)
-def cuda_forms():
-    _usmx._use_forms_of("cuda")
-    yield
-    _usmx._use_forms_of("")
-
-
-@pytest.fixture
-def texts():
-    _usmx._keep_compiled_texts(True)
-    yield lambda: [text for text, _ in _usmx._kept_compiled_texts()]
-    _usmx._keep_compiled_texts(False)
 
 
 def some(dtype, size, seed=0):

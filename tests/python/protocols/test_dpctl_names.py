@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import dpctl
+import dpctl.memory
 import dpnp
 import pytest
 
@@ -84,3 +85,13 @@ def test_without_dpctl_the_names_give_our_own():
         "assert 'dpctl' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_memory_of_many_queues_of_dpctl_comes_with_its_own():
+    queues = [dpctl.SyclQueue() for _ in range(7)]
+    blocks = [dpctl.memory.MemoryUSMShared(64, queue=queue) for queue in queues]
+    for _ in range(2):
+        for queue, block in zip(queues, blocks, strict=True):
+            assert usmx.memory.as_usm_memory(block).queue == usmx.Queue(queue)
+            # The queue that was taken out of the dictionary's object is not changed by asking.
+            assert block.sycl_queue == queue

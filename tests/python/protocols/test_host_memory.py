@@ -74,6 +74,19 @@ def test_the_source_lives_as_long_as_the_array():
     assert gone() is None
 
 
+def test_a_cycle_through_a_shared_buffer_is_collected():
+    class Array(np.ndarray):
+        pass
+
+    source = np.zeros(16, "int32").view(Array)
+    source.seen = usmx.asarray(source, copy=False)
+    assert source.seen.usm_type == "unknown"
+    gone = weakref.ref(source)
+    del source
+    gc.collect()
+    assert gone() is None
+
+
 def test_a_buffer_cannot_be_resized_while_it_is_shared():
     source = bytearray(64)
     x = usmx.asarray(source, copy=False)

@@ -104,6 +104,29 @@ def test_the_attribute_is_found_wherever_an_object_has_it():
         assert usmx.asarray(obj).pointer == memory.pointer
 
 
+def test_an_attribute_that_a_class_gets_or_loses_later_counts():
+    class Base:
+        __slots__ = ("memory",)
+
+    class Late(Base):
+        __slots__ = ()
+
+    obj = Late()
+    obj.memory = usmx.ones(4, "float32", usm_type="shared")
+    for changed in (Late, Base):
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                usmx.memory.as_usm_memory(obj)
+        changed.__sycl_usm_array_interface__ = property(
+            lambda self: self.memory.__sycl_usm_array_interface__
+        )
+        for _ in range(2):
+            assert usmx.memory.as_usm_memory(obj).nbytes == 16
+        del changed.__sycl_usm_array_interface__
+    with pytest.raises(TypeError):
+        usmx.memory.as_usm_memory(obj)
+
+
 def test_a_broken_attribute_is_an_error_and_not_an_object_without_the_protocol():
     with pytest.raises(AttributeError):
         usmx.asarray(InSlot())  # the slot is there and empty
