@@ -360,9 +360,9 @@ def test_ranges_compare_and_say_what_is_wrong():
         ):
             with_functions[wrong]
     for wrong in (([], []), ([], 4), ((), (4,))):
-        with pytest.raises(exceptions.IllegalRangeValueError, match="global range: .*expected"):
+        with pytest.raises(exceptions.IllegalRangeValueError, match=r"global range: .*expected"):
             with_functions[wrong]
-    with pytest.raises(exceptions.UnknownGlobalRangeError, match="with_functions.global"):
+    with pytest.raises(exceptions.UnknownGlobalRangeError, match=r"with_functions\[global\]"):
         with_functions(1, 2, 3)
 
 
