@@ -165,7 +165,8 @@ def _lines(code: CodeType) -> str:
 
 def _compiler() -> str:
     """Changes with the compiler, also between releases."""
-    files = sorted((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in sources())
+    found = ((path, os.stat(path)) for path in sources())
+    files = sorted((path, about.st_mtime_ns, about.st_size) for path, about in found)
     return f"{_usmx.__version__} {sys.version} {files}"
 
 

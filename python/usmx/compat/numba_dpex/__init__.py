@@ -129,7 +129,7 @@ class DpexKernel:
             return brackets
         return lengths, group_of(lengths)
 
-    def needs_group(self, lengths: Sequence[int], args: Sequence[Any]) -> bool:
+    def needs_group(self, lengths: tuple[int, ...], args: Sequence[Any]) -> bool:
         """Whether the kernel has barriers or other things of groups."""
         if self._needs_group is None:
             kernel = self.with_functions
@@ -145,7 +145,8 @@ class DpexKernel:
         return self._needs_group
 
 
-def group_of(lengths: Sequence[int]) -> tuple[int, ...]:
+@functools.lru_cache(maxsize=256)
+def group_of(lengths: tuple[int, ...]) -> tuple[int, ...]:
     """A local range for a global one: as many items as fit, the last dimension first."""
     left = MOST_CHOSEN
     found: list[int] = []
