@@ -5,6 +5,7 @@
 #pragma once
 
 #include "prelude.hpp"
+#include "prelude/special.hpp"
 
 #define __device__
 #define __host__
