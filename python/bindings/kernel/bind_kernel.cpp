@@ -114,9 +114,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     if (memory[i].memory != nullptr) place.see(*memory[i].memory);
   }
   sycl::queue queue = queue_or_none.is_none() ? place.get() : to_queue(queue_or_none);
-  const bool ordered_by_hand = !depends_on.is_none();
-  std::vector<sycl::event> before;
-  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
+  const auto before = to_order(depends_on);
 
   const kernel* const built = bound.k.built_for(queue);
   const kernel& k = built != nullptr ? *built : compiled_on(bound.k, queue);
@@ -129,11 +127,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     return detail::format("argument {} of kernel '{}'{}", i, name,
                           is_known ? " (" + (*k.parameters())[i].text + ")" : "");
   };
-  borrowed.put_on(queue, [&](const array& a) {
-    const auto at = std::ranges::find(memory, &a, &memory_argument::memory);
-    const auto i = static_cast<std::size_t>(at - memory.begin());
-    throw type_error("{}: {}", called(i), no_memory_text(given(i), queue.get_device()));
-  });
+  put_on_queue(borrowed, queue, memory, called, given);
   std::pmr::vector<kernel_argument> arguments(&in_room);
   std::forward_list<std::vector<std::byte>> records;
   std::forward_list<local_memory> locals;
@@ -191,8 +185,7 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     }
     arguments.emplace_back(*a.memory);
   }
-  return submit(k, queue, bound.read.range, arguments, borrowed,
-                ordered_by_hand ? &before : nullptr);
+  return submit(k, queue, bound.read.range, arguments, borrowed, before ? &*before : nullptr);
 }
 
 /// `k[global, local](...)`, however it is spelled.

@@ -14,7 +14,6 @@
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
-#include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/submission.hpp"
@@ -205,6 +204,11 @@ void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range
 }
 
 }  // namespace
+
+std::optional<std::vector<sycl::event>> to_order(nb::handle depends_on) {
+  if (depends_on.is_none()) return {};
+  return to_events(depends_on, "depends_on");
+}
 
 std::vector<sycl::event> order_of(const sycl::queue& queue,
                                   std::span<const array* const> arguments) {

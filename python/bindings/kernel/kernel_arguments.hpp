@@ -14,6 +14,7 @@
 
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
+#include "support/error_text.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/placement.hpp"
 
@@ -115,6 +116,21 @@ class queue_of_arrays {
   const sycl::queue* first_ = nullptr;
   const sycl::queue* first_host_ = nullptr;
 };
+
+/// Puts memory of the host among the arguments of a call on its queue. TypeError for memory that
+/// the device cannot use: `called(i)` names argument i, `given(i)` is its object.
+template <class Called, class Given>
+void put_on_queue(borrowed_arrays& borrowed, const sycl::queue& queue,
+                  std::span<const memory_argument> memory, Called called, Given given) {
+  borrowed.put_on(queue, [&](const array& a) {
+    const auto at = std::ranges::find(memory, &a, &memory_argument::memory);
+    const auto i = static_cast<std::size_t>(at - memory.begin());
+    throw type_error("{}: {}", called(i), no_memory_text(given(i), queue.get_device()));
+  });
+}
+
+/// What `depends_on=` says; empty for None: then the memory of the arguments decides the order.
+std::optional<std::vector<sycl::event>> to_order(nb::handle depends_on);
 
 /// Bytes without a type of their own, seen as what the kernel declares.
 array retyped(const array& bytes, const dtype& type);

@@ -230,18 +230,12 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   const auto called = [&](std::size_t i) {
     return to_text(nb::object(self.attr("_called")(i)), "_called");
   };
-  borrowed.put_on(queue, [&](const array& a) {
-    const auto at = std::ranges::find(memory, &a, &memory_argument::memory);
-    const auto i = static_cast<std::size_t>(at - memory.begin());
-    throw type_error("{}: {}", called(i), no_memory_text(args[i], queue.get_device()));
-  });
+  put_on_queue(borrowed, queue, memory, called, [&](std::size_t i) { return args[i]; });
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const array* const a = memory[i].memory;
     if (a != nullptr && !can_use(queue, *a)) refuse_placement(called(i), *a, queue);
   }
-  const bool ordered_by_hand = !depends_on.is_none();
-  std::vector<sycl::event> before;
-  if (ordered_by_hand) before = to_events(depends_on, "depends_on");
+  auto before = to_order(depends_on);
 
   const auto text = find(self, range, args, key, memory);
   if (!text->needs_group.empty() && range.local().empty()) {
@@ -255,12 +249,12 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::vector<array> tables;
   if (!text->tables.empty()) {
     const gil_released release;
-    if (!ordered_by_hand) {
+    if (!before) {
       std::vector<const array*> arrays;
       for (const auto& a : memory) arrays.push_back(a.memory);
       before = order_of(queue, arrays);
     }
-    for (const auto& table : text->tables) tables.push_back(table->on(queue, before));
+    for (const auto& table : text->tables) tables.push_back(table->on(queue, *before));
   }
 
   std::vector<kernel_argument> arguments;
@@ -306,8 +300,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     }
   }
   for (const array& values : tables) arguments.emplace_back(values);
-  const bool has_order = ordered_by_hand || !tables.empty();
-  nb::object made = submit(k, queue, range, arguments, borrowed, has_order ? &before : nullptr);
+  nb::object made = submit(k, queue, range, arguments, borrowed, before ? &*before : nullptr);
   for (array& values : tables) give_back(values);
   return made;
 }
