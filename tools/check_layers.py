@@ -28,6 +28,7 @@ ROOMS = (
     "kernel",
     "transfer",
     "expression",
+    "compute",
     "kit",
 )
 # What extensions include; the only public headers that see Python.
@@ -37,6 +38,7 @@ FIRST_OF_SYCL = ROOMS.index("runtime")
 WITHOUT_SOURCE = {
     "version": "core",
     "exit": "runtime",
+    "operations": "compute",
     "resources": "memory",
     "umf": "memory",
     "detail/built_kernels": "kernel",

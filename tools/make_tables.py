@@ -6,6 +6,7 @@ how the committed files differ, with exit code 1 if they do.
 # SPDX-License-Identifier: Apache-2.0
 
 import difflib
+import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -97,11 +98,81 @@ def between(page: str, name: str, lines: list[str]) -> str:
     return head + begin + "\n" + "\n".join(lines) + "\n\n" + end + tail
 
 
+def for_cpp() -> str:
+    """The text of ``src/compute/operations.inc``."""
+    lines = ["// Written by `make stubs` from python/usmx/_operations.py; do not edit.\n"]
+    for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
+        if not row.texts:
+            continue
+        rule = {"same": "same", "bool": "boolean", "real": "part"}[row.result]
+        texts = ", ".join(f'{{"{kinds}", "{text}"}}' for kinds, text in row.texts)
+        lines.append(
+            f'{{"{row.name}", {row.arity}, {rule}, "{row.refused}", "{row.wide}", '
+            f"{str(row.chooses).lower()}, "
+            f'{{{{{texts}}}}}, "{row.mixed}"}},\n'
+        )
+    return "".join(lines)
+
+
+def in_order(names: list[str]) -> list[str]:
+    """As a formatter sorts names: numbers by value."""
+    return sorted(
+        names, key=lambda n: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", n)]
+    )
+
+
+def of_arrays() -> str:
+    """The text of ``python/usmx/_namespace/elementwise.py``."""
+    lines = [
+        '"""The functions of arrays that compute each element by itself.',
+        "",
+        "Written by `make stubs` from `_operations`; do not edit.",
+        '"""',
+        "# SPDX-License-Identifier: Apache-2.0",
+        "",
+        "from .._usmx import Operation",
+        "",
+    ]
+    names = []
+    for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
+        if not row.texts:
+            continue
+        lines += [f'{row.name}: Operation = Operation("{row.name}")', f'"""Gives {row.doc}."""']
+        names.append(row.name)
+        if row.standard:
+            lines += [f"{row.standard}: Operation = {row.name}", f'"""Gives {row.doc}."""']
+            names.append(row.standard)
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name in in_order(names)), "]", ""]
+    return "\n".join(lines)
+
+
+def names_of_arrays() -> str:
+    """The text of ``python/usmx/_namespace/_elementwise_names.py``."""
+    names = {row.name for row in TABLE.OPERATIONS if row.texts}
+    names |= {row.standard for row in TABLE.OPERATIONS if row.texts and row.standard}
+    lines = [
+        '"""The names of `elementwise`, for `dir(usmx)` without importing it.',
+        "",
+        "Written by `make stubs` from `_operations`; do not edit.",
+        '"""',
+        "# SPDX-License-Identifier: Apache-2.0",
+        "",
+        "ELEMENTWISE = (",
+        *(f'    "{name}",' for name in sorted(names)),
+        ")",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def wanted() -> dict[Path, str]:
     """What each file should be."""
     kernels, fused = ROOT / "docs" / "python-kernels.md", ROOT / "docs" / "expressions.md"
     return {
         ROOT / "python" / "usmx" / "_functions.py": functions(),
+        ROOT / "python" / "usmx" / "_namespace" / "elementwise.py": of_arrays(),
+        ROOT / "python" / "usmx" / "_namespace" / "_elementwise_names.py": names_of_arrays(),
+        ROOT / "src" / "compute" / "operations.inc": for_cpp(),
         kernels: between(kernels.read_text(encoding="utf-8"), "functions of kernels", of_kernels()),
         fused: between(fused.read_text(encoding="utf-8"), "fused functions", of_fused()),
     }

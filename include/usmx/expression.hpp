@@ -76,6 +76,12 @@ class operand {
   /// Null for a number.
   const usmx::array* array() const noexcept { return array_; }
   bool weak() const noexcept { return weak_; }
+  /// The number with the type that it has by itself.
+  operand as_strong() const noexcept {
+    operand strong(*this);
+    strong.weak_ = false;
+    return strong;
+  }
   const dtype& type() const noexcept { return array_ ? array_->elements().dtype() : type_; }
   /// The number in another type, one of those that it can be cast to. Throws std::overflow_error
   /// if a weak integer does not fit.

@@ -25,6 +25,16 @@ class retire_list;
 struct owner_cell;
 }  // namespace detail
 
+/// Something that will use memory with commands that are not submitted yet, and may do so earlier.
+class deferred_use {
+ public:
+  /// Submits them. Called before anything else may change, export or wait for the memory.
+  virtual void compute() noexcept = 0;
+
+ protected:
+  ~deferred_use() = default;
+};
+
 /// Keeps memory of any library alive. Arrays and sub-views share one through shared_ptr.
 ///
 /// It also records the queues that may still have commands on the memory: ours and, after an export
@@ -49,6 +59,12 @@ class owner {
   /// because it was not allocated here.
   bool is_lent() const noexcept { return borrowed_; }
 
+  /// True if others may have commands on the memory that it does not know, for that reason or
+  /// because its address was exported.
+  bool is_exposed() const noexcept { return borrowed_ || exposed_.load(std::memory_order_acquire); }
+  /// `what` is made to submit its commands before the memory is used otherwise.
+  void used_later(std::weak_ptr<deferred_use> what);
+
   /// For `submission`: called before its command goes to `queue`, and `used_until` after it, with
   /// the event if there is one: querying an event costs a tenth of querying a queue.
   void used_on(const sycl::queue& queue);
@@ -59,6 +75,11 @@ class owner {
   void used_until(const sycl::queue& queue) noexcept { end_use(queue, nullptr); }
   /// Call before the address is exported together with `queue`: others may submit commands there.
   void exposed_on(const sycl::queue& queue);
+  /// Call before the host may read and write by the address, without calls of ours.
+  void exposed_to_host() noexcept {
+    exposed_.store(true, std::memory_order_release);
+    submit_deferred();
+  }
   /// Waits until all recorded queues are idle; rethrows their asynchronous errors.
   void wait();
   /// True if a recorded queue has pending commands, so that `wait` would wait.
@@ -126,6 +147,11 @@ class owner {
     sycl::event last;
   };
 
+  /// Commands that were put off are submitted now.
+  void submit_deferred() noexcept {
+    if (deferred_.load(std::memory_order_acquire)) submit_all_deferred();
+  }
+  void submit_all_deferred() noexcept;
   use& find_use(const sycl::queue& queue);
   void end_use(const sycl::queue& queue, const sycl::event* last) noexcept;
   void come_after_former(const sycl::queue& queue);
@@ -137,8 +163,11 @@ class owner {
   bool borrowed_;
   std::atomic<bool> used_{false};
   std::atomic<bool> worked_{false};  // some use is ours
+  std::atomic<bool> exposed_{false};
+  std::atomic<bool> deferred_{false};  // `later_` is not empty; `used_` and `worked_` are set then
   std::mutex mutex_;
   std::vector<use> uses_;
+  std::vector<std::weak_ptr<deferred_use>> later_;
   std::unique_ptr<former_use> former_;
   owner* next_ = nullptr;             // in the list of deferred owners
   std::vector<sycl::event> pending_;  // the markers it waits for there

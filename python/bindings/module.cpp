@@ -66,6 +66,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_kernel_dispatch(m);
   bind_promotion(m);
   bind_elementwise(m);
+  bind_operations(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);

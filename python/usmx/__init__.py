@@ -3,6 +3,7 @@
 
 from . import (
     _functions,
+    _namespace,
     _runtime,
     memory,
 )
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from ._kernel.launch import device_func, kernel
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
+    from ._namespace.elementwise import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -108,6 +110,7 @@ __all__ = [
     "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
+__all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
 
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
@@ -127,6 +130,7 @@ _LATER = {
     "_kernel.launch": ("device_func", "kernel"),
     "_kernel.mode": ("simulate",),
     "_kernel.source.diagnostics": ("KernelError",),
+    **{f"_namespace.{module}": names for module, names in _namespace.MODULES.items()},
 }
 
 
@@ -140,10 +144,6 @@ _INSTEAD = {
         "usmx.ReductionKernel or usmx.fuse",
     ),
     "cumsum": "usmx.ScanKernel",
-    **dict.fromkeys(
-        ("abs", "add", "cos", "exp", "log", "multiply", "sin", "sqrt", "where"),
-        "usmx.ElementwiseKernel or usmx.fuse",
-    ),
     "jit": "usmx.kernel",
 }
 

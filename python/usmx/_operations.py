@@ -62,6 +62,14 @@ class Operation:
     inline : str
         What kernels compile in place of a call of NumPy's function, an expression of ``a``, ``b``.
         By default the operator of ``method``.
+    refused : str
+        Kinds of which arrays refuse it, although they could be cast: NumPy subtracts no bools.
+    wide : str
+        Kinds of which it gives float64 or complex128, regardless of their size.
+    chooses : bool
+        The first operand is a bool, and has no part in the type of the others.
+    standard : str
+        Its name in the Array API standard, if that is another one.
     ulps, complex_ulps : int
         Units in the last place that ``function`` may be off: those of the OpenCL C specification
         ("Relative error as ULPs"), which SYCL refers to. 0 is exact.
@@ -83,6 +91,10 @@ class Operation:
     mixed: str = ""
     method: str = ""
     inline: str = ""
+    refused: str = ""
+    wide: str = ""
+    chooses: bool = False
+    standard: str = ""
     ulps: int = 0
     complex_ulps: int = 0
     any_zero: bool = False
@@ -122,6 +134,7 @@ def _math(name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -
     return Operation(
         numpy,
         doc,
+        standard=name if name != numpy else "",
         python=python,
         function=name,
         takes="f" if complex_ulps < 0 else "fc",
@@ -141,25 +154,26 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("add", "a + b; `or` of bools", 2, method="add",
               fused=(("b", "{0} || {1}"), ("i", "wrap<{T}>({0}) + wrap<{T}>({1})"),
                      (ANY, "{0} + {1}"))),
-    Operation("subtract", "a - b", 2, method="sub",
+    Operation("subtract", "a - b", 2, method="sub", refused="b",
               fused=(("i", "wrap<{T}>({0}) - wrap<{T}>({1})"), (ANY, "{0} - {1}"))),
     Operation("multiply", "a * b; `and` of bools", 2, method="mul",
               fused=(("b", "{0} && {1}"), ("iu", "wrap<{T}>({0}) * wrap<{T}>({1})"),
                      (ANY, "{0} * {1}"))),
-    Operation("divide", "a / b", 2, method="truediv", fused=(("fc", "{0} / {1}"),)),
+    Operation("divide", "a / b", 2, method="truediv", wide="biu", fused=(("fc", "{0} / {1}"),)),
     Operation("floor_divide", "a / b rounded down", 2, method="floordiv",
-              fused=((REAL, "floor_divide({0}, {1})"),)),
+              fused=(("iuf", "floor_divide({0}, {1})"),)),
     Operation("remainder", "a % b, of the sign of b", 2, method="mod",
-              fused=((REAL, "modulo({0}, {1})"),)),
-    Operation("power", "a to the power b", 2, python="math.pow", function="pow",
+              fused=(("iuf", "modulo({0}, {1})"),)),
+    Operation("power", "a to the power b", 2, standard="pow", python="math.pow", function="pow",
               takes="f", numpy="power(a, b)", ulps=16, method="pow",
               fused=(("iu", "integer_power({0}, {1})"), ("fc", "pow({0}, {1})"))),
-    Operation("float_power", "a to the power b, as float64 or complex128", 2, ulps=16,
+    Operation("float_power", "a to the power b, as float64 or complex128", 2, ulps=16, wide=ANY,
               fused=(("fc", "pow({0}, {1})"),)),
-    Operation("negative", "-a", method="neg",
+    Operation("negative", "-a", method="neg", refused="b",
               fused=(("i", "wrap<{T}>(0) - wrap<{T}>({0})"), ("ufc", "-{0}"))),
-    Operation("positive", "a", method="pos", fused=((ANY, "{0}"),)),
-    Operation("absolute", "the absolute value", python="builtins.abs numpy.abs numpy.absolute",
+    Operation("positive", "a", method="pos", refused="b", fused=((ANY, "{0}"),)),
+    Operation("absolute", "the absolute value", standard="abs",
+              python="builtins.abs numpy.abs numpy.absolute",
               function="magnitude", takes="iufc", numpy="np.abs(a)", result="real",
               method="abs", complex_ulps=4, domain=(-4.0, 4.0),
               fused=(("bu", "{0}"), ("i", "distance({0})"), ("c", "abs({0})"), ("f", "fabs({0})"))),
@@ -181,11 +195,11 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=(("b", "{0} || {1}"), ("iu", "{0} | {1}"))),
     Operation("bitwise_xor", "a ^ b", 2, method="xor",
               fused=(("b", "{0} != {1}"), ("iu", "{0} ^ {1}"))),
-    Operation("invert", "~a; `not` of bools", method="invert",
+    Operation("invert", "~a; `not` of bools", standard="bitwise_invert", method="invert",
               fused=(("b", "!{0}"), ("iu", "~{0}"))),
-    Operation("left_shift", "a << b", 2, method="lshift",
+    Operation("left_shift", "a << b", 2, standard="bitwise_left_shift", method="lshift",
               fused=(("iu", "shift_left({0}, {1})"),)),
-    Operation("right_shift", "a >> b", 2, method="rshift",
+    Operation("right_shift", "a >> b", 2, standard="bitwise_right_shift", method="rshift",
               fused=(("iu", "shift_right({0}, {1})"),)),
     # --- logic ----------------------------------------------------------------------------------
     Operation("logical_and", "whether both are not 0", 2, result="bool",
@@ -243,7 +257,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh"),
     _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh"),
     _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh"),
-    Operation("arctan2", "the angle of the point (b, a)", 2,
+    Operation("arctan2", "the angle of the point (b, a)", 2, standard="atan2",
               python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6),
     Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
               python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4),
@@ -292,7 +306,7 @@ OPERATIONS: tuple[Operation, ...] = (
     # --- signs, limits, neighbours --------------------------------------------------------------
     Operation("fabs", "the absolute value of a float", python="math.fabs numpy.fabs",
               function="fabs", takes="f", domain=(-4.0, 4.0)),
-    Operation("sign", "-1, 0 or 1", python="numpy.sign", function="sign", takes="iuf",
+    Operation("sign", "-1, 0 or 1", python="numpy.sign", function="sign", takes="iuf", refused="b",
               domain=_SIGNED),
     Operation("copysign", "a with the sign of b", 2, python="math.copysign numpy.copysign",
               function="copysign", takes="f", domain=(-4.0, 4.0)),
@@ -324,6 +338,8 @@ OPERATIONS: tuple[Operation, ...] = (
                            "{0} < {T}(0) ? {T}(0) : {T}(1)"),)),
     Operation("fma", "a * b + c, rounded once", 3, python="usmx.fma", function="fma", takes="f",
               numpy="same(a * b + c, a)"),
+    Operation("where", "b where a is true, c elsewhere", 3, chooses=True,
+              fused=((ANY, "{0} ? {1} : {2}"),)),
     # --- bits -----------------------------------------------------------------------------------
     Operation("popcount", "how many bits of an integer are ones",
               python="usmx.popcount numpy.bitwise_count", function="popcount", takes="iu",
@@ -331,7 +347,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("clz", "how many zeros stand before the highest one of an integer",
               python="usmx.clz", function="clz", takes="iu", numpy="clz(a)"),
     # --- complex numbers ------------------------------------------------------------------------
-    Operation("conjugate", "the complex conjugate", python="numpy.conj numpy.conjugate",
+    Operation("conjugate", "the complex conjugate", standard="conj",
+              python="numpy.conj numpy.conjugate",
               function="conj", takes="c", numpy="np.conj(a)",
               fused=(("c", "conj({0})"), (ANY, "{0}"))),
     Operation("angle", "the angle of a complex number", python="cmath.phase numpy.angle",

@@ -1884,28 +1884,160 @@ class ndarray:
         There is not enough memory.
     """
 
-    def __lt__(self, other: ArrayOrNumber, /) -> bool:
+    def __lt__(self, other: ArrayOrNumber, /) -> ndarray:
         """Return self<value."""
 
-    def __le__(self, other: ArrayOrNumber, /) -> bool:
+    def __le__(self, other: ArrayOrNumber, /) -> ndarray:
         """Return self<=value."""
 
-    def __eq__(self, other: object, /) -> bool:
+    def __eq__(self, other: object, /) -> ndarray:  # type: ignore[override]
         """Return self==value."""
 
-    def __ne__(self, other: object, /) -> bool:
+    def __ne__(self, other: object, /) -> ndarray:  # type: ignore[override]
         """Return self!=value."""
 
-    def __gt__(self, other: ArrayOrNumber, /) -> bool:
+    def __gt__(self, other: ArrayOrNumber, /) -> ndarray:
         """Return self>value."""
 
-    def __ge__(self, other: ArrayOrNumber, /) -> bool:
+    def __ge__(self, other: ArrayOrNumber, /) -> ndarray:
         """Return self>=value."""
 
     def __iter__(self, /) -> Iterator[ndarray]:
         """Implement iter(self)."""
 
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | SupportsUSM = 'device', strides: Sequence[int] | None = None, offset: SupportsIndex = 0, order: Order = 'C', queue: QueueLike = None) -> None: ...
+
+    def __add__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self+value."""
+
+    def __radd__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value+self."""
+
+    def __sub__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self-value."""
+
+    def __rsub__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value-self."""
+
+    def __mul__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self*value."""
+
+    def __rmul__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value*self."""
+
+    def __mod__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self%value."""
+
+    def __rmod__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value%self."""
+
+    def __divmod__(self, other: ArrayOrNumber, /) -> tuple[ndarray, ndarray]:
+        """Return divmod(self, value)."""
+
+    def __rdivmod__(self, other: ArrayOrNumber, /) -> tuple[ndarray, ndarray]:
+        """Return divmod(value, self)."""
+
+    def __pow__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return pow(self, value, mod)."""
+
+    def __rpow__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return pow(value, self, mod)."""
+
+    def __neg__(self, /) -> ndarray:
+        """-self"""
+
+    def __pos__(self, /) -> ndarray:
+        """+self"""
+
+    def __abs__(self, /) -> ndarray:
+        """abs(self)"""
+
+    def __invert__(self, /) -> ndarray:
+        """~self"""
+
+    def __lshift__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self<<value."""
+
+    def __rlshift__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value<<self."""
+
+    def __rshift__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self>>value."""
+
+    def __rrshift__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value>>self."""
+
+    def __and__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self&value."""
+
+    def __rand__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value&self."""
+
+    def __xor__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self^value."""
+
+    def __rxor__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value^self."""
+
+    def __or__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self|value."""
+
+    def __ror__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value|self."""
+
+    def __iadd__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self+=value."""
+
+    def __isub__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self-=value."""
+
+    def __imul__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self*=value."""
+
+    def __imod__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self%=value."""
+
+    def __ipow__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self**=value."""
+
+    def __ilshift__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self<<=value."""
+
+    def __irshift__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self>>=value."""
+
+    def __iand__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self&=value."""
+
+    def __ixor__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self^=value."""
+
+    def __ior__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self|=value."""
+
+    def __floordiv__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self//value."""
+
+    def __rfloordiv__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value//self."""
+
+    def __truediv__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self/value."""
+
+    def __rtruediv__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value/self."""
+
+    def __ifloordiv__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self//=value."""
+
+    def __itruediv__(self, other: ArrayOrNumber, /) -> Self:
+        """Return self/=value."""
+
+    def __matmul__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return self@value."""
+
+    def __rmatmul__(self, other: ArrayOrNumber, /) -> ndarray:
+        """Return value@self."""
 
     def __len__(self, /) -> int:
         """Return len(self)."""
@@ -2240,6 +2372,20 @@ class ndarray:
         """
         Since protocol 5 the elements are a buffer, which `buffer_callback` of pickle takes out of band.
         """
+
+    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **keywords: object) -> Any:
+        """What NumPy's ufuncs do with the array: they compute on its device."""
+
+    def __array_function__(self, *args: Any) -> Any:
+        """
+        What NumPy's functions do with the array: those of the same name in `usmx`.
+        """
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods that are functions of `usmx`: ``x.sum()`` is ``usmx.sum(x)``."""
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The functions of the Array API standard: `usmx` itself."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
@@ -3148,6 +3294,27 @@ class ElementwiseKernel:
     def __copy__(self) -> Self: ...
 
     def __deepcopy__(self, memo: object) -> Self: ...
+
+class Operation:
+    """
+    A function of arrays, element by element; see `usmx.add` and the others.
+    """
+
+    def __call__(self, *args: ArrayOrNumber, out: ndarray | None = None, dtype: DTypeLike = None) -> ndarray:
+        """Call self as a function."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def nin(self) -> int:
+        """How many operands it takes."""
+
+    def __repr__(self) -> str: ...
+
+def _result_types(name: str, *operands: object) -> list[NumpyDType] | None:
+    """
+    The types that an operation casts operands of these types to, and that of the result.
+    """
 
 class _FusedCall:
     """What calls the kernels of a fused function."""

@@ -111,8 +111,33 @@ void owner::come_after_former(const sycl::queue& queue) {
   }
 }
 
+void owner::used_later(std::weak_ptr<deferred_use> what) {
+  const std::scoped_lock lock(mutex_);
+  // One that ended without a result has nothing to submit.
+  if (later_.size() == later_.capacity()) {
+    std::erase_if(later_, [](const auto& known) { return known.expired(); });
+  }
+  later_.push_back(std::move(what));
+  deferred_.store(true, std::memory_order_release);
+  worked_.store(true, std::memory_order_release);
+  used_.store(true, std::memory_order_release);
+}
+
+void owner::submit_all_deferred() noexcept {
+  std::vector<std::weak_ptr<deferred_use>> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    all = std::exchange(later_, {});
+    deferred_.store(false, std::memory_order_release);
+  }
+  for (const auto& one : all) {
+    if (const auto alive = one.lock()) alive->compute();
+  }
+}
+
 void owner::used_on(const sycl::queue& queue) {
   detail::name_own_thread();
+  submit_deferred();
   const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
@@ -135,6 +160,7 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
 
 void owner::exposed_on(const sycl::queue& queue) {
   detail::name_own_thread();
+  submit_deferred();
   const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
@@ -145,6 +171,7 @@ void owner::exposed_on(const sycl::queue& queue) {
 
 void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
   if (!used_.load(std::memory_order_acquire)) return;
+  submit_deferred();
   const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   for (const use& u : uses_) {
@@ -174,7 +201,7 @@ std::optional<bool> any_of_known(Uses& uses, Ask ask) {
 std::optional<bool> owner::try_busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return {};
+  if (!lock || deferred_.load(std::memory_order_acquire)) return {};
   return any_of_known(uses_, [](const use& u) -> std::optional<bool> {
     if (!u.is_known()) return {};
     return !is_done(*u.last);
@@ -184,7 +211,7 @@ std::optional<bool> owner::try_busy() noexcept {
 std::optional<bool> owner::try_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return {};
+  if (!lock || deferred_.load(std::memory_order_acquire)) return {};
   const auto at_work = any_of_known(uses_, [](use& u) -> std::optional<bool> {
     if (!u.own) return false;
     if (!u.last) return {};
@@ -199,13 +226,15 @@ std::optional<bool> owner::try_own_work() noexcept {
 
 bool owner::try_exposed_on(const sycl::queue& queue) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || (former_ && queue != former_->queue)) return false;
+  if (!lock || deferred_.load(std::memory_order_acquire)) return false;
+  if (former_ && queue != former_->queue) return false;
   note_exposed(queue);
   return true;
 }
 
 void owner::note_exposed(const sycl::queue& queue) {
   find_use(queue).exposed = true;
+  exposed_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
 }
 
@@ -219,6 +248,7 @@ bool owner::use::is_busy() const noexcept { return is_known() ? !is_done(*last) 
 void owner::wait() {
   detail::name_own_thread();
   if (!used_.load(std::memory_order_acquire)) return;
+  submit_deferred();
   std::vector<use> uses;
   {
     const std::scoped_lock lock(mutex_);
@@ -235,6 +265,7 @@ void owner::wait() {
 
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
+  submit_deferred();
   const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(uses_, &use::is_busy);
@@ -242,6 +273,7 @@ bool owner::busy() noexcept {
 
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
+  submit_deferred();
   const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   bool worth_asking_again = false;
@@ -251,7 +283,8 @@ bool owner::has_own_work() noexcept {
     u.own &= u.open > 0;
     worth_asking_again |= u.own;
   }
-  worked_.store(worth_asking_again, std::memory_order_relaxed);
+  worked_.store(worth_asking_again || deferred_.load(std::memory_order_relaxed),
+                std::memory_order_relaxed);
   return false;
 }
 

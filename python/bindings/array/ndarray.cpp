@@ -239,11 +239,10 @@ struct array_flags {
 
 void set_writeable(const array_flags& flags, bool writeable) {
   ndarray& holder = self_of<ndarray>(flags.of);
-  array& a = holder.value;
-  if (writeable == !a.elements().read_only()) return;
+  if (writeable == !holder.value().elements().read_only()) return;
   if (writeable)
     throw nb::value_error("writeable: the memory is read-only and cannot be made writeable");
-  a = a.with_view(a.elements().as_read_only());
+  holder.make_read_only();
   holder.dpnp_view.reset();
 }
 
@@ -287,54 +286,59 @@ void bind_flags(nb::module_& m) {
 }
 
 void bind_properties(nb::class_<ndarray>& c) {
-  const auto view = [](nb::handle self) -> const any_view& { return value_of(self).elements(); };
+  const auto of = [](nb::handle self) -> const ndarray& { return self_of<ndarray>(self); };
   c.def_prop_ro(
-      "shape", [view](nb::handle self) { return tuple_of(view(self).layout().shape()); },
-      "Lengths.", nb::sig("def shape(self) -> tuple[int, ...]"));
+      "shape", [of](nb::handle self) { return tuple_of(of(self).shape()); }, "Lengths.",
+      nb::sig("def shape(self) -> tuple[int, ...]"));
   c.def_prop_ro(
-      "strides", [view](nb::handle self) { return tuple_of(view(self).layout().strides()); },
+      "strides",
+      [](nb::handle self) { return tuple_of(value_of(self).elements().layout().strides()); },
       "Steps along each axis in elements, as the protocol counts them (NumPy counts bytes).",
       nb::sig("def strides(self) -> tuple[int, ...]"));
   c.def_prop_ro(
       "offset", [](nb::handle self) { return offset_of(value_of(self)); },
       "Elements from the beginning of `usm_data` to the first element.");
-  c.def_prop_ro("ndim", [view](nb::handle self) { return view(self).rank(); }, "Number of axes.");
   c.def_prop_ro(
-      "size", [view](nb::handle self) { return view(self).size(); }, "Number of elements.");
+      "ndim", [of](nb::handle self) { return of(self).shape().size(); }, "Number of axes.");
+  c.def_prop_ro("size", [of](nb::handle self) { return of(self).size(); }, "Number of elements.");
   c.def_prop_ro(
-      "itemsize", [view](nb::handle self) { return view(self).dtype().itemsize(); },
+      "itemsize", [of](nb::handle self) { return of(self).dtype().itemsize(); },
       "Bytes of an element.");
   c.def_prop_ro(
-      "nbytes", [view](nb::handle self) { return view(self).nbytes(); },
+      "nbytes",
+      [of](nb::handle self) {
+        return static_cast<std::size_t>(of(self).size()) * of(self).dtype().itemsize();
+      },
       "Bytes of all elements, as if they were contiguous.");
   c.def_prop_ro(
-      "dtype", [view](nb::handle self) { return dtype_object(view(self).dtype()); },
+      "dtype", [of](nb::handle self) { return dtype_object(of(self).dtype()); },
       "The element type: a numpy.dtype where NumPy is installed, otherwise a usmx.dtype.",
       nb::sig("def dtype(self) -> NumpyDType"));
   c.def_prop_ro(
-      "_typestr", [view](nb::handle self) { return view(self).dtype().typestr(); },
+      "_typestr", [of](nb::handle self) { return of(self).dtype().typestr(); },
       "The element type as the protocols spell it; reading it exports nothing.");
   c.def_prop_ro(
-      "usm_type", [](nb::handle self) { return name(value_of(self).kind()); },
+      "usm_type", [of](nb::handle self) { return name(of(self).kind()); },
       "'device', 'shared' or 'host'; 'unknown' for foreign arrays without elements.",
       nb::sig("def usm_type(self) -> UsmKind"));
   c.def_prop_ro(
       "flags",
-      [](nb::object self) {
-        static_cast<void>(value_of(self));
+      [of](nb::object self) {
+        static_cast<void>(of(self));
         return array_flags{std::move(self)};
       },
       "Layout and access.");
   c.def_prop_ro(
-      "queue", [](nb::handle self) { return value_of(self).queue(); },
+      "queue", [of](nb::handle self) { return of(self).queue(); },
       "The queue on which it is computed.");
   c.def_prop_ro(
-      "device", [](nb::handle self) { return value_of(self).queue().get_device(); },
+      "device", [of](nb::handle self) { return of(self).queue().get_device(); },
       "The device of its queue.");
   c.def_prop_ro(
-      "context", [](nb::handle self) { return value_of(self).queue().get_context(); },
+      "context", [of](nb::handle self) { return of(self).queue().get_context(); },
       "The context that its memory belongs to.");
-  bind_dpctl_names(c, [](nb::handle self) { return value_of(self).queue(); }, queue_for_dpnp);
+  bind_dpctl_names(
+      c, [](nb::handle self) { return self_of<ndarray>(self).queue(); }, queue_for_dpnp);
   for (const char* name : {"usm_data", "base"}) {
     c.def_prop_ro(
         name, [](nb::handle self) { return whole_memory(value_of(self)); },
@@ -358,7 +362,15 @@ void bind_properties(nb::class_<ndarray>& c) {
 
 nb::object wrap_array(array elements) {
   nb::object out = nb::inst_alloc(ndarray_class);
-  new (nb::inst_ptr<ndarray>(out)) ndarray{std::move(elements), {}};
+  new (nb::inst_ptr<ndarray>(out)) ndarray(std::move(elements));
+  nb::inst_mark_ready(out);
+  return out;
+}
+
+nb::object wrap_deferred(shared_deferred value) {
+  if (value->is_computed()) return wrap_array(value->get());
+  nb::object out = nb::inst_alloc(ndarray_class);
+  new (nb::inst_ptr<ndarray>(out)) ndarray(std::move(value));
   nb::inst_mark_ready(out);
   return out;
 }
@@ -366,7 +378,7 @@ nb::object wrap_array(array elements) {
 nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner) {
   nb::object out = nb::inst_alloc(ndarray_class);
   new (nb::inst_ptr<ndarray>(out))
-      ndarray{array::over(std::move(elements), queue, std::move(owner)), {}};
+      ndarray(array::over(std::move(elements), queue, std::move(owner)));
   nb::inst_mark_ready(out);
   return out;
 }
@@ -375,8 +387,20 @@ nb::object wrap_view(const array& a, any_view elements) {
   return wrap_array(a.with_view(std::move(elements)));
 }
 
-const array* array_of(nb::handle obj) noexcept {
-  return is_ready<ndarray>(obj) ? &nb::inst_ptr<ndarray>(obj)->value : nullptr;
+const array* array_of(nb::handle obj) {
+  return is_ready<ndarray>(obj) ? &nb::inst_ptr<ndarray>(obj)->value() : nullptr;
+}
+
+void ndarray::compute() {
+  value_ = later_->get();
+  later_->seen(false);
+  later_.reset();
+}
+
+void ndarray::become(shared_deferred later) {
+  later->seen(true);
+  if (later_) later_->seen(false);
+  later_ = std::move(later);
 }
 
 void bind_array(nb::module_& m) {
@@ -423,6 +447,11 @@ void bind_array(nb::module_& m) {
   c.def(
       "_getitem",
       [](nb::handle self, nb::handle key) {
+        static_cast<void>(self_of<ndarray>(self));
+        if (is_advanced(key)) {
+          return nb::object(
+              nb::module_::import_("usmx._namespace.indexing").attr("get")(self, key));
+        }
         return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
       },
       nb::arg("key").none(), nb::sig("def _getitem(self, key: Index) -> ndarray"));
@@ -430,6 +459,10 @@ void bind_array(nb::module_& m) {
       "__setitem__",
       [](nb::handle self, nb::handle key, nb::handle value) {
         const array& a = value_of(self);
+        if (is_advanced(key)) {
+          nb::module_::import_("usmx._namespace.indexing").attr("put")(self, key, value);
+          return;
+        }
         assign(a.with_view(indexed(a.elements(), key)), value);
       },
       nb::arg("key").none(), nb::arg("value").none(),

@@ -10,20 +10,66 @@
 #include "core/format.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "usmx/operations.hpp"
 
 namespace usmx::python {
 
 /// A type of its own, so that extensions may convert usmx::array as they like.
-struct ndarray {
-  array value;
+class ndarray {
+ public:
+  explicit ndarray(array value) : value_(std::move(value)) {}
+  /// Elements that are computed when they are looked at.
+  explicit ndarray(shared_deferred later) : later_(std::move(later)) { later_->seen(true); }
+  ndarray(const ndarray&) = delete;
+  ndarray& operator=(const ndarray&) = delete;
+  ~ndarray() {
+    if (later_) later_->seen(false);
+    give_back(value_);
+  }
+
+  /// The array. Throws what computing it throws.
+  const array& value() {
+    if (later_) [[unlikely]]
+      compute();
+    return value_;
+  }
+  /// The same without its elements: null once they are computed.
+  const shared_deferred& later() const noexcept { return later_; }
+  void make_read_only() { value_ = value_.with_view(value().elements().as_read_only()); }
+  /// The array as far as it is there.
+  const array& known() const noexcept { return value_; }
+  /// Other elements of the same type and shape.
+  void become(shared_deferred later);
+
+  const extents& shape() const noexcept {
+    return later_ ? later_->shape() : value_.elements().layout().shape();
+  }
+  const usmx::dtype& dtype() const noexcept {
+    return later_ ? later_->dtype() : value_.elements().dtype();
+  }
+  std::int64_t size() const noexcept {
+    if (!later_) return value_.elements().size();
+    std::int64_t count = 1;
+    for (const std::int64_t length : later_->shape()) count *= length;
+    return count;
+  }
+  usm_kind kind() const noexcept { return later_ ? later_->kind() : value_.kind(); }
+  const sycl::queue& queue() const noexcept { return later_ ? later_->queue() : value_.queue(); }
+
   /// What dpnp was given of it, see as_dpnp.
   nb::object dpnp_view = {};
 
-  ~ndarray() { give_back(value); }
+ private:
+  void compute();
+
+  array value_;
+  shared_deferred later_;
 };
 
 /// The array inside `self`. TypeError unless that is an initialised ndarray.
-inline const array& value_of(nb::handle self) { return self_of<ndarray>(self).value; }
+inline const array& value_of(nb::handle self) { return self_of<ndarray>(self).value(); }
+/// A new object for a value that may not be computed yet.
+nb::object wrap_deferred(shared_deferred value);
 /// A new object for elements in memory that was just allocated.
 nb::object wrap_allocated(any_view&& elements, const sycl::queue& queue, shared_owner owner);
 /// Another view of what is inside `self`.
@@ -114,6 +160,8 @@ class host_elements {
 
 // --- ndarray_views.cpp: indexing
 
+/// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
+bool is_advanced(nb::handle key);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
 /// `a[key] = value`: a number, anything with USM, anything with host elements; broadcast and cast.

@@ -60,7 +60,7 @@ int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
                   "the elements are not contiguous in the requested order; use copy()");
   }
   // The host is about to look: what was submitted before comes first.
-  wait_for_work(a);
+  expose_to_host(a);
 
   auto details = std::make_unique<buffer_details>();
   const auto itemsize = static_cast<Py_ssize_t>(v.dtype().itemsize());
@@ -118,21 +118,19 @@ PyObject* get_sequence_item(PyObject* self, Py_ssize_t index) noexcept {
 }
 
 Py_ssize_t get_length(PyObject* self) noexcept {
-  const array* const a = array_of(self);
-  if (a == nullptr) return refuse_uninitialised(self);
-  const extents& shape = a->elements().layout().shape();
+  if (!is_ready<ndarray>(self)) return refuse_uninitialised(self);
+  const extents& shape = nb::inst_ptr<ndarray>(self)->shape();
   if (shape.empty()) return refuse(PyExc_TypeError, "len() of a 0-d array");
   return static_cast<Py_ssize_t>(shape[0]);
 }
 
 PyObject* iterate(PyObject* self) noexcept {
-  const array* const a = array_of(self);
-  if (a == nullptr || a->elements().rank() == 0) {
-    if (a == nullptr) {
-      refuse_uninitialised(self);
-    } else {
-      refuse(PyExc_TypeError, "iteration over a 0-d array");
-    }
+  if (!is_ready<ndarray>(self)) {
+    refuse_uninitialised(self);
+    return nullptr;
+  }
+  if (nb::inst_ptr<ndarray>(self)->shape().empty()) {
+    refuse(PyExc_TypeError, "iteration over a 0-d array");
     return nullptr;
   }
   return PySeqIter_New(self);
@@ -198,7 +196,8 @@ std::string buffer_format(const dtype& type) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
-  return nb::inst_ready(self) ? traverse_lender(value_of(self), visit, arg) : 0;
+  return nb::inst_ready(self) ? traverse_lender(nb::inst_ptr<ndarray>(self)->known(), visit, arg)
+                              : 0;
 }
 
 const PyType_Slot* ndarray_slots() {
@@ -266,7 +265,7 @@ nb::object array_interface(nb::handle self) {
         "device memory has no __array_interface__, the host cannot access it; copy it with "
         "to_numpy()");
   }
-  wait_for_work(a);
+  expose_to_host(a);
   nb::dict d;
   d["shape"] = self.attr("shape");
   d["typestr"] = v.dtype().typestr().c_str();
@@ -357,14 +356,14 @@ nb::object as_dpnp(nb::handle self) {
   ndarray& holder = self_of<ndarray>(self);
   const nb::object type = dpnp_class();
   if (!type.is_valid()) throw nb::attribute_error("__usm_ndarray__: dpnp is not loaded");
-  if (holder.value.elements().dtype().is_record()) {
+  if (holder.dtype().is_record()) {
     throw nb::attribute_error("__usm_ndarray__: dpnp has no records");
   }
-  const array& a = holder.value;
+  const array& a = holder.value();
   const any_view& v = a.elements();
   if (holder.dpnp_view.is_valid()) {
     // Every access hands the memory over once more.
-    wait_for_work(a);
+    expose_to_host(a);
     expose_to_others(a);
     return holder.dpnp_view;
   }

@@ -1,28 +1,18 @@
-// What operators do on arrays, which do not compute with them yet: single elements compare as the
-// numbers that they are, and everything else raises an error that says what to use. A quiet False
-// from comparing identities would be worse.
+// The operators of arrays: each is a row of the table of operations.
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
+#include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "array/ndarray.hpp"
+#include "compute/operate.hpp"
+#include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
 
 namespace usmx::python {
 namespace {
-
-constexpr const char* alternatives =
-    "; use usmx.fuse, usmx.ElementwiseKernel, dpnp.asarray(x), which shares the memory, or "
-    "x.to_numpy()";
-
-[[noreturn]] void refuse(const char* what) {
-  throw nb::type_error((std::string(what) + alternatives).c_str());
-}
-
-[[noreturn]] void refuse_comparison() {
-  refuse("comparing arrays of more than one element is not supported yet");
-}
 
 /// The only element of an array without dimensions as a Python number; not valid for others.
 nb::object scalar_of(const array& a) {
@@ -49,43 +39,14 @@ nb::object rounded(nb::object number, const dtype& type) {
   return from_element(element, type);
 }
 
-/// Whether the other side knows how to compare itself with an array, as NumPy's arrays do.
-nb::object comparison_of(nb::handle other, nb::handle self, int op) {
-  static constexpr int swapped[] = {Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};
-  const richcmpfunc known = Py_TYPE(other.ptr())->tp_richcompare;
-  if (known == nullptr) return {};
-  nb::object answer = nb::steal(known(other.ptr(), self.ptr(), swapped[op]));
-  if (!answer.is_valid()) nb::raise_python_error();
-  return answer.is(nb::handle(Py_NotImplemented)) ? nb::object() : answer;
-}
-
-nb::object compared(nb::handle self, nb::handle other, int op) {
-  const array* const a = &value_of(self);
-  if (const array* const b = array_of(other)) {
-    const array right = *b;  // what is compared may change while Python runs
-    const nb::object x = scalar_of(*a);
-    const nb::object y = scalar_of(right);
-    if (!x.is_valid() || !y.is_valid()) refuse_comparison();
-    return nb::steal(PyObject_RichCompare(x.ptr(), y.ptr(), op));
-  }
-  // An array is never None, which is all that code that asks so wants to know.
-  if (other.is_none() && (op == Py_EQ || op == Py_NE)) return nb::bool_(op == Py_NE);
-  const dtype type = a->elements().dtype();
-  if (const nb::object x = scalar_of(*a); x.is_valid()) {
-    const nb::object y = rounded(nb::borrow(other), type);
-    return nb::steal(PyObject_RichCompare(x.ptr(), y.ptr(), op));
-  }
-  nb::object answer = comparison_of(other, self, op);
-  if (answer.is_valid()) return answer;
-  refuse_comparison();
-}
-
 bool contained(nb::handle self, nb::handle value) {
   const array a = value_of(self);
   nb::object wanted = nb::borrow(value);
   if (const array* const other = array_of(value)) {
     wanted = scalar_of(*other);
-    if (!wanted.is_valid()) refuse("`array in array` is not supported yet");
+    if (!wanted.is_valid()) {
+      throw nb::type_error("`array in array`: write (x == y).any() or usmx.isin(x, y)");
+    }
   }
   const any_view& v = a.elements();
   const dtype type = v.dtype();
@@ -101,35 +62,124 @@ bool contained(nb::handle self, nb::handle value) {
   return false;
 }
 
-/// An operator of numbers. The other side's own comes first, if it has one: dpnp's and NumPy's
-/// arrays know what to do with ours.
-template <auto Slot>
-PyObject* arithmetic(PyObject* left, PyObject* right) noexcept {
-  for (PyObject* const side : {left, right}) {
-    if (array_of(side) != nullptr || is_python_number(side)) continue;
-    const PyNumberMethods* const theirs = Py_TYPE(side)->tp_as_number;
-    if (theirs != nullptr && theirs->*Slot != nullptr) Py_RETURN_NOTIMPLEMENTED;
-  }
-  PyErr_Format(PyExc_TypeError, "arithmetic on usmx arrays is not supported yet%s", alternatives);
-  return nullptr;
-}
+const operation& row_of(const char* name) { return *find_operation(name); }
 
-PyObject* power(PyObject* left, PyObject* right, PyObject*) noexcept {
-  return arithmetic<&PyNumberMethods::nb_power>(left, right);
-}
-
-PyObject* unary(PyObject*) noexcept {
-  PyErr_Format(PyExc_TypeError, "arithmetic on usmx arrays is not supported yet%s", alternatives);
-  return nullptr;
-}
-
-PyObject* compare(PyObject* self, PyObject* other, int op) noexcept {
+template <class Function>
+PyObject* answered(Function function) noexcept {
   try {
-    nb::object answer = compared(self, other, op);
-    return answer.release().ptr();  // null with an error, where Python's comparison raised
+    return function();
   } catch (...) {
     return raise_current();
   }
+}
+
+struct row_name {
+  char text[16] = {};
+  template <std::size_t N>
+  consteval row_name(const char (&name)[N]) {  // NOLINT: implicit
+    std::copy_n(name, N, text);
+  }
+};
+
+// Each operator finds its row once.
+template <row_name Name>
+PyObject* binary(PyObject* left, PyObject* right) noexcept {
+  return answered([&] {
+    static const operation& op = row_of(Name.text);
+    PyObject* const both[] = {left, right};
+    return operate(op, both);
+  });
+}
+template <row_name Name>
+PyObject* in_place(PyObject* self, PyObject* other) noexcept {
+  return answered([&] {
+    static const operation& op = row_of(Name.text);
+    return operate_in_place(op, self, other);
+  });
+}
+template <row_name Name>
+PyObject* unary(PyObject* self) noexcept {
+  return answered([&] {
+    static const operation& op = row_of(Name.text);
+    PyObject* const one[] = {self};
+    return operate(op, one);
+  });
+}
+
+/// x ** 2 is exact, and quicker than a power.
+const operation& power_row(PyObject* base, PyObject* exponent) {
+  static const operation &any = row_of("power"), &two = row_of("square"), &half = row_of("sqrt"),
+                         &inverse = row_of("reciprocal");
+  if (!is_ready<ndarray>(base)) return any;
+  const type_class kind = nb::inst_ptr<ndarray>(base)->dtype().kind();
+  const bool has_fraction = kind == type_class::floating || kind == type_class::complex;
+  const auto is = [&](long number, double value) {
+    return PyLong_CheckExact(exponent)
+               ? PyLong_AsDouble(exponent) == static_cast<double>(number)
+               : PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == value;
+  };
+  if (is(2, 2.0) && (has_fraction || (PyLong_CheckExact(exponent) && kind != type_class::boolean)))
+    return two;
+  if (has_fraction && PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == 0.5)
+    return half;
+  if (has_fraction && is(-1, -1.0)) return inverse;
+  return any;
+}
+
+/// `usmx.matmul`; NotImplemented if the other side is not an array.
+PyObject* matrix_multiply(PyObject* left, PyObject* right) noexcept {
+  return answered([&]() -> PyObject* {
+    return nb::module_::import_("usmx._namespace.linear_algebra")
+        .attr("matmul_operator")(nb::handle(left), nb::handle(right))
+        .release()
+        .ptr();
+  });
+}
+
+PyObject* divmod(PyObject* left, PyObject* right) noexcept {
+  return answered([&]() -> PyObject* {
+    PyObject* const both[] = {left, right};
+    nb::object quotient = nb::steal(operate(row_of("floor_divide"), both));
+    if (quotient.ptr() == Py_NotImplemented) return quotient.release().ptr();
+    nb::object remainder = nb::steal(operate(row_of("remainder"), both));
+    return nb::make_tuple(quotient, remainder).release().ptr();
+  });
+}
+
+PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) noexcept {
+  return answered([&]() -> PyObject* {
+    if (modulus != Py_None) throw nb::type_error("pow(x, y, z): a modulus is not supported");
+    const operation& op = power_row(base, exponent);
+    PyObject* const both[] = {base, exponent};
+    return operate(op, std::span(both).first(op.arity == 1 ? 1 : 2));
+  });
+}
+
+PyObject* in_place_power(PyObject* self, PyObject* other, PyObject*) noexcept {
+  return answered([&] { return operate_in_place(row_of("power"), self, other); });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {
+  return answered([&]() -> PyObject* {
+    static const operation* const rows[] = {&row_of("less"),    &row_of("less_equal"),
+                                            &row_of("equal"),   &row_of("not_equal"),
+                                            &row_of("greater"), &row_of("greater_equal")};
+    // None is compared by identity, which is all that code that asks so wants to know.
+    if (other == Py_None && (how == Py_EQ || how == Py_NE)) return PyBool_FromLong(how == Py_NE);
+    PyObject* const both[] = {self, other};
+    PyObject* const answer = operate(*rows[how], both);
+    // The other side may know an answer; if not, Python would compare identities.
+    if (answer != Py_NotImplemented || Py_TYPE(other)->tp_richcompare == nullptr ||
+        (how != Py_EQ && how != Py_NE)) {
+      return answer;
+    }
+    Py_DECREF(answer);
+    nb::object theirs = nb::steal(Py_TYPE(other)->tp_richcompare(other, self, how));
+    if (!theirs.is_valid()) nb::raise_python_error();
+    if (theirs.ptr() != Py_NotImplemented) return theirs.release().ptr();
+    throw nb::type_error(
+        detail::format("an array cannot be compared with {}", describe_value(other)).c_str());
+  });
 }
 
 int contains(PyObject* self, PyObject* value) noexcept {
@@ -149,22 +199,30 @@ void add_operators(std::vector<PyType_Slot>& slots) {
   };
   add(Py_tp_richcompare, compare);
   add(Py_sq_contains, contains);
-  add(Py_nb_add, arithmetic<&PyNumberMethods::nb_add>);
-  add(Py_nb_subtract, arithmetic<&PyNumberMethods::nb_subtract>);
-  add(Py_nb_multiply, arithmetic<&PyNumberMethods::nb_multiply>);
-  add(Py_nb_true_divide, arithmetic<&PyNumberMethods::nb_true_divide>);
-  add(Py_nb_floor_divide, arithmetic<&PyNumberMethods::nb_floor_divide>);
-  add(Py_nb_remainder, arithmetic<&PyNumberMethods::nb_remainder>);
-  add(Py_nb_divmod, arithmetic<&PyNumberMethods::nb_divmod>);
-  add(Py_nb_matrix_multiply, arithmetic<&PyNumberMethods::nb_matrix_multiply>);
-  add(Py_nb_and, arithmetic<&PyNumberMethods::nb_and>);
-  add(Py_nb_or, arithmetic<&PyNumberMethods::nb_or>);
-  add(Py_nb_xor, arithmetic<&PyNumberMethods::nb_xor>);
-  add(Py_nb_lshift, arithmetic<&PyNumberMethods::nb_lshift>);
-  add(Py_nb_rshift, arithmetic<&PyNumberMethods::nb_rshift>);
+  const auto add_both = [&](int slot, int slot_in_place, auto* function, auto* function_in_place) {
+    add(slot, function);
+    add(slot_in_place, function_in_place);
+  };
+  add_both(Py_nb_add, Py_nb_inplace_add, binary<"add">, in_place<"add">);
+  add_both(Py_nb_subtract, Py_nb_inplace_subtract, binary<"subtract">, in_place<"subtract">);
+  add_both(Py_nb_multiply, Py_nb_inplace_multiply, binary<"multiply">, in_place<"multiply">);
+  add_both(Py_nb_true_divide, Py_nb_inplace_true_divide, binary<"divide">, in_place<"divide">);
+  add_both(Py_nb_floor_divide, Py_nb_inplace_floor_divide, binary<"floor_divide">,
+           in_place<"floor_divide">);
+  add_both(Py_nb_remainder, Py_nb_inplace_remainder, binary<"remainder">, in_place<"remainder">);
+  add_both(Py_nb_and, Py_nb_inplace_and, binary<"bitwise_and">, in_place<"bitwise_and">);
+  add_both(Py_nb_or, Py_nb_inplace_or, binary<"bitwise_or">, in_place<"bitwise_or">);
+  add_both(Py_nb_xor, Py_nb_inplace_xor, binary<"bitwise_xor">, in_place<"bitwise_xor">);
+  add_both(Py_nb_lshift, Py_nb_inplace_lshift, binary<"left_shift">, in_place<"left_shift">);
+  add_both(Py_nb_rshift, Py_nb_inplace_rshift, binary<"right_shift">, in_place<"right_shift">);
+  add(Py_nb_negative, unary<"negative">);
+  add(Py_nb_positive, unary<"positive">);
+  add(Py_nb_absolute, unary<"absolute">);
+  add(Py_nb_invert, unary<"invert">);
+  add(Py_nb_matrix_multiply, matrix_multiply);
+  add(Py_nb_divmod, divmod);
   add(Py_nb_power, power);
-  for (const int slot : {Py_nb_negative, Py_nb_positive, Py_nb_absolute, Py_nb_invert})
-    add(slot, unary);
+  add(Py_nb_inplace_power, in_place_power);
 }
 
 }  // namespace usmx::python

@@ -408,6 +408,23 @@ any_view field_of_records(const any_view& v, nb::handle key) {
 
 }  // namespace
 
+bool is_advanced(nb::handle key) {
+  const auto one = [](nb::handle item) {
+    if (PyBool_Check(item.ptr())) return true;
+    if (item.is_none() || PySlice_Check(item.ptr()) || item.ptr() == Py_Ellipsis ||
+        is_integer(item)) {
+      return false;
+    }
+    const char kind = kind_of_indices(item);
+    return kind == 'b' || kind == 'i' || kind == 'u';
+  };
+  if (!PyTuple_Check(key.ptr())) return one(key);
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(key.ptr()); ++k) {
+    if (one(PyTuple_GET_ITEM(key.ptr(), k))) return true;
+  }
+  return false;
+}
+
 any_view indexed(const any_view& v, nb::handle key) {
   if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
   PyObject* const* items = nullptr;

@@ -170,8 +170,9 @@ bool is_busy(const shared_owner& asked) noexcept {
   return keep->busy();
 }
 
-void wait_for_work(const array& a) {
+void expose_to_host(const array& a) {
   if (!a.keep_alive()) return;
+  a.keep_alive()->exposed_to_host();
   const auto known = a.keep_alive()->try_busy();
   if (!known.value_or(true)) return;
   const shared_owner keep = a.keep_alive();
@@ -221,7 +222,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
       return -1;
     }
     // The host is about to look: what was submitted before comes first.
-    wait_for_work(bytes);
+    expose_to_host(bytes);
     if (PyBuffer_FillInfo(view, self, bytes.data(),
                           static_cast<Py_ssize_t>(bytes.elements().size()), read_only,
                           flags) != 0) {
@@ -512,7 +513,7 @@ nb::object array_interface(const memory& m) {
         "device memory has no __array_interface__, the host cannot access it; copy it with "
         "copy_to_host()");
   }
-  wait_for_work(bytes);
+  expose_to_host(bytes);
   nb::dict d;
   d["shape"] = nb::make_tuple(bytes.elements().size());
   d["typestr"] = "|u1";

@@ -107,7 +107,7 @@ std::optional<array> to_array(nb::handle obj);
 /// that the memory is not freed meanwhile.
 bool is_busy(const shared_owner& asked) noexcept;
 /// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
-void wait_for_work(const array& a);
+void expose_to_host(const array& a);
 /// The same for commands of ours only: before others use the memory, who order their own.
 void wait_for_own_work(const array& a);
 /// Before the address leaves together with the array's queue; without the GIL where that may wait.

@@ -195,7 +195,7 @@ nb::object to_arrow(const array& a, nb::handle requested) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
-  wait_for_work(a);  // the host looks next
+  expose_to_host(a);  // the host looks next
   return to_pair(a, to_capsule(describe_elements(a, 0, a.elements().layout().shape()[0])));
 }
 
@@ -223,7 +223,7 @@ nb::object to_device_arrow(const array& a, nb::handle requested, const nb::kwarg
   });
   // What is submitted is finished, so that no event is needed.
   if (where.type == device_type::cpu) {
-    wait_for_work(a);
+    expose_to_host(a);
   } else {
     wait_for_own_work(a);
     expose_to_others(a);

@@ -208,7 +208,7 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
     refuse("copy: the host cannot read device memory without a copy, but copy=False");
   }
   if (to_host) {
-    wait_for_work(shared);  // the host looks next
+    expose_to_host(shared);  // the host looks next
   } else {
     order(shared, stream, own);
   }

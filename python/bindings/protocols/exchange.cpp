@@ -258,7 +258,7 @@ int api_used(PyObject* object, const void* queue, const void* event) noexcept {
 }
 
 int api_wait(PyObject* object) noexcept {
-  return guarded([&] { wait_for_work(array_in(object)); });
+  return guarded([&] { expose_to_host(array_in(object)); });
 }
 
 int api_typedescr(PyObject* object, PyObject** list) noexcept {

@@ -77,7 +77,9 @@ Result guarded(Result failed, Body body) noexcept {
 }
 
 /// No memory objects: these can be emptied by `free()` while a function still looks at them.
-const array* own_array(PyObject* object) noexcept { return array_of(object); }
+const array* own_array(PyObject* object) noexcept {
+  return guarded<const array*>(nullptr, [&] { return array_of(object); });
+}
 
 PyObject* import_object(PyObject* object) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
@@ -93,7 +95,7 @@ PyObject* wrap(const array* elements) noexcept {
 
 bool wait_for(const array* elements) noexcept {
   return guarded(false, [&] {
-    wait_for_work(*elements);
+    expose_to_host(*elements);
     return true;
   });
 }

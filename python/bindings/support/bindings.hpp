@@ -34,6 +34,7 @@ void bind_transfers(nb::module_& m);        // bind_transfers.cpp: copies, fills
 void bind_program_cache(nb::module_& m);    // bind_program_cache.cpp: what the disk keeps of them
 void bind_kernel_dispatch(nb::module_& m);  // kernel_dispatch.cpp: kernels from Python functions
 void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels from expressions
+void bind_operations(nb::module_& m);       // bind_operations.cpp: arithmetic on arrays
 void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call
 
@@ -73,7 +74,8 @@ nb::object wrap_memory(array bytes);
 nb::object wrap_array(array elements);
 /// The array inside a MemoryUSM* / an ndarray of ours; null for any other object. No error is set.
 const array* memory_of(nb::handle obj) noexcept;
-const array* array_of(nb::handle obj) noexcept;
+/// Its elements are computed if they were not: throws what that throws.
+const array* array_of(nb::handle obj);
 
 // --- protocols.cpp ------------------------------------------------------------------------------
 

@@ -1,0 +1,75 @@
+// Arithmetic on arrays: the operations of the table by name, with NumPy's types, computed when
+// their result is needed, many of them in one kernel.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "usmx/array.hpp"
+#include "usmx/expression.hpp"
+
+namespace usmx {
+
+/// A row of the table of operations: what is computed of one, two or three elements.
+struct operation;
+
+/// The operation of a name, "add" or "arctan2"; null if there is none.
+const operation* find_operation(std::string_view name) noexcept;
+
+/// The types of a call: what the operands are cast to, and what comes out.
+struct operation_types {
+  dtype operands[3];
+  dtype result;
+};
+/// As NumPy chooses them; numbers of Python are weak. Empty if NumPy has no such operation on these
+/// types. `operands` has as many as the operation takes.
+std::optional<operation_types> resolve(const operation& op,
+                                       std::span<const operand_type> operands) noexcept;
+
+class deferred;
+/// A value that is computed when it is needed. Shared by all that use it, thread-safe.
+using shared_deferred = std::shared_ptr<deferred>;
+
+/// What an operation is applied to: an array, a number, or a value that may not be computed yet.
+using deferred_operand = std::variant<operand, shared_deferred>;
+
+/// `apply(queue, *find_operation("add"), {x, 2.0})->get()` is `x + 2.0`.
+///
+/// Operations on values that were not computed become parts of one kernel, which is compiled once
+/// for each form of expression. A value is computed at `get`, and before anything that changes,
+/// exports or frees the memory of its operands.
+class deferred {
+ public:
+  virtual ~deferred() = default;
+
+  virtual const extents& shape() const noexcept = 0;
+  virtual const usmx::dtype& dtype() const noexcept = 0;
+  virtual usm_kind kind() const noexcept = 0;
+  virtual const sycl::queue& queue() const noexcept = 0;
+  /// Whether `get` returns at once.
+  virtual bool is_computed() const noexcept = 0;
+  /// Submits what computes it, once. Throws build_error, allocation_error, the same each time.
+  virtual const array& get() = 0;
+  /// Whether something besides other values holds it: then it is kept when one of those is
+  /// computed on the way.
+  virtual void seen(bool is_seen) noexcept = 0;
+};
+
+/// Applies an operation to operands, which broadcast. Throws interop_error (dtype_mismatch) if it
+/// does not take their types, std::invalid_argument for shapes that do not broadcast and operands
+/// of other contexts, std::overflow_error for a number that does not fit, build_error for a type
+/// that the device does not have.
+shared_deferred apply(const sycl::queue& queue, const operation& op,
+                      std::span<const deferred_operand> operands);
+/// Computes a value into elements that are there, of its shape, with a cast of the same kind.
+/// Throws std::invalid_argument (shape, memory), interop_error (dtype_mismatch, read_only).
+void store(const shared_deferred& value, const array& out);
+/// The same elements in another type.
+shared_deferred cast(const sycl::queue& queue, const deferred_operand& value, const dtype& type);
+
+}  // namespace usmx

@@ -1,0 +1,334 @@
+// Reads operands from Python and applies operations to them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include <nanobind/stl/string.h>
+
+#include "array/ndarray.hpp"
+#include "compute/operate.hpp"
+#include "core/format.hpp"
+#include "kernel/kernel_arguments.hpp"
+#include "protocols/protocols.hpp"
+#include "support/slot_errors.hpp"
+#include "support/text.hpp"
+#include "usmx/promotion.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// A Python int, or nothing beyond 64 bits.
+std::optional<operand> whole_number(PyObject* number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow == 0) return operand(static_cast<std::int64_t>(value));
+  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : 0;
+  if (overflow < 0 || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_OverflowError, "%R has more than 64 bits", number);
+    nb::raise_python_error();
+  }
+  return operand(static_cast<std::uint64_t>(large));
+}
+
+}  // namespace
+
+bool operation_operands::read(std::span<PyObject* const> objects) {
+  borrowed_.reserve(objects.size());
+  for (PyObject* const o : objects) {
+    if (!is_ready<ndarray>(o)) continue;
+    const ndarray& a = *nb::inst_ptr<ndarray>(o);
+    queue_ = a.queue();
+    if (a.kind() != usm_kind::unknown) kind_ = a.kind();
+    break;
+  }
+  return std::ranges::all_of(objects, [this](PyObject* o) { return add(o); });
+}
+
+bool operation_operands::add(nb::handle obj) {
+  PyObject* const o = obj.ptr();
+  if (is_ready<ndarray>(obj)) {
+    ndarray& a = *nb::inst_ptr<ndarray>(obj);
+    if (a.later()) {
+      all.emplace_back(a.later());
+    } else {
+      all.emplace_back(operand(a.known()));
+    }
+    return true;
+  }
+  if (PyFloat_CheckExact(o)) return all.emplace_back(operand(PyFloat_AS_DOUBLE(o))), true;
+  if (PyBool_Check(o)) return all.emplace_back(operand(o == Py_True)), true;
+  if (PyLong_CheckExact(o)) return all.emplace_back(*whole_number(o)), true;
+  if (PyComplex_CheckExact(o)) {
+    const std::complex<double> z(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+    return all.emplace_back(operand(z)), true;
+  }
+  if (auto imported = import_array(obj)) {
+    borrowed_.push_back(*std::move(imported));
+  } else if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o)) {
+    const auto buffer = host_buffer::borrow(obj);
+    if (!buffer) return false;
+    const any_view& v = buffer->elements();
+    if (v.rank() == 0 && !v.dtype().is_record()) {
+      // NumPy's scalars are such buffers.
+      return all.emplace_back(operand(v.dtype(), v.data())), true;
+    }
+    const nb::none none;
+    const nb::object queue = queue_ ? nb::cast(*queue_) : nb::object(none);
+    const nb::object kind = nb::str(name(kind_));
+    const nb::object made = as_array(obj, none, kind, none, queue, none);
+    borrowed_.push_back(value_of(made));
+  } else if (PyLong_Check(o)) {  // enums
+    return all.emplace_back(*whole_number(o)), true;
+  } else {
+    return false;
+  }
+  if (!queue_) queue_ = borrowed_.back().queue();
+  all.emplace_back(operand(borrowed_.back()));
+  return true;
+}
+
+sycl::queue operation_operands::queue() const { return queue_ ? *queue_ : default_queue(); }
+
+PyObject* operate(const operation& op, std::span<PyObject* const> objects) {
+  operation_operands operands;
+  if (!operands.read(objects)) Py_RETURN_NOTIMPLEMENTED;
+  try {
+    return wrap_deferred(apply(operands.queue(), op, operands.all)).release().ptr();
+  } catch (const interop_error& e) {
+    if (e.code() == fault::dtype_mismatch) throw nb::type_error(e.what());
+    throw;
+  }
+}
+
+PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other) {
+  operation_operands operands;
+  PyObject* const both[] = {self, other};
+  if (!operands.read(both)) Py_RETURN_NOTIMPLEMENTED;
+  ndarray& target = self_of<ndarray>(self);
+  try {
+    shared_deferred made = apply(target.queue(), op, operands.all);
+    if (!can_cast_same_kind(made->dtype(), target.dtype())) {
+      throw nb::type_error(detail::format("{} gives {}, which an array of {} cannot hold without "
+                                          "losing the kind of number; write x = x {} y",
+                                          op.name, made->dtype().name(), target.dtype().name(),
+                                          "op")
+                               .c_str());
+    }
+    if (!(made->shape() == target.shape())) {
+      throw nb::value_error(detail::format("{} gives shape {}, the array has {}", op.name,
+                                           detail::shape_text(made->shape()),
+                                           detail::shape_text(target.shape()))
+                                .c_str());
+    }
+    if (target.later()) {
+      if (made->dtype() != target.dtype()) made = cast(target.queue(), made, target.dtype());
+      target.become(std::move(made));
+    } else {
+      store(made, target.value());
+    }
+  } catch (const interop_error& e) {
+    if (e.code() == fault::dtype_mismatch) throw nb::type_error(e.what());
+    throw;
+  }
+  return Py_NewRef(self);
+}
+
+namespace {
+
+/// A function of the table.
+struct named_operation {
+  const operation* row;
+};
+
+PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  try {
+    const operation& op = *self_of<named_operation>(self).row;
+    PyObject* out = Py_None;
+    PyObject* type = Py_None;
+    if (keywords != nullptr) {
+      PyObject* key = nullptr;
+      PyObject* value = nullptr;
+      for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value) != 0;) {
+        if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
+          out = value;
+        } else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0) {
+          type = value;
+        } else {
+          throw nb::type_error(detail::format("{} has no argument {}; there are out and dtype",
+                                              op.name, repr_of(key))
+                                   .c_str());
+        }
+      }
+    }
+    const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
+    if (count != static_cast<std::size_t>(op.arity)) {
+      throw nb::type_error(
+          detail::format("{} takes {} operands, got {}", op.name, op.arity, count).c_str());
+    }
+    const auto objects = std::span(&PyTuple_GET_ITEM(args, 0), count);
+    if (out == Py_None && type == Py_None) {
+      PyObject* const made = operate(op, objects);
+      if (made != Py_NotImplemented) return made;
+      Py_DECREF(made);
+    }
+    operation_operands operands;
+    if (!operands.read(objects)) {
+      PyObject* const wrong = objects[operands.all.size()];
+      throw nb::type_error(
+          detail::format("{}: {}", op.name,
+                         no_memory_text(wrong, operands.queue().get_device(), " or a number"))
+              .c_str());
+    }
+    shared_deferred made = apply(operands.queue(), op, operands.all);
+    if (type != Py_None) made = cast(operands.queue(), made, to_dtype(type));
+    if (out == Py_None) return wrap_deferred(std::move(made)).release().ptr();
+    ndarray& target = self_of<ndarray>(out);
+    if (!can_cast_same_kind(made->dtype(), target.dtype())) {
+      throw nb::type_error(detail::format("out: has type {}, {} gives {}", target.dtype().name(),
+                                          op.name, made->dtype().name())
+                               .c_str());
+    }
+    store(made, target.value());
+    return Py_NewRef(out);
+  } catch (const interop_error& e) {
+    if (e.code() == fault::dtype_mismatch) {
+      PyErr_SetString(PyExc_TypeError, e.what());
+      return nullptr;
+    }
+    return raise_current();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* name_of(PyObject* self, void*) noexcept {
+  try {
+    return nb::cast(std::string(self_of<named_operation>(self).row->name)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+// A property of that name would be taken for the name of the class.
+PyGetSetDef name_property[] = {{"__name__", name_of, nullptr, "As NumPy calls it.", nullptr},
+                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot operation_slots[] = {
+    {Py_tp_getset, name_property},
+    {Py_tp_call, reinterpret_cast<void*>(call_operation)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+void bind_operations(nb::module_& m) {
+  const auto in_python = [](const char* module, const char* function) {
+    return nb::module_::import_(module).attr(function);
+  };
+  const nb::object type = m.attr("ndarray");
+  nb::setattr(type, "__array_ufunc__",
+              nb::cpp_function(
+                  [in_python](nb::handle self, const nb::args& args, const nb::kwargs& keywords) {
+                    static_cast<void>(self_of<ndarray>(self));
+                    return in_python("usmx._namespace.numpy_protocols", "array_ufunc")(*args,
+                                                                                       **keywords);
+                  },
+                  nb::is_method(), nb::scope(type), nb::name("__array_ufunc__"),
+                  nb::sig("def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, "
+                          "**keywords: object) -> Any"),
+                  "What NumPy's ufuncs do with the array: they compute on its device."));
+  nb::setattr(type, "__array_function__",
+              nb::cpp_function(
+                  [in_python](nb::handle self, const nb::args& args) {
+                    static_cast<void>(self_of<ndarray>(self));
+                    return in_python("usmx._namespace.numpy_protocols", "array_function")(*args);
+                  },
+                  nb::is_method(), nb::scope(type), nb::name("__array_function__"),
+                  nb::sig("def __array_function__(self, *args: Any) -> Any"),
+                  "What NumPy's functions do with the array: those of the same name in `usmx`."));
+  nb::setattr(type, "__getattr__",
+              nb::cpp_function(
+                  [in_python](nb::handle self, nb::handle name) {
+                    static_cast<void>(self_of<ndarray>(self));
+                    // Other libraries ask for protocols that we do not have.
+                    const std::string text = to_text(name, "name");
+                    if (text.starts_with("_")) throw nb::attribute_error(text.c_str());
+                    return in_python("usmx._namespace.methods", "find")(self, name);
+                  },
+                  nb::is_method(), nb::scope(type), nb::name("__getattr__"),
+                  nb::sig("def __getattr__(self, name: str) -> Any"),
+                  "Methods that are functions of `usmx`: ``x.sum()`` is ``usmx.sum(x)``."));
+  nb::setattr(
+      type, "__array_namespace__",
+      nb::cpp_function(
+          [](nb::handle self, nb::handle version) {
+            static_cast<void>(self_of<ndarray>(self));
+            if (!version.is_none()) {
+              const std::string text = to_text(version, "api_version");
+              static constexpr std::string_view known[] = {"2021.12", "2022.12", "2023.12",
+                                                           "2024.12", "2025.12"};
+              if (std::ranges::find(known, text) == std::end(known)) {
+                throw nb::value_error(
+                    detail::format("api_version: '{}'; expected None or '2021.12' to "
+                                   "'2025.12'",
+                                   text)
+                        .c_str());
+              }
+            }
+            return nb::module_::import_("usmx");
+          },
+          nb::is_method(), nb::scope(type), nb::name("__array_namespace__"), nb::kw_only(),
+          nb::arg("api_version") = nb::none(),
+          nb::sig("def __array_namespace__(self, *, api_version: str | None = None) -> Any"),
+          "The functions of the Array API standard: `usmx` itself."));
+  nb::class_<named_operation> c(
+      m, "Operation", "A function of arrays, element by element; see `usmx.add` and the others.",
+      nb::type_slots(operation_slots));
+  c.def(
+       "__init__",
+       [](nb::pointer_and_handle<named_operation> self, nb::handle name) {
+         const std::string text = to_text(name, "name");
+         const operation* const row = find_operation(text);
+         if (row == nullptr) {
+           throw nb::value_error(
+               detail::format("name: '{}': there is no such operation", text).c_str());
+         }
+         initialise(self, named_operation{row});
+       },
+       nb::arg("name"), nb::sig("def __init__(self, name: str) -> None"))
+      .def_prop_ro(
+          "nin", [](const named_operation& o) { return o.row->arity; },
+          "How many operands it takes.")
+      .def("__repr__", [](const named_operation& o) {
+        return detail::format("<usmx.Operation '{}'>", o.row->name);
+      });
+  m.def(
+      "_result_types",
+      [](nb::handle name, const nb::args& operands) -> nb::object {
+        const operation* const row = find_operation(to_text(name, "name"));
+        operation_operands all;
+        std::vector<operand_type> types;
+        for (const nb::handle o : operands) {
+          if (is_python_number(o)) {
+            PyObject* const one[] = {o.ptr()};
+            all.read(one);
+            const auto& number = std::get<operand>(all.all.back());
+            types.push_back({number.type(), number.weak()});
+          } else {
+            types.push_back({to_dtype(o), false});
+          }
+        }
+        const auto found = resolve(*row, types);
+        if (!found) return nb::none();
+        nb::list out;
+        for (std::size_t k = 0; k < types.size(); ++k) out.append(dtype_object(found->operands[k]));
+        out.append(dtype_object(found->result));
+        return out;
+      },
+      nb::arg("name"), nb::arg("operands"),
+      nb::sig("def _result_types(name: str, *operands: object) -> list[NumpyDType] | None"),
+      "The types that an operation casts operands of these types to, and that of the result.");
+}
+
+}  // namespace usmx::python

@@ -1,0 +1,41 @@
+// Arithmetic on arrays as Python writes it: the operators of `usmx.ndarray` and the functions of
+// the table of operations.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compute/operations.hpp"
+#include "support/bindings.hpp"
+
+namespace usmx::python {
+
+/// The operands of one call. Arrays of others are kept as long as this lives.
+class operation_operands {
+ public:
+  /// Of all objects of the call; false, and no error is set, if one is nothing that is computed
+  /// with. Arrays of ours, Python's numbers, NumPy's scalars, and arrays of others: USM as it is,
+  /// memory of the host as a copy in the kind of the first array.
+  bool read(std::span<PyObject* const> objects);
+  /// Where to compute: the queue of the first array, else the default queue.
+  sycl::queue queue() const;
+
+  std::vector<deferred_operand> all;
+
+ private:
+  bool add(nb::handle obj);
+
+  std::vector<array> borrowed_;
+  std::optional<sycl::queue> queue_;
+  usm_kind kind_ = usm_kind::device;
+};
+
+/// `op(*objects)`, or NotImplemented if one is nothing that is computed with.
+PyObject* operate(const operation& op, std::span<PyObject* const> objects);
+/// `self op= other`: the same elements with other values. TypeError if those have another kind of
+/// type, ValueError for another shape.
+PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other);
+
+}  // namespace usmx::python

@@ -1,0 +1,32 @@
+"""Methods of arrays that are functions of `usmx`: ``x.sum(axis=0)`` is ``usmx.sum(x, axis=0)``."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from types import MethodType
+from typing import Any
+
+#: Method -> the function that is called with the array as its first argument.
+METHODS: dict[str, str] = {
+    name: name
+    for name in (
+        "abs",
+        "conj",
+        "conjugate",
+    )
+}
+
+
+def find(array: Any, name: str) -> Any:
+    """The bound method of that name.
+
+    Raises
+    ------
+    AttributeError
+        If there is none.
+    """
+    if name in METHODS:
+        import usmx
+
+        return MethodType(getattr(usmx, METHODS[name]), array)
+    raise AttributeError(f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array)

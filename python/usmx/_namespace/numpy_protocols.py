@@ -1,0 +1,93 @@
+"""What NumPy's own functions do with arrays of ours: `np.sqrt(x)` computes on the device."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _usmx
+
+
+def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+    """`numpy.ndarray.__array_ufunc__` for `usmx.ndarray`.
+
+    A ufunc that is a row of the table of operations computes where the array is. Other ufuncs and
+    their methods compute on the host if the memory of all arrays is the host's.
+    """
+    out = keywords.get("out")
+    if isinstance(out, tuple):
+        out = out[0] if len(out) == 1 else out
+    known = method == "__call__" and ufunc.nout == 1 and not (keywords.keys() - {"out", "dtype"})
+    if known and not isinstance(out, tuple) and (out is None or isinstance(out, _usmx.ndarray)):
+        try:
+            operation = _usmx.Operation(ufunc.__name__)
+        except ValueError:
+            pass
+        else:
+            return operation(*inputs, out=out, dtype=keywords.get("dtype"))
+    return _on_host(ufunc, method, inputs, keywords)
+
+
+def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
+    import numpy as np
+
+    def seen(value: Any) -> Any:
+        if not isinstance(value, _usmx.ndarray):
+            return value
+        if value.usm_type == "device":
+            call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            raise TypeError(
+                f"np.{call}: is not computed on devices, and the host cannot access device "
+                "memory; copy it with to_numpy(), or make the array with usm_type='shared'"
+            )
+        return np.asarray(value)
+
+    out = keywords.get("out")
+    if isinstance(out, tuple):
+        keywords = {**keywords, "out": tuple(map(seen, out))}
+    return getattr(ufunc, method)(*map(seen, inputs), **keywords)
+
+
+def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
+    """`numpy.ndarray.__array_function__` for `usmx.ndarray`.
+
+    A function of NumPy that `usmx` has too computes where the array is. Others compute on the host
+    if the memory of all arrays is the host's.
+
+    Raises
+    ------
+    TypeError
+        If the host cannot access the memory.
+    """
+    from . import WHERE
+
+    module = getattr(function, "__module__", "").removeprefix("numpy").lstrip(".")
+    name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
+    import usmx
+
+    if name in WHERE:
+        return getattr(usmx, name)(*args, **keywords)
+    own: Any = usmx
+    for part in name.split("."):
+        own = getattr(own, part, None)
+    if "." in name and own is not None:
+        return own(*args, **keywords)
+    return function._implementation(*_seen(args, name), **_seen(keywords, name))
+
+
+def _seen(value: Any, name: str) -> Any:
+    """Arrays of ours as NumPy's, also inside of sequences and dictionaries."""
+    import numpy as np
+
+    if isinstance(value, _usmx.ndarray):
+        if value.usm_type == "device":
+            raise TypeError(
+                f"np.{name}: is not computed on devices, and the host cannot access device "
+                "memory; copy it with to_numpy(), or make the array with usm_type='shared'"
+            )
+        return np.asarray(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_seen(item, name) for item in value)
+    if isinstance(value, dict):
+        return {key: _seen(item, name) for key, item in value.items()}
+    return value

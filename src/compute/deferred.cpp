@@ -1,0 +1,471 @@
+// Values that are computed when they are needed. A value keeps what it is made of; computing it
+// writes all that was not computed before into the text of one elementwise kernel, which is found
+// again by the form of the expression.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compute/operations.hpp"
+#include "core/aliasing.hpp"
+#include "core/format.hpp"
+#include "kernel/kernel_state.hpp"
+#include "usmx/copy.hpp"
+#include "usmx/detail/driver_gate.hpp"
+#include "usmx/elementwise.hpp"
+#include "usmx/loops.hpp"
+#include "usmx/memory.hpp"
+#include "usmx/operations.hpp"
+#include "usmx/placement.hpp"
+
+namespace usmx {
+namespace {
+
+using detail::format;
+
+/// One kernel has at most so many operations and operands: its text stays short, and no device has
+/// fewer arguments.
+constexpr int most_operations = 64;
+constexpr int most_operands = 24;
+
+/// A cast is an operation that does nothing with an operand in its type.
+constexpr operation cast_row = {"astype", 1,     result_rule::same,    "",
+                                "",       false, {{{"biufc", "{0}"}}}, ""};
+
+class value;
+using shared_value = std::shared_ptr<value>;
+/// An array, a number, or a value.
+using source = std::variant<array, operand, shared_value>;
+
+/// Guards what values are made of while one is computed: one that another thread needs too is
+/// computed once. Values are computed inside of others.
+std::recursive_mutex& computing() {
+  static auto& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+class value final : public deferred,
+                    public deferred_use,
+                    public std::enable_shared_from_this<value> {
+ public:
+  value(const sycl::queue& queue, const operation& op, const operation_types& types,
+        std::vector<source>&& sources, extents&& shape, usm_kind kind)
+      : op_(op),
+        types_(types),
+        shape_(std::move(shape)),
+        kind_(kind),
+        queue_(queue),
+        sources_(std::move(sources)) {
+    for (const source& s : sources_) {
+      if (const auto* inner = std::get_if<shared_value>(&s); inner && !(*inner)->is_computed()) {
+        operations_ += (*inner)->operations_;
+        operands_ += (*inner)->operands_;
+      } else {
+        ++operands_;
+      }
+    }
+  }
+
+  const extents& shape() const noexcept override { return shape_; }
+  const usmx::dtype& dtype() const noexcept override { return types_.result; }
+  usm_kind kind() const noexcept override { return kind_; }
+  const sycl::queue& queue() const noexcept override { return queue_; }
+  bool is_computed() const noexcept override { return computed_.load(std::memory_order_acquire); }
+  const array& get() override {
+    compute_now();
+    if (failure_) std::rethrow_exception(failure_);
+    return result_;
+  }
+  void seen(bool is_seen) noexcept override {
+    seen_.fetch_add(is_seen ? 1 : -1, std::memory_order_relaxed);
+  }
+  void compute() noexcept override;
+
+  int operations() const noexcept { return operations_; }
+  int operands() const noexcept { return operands_; }
+  /// Tells the memory of all arrays and the values that it is made of.
+  void announce();
+
+ private:
+  friend class expression_text;
+
+  const operation& op_;
+  operation_types types_;
+  extents shape_;
+  usm_kind kind_;
+  sycl::queue queue_;
+  /// At most, counting what values have in common several times.
+  int operations_ = 1, operands_ = 0;
+  std::atomic<int> seen_{0};
+  std::atomic<bool> computed_{false};
+  // What follows is guarded by `computing` until the value is computed.
+  std::vector<source> sources_;
+  std::vector<std::weak_ptr<value>> made_of_this_;
+  bool in_progress_ = false;
+  array result_;
+  std::exception_ptr failure_;
+
+  void compute_now() noexcept;
+};
+
+/// The kernel of a value: its text, what it is called with, and which values it computes.
+class expression_text {
+ public:
+  explicit expression_text(value& root) : root_(root) { name_of(root); }
+
+  /// Computes the root, and the other values that are seen; with `out` only the root, into that.
+  void run(const array* out = nullptr);
+
+ private:
+  /// The variable of a value; its lines are written first.
+  std::string name_of(value& v);
+  std::string name_of(const array& a);
+  std::string name_of(const operand& number, const dtype& as);
+  std::string source_text(const source& s, const dtype& as);
+
+  value& root_;
+  std::string lines_, inputs_, outputs_, ends_;
+  std::vector<array> arrays_;
+  std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
+  std::unordered_map<value*, std::string> names_;
+  std::vector<value*> computed_;
+};
+
+std::string replaced(std::string_view text, std::span<const std::string> operands,
+                     std::string_view type) {
+  std::string out;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] != '{') {
+      out += text[k];
+      continue;
+    }
+    const char which = text[k + 1];
+    out += which == 'T' ? type : std::string_view(operands[static_cast<std::size_t>(which - '0')]);
+    k += 2;
+  }
+  return out;
+}
+
+std::string expression_text::name_of(value& v) {
+  if (const auto known = names_.find(&v); known != names_.end()) return known->second;
+  std::vector<std::string> operands;
+  for (std::size_t k = 0; k < v.sources_.size(); ++k) {
+    operands.push_back(source_text(v.sources_[k], v.types_.operands[k]));
+  }
+  const dtype& computed = v.types_.operands[v.op_.chooses ? 1 : 0];
+  const bool is_mixed = v.sources_.size() == 2 && v.types_.operands[0] != v.types_.operands[1];
+  const std::string_view text = is_mixed ? v.op_.mixed : v.op_.text_of(computed);
+  std::string name = format("v{}", names_.size());
+  const std::string_view type = device_name(v.types_.result);
+  lines_ += format("const {0} {1} = {0}({2});\n", type, name,
+                   replaced(text, operands, device_name(computed)));
+  names_.emplace(&v, name);
+  if (&v == &root_ || v.seen_.load(std::memory_order_relaxed) > 0) {
+    outputs_ +=
+        format("{}{} o{}", outputs_.empty() ? "" : ", ", v.types_.result.name(), computed_.size());
+    ends_ += format("o{} = {};\n", computed_.size(), name);
+    computed_.push_back(&v);
+  }
+  return name;
+}
+
+std::string expression_text::name_of(const array& a) {
+  for (std::size_t k = 0; k < operands_.size(); ++k) {
+    if (operands_[k].first < 0) continue;
+    if (detail::is_same(arrays_[static_cast<std::size_t>(operands_[k].first)].elements(),
+                        a.elements())) {
+      return format("x{}", k);
+    }
+  }
+  std::string name = format("x{}", operands_.size());
+  inputs_ += format("{}{} {}", inputs_.empty() ? "" : ", ", a.elements().dtype().name(), name);
+  operands_.emplace_back(static_cast<int>(arrays_.size()), operand(false));
+  arrays_.push_back(a);
+  return name;
+}
+
+std::string expression_text::name_of(const operand& number, const dtype& as) {
+  std::string name = format("x{}", operands_.size());
+  inputs_ += format("{}{} {}", inputs_.empty() ? "" : ", ", as.name(), name);
+  const auto bytes = number.number_as(as);
+  operands_.emplace_back(-1, operand(as, bytes.data()));
+  return name;
+}
+
+std::string expression_text::source_text(const source& s, const dtype& as) {
+  if (const auto* number = std::get_if<operand>(&s)) return name_of(*number, as);
+  std::string name;
+  dtype own;
+  const auto from_array = [&](const array& a) {
+    name = name_of(a);
+    own = a.elements().dtype();
+  };
+  if (const auto* a = std::get_if<array>(&s)) {
+    from_array(*a);
+  } else {
+    value& inner = *std::get<shared_value>(s);
+    // Repeated for each element that it is broadcast to, it would be computed many times.
+    if (inner.is_computed() || !(inner.shape_ == root_.shape_)) {
+      from_array(inner.get());
+    } else {
+      name = name_of(inner);
+      own = inner.types_.result;
+    }
+  }
+  return own == as ? name : format("expression::convert<{}>({})", device_name(as), name);
+}
+
+/// Kernels by their parameters and lines. Programs have few forms of expressions; one that makes
+/// them without end begins anew.
+elementwise_kernel kernel_of(const std::string& inputs, const std::string& outputs,
+                             const std::string& lines) {
+  constexpr std::size_t most = 4096;
+  static auto& known = *new std::unordered_map<std::string, elementwise_kernel>;
+  std::string key = inputs + ';' + outputs + ';' + lines;
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  if (known.size() >= most) known.clear();
+  elementwise_text text;
+  text.preamble = "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
+  return known
+      .emplace(std::move(key), elementwise_kernel(inputs, outputs, lines, "usmx", std::move(text)))
+      .first->second;
+}
+
+void expression_text::run(const array* given) {
+  const elementwise_kernel kernel = kernel_of(inputs_, outputs_, lines_ + ends_);
+  std::vector<operand> in;
+  for (const auto& [number, what] : operands_) {
+    in.push_back(number < 0 ? what : operand(arrays_[static_cast<std::size_t>(number)]));
+  }
+  std::vector<expression_output> out(computed_.size());
+  if (given != nullptr) out.back().given = given;  // the root is written last
+  for (auto& [v, name] : names_) v->in_progress_ = true;
+  try {
+    kernel.submit(root_.queue_, in, out);
+  } catch (...) {
+    for (auto& [v, name] : names_) v->in_progress_ = false;
+    throw;
+  }
+  for (auto& [v, name] : names_) v->in_progress_ = false;
+  if (given != nullptr) computed_.pop_back();
+  for (std::size_t k = 0; k < computed_.size(); ++k) {
+    value& v = *computed_[k];
+    v.result_ = std::move(out[k].made);
+    v.computed_.store(true, std::memory_order_release);
+  }
+  // Last: what they are made of may end with them.
+  for (value* v : computed_) v->sources_.clear();
+}
+
+void value::compute_now() noexcept {
+  if (is_computed()) return;
+  // Before the lock, as everywhere: a fork waits for threads in the driver.
+  const detail::driver_entry inside(std::nothrow);
+  const std::lock_guard lock(computing());
+  if (is_computed()) return;
+  try {
+    const shared_value keep = shared_from_this();
+    expression_text(*this).run();
+  } catch (...) {
+    failure_ = std::current_exception();
+    sources_.clear();
+    computed_.store(true, std::memory_order_release);
+  }
+}
+
+void value::compute() noexcept {
+  if (is_computed()) return;
+  const detail::driver_entry inside(std::nothrow);
+  const std::lock_guard lock(computing());
+  // The command that is about to use the memory may be the one that computes this.
+  if (is_computed() || in_progress_) return;
+  if (seen_.load(std::memory_order_relaxed) > 0) return compute_now();
+  // Not needed itself, only by what is made of it.
+  for (const auto& known : std::vector(made_of_this_)) {
+    if (const auto v = known.lock()) v->compute();
+  }
+}
+
+void value::announce() {
+  const detail::driver_entry inside;
+  const std::lock_guard lock(computing());
+  for (const source& s : sources_) {
+    if (const auto* a = std::get_if<array>(&s)) {
+      if (const shared_owner& owner = a->keep_alive()) owner->used_later(weak_from_this());
+    } else if (const auto* v = std::get_if<shared_value>(&s)) {
+      (*v)->made_of_this_.push_back(weak_from_this());
+    }
+  }
+}
+
+/// Others may write to this memory without our knowing.
+bool may_change(const array& a) noexcept {
+  return a.elements().size() > 0 && (!a.keep_alive() || a.keep_alive()->is_exposed());
+}
+
+dtype type_of(const deferred_operand& o) {
+  if (const auto* v = std::get_if<shared_deferred>(&o)) return (*v)->dtype();
+  return std::get<operand>(o).type();
+}
+
+/// Whether an integer is one of a type of integers; true for other numbers and types.
+bool fits(const operand& number, const dtype& type) {
+  const auto is_integer = [](const dtype& t) {
+    return t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
+  };
+  if (!is_integer(number.type()) || !is_integer(type)) return true;
+  try {
+    static_cast<void>(number.number_as(type));
+    return true;
+  } catch (const std::overflow_error&) {
+    return false;
+  }
+}
+
+shared_deferred make(const sycl::queue& queue, const operation& op, const operation_types& types,
+                     std::span<const deferred_operand> operands) {
+  std::vector<source> sources;
+  std::vector<operand> kinds;
+  std::vector<const extents*> shapes;
+  sources.reserve(operands.size());
+  bool at_once = false;
+  int operations = 1, arrays = 0;
+  for (const deferred_operand& o : operands) {
+    if (const auto* inner = std::get_if<shared_deferred>(&o)) {
+      auto v = std::static_pointer_cast<value>(*inner);
+      if (!v->is_computed() && (operations + v->operations() > most_operations ||
+                                arrays + v->operands() > most_operands || v->queue() != queue)) {
+        v->get();
+      }
+      if (v->is_computed()) {
+        sources.emplace_back(v->get());
+        at_once |= may_change(std::get<array>(sources.back()));
+        ++arrays;
+      } else {
+        operations += v->operations();
+        arrays += v->operands();
+        sources.emplace_back(std::move(v));
+      }
+      continue;
+    }
+    const auto& plain = std::get<operand>(o);
+    ++arrays;
+    if (!plain.array()) {
+      sources.emplace_back(plain);
+      continue;
+    }
+    at_once |= may_change(*plain.array());
+    sources.emplace_back(*plain.array());
+  }
+  bool is_shared = false, is_host = false, is_device = false;
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    if (auto* a = std::get_if<array>(&sources[k])) {
+      if (!can_use(queue, *a)) {
+        refuse_placement(format("operand {} of {}", k + 1, op.name), *a, queue);
+      }
+      shapes.push_back(&a->elements().layout().shape());
+      const usm_kind kind = a->kind();
+      is_device |= kind == usm_kind::device;
+      is_shared |= kind == usm_kind::shared;
+      is_host |= kind == usm_kind::host || (kind == usm_kind::unknown && a->elements().size() > 0);
+    } else if (auto* v = std::get_if<shared_value>(&sources[k])) {
+      shapes.push_back(&(*v)->shape());
+      is_device |= (*v)->kind() == usm_kind::device;
+      is_shared |= (*v)->kind() == usm_kind::shared;
+      is_host |= (*v)->kind() == usm_kind::host;
+    } else {
+      // What does not fit is an error of this line, not of the one that looks at the result.
+      const auto& number = std::get<operand>(sources[k]);
+      const auto bytes = number.number_as(types.operands[k]);
+      sources[k] = operand(types.operands[k], bytes.data());
+    }
+  }
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    detail::require_type(queue.get_device(), types.operands[k]);
+  }
+  const usm_kind kind = is_device   ? usm_kind::device
+                        : is_shared ? usm_kind::shared
+                        : is_host   ? usm_kind::host
+                                    : usm_kind::device;
+  extents shape = broadcast_shape(shapes);
+  const auto made =
+      std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind);
+  if (at_once) {
+    made->get();
+  } else {
+    made->announce();
+  }
+  return made;
+}
+
+}  // namespace
+
+shared_deferred apply(const sycl::queue& queue, const operation& op,
+                      std::span<const deferred_operand> operands) {
+  if (operands.size() != static_cast<std::size_t>(op.arity)) {
+    throw std::invalid_argument(
+        format("{} takes {} operands, got {}", op.name, op.arity, operands.size()));
+  }
+  std::array<operand_type, 3> types;
+  std::array<deferred_operand, 2> exact = {operand(false), operand(false)};
+  if (!op.mixed.empty() && operands.size() == 2) {
+    // Integers are compared by value: what does not fit into the other's type is no error here.
+    for (const std::size_t k : {0, 1}) {
+      const auto* number = std::get_if<operand>(&operands[k]);
+      const auto other = type_of(operands[1 - k]);
+      if (number && !number->array() && number->weak() && !fits(*number, other)) {
+        exact[k] = number->as_strong();
+        exact[1 - k] = operands[1 - k];
+        return apply(queue, op, exact);
+      }
+    }
+  }
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (const auto* v = std::get_if<shared_deferred>(&operands[k])) {
+      types[k] = {(*v)->dtype(), false};
+    } else {
+      const auto& o = std::get<operand>(operands[k]);
+      types[k] = {o.type(), o.weak()};
+    }
+  }
+  const auto given = std::span<const operand_type>(types).first(operands.size());
+  const auto resolved = resolve(op, given);
+  if (!resolved) {
+    std::string names;
+    for (const operand_type& t : given) names += (names.empty() ? "" : ", ") + t.type.name();
+    throw interop_error(fault::dtype_mismatch,
+                        format("{} is not defined for elements of {}", op.name, names));
+  }
+  return make(queue, op, *resolved, operands);
+}
+
+void store(const shared_deferred& what, const array& out) {
+  auto& v = static_cast<value&>(*what);
+  if (!(v.shape() == out.elements().layout().shape())) {
+    throw std::invalid_argument(format("out: has shape {}, expected {}",
+                                       detail::shape_text(out.elements().layout().shape().span()),
+                                       detail::shape_text(v.shape().span())));
+  }
+  const detail::driver_entry inside;
+  const std::lock_guard lock(computing());
+  if (v.is_computed()) {
+    copy_async(v.queue(), out, v.get());
+    return;
+  }
+  expression_text(v).run(&out);
+}
+
+shared_deferred cast(const sycl::queue& queue, const deferred_operand& what, const dtype& type) {
+  operation_types types;
+  std::ranges::fill(types.operands, type);
+  types.result = type;
+  return make(queue, cast_row, types, std::span(&what, 1));
+}
+
+}  // namespace usmx

@@ -1,0 +1,147 @@
+// The rows of the table, and NumPy's choice of types: the first of an operation's types to which
+// all operands can be cast without loss.
+// SPDX-License-Identifier: Apache-2.0
+#include "compute/operations.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <unordered_map>
+
+#include "usmx/promotion.hpp"
+
+namespace usmx {
+namespace {
+
+using enum result_rule;
+
+constexpr operation rows[] = {
+#include "compute/operations.inc"
+};
+
+/// Sets of types are bits in the order in which NumPy tries them: each signed type before the
+/// unsigned one of its size.
+constexpr int place_of[number_types] = {0, 1, 3, 5, 7, 2, 4, 6, 8, 9, 10, 11, 12, 13};
+constexpr int type_at[number_types] = {0, 1, 5, 2, 6, 3, 7, 4, 8, 9, 10, 11, 12, 13};
+using type_set = std::uint16_t;
+
+constexpr type_set set_of(std::string_view places) {
+  type_set all = 0;
+  for (const char c : places)
+    all |= static_cast<type_set>(1 << (c <= '9' ? c - '0' : c - 'a' + 10));
+  return all;
+}
+/// Where each type can go without loss, as numpy.can_cast(from, to, "safe") says.
+constexpr type_set safe_casts[number_types] = {set_of("0123456789abcd"),
+                                               set_of("1357"
+                                                      "9abcd"),
+                                               set_of("357"
+                                                      "abcd"),
+                                               set_of("57"
+                                                      "bd"),
+                                               set_of("7"
+                                                      "bd"),
+                                               set_of("2345678"
+                                                      "9abcd"),
+                                               set_of("45678"
+                                                      "abcd"),
+                                               set_of("678"
+                                                      "bd"),
+                                               set_of("8"
+                                                      "bd"),
+                                               set_of("9abcd"),
+                                               set_of("abcd"),
+                                               set_of("bd"),
+                                               set_of("cd"),
+                                               set_of("d")};
+
+type_set of_kind(char kind) {
+  switch (kind) {
+    case 'b':
+      return set_of("0");
+    case 'i':
+      return set_of("1357");
+    case 'u':
+      return set_of("2468");
+    case 'f':
+      return set_of("9ab");
+    default:
+      return set_of("cd");
+  }
+}
+
+type_set taken_by(const operation& op) {
+  type_set all = 0;
+  for (const operation_text& t : op.texts) {
+    for (const char kind : t.kinds) all |= of_kind(kind);
+  }
+  return all;
+}
+
+bool is_unsigned_64(const dtype& t) noexcept {
+  return t.kind() == type_class::unsigned_integer && t.itemsize() == 8;
+}
+
+dtype result_of(const operation& op, const dtype& computed) noexcept {
+  if (op.result == boolean) return dtype::of<bool>();
+  return op.result == part ? part_type(computed) : computed;
+}
+
+}  // namespace
+
+std::string_view operation::text_of(const dtype& type) const noexcept {
+  for (const operation_text& t : texts) {
+    if (t.kinds.find(static_cast<char>(type.kind())) != std::string_view::npos) return t.text;
+  }
+  return {};
+}
+
+const operation* find_operation(std::string_view name) noexcept {
+  const auto found = std::ranges::lower_bound(rows, name, {}, &operation::name);
+  return found != std::end(rows) && found->name == name ? found : nullptr;
+}
+
+std::optional<operation_types> resolve(const operation& op,
+                                       std::span<const operand_type> operands) noexcept {
+  const auto numbers = operands.subspan(op.chooses ? 1 : 0);
+  if (std::ranges::any_of(operands, [](const auto& o) { return number_index(o.type) < 0; })) {
+    return {};
+  }
+  operation_types out;
+  const std::optional<dtype> all = result_type(numbers);
+  if (!all) return {};
+  // A weak number has the type that it meets the others in.
+  const auto type_of = [&](const operand_type& o) -> const dtype& {
+    return o.weak ? *all : o.type;
+  };
+  if (!op.mixed.empty()) {
+    const dtype &a = type_of(numbers[0]), &b = type_of(numbers[1]);
+    const auto is_signed = [](const dtype& t) { return t.kind() == type_class::integer; };
+    if ((is_unsigned_64(a) && is_signed(b)) || (is_signed(a) && is_unsigned_64(b))) {
+      const dtype wide = dtype::of<std::int64_t>();
+      out.operands[0] = is_signed(a) ? wide : a;
+      out.operands[1] = is_signed(b) ? wide : b;
+      out.result = result_of(op, wide);
+      return out;
+    }
+  }
+  type_set fitting = taken_by(op);
+  bool are_wide = true;
+  for (const operand_type& o : numbers) {
+    const dtype& type = type_of(o);
+    if (op.refused.find(static_cast<char>(type.kind())) != std::string_view::npos && *all == type) {
+      return {};
+    }
+    are_wide &= op.wide.find(static_cast<char>(type.kind())) != std::string_view::npos;
+    fitting &= safe_casts[number_index(type)];
+  }
+  if (are_wide) fitting &= set_of("bd");
+  if (fitting == 0) return {};
+  const dtype computed = number_type(type_at[std::countr_zero(fitting)]);
+  std::ranges::fill(out.operands, computed);
+  if (op.chooses) out.operands[0] = dtype::of<bool>();
+  out.result = result_of(op, computed);
+  return out;
+}
+
+}  // namespace usmx

@@ -1,0 +1,40 @@
+// The table of operations as the library has it: written from python/usmx/_operations.py.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "usmx/operations.hpp"
+
+namespace usmx {
+
+/// What comes out: the type that is computed with, bool, or the part of a complex number.
+enum class result_rule : std::uint8_t { same, boolean, part };
+
+/// The C++ of an operation for operands of some kinds, the letters of NumPy's.
+struct operation_text {
+  std::string_view kinds, text;
+};
+
+struct operation {
+  std::string_view name;
+  int arity;
+  result_rule result;
+  /// Numbers of these kinds do not become others that the operation takes: "b" where NumPy refuses
+  /// bools.
+  std::string_view refused;
+  /// Numbers of these kinds are computed as float64 or complex128, whatever their size.
+  std::string_view wide;
+  /// The first operand is a bool and has no part in the others' type.
+  bool chooses;
+  std::array<operation_text, 5> texts;
+  /// Of a signed and an unsigned integer of 64 bits; empty if it casts them.
+  std::string_view mixed;
+
+  /// The text for operands of a type; empty if there is none.
+  std::string_view text_of(const dtype& type) const noexcept;
+};
+
+}  // namespace usmx

@@ -1,0 +1,277 @@
+# Arrays compute as NumPy's do: the same types for every pair, the same values, and what is put off
+# until it is needed is never seen to be.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import gc
+import itertools
+import operator
+import threading
+
+import numpy as np
+import pytest
+
+import usmx
+from usmx import _usmx
+from usmx._operations import OPERATIONS, Operation
+
+NUMBERS = "?bBhHiIqQefdFD"
+ROWS = [row for row in OPERATIONS if row.texts]
+OF_NUMPY = [row for row in ROWS if isinstance(getattr(np, row.name, None), np.ufunc)]
+# Complex numbers that usmx refuses and NumPy takes.
+NO_COMPLEX = {row.name for row in ROWS if not any("c" in kinds for kinds, _ in row.texts)}
+
+
+def sample(char: str, row: Operation, seed: int, size: int = 37) -> np.ndarray:
+    """Values of a type where the operation is defined."""
+    rng = np.random.default_rng(seed)
+    low, high = row.domain
+    if char == "?":
+        return rng.integers(0, 2, size).astype("?")
+    if char in "bBhHiIqQ":
+        return rng.integers(0 if char.isupper() else -9, 9, size).astype(char)
+    values = rng.uniform(low, high, size)
+    return (values + 1j * rng.uniform(low, high, size) if char in "FD" else values).astype(char)
+
+
+@pytest.mark.parametrize("row", OF_NUMPY, ids=lambda row: row.name)
+def test_the_types_are_those_of_numpy(row: Operation) -> None:
+    ufunc = getattr(np, row.name)
+    weak = {int: 1, float: 1.5, complex: 1j}
+    operands = [*NUMBERS, *weak] if row.arity > 1 else [*NUMBERS]
+    for types in itertools.product(operands, repeat=row.arity):
+        if all(isinstance(t, type) for t in types):
+            continue
+        given = [t if isinstance(t, type) else np.dtype(t) for t in types]
+        try:
+            wanted = [*ufunc.resolve_dtypes((*given, None))]
+        except TypeError:
+            wanted = None
+        got = _usmx._result_types(row.name, *[weak.get(t, t) for t in given])
+        if wanted and any(t.kind == "c" for t in wanted[:-1]) and row.name in NO_COMPLEX:
+            wanted = None
+        if row.name.startswith("logical") or row.name == "conjugate":
+            # Cast to other types on the way, with the same values.
+            wanted, got = wanted and wanted[-1:], got and got[-1:]
+            if row.name == "conjugate" and given == [np.dtype("?")]:
+                wanted = [np.dtype("?")]
+        assert got == wanted, (types, got, wanted)
+
+
+@pytest.mark.parametrize("row", OF_NUMPY, ids=lambda row: row.name)
+def test_the_values_are_those_of_numpy(row: Operation) -> None:
+    ufunc = getattr(np, row.name)
+    for char in "?hQfD":  # the tests of fused functions have each type
+        if _usmx._result_types(row.name, *[np.dtype(char)] * row.arity) is None:
+            continue
+        operands = [sample(char, row, k) for k in range(row.arity)]
+        if row.name in ("left_shift", "right_shift"):
+            operands[1] = abs(operands[1])
+        if row.name == "power" and char in "bhiq":
+            operands[1] = abs(operands[1])
+        with np.errstate(all="ignore"):
+            wanted = ufunc(*operands)
+        got = getattr(usmx, row.name)(*map(usmx.asarray, operands)).to_numpy()
+        assert got.dtype == wanted.dtype or (row.name, char) == ("conjugate", "?")
+        exact = not (row.ulps or row.complex_ulps) or wanted.dtype.kind in "biu"
+        if exact and (char not in "FD" or wanted.dtype.kind == "b"):
+            np.testing.assert_array_equal(got, wanted, err_msg=f"{row.name} of {char}")
+        else:
+            ulps = max(row.ulps, row.complex_ulps, 4)
+            bound = ulps * np.finfo(wanted.dtype).eps
+            np.testing.assert_allclose(got, wanted, rtol=bound, err_msg=f"{row.name} of {char}")
+
+
+BINARY = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", BINARY, ids=lambda op: op.__name__)
+def test_operators_take_numbers_scalars_and_arrays_of_numpy_on_both_sides(op) -> None:
+    n = np.arange(1, 7, dtype="f4").reshape(2, 3)
+    x = usmx.asarray(n)
+    for other in (2, 2.5, True, np.float32(3), np.int64(4), n[::-1], n[0]):
+        for ours, wanted in ((op(x, other), op(n, other)), (op(other, x), op(other, n))):
+            assert isinstance(ours, usmx.ndarray)
+            assert ours.dtype == wanted.dtype
+            np.testing.assert_array_equal(ours.to_numpy(), wanted)
+
+
+def test_what_cannot_be_computed_with_is_an_error_where_it_is_written() -> None:
+    x = usmx.arange(3)
+    for wrong in ("text", [1, 2], object(), {}):
+        with pytest.raises(TypeError):
+            x + wrong  # type: ignore[operator]
+        with pytest.raises(TypeError):
+            x < wrong  # type: ignore[operator]  # noqa: B015
+    with pytest.raises(TypeError, match="array cannot be compared"):
+        x == "text"  # noqa: B015
+    with pytest.raises(ValueError, match="shape"):
+        x + usmx.arange(4)
+    with pytest.raises(OverflowError):
+        usmx.ones(3, "int8") + 300
+    with pytest.raises(TypeError, match="subtract"):
+        usmx.ones(3, "?") - usmx.ones(3, "?")
+    with pytest.raises(TypeError, match="bitwise_and"):
+        usmx.ones(3) & 1
+    with pytest.raises(TypeError):
+        hash(x)
+    assert (x != None) is True  # noqa: E711
+
+
+def test_integers_are_compared_by_value() -> None:
+    x = usmx.asarray(np.array([0, 255], "u1"))
+    assert (x < 300).tolist() == [True, True]
+    assert (x == -1).tolist() == [False, False]
+    big = usmx.asarray(np.array([0, 2**64 - 1], "u8"))
+    assert (big > usmx.asarray(np.array([-1, -1], "i8"))).tolist() == [True, True]
+    assert (big == -1).tolist() == [False, False]
+
+
+def test_layouts_and_broadcasting() -> None:
+    n = np.arange(24.0).reshape(2, 3, 4)
+    x = usmx.asarray(n)
+    for key in (np.s_[::-1], np.s_[:, ::2], np.s_[..., 1:3], np.s_[0], np.s_[:, None]):
+        np.testing.assert_array_equal((x[key] * 2 + 1).to_numpy(), n[key] * 2 + 1)
+    np.testing.assert_array_equal((x + x[:, :1] - x[0, 0]).to_numpy(), n + n[:, :1] - n[0, 0])
+    np.testing.assert_array_equal((x.T * x.T).to_numpy(), n.T * n.T)
+    assert (usmx.empty((0, 3)) + usmx.ones(3)).shape == (0, 3)
+    assert (x[0, 0, 0] + 1).tolist() == 1.0
+    row = x[0, 0] + 1  # not computed, and broadcast
+    np.testing.assert_array_equal((x * row).to_numpy(), n * (n[0, 0] + 1))
+
+
+# --- what is put off is never seen to be
+
+
+def ways_to_change(x: usmx.ndarray) -> dict[str, object]:
+    one = usmx.full(x.shape, 100.0, x.dtype)
+    fill = usmx.RawKernel("USMX_KERNEL(1) fill(float* x) { x[usmx::global_id()] = 100; }", "fill")
+
+    def by_numpy() -> None:
+        np.asarray(x)[...] = 100
+
+    def by_kernel() -> None:
+        fill[x.size](x).wait()
+
+    def by_another_queue() -> None:
+        usmx.copy_async(x, one, queue=usmx.Queue()).wait()
+
+    return {
+        "operator": lambda: operator.iadd(x, one),
+        "element": lambda: operator.setitem(x, 0, 100),
+        "slice": lambda: operator.setitem(x, slice(None), 100),
+        "view": lambda: operator.setitem(x[::2], ..., 100),
+        "fill": lambda: usmx.fill(x, 100),
+        "copy": lambda: usmx.copy(x, one),
+        "kernel": by_kernel,
+        "queue": by_another_queue,
+        "memory": lambda: x.usm_data.copy_from_host(np.full(x.shape, 100, "f4")),
+        **({} if x.usm_type == "device" else {"numpy": by_numpy}),
+    }
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_a_result_has_the_values_from_before_its_operands_changed(kind: str) -> None:
+    names = [*ways_to_change(usmx.zeros(4, "f4", usm_type=kind))]
+    for name in names:
+        x = usmx.asarray(np.arange(4, dtype="f4"), usm_type=kind)
+        inner = x + 1
+        y = inner * 2
+        del inner  # known to nothing but `y`
+        ways_to_change(x)[name]()
+        assert y.tolist() == [2, 4, 6, 8], name
+        assert x.tolist() != [0, 1, 2, 3], name
+
+
+def test_what_others_can_write_to_is_read_at_once() -> None:
+    x = usmx.asarray(np.arange(4, dtype="f4"), usm_type="shared")
+    view = np.asarray(x)
+    y = x + 1
+    x.queue.wait()  # as before any write of the host
+    view[...] = 50
+    assert y.tolist() == [1, 2, 3, 4]
+
+
+def test_in_place_operators_keep_the_memory_and_the_type() -> None:
+    x = usmx.asarray(np.arange(4, dtype="f4"))
+    alias, before = x[1:], x.pointer
+    x += 1
+    x *= usmx.asarray(np.arange(4))
+    assert x.pointer == before
+    assert x.dtype == np.float32
+    assert alias.tolist() == [2, 6, 12]
+    with pytest.raises(TypeError, match="complex"):
+        x += 1j
+    with pytest.raises(ValueError, match="shape"):
+        x += usmx.ones((2, 4), "f4")
+    y = usmx.arange(4) + 1  # not computed yet
+    same = y
+    y += 1
+    y **= 2
+    assert same is y
+    assert y.tolist() == [4, 9, 16, 25]
+
+
+def test_only_what_is_seen_is_stored() -> None:
+    x = usmx.asarray(np.arange(1000, dtype="f4"))
+    (x + 1).to_numpy()  # what a first use allocates
+    with usmx.trace() as t:
+        y = (x + 1) * 2 - x
+        _ = y.pointer
+    assert t.summary().kernels == 1
+    assert t.summary().bytes_allocated == 4000
+    with usmx.trace() as t:
+        kept = x + 3
+        z = kept * 2
+        _ = z.pointer
+        assert kept.tolist()[:2] == [3, 4]
+    assert t.summary().kernels == 1
+    with usmx.trace() as t:
+        _ = x + 5
+        del _
+        gc.collect()
+    assert t.summary().kernels == 0
+
+
+def test_long_chains_are_cut_into_kernels() -> None:
+    x = usmx.asarray(np.arange(5, dtype="f8"))
+    y = x
+    for k in range(1000):
+        y = y + k % 3
+    assert y.tolist() == [v + sum(k % 3 for k in range(1000)) for v in range(5)]
+    many = [usmx.full(3, float(k)) for k in range(100)]
+    assert sum(many[1:], many[0]).tolist() == [4950] * 3
+
+
+def test_threads_compute_one_value_once() -> None:
+    x = usmx.asarray(np.arange(100, dtype="f4"))
+    for _ in range(50):
+        y = x + 1
+        results: list[list[float]] = []
+        threads = [
+            threading.Thread(target=lambda y=y, r=results: r.append(y.tolist())) for _ in "abcd"
+        ]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert results == [[float(k + 1) for k in range(100)]] * 4
+
+
+def test_out_and_dtype() -> None:
+    x = usmx.arange(3, dtype="f4")
+    out = usmx.empty(3, "f4")
+    assert usmx.add(x, 1, out=out) is out
+    assert out.tolist() == [1, 2, 3]
+    assert usmx.add(x, 1, dtype="f8").dtype == np.float64
+    usmx.add(out, out, out=out)
+    assert out.tolist() == [2, 4, 6]
+    usmx.multiply(out[::-1], 1, out=out)
+    assert out.tolist() == [6, 4, 2]
+    with pytest.raises(TypeError, match="out"):
+        usmx.add(x, 1, out=usmx.empty(3, "i4"))
+    with pytest.raises(ValueError, match="shape"):
+        usmx.add(x, 1, out=usmx.empty(4, "f4"))
