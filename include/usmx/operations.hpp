@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
 #include "usmx/array.hpp"
 #include "usmx/expression.hpp"
+#include "usmx/reduction.hpp"
 
 namespace usmx {
 
@@ -69,6 +71,23 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
 /// Computes a value into elements that are there, of its shape, with a cast of the same kind.
 /// Throws std::invalid_argument (shape, memory), interop_error (dtype_mismatch, read_only).
 void store(const shared_deferred& value, const array& out);
+/// A reduction of values that may not be computed yet: these are computed on the way.
+struct value_reduction {
+  /// Elements are cast to this type.
+  dtype value;
+  dtype result;
+  /// As in reduction_text: `map` of `x`, `reduce` of `a` and `b`, `post_map` an expression of `a`
+  /// and `n`.
+  std::string map = "x";
+  std::string reduce;
+  std::string post_map = "a";
+  std::optional<std::string> identity = {};
+  std::string reduce_type = {};
+};
+/// Throws as reduction_kernel does.
+array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
+             const reduction_axes& axes = {}, const array* out = nullptr);
+
 /// The same elements in another type.
 shared_deferred cast(const sycl::queue& queue, const deferred_operand& value, const dtype& type);
 

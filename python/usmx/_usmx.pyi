@@ -3311,6 +3311,12 @@ class Operation:
 
     def __repr__(self) -> str: ...
 
+def _reduce(x: ArrayOrNumber, value: DTypeLike, result: DTypeLike, *, map: str = 'x', reduce: str, post_map: str = 'a', identity: str | None = None, reduce_type: str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
+    """
+    A reduction by texts of C++, as `ReductionKernel` takes them, of elements that are cast to `value`
+    and called `x`; what was put off is computed on the way.
+    """
+
 def _result_types(name: str, *operands: object) -> list[NumpyDType] | None:
     """
     The types that an operation casts operands of these types to, and that of the result.

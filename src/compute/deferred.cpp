@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "core/aliasing.hpp"
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
+#include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/detail/driver_gate.hpp"
 #include "usmx/elementwise.hpp"
@@ -23,6 +25,7 @@
 #include "usmx/memory.hpp"
 #include "usmx/operations.hpp"
 #include "usmx/placement.hpp"
+#include "usmx/reduction.hpp"
 
 namespace usmx {
 namespace {
@@ -33,6 +36,10 @@ using detail::format;
 /// fewer arguments.
 constexpr int most_operations = 64;
 constexpr int most_operands = 24;
+
+/// What the texts of the table are written for.
+constexpr const char* fusion_prologue =
+    "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
 
 /// A cast is an operation that does nothing with an operand in its type.
 constexpr operation cast_row = {"astype", 1,     result_rule::same,    "",
@@ -72,6 +79,16 @@ class value final : public deferred,
     }
   }
 
+  /// One that was computed.
+  value(array&& result, const operation_types& types, extents&& shape)
+      : op_(cast_row),
+        types_(types),
+        shape_(std::move(shape)),
+        kind_(result.kind()),
+        queue_(result.queue()),
+        computed_(true),
+        result_(std::move(result)) {}
+
   const extents& shape() const noexcept override { return shape_; }
   const usmx::dtype& dtype() const noexcept override { return types_.result; }
   usm_kind kind() const noexcept override { return kind_; }
@@ -87,6 +104,8 @@ class value final : public deferred,
   }
   void compute() noexcept override;
 
+  /// Whether it was part of a reduction before.
+  bool is_reduced() noexcept { return std::exchange(reduced_, true); }
   int operations() const noexcept { return operations_; }
   int operands() const noexcept { return operands_; }
   /// Tells the memory of all arrays and the values that it is made of.
@@ -107,7 +126,7 @@ class value final : public deferred,
   // What follows is guarded by `computing` until the value is computed.
   std::vector<source> sources_;
   std::vector<std::weak_ptr<value>> made_of_this_;
-  bool in_progress_ = false;
+  bool in_progress_ = false, reduced_ = false;
   array result_;
   std::exception_ptr failure_;
 
@@ -121,16 +140,22 @@ class expression_text {
 
   /// Computes the root, and the other values that are seen; with `out` only the root, into that.
   void run(const array* out = nullptr);
+  /// Computes the root on the way of a reduction.
+  array reduce(const value_reduction& how, const reduction_axes& axes, const array* out);
 
  private:
+  std::vector<operand> operands() const;
+
   /// The variable of a value; its lines are written first.
   std::string name_of(value& v);
   std::string name_of(const array& a);
   std::string name_of(const operand& number, const dtype& as);
   std::string source_text(const source& s, const dtype& as);
+  void add_input(const dtype& type, const std::string& name);
 
   value& root_;
   std::string lines_, inputs_, outputs_, ends_;
+  std::string declared_, passed_;  // the same inputs for a function in C++
   std::vector<array> arrays_;
   std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
   std::unordered_map<value*, std::string> names_;
@@ -175,6 +200,13 @@ std::string expression_text::name_of(value& v) {
   return name;
 }
 
+void expression_text::add_input(const dtype& type, const std::string& name) {
+  const char* const comma = inputs_.empty() ? "" : ", ";
+  inputs_ += format("{}{} {}", comma, type.name(), name);
+  declared_ += format("{}{} {}", comma, device_name(type), name);
+  passed_ += comma + name;
+}
+
 std::string expression_text::name_of(const array& a) {
   for (std::size_t k = 0; k < operands_.size(); ++k) {
     if (operands_[k].first < 0) continue;
@@ -184,7 +216,7 @@ std::string expression_text::name_of(const array& a) {
     }
   }
   std::string name = format("x{}", operands_.size());
-  inputs_ += format("{}{} {}", inputs_.empty() ? "" : ", ", a.elements().dtype().name(), name);
+  add_input(a.elements().dtype(), name);
   operands_.emplace_back(static_cast<int>(arrays_.size()), operand(false));
   arrays_.push_back(a);
   return name;
@@ -192,7 +224,7 @@ std::string expression_text::name_of(const array& a) {
 
 std::string expression_text::name_of(const operand& number, const dtype& as) {
   std::string name = format("x{}", operands_.size());
-  inputs_ += format("{}{} {}", inputs_.empty() ? "" : ", ", as.name(), name);
+  add_input(as, name);
   const auto bytes = number.number_as(as);
   operands_.emplace_back(-1, operand(as, bytes.data()));
   return name;
@@ -231,18 +263,74 @@ elementwise_kernel kernel_of(const std::string& inputs, const std::string& outpu
   if (const auto found = known.find(key); found != known.end()) return found->second;
   if (known.size() >= most) known.clear();
   elementwise_text text;
-  text.preamble = "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
+  text.preamble = fusion_prologue;
   return known
       .emplace(std::move(key), elementwise_kernel(inputs, outputs, lines, "usmx", std::move(text)))
       .first->second;
 }
 
-void expression_text::run(const array* given) {
-  const elementwise_kernel kernel = kernel_of(inputs_, outputs_, lines_ + ends_);
+std::vector<operand> expression_text::operands() const {
   std::vector<operand> in;
   for (const auto& [number, what] : operands_) {
     in.push_back(number < 0 ? what : operand(arrays_[static_cast<std::size_t>(number)]));
   }
+  return in;
+}
+
+reduction_kernel kernel_of(const std::string& inputs, const std::string& declared,
+                           const std::string& passed, const std::string& lines,
+                           const std::string& value, const value_reduction& how) {
+  constexpr std::size_t most = 4096;
+  static auto& known = *new std::unordered_map<std::string, reduction_kernel>;
+  std::string key = inputs + ';' + lines + ';' + how.value.name() + ';' + how.result.name() + ';' +
+                    how.map + ';' + how.reduce + ';' + how.post_map + ';' +
+                    how.identity.value_or("-") + ';' + how.reduce_type;
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  if (known.size() >= most) known.clear();
+  const std::string_view type = device_name(how.value);
+  reduction_text text;
+  text.preamble = format("{}inline {} computed({}) {{\n{}return {};\n}}\n", fusion_prologue, type,
+                         declared, lines, value);
+  if (how.map == "x") {
+    text.map = format("computed({})", passed);
+  } else {
+    text.preamble += format("inline auto mapped({} x) {{ return {}; }}\n", type, how.map);
+    text.map = format("mapped(computed({}))", passed);
+  }
+  text.reduce = how.reduce;
+  text.post_map = format("o0 = {}({});", device_name(how.result), how.post_map);
+  text.identity = how.identity;
+  text.reduce_type = how.reduce_type.empty() ? std::string(type) : how.reduce_type;
+  return known
+      .emplace(std::move(key),
+               reduction_kernel(inputs, how.result.name() + " o0", std::move(text), "usmx"))
+      .first->second;
+}
+
+array expression_text::reduce(const value_reduction& how, const reduction_axes& axes,
+                              const array* given) {
+  const reduction_kernel kernel =
+      kernel_of(inputs_, declared_, passed_, lines_, names_.at(&root_), how);
+  const std::vector<operand> in = operands();
+  expression_output out;
+  out.given = given;
+  for (auto& [v, name] : names_) v->in_progress_ = true;
+  const auto end = [&] {
+    for (auto& [v, name] : names_) v->in_progress_ = false;
+  };
+  try {
+    kernel.submit(root_.queue_, in, std::span(&out, 1), axes);
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  return given != nullptr ? *given : std::move(out.made);
+}
+
+void expression_text::run(const array* given) {
+  const elementwise_kernel kernel = kernel_of(inputs_, outputs_, lines_ + ends_);
+  const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   if (given != nullptr) out.back().given = given;  // the root is written last
   for (auto& [v, name] : names_) v->in_progress_ = true;
@@ -307,6 +395,41 @@ void value::announce() {
 /// Others may write to this memory without our knowing.
 bool may_change(const array& a) noexcept {
   return a.elements().size() > 0 && (!a.keep_alive() || a.keep_alive()->is_exposed());
+}
+
+/// A few elements that the host can reach, with nothing pending on them, are computed there.
+std::optional<array> on_host(const sycl::queue& queue, const operation& op,
+                             const operation_types& types, std::span<const source> sources,
+                             const extents& shape, usm_kind kind) {
+  if (!host_accessible(kind) || op.chooses) return {};
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) count *= length;
+  if (count > detail::most_on_host || count == 0 || types.operands[0] != types.operands[1]) {
+    return {};
+  }
+  const dtype& type = types.operands[0];
+  const detail::host_loop loop = detail::loop_on_host(op, type);
+  if (loop == nullptr || !detail::backend_of(queue.get_device()).is_host) return {};
+  detail::host_operand in[3];
+  std::array<std::byte, 16> numbers[3];
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    if (const auto* number = std::get_if<operand>(&sources[k])) {
+      numbers[k] = number->number_as(type);
+      in[k] = {numbers[k].data(), false};
+      continue;
+    }
+    const auto* a = std::get_if<array>(&sources[k]);
+    if (a == nullptr) return {};
+    const any_view& v = a->elements();
+    const bool is_row = v.layout().is_c_contiguous() && v.layout().shape() == shape;
+    if (v.dtype() != type || !host_accessible(v.kind()) || (!is_row && v.size() != 1)) return {};
+    const shared_owner& owner = a->keep_alive();
+    if (owner && owner->try_busy().value_or(true)) return {};
+    in[k] = {static_cast<const std::byte*>(v.data()), is_row};
+  }
+  array out = array::empty(queue, shape.span(), types.result, kind);
+  loop(static_cast<std::byte*>(out.data()), in, count);
+  return out;
 }
 
 dtype type_of(const deferred_operand& o) {
@@ -394,6 +517,9 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
                         : is_host   ? usm_kind::host
                                     : usm_kind::device;
   extents shape = broadcast_shape(shapes);
+  if (auto small = on_host(queue, op, types, sources, shape, kind)) {
+    return std::make_shared<value>(*std::move(small), types, std::move(shape));
+  }
   const auto made =
       std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind);
   if (at_once) {
@@ -459,6 +585,40 @@ void store(const shared_deferred& what, const array& out) {
     return;
   }
   expression_text(v).run(&out);
+}
+
+array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
+             const reduction_axes& axes, const array* out) {
+  const detail::driver_entry inside;
+  const std::lock_guard lock(computing());
+  operation_types types;
+  std::ranges::fill(types.operands, how.value);
+  types.result = how.value;
+  std::vector<source> sources;
+  extents shape;
+  usm_kind kind = usm_kind::device;
+  if (const auto* known = std::get_if<shared_deferred>(&what)) {
+    auto v = std::static_pointer_cast<value>(*known);
+    shape = v->shape();
+    kind = v->kind();
+    // Reduced once more, it is worth to be stored.
+    if (v->is_reduced() || v->queue() != queue) v->get();
+    if (v->is_computed()) {
+      sources.emplace_back(v->get());
+    } else {
+      sources.emplace_back(std::move(v));
+    }
+  } else {
+    const array& a = *std::get<operand>(what).array();
+    shape = a.elements().layout().shape();
+    kind = a.kind();
+    sources.emplace_back(a);
+  }
+  const auto root =
+      std::make_shared<value>(queue, cast_row, types, std::move(sources), std::move(shape), kind);
+  detail::require_type(queue.get_device(), how.value);
+  detail::require_type(queue.get_device(), how.result);
+  return expression_text(*root).reduce(how, axes, out);
 }
 
 shared_deferred cast(const sycl::queue& queue, const deferred_operand& what, const dtype& type) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 
@@ -99,6 +101,13 @@ std::string_view operation::text_of(const dtype& type) const noexcept {
 const operation* find_operation(std::string_view name) noexcept {
   const auto found = std::ranges::lower_bound(rows, name, {}, &operation::name);
   return found != std::end(rows) && found->name == name ? found : nullptr;
+}
+
+std::size_t row_number(const operation& op) noexcept {
+  static_assert(std::size(rows) < most_rows);
+  const bool is_row =
+      std::greater_equal<>()(&op, std::begin(rows)) && std::less<>()(&op, std::end(rows));
+  return is_row ? static_cast<std::size_t>(&op - rows) : most_rows - 1;
 }
 
 std::optional<operation_types> resolve(const operation& op,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -36,5 +37,9 @@ struct operation {
   /// The text for operands of a type; empty if there is none.
   std::string_view text_of(const dtype& type) const noexcept;
 };
+
+/// The place of a row in the table, less than `most_rows`; that of a cast is the last.
+std::size_t row_number(const operation& op) noexcept;
+inline constexpr std::size_t most_rows = 256;
 
 }  // namespace usmx

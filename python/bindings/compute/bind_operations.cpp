@@ -304,6 +304,44 @@ void bind_operations(nb::module_& m) {
         return detail::format("<usmx.Operation '{}'>", o.row->name);
       });
   m.def(
+      "_reduce",
+      [](nb::handle x, nb::handle value, nb::handle result, nb::handle map, nb::handle reduce_text,
+         nb::handle post_map, nb::handle identity, nb::handle reduce_type, nb::handle axes,
+         bool keepdims, nb::handle out) -> nb::object {
+        PyObject* const one[] = {x.ptr()};
+        operation_operands operands;
+        if (!operands.read(one) || is_python_number(x)) wrong_type("x", x, "an array");
+        value_reduction how;
+        how.value = to_dtype(value);
+        how.result = to_dtype(result);
+        how.map = to_text(map, "map");
+        how.reduce = to_text(reduce_text, "reduce");
+        how.post_map = to_text(post_map, "post_map");
+        if (!identity.is_none()) how.identity = to_text(identity, "identity");
+        how.reduce_type = to_text(reduce_type, "reduce_type");
+        reduction_axes which;
+        which.keep = keepdims;
+        if (!axes.is_none()) {
+          which.axes.emplace();
+          for (const nb::handle axis : nb::borrow<nb::tuple>(axes)) {
+            which.axes->push_back(nb::cast<int>(axis));
+          }
+        }
+        const array* given = out.is_none() ? nullptr : &value_of(out);
+        array made = reduce(operands.queue(), operands.all.front(), how, which, given);
+        return given != nullptr ? nb::borrow(out) : wrap_array(std::move(made));
+      },
+      nb::arg("x"), nb::arg("value"), nb::arg("result"), nb::kw_only(), nb::arg("map") = "x",
+      nb::arg("reduce"), nb::arg("post_map") = "a", nb::arg("identity") = nb::none(),
+      nb::arg("reduce_type") = "", nb::arg("axes") = nb::none(), nb::arg("keepdims") = false,
+      nb::arg("out") = nb::none(),
+      nb::sig("def _reduce(x: ArrayOrNumber, value: DTypeLike, result: DTypeLike, *, map: str = "
+              "'x', reduce: str, post_map: str = 'a', identity: str | None = None, reduce_type: "
+              "str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, out: ndarray "
+              "| None = None) -> ndarray"),
+      "A reduction by texts of C++, as `ReductionKernel` takes them, of elements that are cast to "
+      "`value`\nand called `x`; what was put off is computed on the way.");
+  m.def(
       "_result_types",
       [](nb::handle name, const nb::args& operands) -> nb::object {
         const operation* const row = find_operation(to_text(name, "name"));

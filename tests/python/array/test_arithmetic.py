@@ -275,3 +275,78 @@ def test_out_and_dtype() -> None:
         usmx.add(x, 1, out=usmx.empty(3, "i4"))
     with pytest.raises(ValueError, match="shape"):
         usmx.add(x, 1, out=usmx.empty(4, "f4"))
+
+
+# --- a few elements are computed on the host
+
+SPECIAL = {
+    "f": [0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e-45, -1e-45, 3.4e38, 1.1754944e-38, 2.5],
+    "d": [0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 5e-324, 1.7e308, 2.2e-308, 3.3],
+}
+
+
+def extremes(char: str) -> np.ndarray:
+    if char in SPECIAL:
+        return np.array(SPECIAL[char], char)
+    if char == "?":
+        return np.array([0, 1], "?")
+    limits = np.iinfo(char)
+    return np.array([limits.min, limits.max, 0, 1, limits.max // 2, limits.min // 2 + 3, 7], char)
+
+
+@pytest.mark.parametrize("char", "?bBhHiIqQfd")
+def test_the_host_computes_the_same_bits_as_a_kernel(char: str) -> None:
+    values = extremes(char)
+    pairs = [m.ravel() for m in np.meshgrid(values, values)]
+    computed_on_host = 0
+    for row in OF_NUMPY:
+        operands = pairs[: row.arity]
+        if row.arity > 2 or _usmx._result_types(row.name, *[np.dtype(char)] * row.arity) is None:
+            continue
+        function = getattr(usmx, row.name)
+        with usmx.trace() as t:
+            ours = function(*[usmx.asarray(v, usm_type="shared") for v in operands]).to_numpy()
+        if t.summary().kernels:
+            continue
+        computed_on_host += 1
+        wanted = function(*[usmx.asarray(v, usm_type="device") for v in operands]).to_numpy()
+        # Which NaN it is differs from processor to processor.
+        both_nan = (ours != ours) & (wanted != wanted)  # noqa: PLR0124
+        bits = f"u{ours.itemsize}"
+        assert ((ours.view(bits) == wanted.view(bits)) | both_nan).all(), row.name
+    assert computed_on_host >= 10
+
+
+def test_the_host_waits_for_no_kernel_and_computes_behind_none() -> None:
+    x = usmx.zeros(10, "f4", usm_type="shared")
+    slow = usmx.RawKernel(
+        "USMX_KERNEL(1) slow(float* x) {"
+        " float y = 0; for (int k = 0; k < 3000000; ++k) y = y * 0.5f + 1;"
+        " x[usmx::global_id()] = y; }",
+        "slow",
+    )
+    for _ in range(5):
+        x[...] = 0
+        slow[10](x)
+        assert (x + 1).tolist() == [3] * 10
+
+
+# --- reductions of what was not computed
+
+
+def test_a_reduction_computes_its_operand_on_the_way() -> None:
+    n = np.random.default_rng(0).random((50, 70)).astype("f4")
+    x = usmx.asarray(n)
+
+    def total(y: usmx.ndarray, axes: tuple[int, ...] | None) -> usmx.ndarray:
+        return _usmx._reduce(y, "f8", "f8", reduce="a + b", identity="0", axes=axes)
+
+    with usmx.trace() as t:
+        s = total(x * 2 + 1, (1,))
+    assert t.summary().kernels == 1
+    assert t.summary().bytes_allocated < n.nbytes
+    np.testing.assert_allclose(s.to_numpy(), (n * 2 + 1).sum(1, dtype="f8"), rtol=1e-6)
+    y = x * 3
+    first, second = total(y, None), total(y, None)
+    x[...] = 0
+    assert first.item() == second.item() == pytest.approx((n * 3).sum(dtype="f8"), rel=1e-6)
