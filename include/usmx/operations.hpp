@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "usmx/array.hpp"
 #include "usmx/expression.hpp"
@@ -87,6 +88,24 @@ struct value_reduction {
 /// Throws as reduction_kernel does.
 array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
              const reduction_axes& axes = {}, const array* out = nullptr);
+
+/// A kernel that computing a value would run.
+struct planned_kernel {
+  /// What it computes, one operation in a line.
+  std::string text;
+  extents shape;
+  int operations = 0;
+  /// Of memory that is read and written, and of values in between that need no memory: written once
+  /// and read once if each operation were a kernel.
+  std::size_t bytes_read = 0, bytes_written = 0, bytes_saved = 0;
+};
+/// The kernels, in order; none for a value that was computed. Nothing is computed.
+std::vector<planned_kernel> explain(const shared_deferred& value);
+
+/// Whether operations are computed where they are written, in this process; false at first, or true
+/// if the environment has USMX_EAGER=1.
+bool is_eager() noexcept;
+void set_eager(bool eager) noexcept;
 
 /// The same elements in another type.
 shared_deferred cast(const sycl::queue& queue, const deferred_operand& value, const dtype& type);

@@ -3311,6 +3311,15 @@ class Operation:
 
     def __repr__(self) -> str: ...
 
+def _explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]:
+    """The kernels that computing an array would run."""
+
+def _is_eager() -> bool:
+    """Whether operations are computed where they are written."""
+
+def _set_eager(eager: bool) -> None:
+    """See `usmx.eager`."""
+
 def _reduce(x: ArrayOrNumber, value: DTypeLike, result: DTypeLike, *, map: str = 'x', reduce: str, post_map: str = 'a', identity: str | None = None, reduce_type: str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """
     A reduction by texts of C++, as `ReductionKernel` takes them, of elements that are cast to `value`

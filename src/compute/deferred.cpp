@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -137,6 +138,11 @@ class value final : public deferred,
 class expression_text {
  public:
   explicit expression_text(value& root) : root_(root) { name_of(root); }
+  /// Computes nothing: what is needed first is added to `plan`, and then this.
+  expression_text(value& root, std::vector<planned_kernel>& plan) : root_(root), plan_(&plan) {
+    name_of(root);
+    describe();
+  }
 
   /// Computes the root, and the other values that are seen; with `out` only the root, into that.
   void run(const array* out = nullptr);
@@ -152,15 +158,48 @@ class expression_text {
   std::string name_of(const operand& number, const dtype& as);
   std::string source_text(const source& s, const dtype& as);
   void add_input(const dtype& type, const std::string& name);
+  void describe();
 
   value& root_;
+  std::vector<planned_kernel>* plan_ = nullptr;
+  std::size_t planned_bytes_ = 0;  // of operands that are not computed yet
   std::string lines_, inputs_, outputs_, ends_;
   std::string declared_, passed_;  // the same inputs for a function in C++
   std::vector<array> arrays_;
   std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
   std::unordered_map<value*, std::string> names_;
   std::vector<value*> computed_;
+  std::unordered_map<value*, std::string> planned_;
 };
+
+std::size_t count_of(const extents& shape) noexcept {
+  std::size_t count = 1;
+  for (const std::int64_t length : shape) count *= static_cast<std::size_t>(length);
+  return count;
+}
+std::size_t bytes_of(const value& v) noexcept { return count_of(v.shape()) * v.dtype().itemsize(); }
+
+void expression_text::describe() {
+  planned_kernel made;
+  made.text = lines_;
+  made.shape = root_.shape_;
+  made.operations = static_cast<int>(names_.size());
+  made.bytes_read = planned_bytes_;
+  for (const array& a : arrays_) {
+    // Elements that are repeated are read once.
+    const any_view& v = a.elements();
+    made.bytes_read +=
+        std::min(v.nbytes(), static_cast<std::size_t>(v.last_byte() - v.first_byte()));
+  }
+  for (const auto& [v, name] : names_) {
+    if (std::ranges::find(computed_, v) != computed_.end()) {
+      made.bytes_written += bytes_of(*v);
+    } else {
+      made.bytes_saved += 2 * bytes_of(*v);
+    }
+  }
+  plan_->push_back(std::move(made));
+}
 
 std::string replaced(std::string_view text, std::span<const std::string> operands,
                      std::string_view type) {
@@ -243,7 +282,15 @@ std::string expression_text::source_text(const source& s, const dtype& as) {
   } else {
     value& inner = *std::get<shared_value>(s);
     // Repeated for each element that it is broadcast to, it would be computed many times.
-    if (inner.is_computed() || !(inner.shape_ == root_.shape_)) {
+    if (plan_ != nullptr && !inner.is_computed() && !(inner.shape_ == root_.shape_)) {
+      if (const auto [known, is_new] = planned_.try_emplace(&inner); is_new) {
+        expression_text(inner, *plan_);
+        known->second = format("k{}", plan_->size() - 1);
+        planned_bytes_ += bytes_of(inner);
+      }
+      name = planned_.at(&inner);
+      own = inner.types_.result;
+    } else if (inner.is_computed() || !(inner.shape_ == root_.shape_)) {
       from_array(inner.get());
     } else {
       name = name_of(inner);
@@ -457,7 +504,7 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
   std::vector<operand> kinds;
   std::vector<const extents*> shapes;
   sources.reserve(operands.size());
-  bool at_once = false;
+  bool at_once = is_eager();
   int operations = 1, arrays = 0;
   for (const deferred_operand& o : operands) {
     if (const auto* inner = std::get_if<shared_deferred>(&o)) {
@@ -585,6 +632,32 @@ void store(const shared_deferred& what, const array& out) {
     return;
   }
   expression_text(v).run(&out);
+}
+
+std::vector<planned_kernel> explain(const shared_deferred& what) {
+  std::vector<planned_kernel> plan;
+  const detail::driver_entry inside;
+  const std::lock_guard lock(computing());
+  auto& v = static_cast<value&>(*what);
+  if (!v.is_computed()) expression_text(v, plan);
+  return plan;
+}
+
+namespace {
+
+std::atomic<bool>& eager() noexcept {
+  static std::atomic<bool> flag{[] {
+    const char* const asked = std::getenv("USMX_EAGER");
+    return asked != nullptr && std::string_view(asked) == "1";
+  }()};
+  return flag;
+}
+
+}  // namespace
+
+bool is_eager() noexcept { return eager().load(std::memory_order_relaxed); }
+void set_eager(bool is_eager_now) noexcept {
+  eager().store(is_eager_now, std::memory_order_relaxed);
 }
 
 array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,

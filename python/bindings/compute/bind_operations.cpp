@@ -304,6 +304,23 @@ void bind_operations(nb::module_& m) {
         return detail::format("<usmx.Operation '{}'>", o.row->name);
       });
   m.def(
+      "_explain",
+      [](nb::handle x) {
+        nb::list out;
+        const shared_deferred later = self_of<ndarray>(x).later();
+        if (!later) return out;
+        for (const planned_kernel& k : explain(later)) {
+          out.append(nb::make_tuple(k.text, tuple_of(k.shape), k.operations, k.bytes_read,
+                                    k.bytes_written, k.bytes_saved));
+        }
+        return out;
+      },
+      nb::arg("x"),
+      nb::sig("def _explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]"),
+      "The kernels that computing an array would run.");
+  m.def("_is_eager", is_eager, "Whether operations are computed where they are written.");
+  m.def("_set_eager", set_eager, nb::arg("eager"), "See `usmx.eager`.");
+  m.def(
       "_reduce",
       [](nb::handle x, nb::handle value, nb::handle result, nb::handle map, nb::handle reduce_text,
          nb::handle post_map, nb::handle identity, nb::handle reduce_type, nb::handle axes,

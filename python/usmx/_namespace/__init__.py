@@ -12,6 +12,7 @@ from ._elementwise_names import ELEMENTWISE
 #: Module -> the names that it gives to `usmx`.
 MODULES: dict[str, tuple[str, ...]] = {
     "elementwise": ELEMENTWISE,
+    "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
 }
 
 NAMES = [name for names in MODULES.values() for name in names]

@@ -350,3 +350,35 @@ def test_a_reduction_computes_its_operand_on_the_way() -> None:
     first, second = total(y, None), total(y, None)
     x[...] = 0
     assert first.item() == second.item() == pytest.approx((n * 3).sum(dtype="f8"), rel=1e-6)
+
+
+# --- what is put off can be seen, and switched off
+
+
+def test_explain_says_what_is_left_to_compute() -> None:
+    x = usmx.zeros((1000, 10), "f4")
+    row = usmx.ones(10, "f4") * 2
+    y = (x + 1) * row
+    plan = usmx.explain(y)
+    assert [(k.shape, k.operations) for k in plan.kernels] == [((10,), 1), ((1000, 10), 2)]
+    first, second = plan.kernels
+    assert (first.bytes_read, first.bytes_written, first.bytes_saved) == (40, 40, 0)
+    assert (second.bytes_read, second.bytes_written) == (40_040, 40_000)
+    assert second.bytes_saved == 80_000
+    assert "2 kernels, 80000 bytes saved" in str(plan)
+    assert y.tolist() == [[2.0] * 10] * 1000
+    assert usmx.explain(y).kernels == ()
+    assert "no kernel" in str(usmx.explain(y))
+    with pytest.raises(TypeError):
+        usmx.explain(3)  # type: ignore[arg-type]
+
+
+def test_eager_computes_at_once() -> None:
+    x = usmx.zeros(1000, "f4")
+    with usmx.eager():
+        y = x + 1
+        assert usmx.explain(y).kernels == ()
+        with usmx.eager(False):
+            assert usmx.explain(x + 1).kernels
+    assert usmx.explain(x + 1).kernels
+    assert y.tolist() == [1.0] * 1000
