@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
     from ._namespace.elementwise import *  # noqa: F403
-    from ._namespace.evaluation import Explanation, PlannedKernel, eager, explain
+    from ._namespace.evaluation import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
