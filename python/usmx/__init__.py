@@ -79,6 +79,7 @@ from .paths import get_cmake_dir, get_include
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from . import random as random
     from ._functions import *  # noqa: F403
     from ._fusion import fuse
     from ._kernel.language.constants import constant
@@ -134,6 +135,9 @@ _LATER = {
     **{f"_namespace.{module}": names for module, names in _namespace.MODULES.items()},
 }
 
+# Modules that are imported when they are first used.
+_WHOLE = ("random",)
+
 
 # What users of NumPy look for here -> what there is.
 _INSTEAD = {
@@ -151,6 +155,10 @@ _INSTEAD = {
 if not TYPE_CHECKING:  # type checkers would believe that every name exists
 
     def __getattr__(name: str) -> object:
+        if name in _WHOLE:
+            from importlib import import_module
+
+            return import_module(f".{name}", __name__)
         for module, names in _LATER.items():
             if name in names:
                 from importlib import import_module
@@ -163,4 +171,4 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_WHOLE})

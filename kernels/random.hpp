@@ -1,0 +1,314 @@
+// Random numbers that depend on a key and a place alone: number k of a stream is the same in every
+// order of computation and on every device. Only +, -, *, /, sqrt and operations of integers make
+// them, which all devices round alike; logarithms and sines of devices differ in their last bits.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "prelude/complex.hpp"
+#include "prelude/math.hpp"
+#include "prelude/types.hpp"
+
+namespace usmx::random {
+
+struct block {
+  uint32_t words[4];
+
+  uint64_t wide(int half) const { return (uint64_t(words[2 * half]) << 32) | words[2 * half + 1]; }
+};
+
+/// Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011).
+inline block philox(block counter, uint32_t key_0, uint32_t key_1) {
+  uint32_t (&c)[4] = counter.words;
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
+    c[0] = uint32_t(b >> 32) ^ c[1] ^ key_0;
+    c[1] = uint32_t(b);
+    c[2] = uint32_t(a >> 32) ^ c[3] ^ key_1;
+    c[3] = uint32_t(a);
+    key_0 += 0x9E3779B9u;
+    key_1 += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// What one number of a stream is made of: as many blocks as it asks for.
+struct source {
+  uint64_t key, place;
+  uint32_t stream;
+
+  source(uint64_t key_of, uint64_t stream_of, uint64_t place_of)
+      : key(key_of), place(place_of), stream(uint32_t(stream_of)) {}
+
+  block operator()(uint32_t attempt) const {
+    return philox({{uint32_t(place), uint32_t(place >> 32), attempt, stream}}, uint32_t(key),
+                  uint32_t(key >> 32));
+  }
+};
+
+/// A number that is refused this often is refused by none that could come next: the chance is below
+/// 2^-64 for each of the distributions here.
+inline constexpr uint32_t attempts = 128;
+
+// --- Functions that round alike everywhere. Their series are those of Taylor: terms of double and
+// --- of float, where the numbers are as small as the reductions make them.
+
+template <class T>
+inline constexpr bool is_wide = sizeof(T) == 8;
+
+/// The logarithm of a positive normal number.
+template <class T>
+inline T logarithm(T x) {
+  int exponent;
+  if constexpr (is_wide<T>) {
+    const auto bits = __builtin_bit_cast(uint64_t, x);
+    exponent = int(bits >> 52) - 1023;
+    x = __builtin_bit_cast(double, (bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull);
+  } else {
+    const auto bits = __builtin_bit_cast(uint32_t, x);
+    exponent = int(bits >> 23) - 127;
+    x = __builtin_bit_cast(float, (bits & 0x7FFFFFu) | 0x3F800000u);
+  }
+  if (x > T(1.4142135623730951)) {
+    x = x * T(0.5);
+    ++exponent;
+  }
+  // 2 atanh((x - 1) / (x + 1))
+  const T s = (x - T(1)) / (x + T(1)), ss = s * s;
+  T sum = T(0);
+  for (int k = is_wide<T> ? 10 : 5; k >= 1; --k) sum = (sum + T(1) / T(2 * k + 1)) * ss;
+  // The first part of log(2) has few enough bits for its products with exponents to be exact.
+  const T high = is_wide<T> ? T(0x1.62E42FEEp-1) : T(0x1.62Ep-1);
+  const T low = is_wide<T> ? T(0x1.A39EF35793C76p-33) : T(0x1.0bfbe8e7bcd5ep-15);
+  return T(exponent) * high + (T(2) * s + (T(2) * s * sum + T(exponent) * low));
+}
+
+/// log(1 + x) of x > -1.
+template <class T>
+inline T logarithm_of_1_plus(T x) {
+  const T u = T(1) + x;
+  return u == T(1) ? x : logarithm(u) * (x / (u - T(1)));
+}
+
+template <class T>
+inline T power_of_two(int n) {
+  if constexpr (is_wide<T>)
+    return __builtin_bit_cast(double, uint64_t(n + 1023) << 52);
+  else
+    return __builtin_bit_cast(float, uint32_t(n + 127) << 23);
+}
+
+template <class T>
+inline T exponential_of(T x) {
+  if (x != x) return x;
+  if (x < (is_wide<T> ? T(-740) : T(-100))) return T(0);
+  if (x > (is_wide<T> ? T(709) : T(88))) return T(__builtin_inff());
+  const T turns = x * T(1.4426950408889634);
+  const int n = int(turns + (turns < T(0) ? T(-0.5) : T(0.5)));
+  const T high = is_wide<T> ? T(0x1.62E42FEEp-1) : T(0x1.62Ep-1);
+  const T low = is_wide<T> ? T(0x1.A39EF35793C76p-33) : T(0x1.0bfbe8e7bcd5ep-15);
+  const T r = (x - T(n) * high) - T(n) * low;
+  T sum = T(1);
+  for (int k = is_wide<T> ? 14 : 8; k >= 1; --k) sum = T(1) + sum * (r * (T(1) / T(k)));
+  return sum * power_of_two<T>(n / 2) * power_of_two<T>(n - n / 2);
+}
+
+/// The cosine of 2 pi x, of x in [0, 1).
+template <class T>
+inline T cosine_of_turns(T x) {
+  const int quarter = int(x * T(4) + T(0.5));
+  const T angle = (x * T(4) - T(quarter)) * T(1.5707963267948966), aa = angle * angle;
+  const bool is_sine = quarter & 1;
+  T sum = T(1);
+  // 1 - a^2 / 2! + a^4 / 4! - ..., or 1 - a^2 / 3! + ... for the sine
+  for (int k = is_wide<T> ? 9 : 5; k >= 1; --k) {
+    const T sine = T(1) / T((2 * k + 1) * 2 * k), cosine = T(1) / T(2 * k * (2 * k - 1));
+    sum = T(1) - sum * (aa * (is_sine ? sine : cosine));
+  }
+  if (is_sine) sum = sum * angle;
+  return ((quarter + 1) & 2) ? -sum : sum;
+}
+
+/// log(k!) - the first terms of Stirling's series, of k >= 0.
+inline double rest_of_stirling(double k) {
+  if (k < 10) {
+    constexpr double rests[] = {0.08106146679532726, 0.04134069595540929, 0.02767792568499834,
+                                0.02079067210376509, 0.01664469118982119, 0.01387612882307075,
+                                0.01189670994589177, 0.01041126526197209, 0.009255462182712733,
+                                0.008330563433362871};
+    return rests[int(k)];
+  }
+  const double a = 1 / (k + 1), aa = a * a;
+  return a * (1. / 12 - aa * (1. / 360 - aa * (1. / 1260 - aa * (1. / 1680))));
+}
+
+// --- Uniform numbers
+
+/// In [0, 1).
+template <class T>
+inline T fraction(const block& b, int half = 0) {
+  if constexpr (is_wide<T>)
+    return double(b.wide(half) >> 11) * 0x1p-53;
+  else
+    return float(b.words[2 * half] >> 8) * 0x1p-24f;
+}
+/// In (0, 1].
+template <class T>
+inline T positive_fraction(const block& b, int half = 0) {
+  if constexpr (is_wide<T>)
+    return double((b.wide(half) >> 11) + 1) * 0x1p-53;
+  else
+    return float((b.words[2 * half] >> 8) + 1) * 0x1p-24f;
+}
+
+template <class T>
+inline T uniform(const source& s, T low, T high) {
+  return low + (high - low) * fraction<T>(s(0));
+}
+
+inline uint64_t high_product(uint64_t a, uint64_t b) {
+  const uint64_t a_0 = uint32_t(a), a_1 = a >> 32, b_0 = uint32_t(b), b_1 = b >> 32;
+  const uint64_t middle = a_1 * b_0 + ((a_0 * b_0) >> 32), other = a_0 * b_1 + uint32_t(middle);
+  return a_1 * b_1 + (middle >> 32) + (other >> 32);
+}
+/// From 0 to `last`, each with exactly the same chance: D. Lemire, "Fast random integer generation
+/// in an interval" (2019).
+inline uint64_t integer(const source& s, uint64_t last) {
+  const uint64_t count = last + 1;
+  uint64_t bits = 0;
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    const block b = s(attempt);
+    for (int half = 0; half < 2; ++half) {
+      bits = b.wide(half);
+      if (count == 0) return bits;
+      const uint64_t low = bits * count;
+      if (low >= count || low >= (uint64_t(0) - count) % count) return high_product(bits, count);
+    }
+  }
+  return high_product(bits, count);
+}
+
+// --- Other distributions
+
+/// G. Box and M. Muller, "A note on the generation of random normal deviates" (1958).
+template <class T>
+inline T normal_of(const block& b) {
+  T u;
+  if constexpr (is_wide<T>)
+    u = positive_fraction<T>(b);
+  else
+    u = (float(b.words[0]) + 1.0f) * 0x1p-32f;
+  return T(sqrt(T(-2) * logarithm(u))) * cosine_of_turns(fraction<T>(b, 1));
+}
+template <class T>
+inline T normal(const source& s, T mean, T deviation) {
+  return mean + deviation * normal_of<T>(s(0));
+}
+
+template <class T>
+inline T exponential(const source& s, T scale) {
+  const block b = s(0);
+  if constexpr (is_wide<T>)
+    return scale * (T(0) - logarithm(positive_fraction<T>(b)));
+  else
+    return scale * (T(0) - logarithm((float(b.words[0]) + 1.0f) * 0x1p-32f));
+}
+
+/// G. Marsaglia and W. Tsang, "A simple method for generating gamma variables" (2000).
+template <class T>
+inline T gamma(const source& s, T shape, T scale) {
+  if (shape == T(0)) return T(0);
+  const T larger = shape < T(1) ? shape + T(1) : shape;
+  const T d = larger - T(1) / T(3), c = T(1) / (T(3) * T(sqrt(d)));
+  T v = T(1);
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    const T x = normal_of<T>(s(2 * attempt));
+    const T root = T(1) + c * x;
+    if (root <= T(0)) continue;
+    v = root * root * root;
+    const block b = s(2 * attempt + 1);
+    const T u = positive_fraction<T>(b);
+    if (logarithm(u) < x * x * T(0.5) + d * (T(1) - v + logarithm(v))) {
+      if (shape < T(1)) v = v * exponential_of(logarithm(positive_fraction<T>(b, 1)) / shape);
+      break;
+    }
+  }
+  return scale * d * v;
+}
+
+/// Below 10 by inversion, else W. Hoermann, "The transformed rejection method for generating
+/// Poisson random variables" (1993).
+inline int64_t poisson(const source& s, double mean) {
+  if (mean <= 0) return 0;
+  if (mean < 10) {
+    const double u = fraction<double>(s(0));
+    double chance = exponential_of(-mean), sum = chance;
+    int64_t k = 0;
+    for (; u >= sum && k < 100; sum += chance) chance = chance * mean / double(++k);
+    return k;
+  }
+  const double log_mean = logarithm(mean);
+  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double scale = 1.1239 + 1.1328 / (b - 3.4), quick = 0.9277 - 3.6224 / (b - 2);
+  double k = 0;
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    const block bits = s(attempt);
+    const double u = fraction<double>(bits) - 0.5, v = positive_fraction<double>(bits, 1);
+    const double us = 0.5 - fabs(u);
+    k = floor((2 * a / us + b) * u + mean + 0.43);
+    if (us >= 0.07 && v <= quick) break;
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    // k log(mean) - mean - log(k!), without the difference of large numbers.
+    const double near = k + 1 - mean;
+    const double chance = (k + 0.5) * -logarithm_of_1_plus(near / mean) + near - 0.5 * log_mean -
+                          0.91893853320467274178 - rest_of_stirling(k);
+    if (logarithm(v * scale / (a / (us * us) + b)) <= chance) break;
+  }
+  return int64_t(k < 0 ? 0 : k);
+}
+
+/// Small means by inversion, others by W. Hoermann, "The generation of binomial random variates"
+/// (1993).
+inline int64_t binomial(const source& s, int64_t n, double p) {
+  const bool is_flipped = p > 0.5;
+  if (is_flipped) p = 1 - p;
+  if (n <= 0 || p <= 0) return is_flipped ? n : 0;
+  const double count = double(n), q = 1 - p, mean = count * p;
+  double k = 0;
+  if (mean < 10) {
+    const double u = fraction<double>(s(0));
+    double chance = exponential_of(count * logarithm_of_1_plus(-p)), sum = chance;
+    for (; u >= sum && k < count && k < 150; sum += chance) {
+      k += 1;
+      chance = chance * ((count - k + 1) * p) / (k * q);
+    }
+  } else {
+    const double deviation = sqrt(mean * q);
+    const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
+    const double centre = mean + 0.5, quick = 0.92 - 4.2 / b;
+    const double alpha = (2.83 + 5.1 / b) * deviation;
+    const double mode = floor((count + 1) * p), other = count - mode;
+    // How far the odds are from those of the mode, which is near 0.
+    const double odds = logarithm((p * (other + 1)) / (q * (mode + 1)));
+    const double rests = rest_of_stirling(mode) + rest_of_stirling(other);
+    for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+      const block bits = s(attempt);
+      const double u = fraction<double>(bits) - 0.5, v = positive_fraction<double>(bits, 1);
+      const double us = 0.5 - fabs(u);
+      k = floor((2 * a / us + b) * u + centre);
+      if (us >= 0.07 && v <= quick) break;
+      if (k < 0 || k > count) continue;
+      // log(mode! (n - mode)! / (k! (n - k)!)) by Stirling's series, without the difference of
+      // large numbers.
+      const double away = k - mode;
+      const double chance = away * odds + rests - rest_of_stirling(k) -
+                            rest_of_stirling(count - k) -
+                            (k + 0.5) * logarithm_of_1_plus(away / (mode + 1)) -
+                            (count - k + 0.5) * logarithm_of_1_plus(-away / (other + 1));
+      if (logarithm(v * alpha / (a / (us * us) + b)) <= chance) break;
+    }
+  }
+  const int64_t made = k < 0 ? 0 : k > count ? n : int64_t(k);
+  return is_flipped ? n - made : made;
+}
+
+}  // namespace usmx::random
