@@ -69,7 +69,8 @@ class dispatcher {
 
  private:
   std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
-                                    const nb::args& args, const std::string& key,
+                                    const nb::args& args, const nb::tuple& parts,
+                                    const std::string& key,
                                     std::span<const memory_argument> memory);
 
   std::unordered_map<std::string, family> families_;
@@ -87,7 +88,7 @@ std::string name_of(nb::handle kernel) { return shown(nb::str(kernel.attr("__nam
 
 /// The type of one argument as a few letters that no other type has.
 void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::handle kernel,
-              std::size_t number) {
+              std::size_t number, const nb::args& args) {
   PyObject* const o = obj.ptr();
   if (a.memory) {
     const auto& v = a.memory->elements();
@@ -116,13 +117,13 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::ha
     // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
     key += '{' +
            to_text(nb::module_::import_("usmx._kernel.arguments")
-                       .attr("key_of_argument")(obj, kernel, number),
+                       .attr("key_of_argument")(obj, kernel, number, args),
                    "key_of_argument") +
            '}';
   }
 }
 
-std::size_t value_of(const known_number& k, const launch_range& range, const nb::args& args,
+std::size_t value_of(const known_number& k, const launch_range& range, const nb::tuple& parts,
                      std::span<const memory_argument> memory) {
   switch (k.what) {
     case 'l':
@@ -131,12 +132,51 @@ std::size_t value_of(const known_number& k, const launch_range& range, const nb:
       return static_cast<std::size_t>(
           memory[k.argument].memory->elements().layout().shape()[k.axis]);
     default: {
-      const auto index = nb::steal(PyNumber_Index(args[k.argument].ptr()));
+      const auto index = nb::steal(PyNumber_Index(parts[k.argument].ptr()));
       if (!index.is_valid()) throw nb::python_error();
       int overflow = 0;
       return static_cast<std::size_t>(PyLong_AsLongLongAndOverflow(index.ptr(), &overflow));
     }
   }
+}
+
+/// Tuples in tuples deeper than this are refused, because what reads them calls itself.
+constexpr int most_depth = 32;
+
+/// The arguments with those in tuples one by one. The types of the tuples stand in the key at once.
+void add_parts(nb::list& parts, std::string& key, nb::handle obj, int depth) {
+  if (!PyTuple_Check(obj.ptr())) {
+    parts.append(obj);
+    key += '.';
+    return;
+  }
+  if (depth == most_depth) {
+    throw value_error("tuples are nested deeper than {}, the most that kernels take", most_depth);
+  }
+  key += '(';
+  if (!PyTuple_CheckExact(obj.ptr())) {
+    key += to_text(nb::object(nb::module_::import_("usmx._kernel.arguments")
+                                  .attr("key_of_class")(nb::handle((PyObject*)Py_TYPE(obj.ptr())))),
+                   "key_of_class") +
+           ':';
+  }
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(obj.ptr()); ++k) {
+    add_parts(parts, key, PyTuple_GET_ITEM(obj.ptr(), k), depth + 1);
+  }
+  key += ')';
+}
+
+/// An argument with the arrays that its parts became.
+nb::object with_arrays(nb::handle obj, std::span<const memory_argument> memory, std::size_t& next) {
+  if (!PyTuple_Check(obj.ptr())) {
+    const auto& a = memory[next++];
+    return a.memory ? wrap_array(*a.memory) : nb::borrow(obj);
+  }
+  nb::list items;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(obj.ptr()); ++k) {
+    items.append(with_arrays(PyTuple_GET_ITEM(obj.ptr(), k), memory, next));
+  }
+  return nb::module_::import_("usmx._kernel.arguments").attr("tuple_like")(obj, items);
 }
 
 nb::object to_tuple(std::span<const std::size_t> sizes) {
@@ -146,13 +186,15 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
 }
 
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
-                                              const nb::args& args, const std::string& key,
+                                              const nb::args& args, const nb::tuple& parts,
+                                              const std::string& key,
                                               std::span<const memory_argument> memory) {
   const auto values_of = [&](const family& f) {
     std::string values;
     const auto known = f.known;
     for (const auto& k : *known) {
-      values += std::to_string(static_cast<std::ptrdiff_t>(value_of(k, range, args, memory))) + ',';
+      values +=
+          std::to_string(static_cast<std::ptrdiff_t>(value_of(k, range, parts, memory))) + ',';
     }
     return values;
   };
@@ -166,13 +208,8 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   }
   // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
   nb::list seen;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    if (memory[i].memory) {
-      seen.append(wrap_array(*memory[i].memory));
-    } else {
-      seen.append(args[i]);
-    }
-  }
+  std::size_t next = 0;
+  for (const nb::handle obj : args) seen.append(with_arrays(obj, memory, next));
   const auto made = nb::cast<nb::dict>(
       self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local())));
   auto text = std::make_shared<kernel_text>();
@@ -212,15 +249,23 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   const launch_range& range = read.range;
   borrowed_arrays borrowed;
   std::vector<memory_argument> memory;
-  memory.reserve(args.size());
   std::string key(1, static_cast<char>('0' + range.rank()));
+  nb::tuple parts = args;
+  const bool has_tuples =
+      std::ranges::any_of(args, [](nb::handle obj) { return PyTuple_Check(obj.ptr()); });
+  if (has_tuples) {
+    nb::list found;
+    for (const nb::handle obj : args) add_parts(found, key, obj, 0);
+    parts = nb::tuple(found);
+  }
+  memory.reserve(parts.size());
   // Decides which memory of the host can be used.
   std::optional<sycl::queue> named;
   if (!queue_or_none.is_none()) named = to_queue(queue_or_none);
   queue_of_arrays place;
-  for (const nb::handle obj : args) {
+  for (const nb::handle obj : parts) {
     const auto& a = memory.emplace_back(to_memory(obj, borrowed, named ? &*named : nullptr));
-    add_type(key, obj, a, self, memory.size() - 1);
+    add_type(key, obj, a, self, memory.size() - 1, args);
     if (a.memory == nullptr) continue;
     place.see(*a.memory);
     if (read.is_pair) check_pair(read, name_of(self), memory.size() - 1, *a.memory);
@@ -228,16 +273,16 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   sycl::queue queue = named ? *named : place.get();
   // The kernel has more parameters than the function, which its own messages would name.
   const auto called = [&](std::size_t i) {
-    return to_text(nb::object(self.attr("_called")(i)), "_called");
+    return to_text(nb::object(self.attr("_called")(i, args)), "_called");
   };
-  put_on_queue(borrowed, queue, memory, called, [&](std::size_t i) { return args[i]; });
+  put_on_queue(borrowed, queue, memory, called, [&](std::size_t i) { return parts[i]; });
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const array* const a = memory[i].memory;
     if (a != nullptr && !can_use(queue, *a)) refuse_placement(called(i), *a, queue);
   }
   auto before = to_order(depends_on);
 
-  const auto text = find(self, range, args, key, memory);
+  const auto text = find(self, range, args, parts, key, memory);
   if (!text->needs_group.empty() && range.local().empty()) {
     throw value_error(
         "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
@@ -258,7 +303,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   }
 
   std::vector<kernel_argument> arguments;
-  arguments.reserve(args.size() * 3);
+  arguments.reserve(parts.size() * 3);
   for (std::size_t i = 0; i < text->plan.size(); ++i) {
     const auto* p = k.parameters() && arguments.size() < k.parameters()->size()
                         ? &(*k.parameters())[arguments.size()]
@@ -269,14 +314,14 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     };
     switch (text->plan[i]) {
       case 'n':
-        if (const auto plain = plain_scalar(args[i], p)) {
+        if (const auto plain = plain_scalar(parts[i], p)) {
           arguments.push_back(*plain);
         } else {
-          arguments.push_back(to_scalar(args[i], p, where()));
+          arguments.push_back(to_scalar(parts[i], p, where()));
         }
         break;
       case 'c': {
-        const Py_complex z = PyComplex_AsCComplex(args[i].ptr());
+        const Py_complex z = PyComplex_AsCComplex(parts[i].ptr());
         if (PyErr_Occurred()) throw nb::python_error();
         for (const double part : {z.real, z.imag}) {
           if (p && p->type && p->type->itemsize() == 4) {

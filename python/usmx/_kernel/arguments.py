@@ -8,6 +8,7 @@ from .language.device_function import DeviceFunction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from .types.scalars import Type
@@ -23,16 +24,42 @@ def as_array(obj: Any) -> Any:
     """
     if isinstance(obj, _usmx.ndarray):
         return obj
+    if isinstance(obj, tuple):
+        return tuple_like(obj, [as_array(item) for item in obj])
     found: Any = _usmx._imported(obj, host=True)
     # Of rank 0 it is a number: by value, as NumPy takes it.
     return obj if found is None or (found.ndim == 0 and found.usm_type == "unknown") else found
 
 
+def tuple_like(old: Any, items: list[Any]) -> Any:
+    """A tuple of other items; of the same class if that is a namedtuple's."""
+    return type(old)._make(items) if hasattr(type(old), "_make") else tuple(items)
+
+
+def parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arguments in a tuple, with names of their own: ``"t.0.1"``; else the argument."""
+    if not isinstance(value, tuple):
+        yield name, value
+        return
+    for k, item in enumerate(value):
+        yield from parts(f"{name}.{k}", item)
+
+
 _kept: dict[int, object] = {}
 
 
-def key_of_argument(obj: object, kernel: Any, number: int) -> str:
+def key_of_class(kind: object) -> str:
+    """What distinguishes the class of a tuple: its fields have names if it is a namedtuple's."""
+    if not hasattr(kind, "_fields"):
+        return ""
+    _kept[id(kind)] = kind
+    return str(id(kind))
+
+
+def key_of_argument(obj: object, kernel: Any, number: int, args: Any) -> str:
     """What distinguishes the type of an argument that is neither memory nor a Python number.
+
+    `number` counts those in tuples one by one.
 
     Raises
     ------
@@ -44,10 +71,10 @@ def key_of_argument(obj: object, kernel: Any, number: int) -> str:
     try:
         t = type_of(obj, "")
     except TypeError:
-        type_of(obj, kernel._called(number))  # the same again, with the name of the argument
+        type_of(obj, kernel._called(number, args))  # the same again, with the name of the argument
         raise
     if isinstance(t, Array):  # which the device of the launch cannot use
-        raise TypeError(f"{kernel._called(number)}: {_usmx._no_memory_text(obj)}")
+        raise TypeError(f"{kernel._called(number, args)}: {_usmx._no_memory_text(obj)}")
     if isinstance(t, Scalar):
         return t.name
     # Alive as long as kernels that were compiled for it, so that no other object gets its id.
@@ -65,8 +92,11 @@ def type_of(obj: object, where: str) -> Type:
     """
     from .language.local_memory import LocalMemory
     from .types import scalars
-    from .types.scalars import Array, Static
+    from .types.scalars import Array, Static, TupleOf
 
+    if isinstance(obj, tuple):
+        items = [type_of(item, f"{where}, item {k}") for k, item in enumerate(obj)]
+        return TupleOf(tuple(items), type(obj) if hasattr(type(obj), "_fields") else None)
     if type(obj) in (bool, int, float, complex):
         return scalars.BY_NAME[type(obj).__name__]
     if isinstance(obj, _usmx.ndarray):

@@ -115,6 +115,9 @@ class _Key:
             self.parts.append(f"table {obj.element.name} {obj.shape} {values}")
         elif kind.__name__ == "LocalMemory" and module == "usmx":
             self.parts.append(str(obj._kernel_key))
+        elif kind is type and issubclass(obj, tuple) and hasattr(obj, "_fields"):
+            self.parts.append(f"fields {obj.__qualname__} {obj._fields}")
+            self.value(tuple(sorted(obj._field_defaults.items())), names)
         elif kind is type or kind is type(len):
             if obj.__module__ is None or obj.__module__.partition(".")[0] not in (
                 "builtins",
@@ -142,6 +145,12 @@ class _Key:
             self.parts.append(f"argument {type(obj).__name__}")
         elif type(obj).__module__ == "numpy" and getattr(obj, "ndim", 1) == 0:
             self.parts.append(f"argument {obj.dtype.str}")
+        elif isinstance(obj, tuple):
+            self.parts.append(f"argument of {len(obj)}")
+            if type(obj) is not tuple:
+                self.value(type(obj), frozenset())
+            for item in obj:
+                self.argument(item)
         else:
             self.value(obj, frozenset())
 

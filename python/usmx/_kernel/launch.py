@@ -184,14 +184,28 @@ class Kernel(_usmx._KernelDispatcher):
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
-            given.append(self._annotated(name, arguments.type_of(arg, self._called(k))))
+            given.append(self._annotated(name, arguments.type_of(arg, self._named(k))))
         return given
 
-    def _called(self, number: int) -> str:
+    def _named(self, number: int) -> str:
         """An argument of a launch, as messages begin."""
         names = self.function.parameters[1 if self._has_item else 0 :]
         name = f" ('{names[number]}')" if number < len(names) else ""
         return f"argument {number}{name} of kernel '{self.__name__}'"
+
+    def _called(self, number: int, args: Sequence[Any]) -> str:
+        """The same of the arguments that `_flat` gives."""
+        names = [str(k) for k in range(len(args))]
+        name, *rest = self._flat(args, names)[number][0].split(".")
+        return ", item ".join([self._named(int(name)), *rest])
+
+    def _flat(
+        self, args: Sequence[Any], names: Sequence[str] | None = None
+    ) -> list[tuple[str, Any]]:
+        """Arguments with their names, those in tuples one by one."""
+        if names is None:
+            names = self.function.parameters[1 if self._has_item else 0 :]
+        return [p for n, a in zip(names, args, strict=True) for p in arguments.parts(n, a)]
 
     def _annotated(self, name: str, t: Type) -> Type:
         """The type that the function declares for a number."""
@@ -240,18 +254,18 @@ class Kernel(_usmx._KernelDispatcher):
             return made
         raise ValueError(f"kernel '{self.__name__}' depends on too many numbers to specialise it")
 
-    def _position(self, origin: str) -> tuple[str, int, int]:
+    def _position(self, origin: str, args: Sequence[Any]) -> tuple[str, int, int]:
         """Where a launch has the number of that name, see `Specialise`."""
         if origin.startswith("local["):
             return "l", 0, int(origin[6:-1])
-        names = self.function.parameters[1 if self._has_item else 0 :]
+        names = [name for name, _ in self._flat(args)]
         if ".shape[" in origin:
             name, axis = origin[:-1].split(".shape[")
             return "s", names.index(name), int(axis)
         return "v", names.index(origin), 0
 
     def _number(self, origin: str, args: Sequence[Any], local: Sequence[int]) -> int:
-        number = _number_at(self._position(origin), args, local)
+        number = _number_at(self._position(origin, args), args, local)
         if number is None:
             raise ValueError(
                 f"kernel '{self.__name__}' has memory whose size depends on the local range: "
@@ -270,7 +284,7 @@ class Kernel(_usmx._KernelDispatcher):
             if held:
                 return held
         made = self.compiled(args, len(global_), local)
-        known = [self._position(origin) for origin in made.known]
+        known = [self._position(origin, args) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]
         # Kept only under what it was made of: a table may have been updated in the meantime.
@@ -332,7 +346,8 @@ def _number_at(
     what, argument, axis = position
     if what == "l":
         return int(local[axis]) if axis < len(local) else None
-    return int(args[argument].shape[axis] if what == "s" else args[argument])
+    _, value = [p for a in args for p in arguments.parts("", a)][argument]
+    return int(value.shape[axis] if what == "s" else value)
 
 
 def _exact(

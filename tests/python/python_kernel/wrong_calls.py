@@ -1,5 +1,6 @@
 # As wrong_kernels.py: wrong calls, wrong memory, wrong functions.
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import math
 import os
 
@@ -41,10 +42,13 @@ def misuse(a):
     return a.nothing
 
 
-@usmx.device_func
-def makes_local(x):
-    t = usmx.local.array(4, np.float32)
-    return t[0]
+Point = collections.namedtuple("Point", "x y")
+
+
+def point_or_tuple(x):
+    if x > 1:
+        return Point(1, 2)
+    return 1, 2
 
 
 @usmx.device_func
@@ -151,9 +155,24 @@ def callee_writes_constant(item, a):
     fill(TABLE, 1.0)
 
 
-@wrong("local memory is made in the kernel; pass it to this function", "usmx.local.array", F)
-def local_in_function(item, a):
-    a[0] = makes_local(a[0])
+@wrong("a Point has no 'z'; it has x, y", "Point(1, 2).z", F)
+def field_of_a_namedtuple(item, a):
+    a[0] = Point(1, 2).z
+
+
+@wrong("'Point' needs a value for 'y'", "Point(x=1)", F)
+def field_without_a_value(item, a):
+    a[0] = Point(x=1).x
+
+
+@wrong("'Point' has no parameter 'z'; it has x, y", "3", F)
+def field_that_is_no_field(item, a):
+    a[0] = Point(1, 2, z=3).x
+
+
+@wrong("returns a tuple of 2 here and a Point of another form elsewhere", "return 1, 2", F)
+def tuple_or_namedtuple(item, a):
+    a[0] = point_or_tuple(a[0])[0]
 
 
 @wrong("a complex number cannot be converted to a Python int; take its .real", "int(a[0])", C)

@@ -15,6 +15,8 @@ from .expressions import BINARY, Operators
 from .names import Names
 from .walk import Walk
 
+_NONE: frozenset[str] = frozenset()
+
 
 class Assignments:
     """What gets a value."""
@@ -165,32 +167,45 @@ class Assignments:
 
     def _name_tuple(self, name: str, value: Tuple, node: ast.AST) -> Tuple:
         """A tuple under a name: its numbers become variables, so that they keep their values."""
-        known = all(isinstance(i, Number) and i.const is not None for i in value.items)
-        if (known and self.walk.stores.get(name) == 1) or not all(
-            isinstance(i, Number) for i in value.items
-        ):
-            return value
+        once = self.walk.stores.get(name) == 1
+        copied = self._reads_tuple(name, value)
         items: list[Value] = []
-        numbers = [self.walk.number(node, i) for i in value.items]
-        if self._reads_tuple(name, value):
-            numbers = [self.walk.temporary(n) for n in numbers]
-        for k, number in enumerate(numbers):
-            part = f"{name}.{k}"
+        for part, item in [*v.parts(name, value)]:
+            if isinstance(item, Number) and not (once and item.const is not None):
+                items.append(self.walk.temporary(item) if copied else item)
+            elif isinstance(item, ArrayValue) and item.indices:
+                items.append(self._name_row(part, item))
+            else:
+                items.append(item)
+        for k, (part, _) in enumerate(v.parts(name, value)):
+            number = items[k]
+            if not isinstance(number, Number) or (once and number.const is not None):
+                continue
             t = self.walk.scope.variables.get(part)
             t = number.type if t is None else scalars.join(t, number.type)
             self.walk.scope.variables[part] = t
             self.walk.scope.assigned.add(part)
-            self.walk.line(f"{self.walk.spell(part)} = {operators.checked(number, t).code};")
-            items.append(Number(t, self.walk.spell(part), origins=number.origins))
+            try:
+                code = operators.checked(number, t).code
+            except TypeError as error:
+                raise self.walk.error(node, f"{error}, the type of an item of '{name}'") from None
+            self.walk.line(f"{self.walk.spell(part)} = {code};")
+            items[k] = Number(t, self.walk.spell(part), origins=number.origins if once else _NONE)
+        made = v.filled(value, iter(items))
         old = self.walk.scope.statics.get(name)
-        if isinstance(old, Tuple) and len(old.items) == len(items):
-            self.walk.scope.statics[name] = Tuple(tuple(items))
-        return Tuple(tuple(items))
+        if isinstance(old, Tuple) and name not in self.walk.arguments and v.has_form(old, made):
+            others = [
+                [i for _, i in v.parts("", t) if not isinstance(i, Number)] for t in (old, made)
+            ]
+            if others[0] == others[1]:
+                self.walk.scope.statics[name] = made
+        return made
 
     def _reads_tuple(self, name: str, value: Tuple) -> bool:
         """Whether parts of the tuple that is replaced stand in its new value."""
         parts = [self.walk.spell(p) for p in self.walk.scope.variables if p.startswith(name + ".")]
-        return any(p in i.code for p in parts for i in value.items if isinstance(i, Number))
+        numbers = [i for _, i in v.parts("", value) if isinstance(i, Number)]
+        return any(p in i.code for p in parts for i in numbers)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
         """``a, b = value``."""

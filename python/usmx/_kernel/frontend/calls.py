@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ..language import functions as f
 from ..language import intrinsics
@@ -34,7 +35,7 @@ from .items import Items
 from .lowering import Lowering
 from .memory import Memory
 from .printing import Printing
-from .walk import Walk, in_order
+from .walk import Walk, by_name, constant, in_order
 
 #: Classes of NumPy whose attributes are limits of a type.
 LIMITS = ("finfo", "iinfo")
@@ -164,6 +165,8 @@ class Calls:
             return handler(node)
         if isinstance(obj, DeviceFunction):
             return self.device_functions.call(node, obj.function)
+        if v.fields_of(obj):
+            return self._named_tuple(node, obj)
         template = self.lowering.find(obj, len(node.args))
         if template is not None and not node.keywords:
             return self.lowering.call(node, template, node.args)
@@ -242,6 +245,17 @@ class Calls:
             return convert(v.constant(float(text)), t)
         except ValueError as error:
             raise self.walk.error(node, str(error)) from None
+
+    def _named_tuple(self, node: ast.Call, kind: Any) -> Value:
+        """``Point(x, y)`` of a namedtuple."""
+        nodes = by_name(self.walk, node, *kind._fields)
+        items = []
+        for name, one in zip(kind._fields, nodes, strict=True):
+            if one is None and name not in kind._field_defaults:
+                raise self.walk.error(node, f"'{kind.__name__}' needs a value for '{name}'")
+            items.append(self.walk.value(one or constant(kind._field_defaults[name])))
+        self.walk.result.called[node] = kind
+        return Tuple(tuple(items), kind)
 
     def _limits(self, node: ast.Call, obj: Callable[[str], object]) -> Value:
         """``numpy.finfo(dtype)``: its attributes are numbers."""

@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..source.function import Function
 from ..types import scalars
 from ..types.scalars import Array, Scalar, Static, Type
+from ..types.values import parts
 from .elaborate import elaborate
 from .module import Module
 from .results import Instance, Result, Walked
@@ -23,8 +25,9 @@ class Compiled:
     text, name : str
         The source for RawKernel, and the kernel's name in it.
     plan : str
-        How each argument is passed: ``n`` number, ``c`` complex number, ``d`` contiguous array
-        (with its lengths), ``s`` strided array (with lengths and strides), ``-`` not at all.
+        How each argument is passed, those in tuples one by one: ``n`` number, ``c`` complex
+        number, ``d`` contiguous array (with its lengths), ``s`` strided array (with lengths and
+        strides), ``-`` not at all.
     needs_group : str or None
         Why a local range has to be given at the launch.
     known : tuple of str
@@ -101,7 +104,8 @@ def compile_kernel(
     parameters: list[str] = []
     head: list[str] = []
     plan = ""
-    for p, t in zip(names, arguments, strict=True):
+    given = zip(names, arguments, strict=True)
+    for p, t in itertools.chain.from_iterable(parts(n, t) for n, t in given):
         spelled = walked.spell(p)
         if isinstance(t, Static):
             plan += "-"

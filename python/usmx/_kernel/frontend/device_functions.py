@@ -6,8 +6,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from ..source.function import Function, read
 from ..types.scalars import Array, Scalar, Static, TupleOf, Type
@@ -20,6 +19,8 @@ from ..types.values import (
     Value,
     convert,
     describe,
+    filled,
+    parts,
 )
 from .module import Module
 from .results import Instance, Walked
@@ -47,11 +48,15 @@ class DeviceFunctions:
         walk.result.called[node] = instance
         for name, size in result.memory["private"].items():
             walk.take_memory(node, "private", f"{instance.name}.{name}", size)
+        for name, size in result.memory["local"].items():
+            # One for all calls, also if another function calls it.
+            own = name if name.startswith("device::") else f"{instance.name}.{name}"
+            walk.take_memory(node, "local", own, size)
         if result.needs_group is not None:
             walk.needs_group(node, f"'{callee.name}'")
         codes: list[str] = []
         for name, value in zip(callee.parameters, values, strict=True):
-            for part, item in _parts(name, value):
+            for part, item in parts(name, value):
                 if isinstance(item, Number):
                     codes.append(convert(item, instance.arguments[part]).code)
                 elif isinstance(item, ArrayValue):
@@ -66,10 +71,11 @@ class DeviceFunctions:
         if result.returns is None:
             walk.line(code + ";")
             return PythonObject(None)
-        if not result.returns_tuple:
+        if result.returns_tuple is None:
             return Number(result.returns[0], code, pure=False)
         name = walk.store_once("auto", code)
-        return Tuple(tuple(Number(t, f"{name}.v{k}") for k, t in enumerate(result.returns)))
+        numbers = (Number(t, f"{name}.v{k}") for k, t in enumerate(result.returns))
+        return filled(result.returns_tuple, numbers)
 
     def _bound(self, node: ast.Call, callee: Function) -> list[ast.expr]:
         """The arguments in the order of the parameters, defaults for those that are missing."""
@@ -139,7 +145,8 @@ class DeviceFunctions:
         if isinstance(value, PythonObject):
             return Static(value.value)
         if isinstance(value, Tuple):
-            return TupleOf(tuple(self._argument(item, node) for item in value.items))
+            items = tuple(self._argument(item, node) for item in value.items)
+            return TupleOf(items, value.kind)
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
 
 
@@ -167,7 +174,7 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
     result, function = walked.result, walked.function
     name = module.unique(function.name)
     parameters, numbers = [], {}
-    for p, t in itertools.chain.from_iterable(_parts(p, arguments[p]) for p in function.parameters):
+    for p, t in itertools.chain.from_iterable(parts(p, arguments[p]) for p in function.parameters):
         spelled = walked.spell(p)
         if isinstance(t, Scalar):
             numbers[p] = t
@@ -183,22 +190,13 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
     returns = "void"
     if result.returns is not None:
         returns = result.returns[0].cpp
-        if result.returns_tuple:
+        if result.returns_tuple is not None:
             returns = module.unique(f"{function.name}_values")
             fields = " ".join(f"{t.cpp} v{k};" for k, t in enumerate(result.returns))
             lines.append(f"struct {returns} {{ {fields} }};")
     lines.append(f"inline {returns} {name}({', '.join(parameters)}) {{")
     lines += ["  " + d for d in result.declarations] + result.lines + ["}"]
     return Instance(f"device::{name}", numbers, "\n".join(lines), walked)
-
-
-def _parts(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    """What is passed for a parameter: the items of a tuple one by one, with names of their own."""
-    if not isinstance(value, Tuple | TupleOf):
-        yield name, value
-        return
-    for k, item in enumerate(value.items):
-        yield from _parts(f"{name}.{k}", item)
 
 
 def ends(body: list[ast.stmt]) -> bool:

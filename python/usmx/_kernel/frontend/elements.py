@@ -207,6 +207,13 @@ class Attributes:
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
             if name == "conjugate" or name in METHODS:
                 return Method(of, name)
+        elif isinstance(of, Tuple):
+            if name in of.fields:
+                return of.items[of.fields.index(name)]
+            if of.fields:
+                raise self.walk.error(
+                    node, f"{v.describe(of)} has no '{name}'; it has {', '.join(of.fields)}"
+                )
         elif isinstance(of, ItemValue) and name == "dimensions":
             return constant(self.walk.module.rank)
         elif isinstance(of, ItemValue | AtomicValue):

@@ -199,10 +199,10 @@ class Loops:
                     raise self.walk.error(
                         inner, "is not supported in a loop over a tuple of arrays; use if"
                     )
-        if not isinstance(node.target, ast.Name):
-            raise self.walk.error(node.target, "the target of this loop must be one name")
+        names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
         for item in value.items:
-            self.walk.scope.statics.pop(node.target.id, None)
+            for name in names:
+                self.walk.scope.statics.pop(name, None)
             self.assignments.assign(node.target, item, node.iter)
             self.walk.line("{")
             with self.walk.indented():

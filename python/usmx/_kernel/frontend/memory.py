@@ -36,8 +36,6 @@ class Memory:
     def on_local_array(self, node: ast.Call) -> Value:
         """``usmx.local.array(shape, dtype)``."""
         walk = self.walk
-        if not walk.is_kernel:
-            raise walk.error(node, "local memory is made in the kernel; pass it to this function")
         name = walk.spell(walk.hint or "tile")
         lengths, t = self._shape_and_type(node)
         walk.needs_group(node, "local memory")

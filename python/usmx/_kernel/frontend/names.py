@@ -19,6 +19,7 @@ from ..types.values import (
     Value,
     constant,
     convert,
+    fields_of,
 )
 from .memory import Memory
 from .walk import Walk
@@ -53,15 +54,18 @@ class Names:
         cpp = self.walk.spell(name)
         if isinstance(t, Scalar):
             self.walk.scope.variables[name] = t
-            return Number(t, cpp)
+            if not self.walk.is_kernel or t.kind not in "bi":
+                return Number(t, cpp)
+            if name in self.walk.module.known:
+                return constant(self.walk.module.known[name])
+            return Number(t, cpp, origins=frozenset({name}))
         if isinstance(t, Array):
             return ArrayValue(
                 t.element, t.ndim, cpp, dense=t.dense, parameter=name, readonly=not t.writable
             )
         if isinstance(t, TupleOf):
-            return Tuple(
-                tuple(self.parameter(f"{name}.{k}", item) for k, item in enumerate(t.items))
-            )
+            items = (self.parameter(f"{name}.{k}", item) for k, item in enumerate(t.items))
+            return Tuple(tuple(items), t.kind)
         if isinstance(t, Static):
             return self.static_argument(name, t.value)
         value: Value = t  # type: ignore[assignment]
@@ -146,7 +150,8 @@ class Names:
                 obj.element, len(obj.shape), table.code, "constant", obj.shape, readonly=True
             )
         if isinstance(obj, tuple):
-            return Tuple(tuple(self.captured(item, name, node) for item in obj))
+            kind = type(obj) if fields_of(type(obj)) else None
+            return Tuple(tuple(self.captured(item, name, node) for item in obj), kind)
         if hasattr(obj, "dtype") and hasattr(obj, "item") and not callable(obj):
             if getattr(obj, "ndim", 1) != 0:
                 raise walk.error(
@@ -191,12 +196,18 @@ class Names:
         if name in walk.scope.variables:
             raise walk.error(node, f"'{name}' is already a number here")
         if name in walk.arguments and statics.get(name) != value:
-            raise walk.error(node, f"'{name}' is a parameter and cannot be given another array")
+            raise walk.error(
+                node, f"'{name}' is a parameter and cannot be given another {_what(value)}"
+            )
         if statics.get(name, value) != value and walk.stores.get(name, 0) > 1:
             raise walk.error(
                 node, f"'{name}' means {_kind(statics[name])} already; use another name"
             )
         statics[name] = value
+
+
+def _what(value: Value) -> str:
+    return "tuple" if isinstance(value, Tuple) else "array"
 
 
 def _kind(value: Value) -> str:

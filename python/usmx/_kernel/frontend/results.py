@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..source.function import Function
 from ..types.scalars import Scalar
+from ..types.values import Tuple
 from .spelling import Speller
 
 
@@ -34,9 +35,10 @@ class Result:
     needs_group: str | None = None
     #: Whether it reads tables that launches pass.
     needs_tables: bool = False
-    #: Values that a device function returns: None if nothing.
+    #: Types of what a device function returns, those in tuples one by one; None if nothing.
     returns: tuple[Scalar, ...] | None = None
-    returns_tuple: bool = False
+    #: The tuple that they are in; None if it is one number.
+    returns_tuple: Tuple | None = None
     returns_nothing: bool = False
     #: Instances of device functions that it calls, in order.
     calls: list[Instance] = field(default_factory=list)

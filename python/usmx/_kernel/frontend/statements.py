@@ -109,11 +109,13 @@ class Statements:
         if self.walk.result.returns_nothing:
             raise self.walk.error(node, "returns a value here and nothing before")
         value = self.walk.value(node.value)
-        items = value.items if isinstance(value, Tuple) else (value,)
-        numbers = [self.walk.number(node.value, item, "the returned value") for item in items]
-        self._return_values(node, numbers, isinstance(value, Tuple))
+        numbers = [
+            self.walk.number(node.value, item, "the returned value")
+            for _, item in v.parts("", value)
+        ]
+        self._return_values(node, numbers, value if isinstance(value, Tuple) else None)
 
-    def _return_values(self, node: ast.Return, numbers: list[Number], is_tuple: bool) -> None:
+    def _return_values(self, node: ast.Return, numbers: list[Number], whole: Tuple | None) -> None:
         """Join the types with those of other returns."""
         given = tuple(n.type for n in numbers)
         # What an earlier walk found counts too: a return may stand before a later, wider one.
@@ -124,13 +126,25 @@ class Statements:
                     node, f"returns {len(given)} values here and {len(old)} elsewhere"
                 )
             given = tuple(scalars.join(a, b) for a, b in zip(old, given, strict=True))
+        before = self.walk.result.returns_tuple
+        if self.walk.result.returns is not None and (
+            (before is None) != (whole is None)
+            or (before is not None and whole is not None and not v.has_form(before, whole))
+        ):
+            raise self.walk.error(
+                node,
+                f"returns {v.describe(whole or numbers[0])} here and "
+                f"{v.describe(before) if before else 'a number'} of another form elsewhere",
+            )
         self.walk.result.returns = self.walk.returned = given
-        self.walk.result.returns_tuple = is_tuple
+        self.walk.result.returns_tuple = whole
         try:
             codes = [operators.checked(n, t).code for n, t in zip(numbers, given, strict=True)]
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
-        self.walk.line(f"return {codes[0]};" if not is_tuple else f"return {{{', '.join(codes)}}};")
+        self.walk.line(
+            f"return {codes[0]};" if whole is None else f"return {{{', '.join(codes)}}};"
+        )
 
     def on_assert(self, node: ast.Assert) -> None:
         """``assert``: prints where and what; the item goes on."""

@@ -184,6 +184,8 @@ class Row(SimArray):
         return (*self.given, *(index if isinstance(index, tuple) else (index,)))
 
     shape = property(lambda self: self.of.shape[len(self.given) :])
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
 
     def __len__(self) -> int:
         return int(self.shape[0])

@@ -19,7 +19,7 @@ from ..language import functions
 from ..language.constants import ConstantArray
 from ..language.intrinsics import Intrinsic
 from ..types.scalars import INT, Scalar
-from ..types.values import ArrayValue, Method, PythonObject
+from ..types.values import ArrayValue, Method, PythonObject, parts
 
 WAITING = {"barrier", "any", "all", *COLLECTIVE, *SHUFFLE}
 #: Name under which the tools of the simulator are found in a rewritten function.
@@ -191,11 +191,15 @@ class Rewriter(ast.NodeTransformer):
             t = self.notes.get(target)
             if t is not None:
                 value = self.cast(t, value)
-            elif f"{target.id}.0" in self.walked.variables:
-                types: list[Scalar] = []
-                while f"{target.id}.{len(types)}" in self.walked.variables:
-                    types.append(self.walked.variables[f"{target.id}.{len(types)}"])
-                value = self.tool("cast_tuple", self.keep(types), value)
+            else:
+                dot = f"{target.id}."
+                types = {
+                    name.removeprefix(target.id): kind
+                    for name, kind in self.walked.variables.items()
+                    if name.startswith(dot) and name[len(dot) :].replace(".", "").isdigit()
+                }
+                if types:
+                    value = self.tool("cast_tuple", self.keep(types), value)
             return ast.Assign([target], value)
         return ast.Assign([self.visit(target)], value)
 
@@ -222,8 +226,11 @@ class Rewriter(ast.NodeTransformer):
         value = self.visit(node.value)
         returns = self.walked.result.returns
         if returns is not None:
-            if self.walked.result.returns_tuple:
-                value = self.tool("cast_tuple", self.keep(list(returns)), value)
+            form = self.walked.result.returns_tuple
+            if form is not None:
+                names = [name for name, _ in parts("", form)]
+                types = dict(zip(names, returns, strict=True))
+                value = self.tool("cast_tuple", self.keep(types), value)
             else:
                 value = self.cast(returns[0], value)
         node.value = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,7 +21,7 @@ from ..language.device_function import DeviceFunction
 from ..language.local_memory import LocalMemory
 from ..source.function import Function
 from ..types.scalars import Scalar
-from ..types.values import ArrayValue, ItemValue, Method
+from ..types.values import ArrayValue, ItemValue, Method, parts
 from . import arithmetic
 from .arrays import (
     SUB_GROUP,
@@ -66,9 +66,13 @@ class Tools:
         #: The values that tables had when this launch first read them.
         self.tables: dict[int, Any] = {}
 
-    def cast_tuple(self, kinds: Sequence[Scalar], values: Any) -> tuple[Any, ...]:
-        """A tuple of variables."""
-        return tuple(arithmetic.cast(t, x) for t, x in zip(kinds, values, strict=True))
+    def cast_tuple(self, types: Mapping[str, Scalar], value: Any, name: str = "") -> Any:
+        """A tuple of variables, and the tuples in it."""
+        if isinstance(value, tuple):
+            items = [self.cast_tuple(types, x, f"{name}.{k}") for k, x in enumerate(value)]
+            return given.tuple_like(value, items)
+        t = types.get(name)
+        return value if t is None else arithmetic.cast(t, value)
 
     def constant(self, table: ConstantArray, name: str) -> SimArray:
         """A table that is only read."""
@@ -193,7 +197,7 @@ class Simulation:
             event.wait()
         kernel = self.kernel
         taken = [given.as_array(a) for a in args]
-        for k, arg in enumerate(taken):
+        for k, (_, arg) in enumerate(parts("", tuple(taken))):
             if hasattr(arg, "shape"):
                 self.read.check_shape(kernel.__name__, k, tuple(arg.shape))
         made = kernel.compiled(taken, len(self.global_range), self.local_range)
@@ -206,18 +210,22 @@ class Simulation:
         state = State(kernel.__name__)
         tools = Tools(state)
         names = kernel.function.parameters[1 if kernel._has_item else 0 :]
-        arguments: list[Any] = []
-        back = []
-        for name, arg in zip(names, taken, strict=True):
+        back: list[tuple[Any, Any]] = []
+
+        def argument(name: str, arg: Any) -> Any:
+            if isinstance(arg, tuple):
+                items = [argument(f"{name}.{k}", item) for k, item in enumerate(arg)]
+                return given.tuple_like(arg, items)
             if isinstance(arg, _usmx.ndarray):
                 host, is_copy = on_host(arg)
                 if is_copy and name in made.result.written:
                     back.append((arg, host))
-                arguments.append(SimArray(host, element_of(arg), name, state))
-            elif isinstance(arg, np.ndarray):
-                arguments.append(SimArray(arg, element_of(arg), name, state))
-            else:
-                arguments.append(arg)
+                return SimArray(host, element_of(arg), name, state)
+            if isinstance(arg, np.ndarray):
+                return SimArray(arg, element_of(arg), name, state)
+            return arg
+
+        arguments = [argument(name, arg) for name, arg in zip(names, taken, strict=True)]
         function = Rewriter(made.walked, tools).function()
         local = self.local_range or (1,) * len(self.global_range)
         groups = tuple(g // n for g, n in zip(self.global_range, local, strict=True))
@@ -229,7 +237,9 @@ class Simulation:
         where = (
             queue
             if queue is not None
-            else next((a.queue for a in taken if isinstance(a, _usmx.ndarray)), None)
+            else next(
+                (a.queue for _, a in parts("", tuple(taken)) if isinstance(a, _usmx.ndarray)), None
+            )
         )
         return done(where)
 
@@ -260,8 +270,8 @@ class Simulation:
         for k, item in enumerate(items):
             state.item = item.get_global_linear_id()
             state.current = item
-            given = [self.argument(a, tools) for a in arguments]
-            made = function(*([item] if self.kernel._has_item else []), *given)
+            passed = [self.argument(a, tools) for a in arguments]
+            made = function(*([item] if self.kernel._has_item else []), *passed)
             if hasattr(made, "send"):
                 running[k] = made
                 step(k, None)
@@ -275,6 +285,8 @@ class Simulation:
 
     def argument(self, value: Any, tools: Tools) -> Any:
         """An argument as the function sees it."""
+        if isinstance(value, tuple):
+            return given.tuple_like(value, [self.argument(item, tools) for item in value])
         if isinstance(value, LocalMemory):
             what = ArrayValue(value.dtype, len(value.shape), "local memory", "local", value.shape)
             return tools.local(value, what)

@@ -173,15 +173,19 @@ class Static:
         return repr(self.value)
 
 
-#: What an argument may be for the compiler.
-Type = Scalar | Array | Static
-
-
 @dataclass(frozen=True)
 class TupleOf:
-    """The type of a tuple that a function takes: that of each item."""
+    """The type of a tuple that a function takes: that of each item, and its class if it has one."""
 
     items: tuple[object, ...]
+    kind: type | None = None
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
+
+#: What an argument may be for the compiler.
+Type = Scalar | Array | Static | TupleOf
 
 
 def named(obj: object) -> Scalar | None:

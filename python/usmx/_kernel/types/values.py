@@ -5,9 +5,11 @@ exists only then, such as an array, an item or a function."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
-from .scalars import BOOL, COMPLEX, FLOAT, INT, Scalar
+from .scalars import BOOL, COMPLEX, FLOAT, INT, Scalar, TupleOf
 
 # How tightly a piece of C++ holds together; a looser one gets brackets.
 ATOM, UNARY, PRODUCT, SUM, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(
@@ -36,9 +38,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Tuple:
-    """A tuple of values."""
+    """A tuple of values, and its class if that is a namedtuple's."""
 
     items: tuple[Value, ...]
+    kind: type | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of its items; none if it is a plain tuple."""
+        return fields_of(self.kind)
 
 
 @dataclass(frozen=True)
@@ -97,12 +105,46 @@ class Method:
 Value = Number | Tuple | ArrayValue | ItemValue | AtomicValue | PythonObject | Method
 
 
+def fields_of(kind: object) -> tuple[str, ...]:
+    """The names of a namedtuple's items; none of other classes."""
+    is_named = isinstance(kind, type) and issubclass(kind, tuple)
+    return tuple(getattr(kind, "_fields", ())) if is_named else ()
+
+
+def parts(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    """The values in a tuple, also of tuples in it, with names of their own: ``"t.0.1"``."""
+    if not isinstance(value, Tuple | TupleOf | tuple):
+        yield name, value
+        return
+    items = value if isinstance(value, tuple) else value.items
+    for k, item in enumerate(items):
+        yield from parts(f"{name}.{k}", item)
+
+
+def filled(form: Tuple, values: Iterator[Value]) -> Tuple:
+    """A tuple of the same form with other values."""
+    items = tuple(
+        filled(item, values) if isinstance(item, Tuple) else next(values) for item in form.items
+    )
+    return Tuple(items, form.kind)
+
+
+def has_form(one: Tuple, other: Tuple) -> bool:
+    """Whether two tuples have the same classes and the same numbers of items."""
+    if one.kind is not other.kind or len(one.items) != len(other.items):
+        return False
+    return all(
+        has_form(a, b) if isinstance(a, Tuple) and isinstance(b, Tuple) else type(a) is type(b)
+        for a, b in zip(one.items, other.items, strict=True)
+    )
+
+
 def describe(value: Value) -> str:
     """For messages: what it is."""
     if isinstance(value, Number):
         return str(value.type) if value.const is None else repr(value.const)
     if isinstance(value, Tuple):
-        return f"a tuple of {len(value.items)}"
+        return f"a {value.kind.__name__}" if value.kind else f"a tuple of {len(value.items)}"
     if isinstance(value, ArrayValue):
         return str(value)
     if isinstance(value, ItemValue):
