@@ -61,6 +61,44 @@ inline bool compare_exchange(T* p, T& expected, T desired) {
   return same;
 }
 
+/// As CUDA's atomicInc: counts up to `limit`, then from 0 again.
+template <class T>
+inline T atomic_inc(T* p, T limit) {
+  T before = atomic_load(p);
+  while (!compare_exchange(p, before, before >= limit ? T(0) : T(before + 1))) {
+  }
+  return before;
+}
+/// As CUDA's atomicDec: counts down to 0, then from `limit` again.
+template <class T>
+inline T atomic_dec(T* p, T limit) {
+  T before = atomic_load(p);
+  while (!compare_exchange(p, before, before == 0 || before > limit ? limit : T(before - 1))) {
+  }
+  return before;
+}
+
+/// Whether `v` takes the place of `before` in a minimum or maximum that leaves NaN out.
+template <class T>
+inline bool is_first_number(T before, T v) {
+  return before != before && v == v;
+}
+/// The smaller one; of a number and NaN the number. Integers have no NaN.
+template <class T>
+inline T atomic_nanmin(T* p, T v) {
+  T before = atomic_load(p);
+  while ((v < before || is_first_number(before, v)) && !compare_exchange(p, before, v)) {
+  }
+  return before;
+}
+template <class T>
+inline T atomic_nanmax(T* p, T v) {
+  T before = atomic_load(p);
+  while ((v > before || is_first_number(before, v)) && !compare_exchange(p, before, v)) {
+  }
+  return before;
+}
+
 #undef USMX_ATOMIC
 #undef USMX_ATOMIC_ANY
 #undef USMX_ATOMIC_INTEGER

@@ -15,7 +15,8 @@
   of_##T[7] = usmx::atomic_sub(of_##T, T(1)) + usmx::atomic_min(of_##T, T(1)); \
   of_##T[8] = usmx::atomic_max(of_##T, T(1));                                  \
   of_##T[12] = usmx::atomic_compare_exchange(of_##T, of_##T[1], T(9));         \
-  of_##T[14] = usmx::compare_exchange(of_##T, of_##T[1], T(9));
+  of_##T[14] = usmx::compare_exchange(of_##T, of_##T[1], T(9));                \
+  of_##T[15] = usmx::atomic_nanmin(of_##T, T(1)) + usmx::atomic_nanmax(of_##T, T(1));
 #define ATOMIC_INTEGER(T)                                                    \
   ATOMIC(T)                                                                  \
   of_##T[9] = at_##T.fetch_and(of_##T[2]) + at_##T.fetch_or(of_##T[1]);      \
@@ -29,6 +30,9 @@ every_atomic(int32_t* of_int32_t, int64_t* of_int64_t, uint32_t* of_uint32_t, ui
   ATOMIC_INTEGER(int64_t)
   ATOMIC_INTEGER(uint32_t)
   ATOMIC_INTEGER(uint64_t)
+  of_uint32_t[16] = usmx::atomic_inc(of_uint32_t, 9u) + usmx::atomic_dec(of_uint32_t, 9u);
+  of_uint64_t[16] = usmx::atomic_inc(of_uint64_t, uint64_t(9));
+  of_uint64_t[17] = usmx::atomic_dec(of_uint64_t, uint64_t(9));
   ATOMIC(float)
   ATOMIC(double)
   usmx::local<float[8]> shared;

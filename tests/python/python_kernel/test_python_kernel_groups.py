@@ -314,6 +314,54 @@ def test_atomic_operations(run, dtype):
         assert got.tolist() == [65535, 65536, 0, SIZE]
 
 
+@pytest.mark.parametrize("limit", [0, 6, 1000])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_atomic_counters_wrap_around_as_those_of_cuda(run, dtype, limit):
+    def f(item, limit, out):
+        i = item.get_global_id(0)
+        usmx.atomic.inc(out, 0, limit)
+        usmx.atomic.dec(out, 1, limit)
+        usmx.AtomicRef(out, 2 + i).fetch_inc(limit)
+        usmx.AtomicRef(out, 2 + SIZE + i).fetch_dec(limit)
+
+    def counted(before, times):
+        for _ in range(times):
+            before = 0 if before >= limit else before + 1
+        return before
+
+    def counted_down(before, times):
+        for _ in range(times):
+            before = limit if before == 0 or before > limit else before - 1
+        return before
+
+    ups, downs = [*range(SIZE - 1), 2**32 - 1], [*range(SIZE - 1), 2**32 - 1]
+    given = np.array([3, 3, *ups, *downs], dtype)
+    got = run(f, np.dtype(dtype).type(limit), given)
+    assert got[:2].tolist() == [counted(3, SIZE), counted_down(3, SIZE)]
+    assert got[2 : 2 + SIZE].tolist() == [counted(n, 1) for n in ups]
+    assert got[2 + SIZE :].tolist() == [counted_down(n, 1) for n in downs]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_atomic_minima_and_maxima_leave_nan_out(run, dtype):
+    def f(item, x, out):
+        v = x[item.get_global_id(0)]
+        usmx.atomic.nanmin(out, 0, v)
+        usmx.atomic.nanmax(out, 1, v)
+        usmx.AtomicRef(out, 2).fetch_nanmin(v)
+        usmx.AtomicRef(out, 3).fetch_nanmax(v)
+
+    x = np.arange(10, 10 + SIZE).astype(dtype)
+    x[[0, 7, -1]] = np.array(np.nan if dtype[0] == "f" else 20, dtype)
+    start = np.array([15, 15, 5, 99], dtype)
+    assert run(f, x, start).tolist() == [11, 72, 5, 99]
+    if dtype[0] == "f":
+        assert run(f, x, np.full(4, np.nan, dtype)).tolist() == [11, 72, 11, 72]
+        nothing = np.full(SIZE, np.nan, dtype)
+        assert run(f, nothing, start).tolist() == start.tolist()
+        assert np.isnan(run(f, nothing, np.full(4, np.nan, dtype))).all()
+
+
 def test_atomic_operations_on_local_memory_and_two_dimensions(run):
     def f(item, a, out):
         count = usmx.local.array((2, 4), usmx.int32)

@@ -260,6 +260,11 @@ def narrow_atomic(item, a):
     usmx.atomic.add(a, 0, 1)
 
 
+@wrong("atomic inc is not supported for float32", "usmx.atomic.inc(a, 0, 9)", F)
+def float_counter(item, a):
+    usmx.atomic.inc(a, 0, 9)
+
+
 @wrong("private memory belongs to one work-item and needs no atomic operations", "t", F)
 def private_atomic(item, a):
     t = usmx.private.array(4, np.int32)

@@ -83,13 +83,10 @@ class Atomics:
         """``ref.fetch_add(value)``."""
         plain = {"fetch_and": "and_", "fetch_or": "or_"}.get(name, name.removeprefix("fetch_"))
         known = plain in functions.ATOMIC and (
-            name.startswith("fetch_")
-            == (plain in ("add", "sub", "min", "max", "and_", "or_", "xor"))
+            name.startswith("fetch_") == (plain in functions.FETCHED)
         )
         if not known:
-            names = [
-                "fetch_" + n.strip("_") for n in ("add", "sub", "min", "max", "and_", "or_", "xor")
-            ]
+            names = ["fetch_" + n.strip("_") for n in functions.FETCHED]
             raise unknown(
                 self.walk,
                 node,

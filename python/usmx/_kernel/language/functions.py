@@ -32,7 +32,7 @@ fence: DeviceOnly = DeviceOnly(
 AtomicRef: DeviceOnly = DeviceOnly(
     "AtomicRef",
     "``AtomicRef(array, index)``: an element that several items change; has load, store, exchange, "
-    "compare_exchange, fetch_add, fetch_sub, fetch_min, fetch_max, fetch_and, fetch_or, fetch_xor.",
+    "compare_exchange, and the others of ``usmx.atomic`` as fetch_add, fetch_min, fetch_and, ...",
 )
 
 
@@ -76,6 +76,10 @@ ATOMIC = {
     "sub": "iuf",
     "min": "iuf",
     "max": "iuf",
+    "nanmin": "iuf",
+    "nanmax": "iuf",
+    "inc": "u",
+    "dec": "u",
     "exchange": "iuf",
     "and_": "iu",
     "or_": "iu",
@@ -84,6 +88,10 @@ ATOMIC = {
     "store": "iuf",
     "compare_exchange": "iuf",
 }
+#: Those that an AtomicRef has as ``fetch_...``, as SYCL names them.
+FETCHED: tuple[str, ...] = tuple(
+    name for name in ATOMIC if name not in ("exchange", "load", "store", "compare_exchange")
+)
 atomic: Namespace = Namespace(
     "atomic",
     "``atomic.add(array, index, value)`` and its like; each gives the value before.",
