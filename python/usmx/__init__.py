@@ -88,8 +88,13 @@ if TYPE_CHECKING:
     from ._kernel.launch import device_func, kernel
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
+    from ._namespace.creation import *  # noqa: F403
+    from ._namespace.data_types import *  # noqa: F403
     from ._namespace.elementwise import *  # noqa: F403
     from ._namespace.evaluation import *  # noqa: F403
+    from ._namespace.inspection import *  # noqa: F403
+    from ._namespace.manipulation import *  # noqa: F403
+    from ._namespace.selection import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -143,7 +148,6 @@ _WHOLE = ("random",)
 _INSTEAD = {
     **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
     "asnumpy": "x.to_numpy()",
-    "linspace": "usmx.asarray(numpy.linspace(...))",
     **dict.fromkeys(
         ("sum", "prod", "min", "max", "mean", "any", "all", "dot"),
         "usmx.ReductionKernel or usmx.fuse",

@@ -13,6 +13,10 @@ METHODS: dict[str, str] = {
         "abs",
         "conj",
         "conjugate",
+        "nonzero",
+        "put",
+        "repeat",
+        "take",
     )
 }
 

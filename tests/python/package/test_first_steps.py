@@ -217,16 +217,6 @@ def test_operators_of_the_other_side_come_first():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        (np.array([True, False, True]), "boolean masks are not supported yet"),
-        (usmx.asarray([True, False, True]), "boolean masks are not supported yet"),
-        ([True, False, True], "boolean masks are not supported yet"),
-        (True, "boolean masks are not supported yet"),
-        (np.True_, "boolean masks are not supported yet"),
-        (pd.Series([True, False, True]), "boolean masks are not supported yet"),
-        ([0, 2], "indexing by an array or list of integers is not supported yet"),
-        (np.array([0, 2]), "indexing by an array or list of integers is not supported yet"),
-        (np.array([1]), "indexing by an array or list of integers is not supported yet"),
-        (usmx.asarray([0]), "indexing by an array or list of integers is not supported yet"),
         (1.5, "index: is of type float"),
     ],
     ids=repr,
@@ -280,7 +270,7 @@ def test_series_and_frames_of_numbers_become_arrays():
     assert usmx.asarray(pd.DataFrame({"a": [1.5], "b": [2.5]})).tolist() == [[1.5, 2.5]]
 
 
-@pytest.mark.parametrize("name", ["array", "sum", "sin", "linspace", "cumsum", "jit", "asnumpy"])
+@pytest.mark.parametrize("name", ["array", "jit", "asnumpy"])
 def test_a_name_of_numpy_leads_to_what_there_is(name):
     with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use "):
         getattr(usmx, name)

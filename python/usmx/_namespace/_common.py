@@ -1,0 +1,86 @@
+"""What the functions of arrays need of each other: arguments as arrays, results where they are."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from .. import _usmx
+from .._usmx import ndarray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+KINDS = ("device", "shared", "host")
+
+
+def kind_of(x: ndarray) -> Any:
+    """The kind of memory for results that are made of an array."""
+    return x.usm_type if x.usm_type in KINDS else "device"
+
+
+def as_array(x: Any, like: ndarray | None = None) -> ndarray:
+    """An argument as an array of ours; what is not USM is copied to where `like` is."""
+    if isinstance(x, ndarray):
+        return x
+    if like is None or hasattr(x, "__sycl_usm_array_interface__"):
+        return _usmx.asarray(x)
+    return _usmx.asarray(x, usm_type=kind_of(like), queue=like.queue)
+
+
+def as_arrays(values: Iterable[Any]) -> list[ndarray]:
+    """Arguments as arrays, where the first array of ours is."""
+    given = list(values)
+    first = next((x for x in given if isinstance(x, ndarray)), None)
+    return [as_array(x, first) for x in given]
+
+
+def empty_at(x: ndarray, shape: Any, dtype: Any = None) -> ndarray:
+    """New memory of the kind and on the queue of `x`."""
+    return _usmx.empty(
+        shape, x.dtype if dtype is None else dtype, usm_type=kind_of(x), queue=x.queue
+    )
+
+
+def to_axis(axis: Any, rank: int, name: str = "axis") -> int:
+    """A number of an axis, from 0 up.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis (also a ValueError, as NumPy's).
+    """
+    try:
+        given = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name}: is of type {type(axis).__name__}; expected an integer") from None
+    if not -rank <= given < rank:
+        raise axis_error()(f"{name}: {given} is out of bounds for an array of dimension {rank}")
+    return given % rank
+
+
+def axis_error() -> type[Exception]:
+    """NumPy's type of error for axes, which is a ValueError and an IndexError."""
+    from numpy.exceptions import AxisError
+
+    return AxisError
+
+
+def to_axes(axis: Any, rank: int, name: str = "axis") -> tuple[int, ...]:
+    """Numbers of axes, from 0 up and none twice; all of them for None."""
+    if axis is None:
+        return tuple(range(rank))
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(to_axis(one, rank, name) for one in given)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: {given} names an axis twice")
+    return axes
+
+
+def to_shape(shape: Any) -> tuple[int, ...]:
+    """Lengths, given as an integer or a sequence."""
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(operator.index(length) for length in shape)

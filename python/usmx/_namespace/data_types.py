@@ -1,0 +1,213 @@
+"""The element types of the standard, their limits, and how they meet."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import e, inf, nan, pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._usmx import bool_ as bool
+from .._usmx import ndarray
+from ._common import as_array
+
+if TYPE_CHECKING:
+    import builtins
+
+    from ..typing import ArrayLike, DeviceLike, DTypeLike
+
+__all__ = [
+    "astype",
+    "bool",
+    "can_cast",
+    "e",
+    "finfo",
+    "iinfo",
+    "inf",
+    "isdtype",
+    "nan",
+    "newaxis",
+    "pi",
+    "promote_types",
+    "result_type",
+]
+
+newaxis = None
+
+#: Names of the standard -> kinds of `isdtype` that they belong to.
+KINDS = {
+    "bool": ("bool",),
+    **{f"int{n}": ("signed integer", "integral", "numeric") for n in (8, 16, 32, 64)},
+    **{f"uint{n}": ("unsigned integer", "integral", "numeric") for n in (8, 16, 32, 64)},
+    **{f"float{n}": ("real floating", "numeric") for n in (16, 32, 64)},
+    **{f"complex{n}": ("complex floating", "numeric") for n in (64, 128)},
+}
+KIND_NAMES = (
+    "bool",
+    "signed integer",
+    "unsigned integer",
+    "integral",
+    "real floating",
+    "complex floating",
+    "numeric",
+)
+
+
+def to_dtype(given: Any, name: str = "dtype") -> np.dtype[Any]:
+    """An element type of ours, of NumPy, or an array that has one."""
+    try:
+        return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
+    except TypeError:
+        raise TypeError(f"{name}: {given!r} is not an element type") from None
+
+
+def astype(
+    x: ArrayLike, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: DeviceLike = None
+) -> ndarray:
+    """A copy with another element type, cast as NumPy's 'unsafe' casting does.
+
+    Parameters
+    ----------
+    x : array
+        Any shape.
+    dtype
+        The element type.
+    copy : bool
+        False gives the array itself if type and device are the same.
+    device : str, Device or Queue, optional
+        Where the result lives.
+    """
+    result = as_array(x).astype(dtype, copy=copy)
+    return result if device is None else result.to_device(device)
+
+
+def can_cast(from_: Any, to: DTypeLike, /, casting: str = "safe") -> builtins.bool:
+    """Whether elements of a type, or of an array, are cast to another without loss.
+
+    Parameters
+    ----------
+    from_ : dtype or array
+        Python's numbers have no type: TypeError.
+    to
+        The element type.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        What is allowed.
+    """
+    given: Any = casting
+    return np.can_cast(to_dtype(from_, "from_"), to_dtype(to, "to"), casting=given)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The element type in which arrays, types and Python's numbers meet.
+
+    Python's numbers only make a type of a higher kind: ``result_type(int8, 1.5)`` is float64, and
+    ``result_type(float32, 1.5)`` is float32.
+
+    Raises
+    ------
+    ValueError
+        No arguments.
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("arrays_and_dtypes: is empty; expected at least one")
+    weak = (int, float, complex)
+    return np.result_type(
+        *(
+            one
+            if isinstance(one, weak) and not isinstance(one, np.generic)
+            else to_dtype(one, "arrays_and_dtypes")
+            for one in arrays_and_dtypes
+        )
+    )
+
+
+def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
+    """The element type in which two types meet."""
+    return np.promote_types(to_dtype(type1, "type1"), to_dtype(type2, "type2"))
+
+
+def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
+    """Whether a type is of a kind.
+
+    Parameters
+    ----------
+    dtype
+        The type.
+    kind : str, dtype or tuple of those
+        'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex
+        floating', 'numeric', or a type, which must be the same.
+
+    Raises
+    ------
+    ValueError
+        There is no such kind.
+    """
+    given = to_dtype(dtype)
+    if isinstance(kind, tuple):
+        return any([isdtype(given, one) for one in kind])
+    if isinstance(kind, str) and kind not in KINDS:
+        if kind not in KIND_NAMES:
+            raise ValueError(f"kind: {kind!r}; expected one of {', '.join(KIND_NAMES)}")
+        return kind in KINDS.get(given.name, ())
+    return given == to_dtype(kind, "kind")
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """Limits of a type of floating-point numbers: of the parts, for complex numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+@dataclass(frozen=True)
+class IntegerInfo:
+    """Limits of a type of integers."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: Any
+
+
+def finfo(type: Any, /) -> FloatInfo:
+    """Limits of a type of floating-point or complex numbers, or of that of an array.
+
+    Raises
+    ------
+    TypeError
+        It is another type.
+    """
+    given = to_dtype(type, "type")
+    if given.kind not in "fc":
+        raise TypeError(f"type: {given.name}; expected floating-point or complex numbers")
+    found = np.finfo(given)
+    return FloatInfo(
+        bits=found.bits,
+        eps=float(found.eps),
+        max=float(found.max),
+        min=float(found.min),
+        smallest_normal=float(found.smallest_normal),
+        dtype=found.dtype,
+    )
+
+
+def iinfo(type: Any, /) -> IntegerInfo:
+    """Limits of a type of integers, or of that of an array.
+
+    Raises
+    ------
+    TypeError
+        It is another type.
+    """
+    given = to_dtype(type, "type")
+    if given.kind not in "iu":
+        raise TypeError(f"type: {given.name}; expected integers")
+    found = np.iinfo(given)
+    return IntegerInfo(bits=found.bits, max=int(found.max), min=int(found.min), dtype=given)

@@ -1,0 +1,433 @@
+"""Indexing with arrays: ``x[mask]``, ``x[indices]`` and assignment to them, as in NumPy."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import _usmx
+from .._usmx import ElementwiseKernel, ReductionKernel, ScanKernel, ndarray
+from ._common import as_array, empty_at
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def as_bits(x: ndarray) -> ndarray:
+    """The elements as integers of their size, because moving them needs no other kernels."""
+    if x.itemsize in (1, 2, 4, 8) and x.pointer % x.itemsize == 0:
+        return x.view(f"u{x.itemsize}")
+    return x
+
+
+def _position(indices: int, rest: int) -> str:
+    """C++ of the place of an element: from indices first, then from the last axes of the range."""
+    terms = [f"i{k} < 0 ? i{k} + x.shape()[{k}] : i{k}" for k in range(indices)]
+    terms += [f"_ind.get()[_ind.ndim - {rest - k}]" for k in range(rest)]
+    return f"ptrdiff_t index[] = {{{', '.join(terms)}}};"
+
+
+@cache
+def _gather_kernel(indices: int, rest: int) -> ElementwiseKernel:
+    parameters = ", ".join(["raw T x", *(f"int64 i{k}" for k in range(indices))])
+    return ElementwiseKernel(
+        parameters, "T z", f"{_position(indices, rest)} z = x[index];", "gather"
+    )
+
+
+@cache
+def _scatter_kernel(indices: int, rest: int) -> ElementwiseKernel:
+    parameters = ", ".join(["T value", *(f"int64 i{k}" for k in range(indices))])
+    return ElementwiseKernel(
+        parameters, "raw T x", f"{_position(indices, rest)} x[index] = value;", "scatter"
+    )
+
+
+@cache
+def _outside_kernel() -> ReductionKernel:
+    """The largest index outside of an axis, or the smallest number if there is none."""
+    return ReductionKernel(
+        "int64 k, int64 length",
+        "int64 z",
+        "k < -length || k >= length ? k : INT64_MIN",
+        "a > b ? a : b",
+        "z = a",
+        "INT64_MIN",
+        "index_outside",
+    )
+
+
+@cache
+def _count_kernel(dtype: str) -> ScanKernel:
+    return ScanKernel("T m", f"{dtype} c", "m != T(0) ? 1 : 0", "a + b", name="mask_count")
+
+
+@cache
+def _places_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T m, int64 c", "raw int64 z", "if (m != T(0)) z[c - 1] = i;", "mask_places"
+    )
+
+
+@cache
+def _compact_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "bool m, int64 c, T x", "raw T z", "if (m) z[c - 1] = x;", "mask_compact"
+    )
+
+
+@cache
+def _expand_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "bool m, int64 c, raw T v, T x", "T z", "z = m ? v[c - 1] : x;", "mask_expand"
+    )
+
+
+def gather(x: ndarray, indices: list[ndarray], out: ndarray) -> None:
+    """``out[...] = x[indices]`` for the first axes of x; indices broadcast to those of `out`."""
+    if out.size == 0:
+        return
+    x, out, indices, rest = _flat_rest(x, out, indices)
+    _gather_kernel(len(indices), rest)(as_bits(x), *indices, as_bits(out))
+
+
+def scatter(x: ndarray, indices: list[ndarray], value: ndarray) -> None:
+    """``x[indices] = value`` for the first axes of x; of equal indices any one stays."""
+    if value.size == 0:
+        return
+    rest = x.ndim - len(indices)
+    indices = [i.reshape(i.shape + (1,) * rest) for i in indices]
+    _scatter_kernel(len(indices), rest)(as_bits(value), *indices, as_bits(x))
+
+
+def _flat_rest(
+    x: ndarray, out: ndarray, indices: list[ndarray]
+) -> tuple[ndarray, ndarray, list[ndarray], int]:
+    """Takes the axes without indices as one where their layout allows it."""
+    count = len(indices)
+    rest = x.ndim - count
+    inner = out.shape[out.ndim - rest :]
+    if rest > 1:
+        try:
+            flat = x.reshape((*x.shape[:count], prod(inner)), copy=False)
+            out = out.reshape((*out.shape[: out.ndim - rest], prod(inner)), copy=False)
+            x, rest = flat, 1
+        except ValueError:
+            pass
+    if rest == 1 and x.shape[-1] == 1:
+        x, out, rest = x[..., 0], out[..., 0], 0
+    return x, out, [i.reshape(i.shape + (1,) * rest) for i in indices], rest
+
+
+# --- masks ---------------------------------------------------------------------------------------
+
+
+def running_count(mask: ndarray) -> tuple[ndarray, int]:
+    """How many elements up to each one are not 0, and how many in all, which the host reads."""
+    flat = mask.reshape(-1)
+    if flat.dtype.kind == "b":
+        flat = as_bits(flat)
+    if flat.size == 0:
+        return empty_at(mask, 0, "int64"), 0
+    count = _count_kernel("int32" if flat.size < 2**31 else "int64")(flat)
+    return count, int(count[-1].item())
+
+
+def places(mask: ndarray) -> ndarray:
+    """The numbers, in C order, of the elements that are not 0."""
+    count, total = running_count(mask)
+    out = empty_at(mask, total, "int64")
+    if total:
+        flat = mask.reshape(-1)
+        _places_kernel()(as_bits(flat) if flat.dtype.kind == "b" else flat, count, out)
+    return out
+
+
+def unravel(flat: ndarray, shape: tuple[int, ...]) -> list[ndarray]:
+    """Indices along each axis from numbers in C order."""
+    result = []
+    step = prod(shape)
+    for axis, length in enumerate(shape):
+        step //= max(length, 1)
+        index = flat // step if step > 1 else flat
+        result.append(index % length if axis and length else index)
+    return result
+
+
+def compact(x: ndarray, mask: ndarray) -> ndarray:
+    """``x[mask]`` for a mask of the shape of x."""
+    count, total = running_count(mask)
+    out = empty_at(x, total)
+    if total:
+        _compact_kernel()(mask, count.reshape(mask.shape), as_bits(x), as_bits(out))
+    return out
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+_ARRAYS = (ndarray, np.ndarray)
+
+
+@dataclass
+class _Selection:
+    """What a key with arrays selects: elements of a view, at indices along its first axes."""
+
+    view: ndarray
+    indices: list[ndarray]
+    shape: tuple[int, ...]
+    """That of the indices together."""
+    place: int
+    """Before which of the other axes those of the indices stand in the result."""
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        rest = self.view.shape[len(self.indices) :]
+        return (*rest[: self.place], *self.shape, *rest[self.place :])
+
+    def order(self) -> list[int]:
+        """The axes of the result when those of the indices stand first."""
+        rank = len(self.shape)
+        first = range(self.place, self.place + rank)
+        others = len(self.view.shape) - len(self.indices)
+        return [*first, *(a for a in range(rank + others) if a not in first)]
+
+
+def _is_integer(item: Any) -> bool:
+    if isinstance(item, (bool, np.bool_)):
+        return False
+    try:
+        operator.index(item)
+    except TypeError:
+        return False
+    return getattr(item, "ndim", 0) == 0
+
+
+def _as_indices(item: Any, x: ndarray) -> Any:
+    """An item of a key that holds several indices: an array of ours, or NumPy's on the host."""
+    if isinstance(item, ndarray):
+        values: Any = item
+    elif isinstance(item, (np.ndarray, np.generic, bool)):
+        values = np.asarray(item)
+    elif isinstance(item, (list, tuple)):
+        if any(isinstance(one, ndarray) for one in item):
+            values = _usmx.asarray([one.tolist() if isinstance(one, ndarray) else one
+                                    for one in item], queue=x.queue)  # fmt: skip
+        else:
+            values = np.asarray(item)
+            if values.size == 0:
+                values = values.astype(np.int64)
+    else:
+        values = as_array(item, x)
+    if values.dtype.kind not in "biu":
+        raise IndexError(f"index: an array of {values.dtype}; expected arrays of integers or bools")
+    return values
+
+
+def _to_device(values: Any, x: ndarray) -> ndarray:
+    """Indices as int64, so that there are not kernels for each of their types."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "b":
+        values = values.astype(np.int64, copy=False)
+    given = as_array(values, x)
+    return given if given.dtype.kind == "b" else given.astype("int64", copy=False)
+
+
+def _check(values: Any, length: int, axis: int) -> None:
+    """IndexError if an index is outside of an axis of that length; the host reads one number."""
+    if values.size == 0:
+        return
+    if isinstance(values, np.ndarray):
+        low, high = int(values.min()), int(values.max())
+        outside = low if low < -length else high if high >= length else None
+    else:
+        worst = int(_outside_kernel()(values, length).item())
+        outside = None if worst == -(2**63) else worst
+    if outside is not None:
+        raise IndexError(f"index {outside} is out of bounds for axis {axis} with size {length}")
+
+
+def check_indices(values: Any, length: int, axis: int) -> None:
+    """Raises IndexError if one of the indices is outside of an axis."""
+    _check(values, length, axis)
+
+
+def _items_of(x: ndarray, key: Any) -> list[Any]:
+    """The items of a key, with an ellipsis among them and arrays for what holds several indices."""
+    given: list[Any] = [
+        item
+        if item is None or item is Ellipsis or isinstance(item, slice) or _is_integer(item)
+        else _as_indices(item, x)
+        for item in (key if isinstance(key, tuple) else (key,))
+    ]
+    dots = sum(item is Ellipsis for item in given)
+    if dots > 1:
+        raise IndexError("index: has more than one ellipsis ('...')")
+    used = sum(map(_axes_of, given))
+    if used > x.ndim:
+        raise IndexError(f"index: is for {used} dimensions, but the array is {x.ndim}-dimensional")
+    return given if dots else [*given, Ellipsis]
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes an item of a key selects from."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, _ARRAYS) and item.dtype.kind == "b" else 1
+
+
+def _indices_of(item: Any, x: ndarray, axis: int) -> list[Any]:
+    """For each axis that an array in a key selects from the indices along it, which are inside."""
+    if item.dtype.kind != "b":
+        at_device = _to_device(item, x)
+        _check(item if isinstance(item, np.ndarray) else at_device, x.shape[axis], axis)
+        return [at_device]
+    if item.ndim == 0:  # for an axis of length one
+        return [as_array(np.zeros(int(bool(item)), np.int64), x)]
+    around = x.shape[axis : axis + item.ndim]
+    if item.shape != around:
+        raise IndexError(f"index: a mask of shape {item.shape} does not fit dimensions of {around}")
+    if isinstance(item, np.ndarray):
+        return [_to_device(one, x) for one in item.nonzero()]
+    return unravel(places(item), item.shape)
+
+
+def _select(x: ndarray, key: Any) -> _Selection:
+    given = _items_of(x, key)
+    more = x.ndim - sum(map(_axes_of, given))
+    basic: list[Any] = []
+    indices: list[ndarray] = []
+    first: list[int] = []  # the axes of the view that have indices
+    advanced: list[bool] = []
+    place = -1
+    axis = new_axis = 0  # of x, and of the view
+    for item in given:
+        is_array = isinstance(item, _ARRAYS)
+        is_view = item is None or item is Ellipsis or isinstance(item, slice)
+        advanced.append(not is_view)
+        if not is_view and place < 0:
+            place = new_axis
+        if item is Ellipsis:
+            basic += [slice(None)] * more
+            axis, new_axis = axis + more, new_axis + more
+        elif not is_array:
+            basic.append(item)
+            axis, new_axis = axis + (item is not None), new_axis + is_view
+        else:
+            found = _indices_of(item, x, axis)
+            basic += [slice(None) if item.ndim or item.dtype.kind != "b" else None] * len(found)
+            indices += found
+            first += range(new_axis, new_axis + len(found))
+            axis, new_axis = axis + _axes_of(item), new_axis + len(found)
+    try:
+        shape = np.broadcast_shapes(*(one.shape for one in indices))
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in indices)
+        raise IndexError(f"index: arrays of shapes {shapes} cannot be broadcast") from None
+    indices = [one.reshape((1,) * (len(shape) - one.ndim) + one.shape) for one in indices]
+    view = x[tuple(basic)]
+    view = view.transpose([*first, *(a for a in range(view.ndim) if a not in first)])
+    begins = sum(now and not before for before, now in pairwise([False, *advanced]))
+    return _Selection(view, indices, shape, place if begins == 1 else 0)
+
+
+def _only_mask(x: ndarray, key: Any) -> ndarray | None:
+    """The mask if the key is nothing else and the mask is as large as x."""
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    if isinstance(key, (np.ndarray, ndarray)) and key.dtype.kind == "b" and key.shape == x.shape:
+        return _to_device(key, x)
+    return None
+
+
+def get(x: ndarray, key: Any) -> ndarray:
+    """``x[key]`` for keys with arrays or lists of indices, or masks.
+
+    Raises
+    ------
+    IndexError
+        An index outside of its axis, a mask of another shape, too many indices, shapes that do
+        not fit together.
+    """
+    mask = _only_mask(x, key)
+    if mask is not None and x.ndim:
+        return compact(x, mask)
+    chosen = _select(x, key)
+    rest = chosen.view.shape[len(chosen.indices) :]
+    out = empty_at(x, (*chosen.shape, *rest))
+    gather(chosen.view, chosen.indices, out)
+    order = chosen.order()
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return out.transpose(back) if back != list(range(len(back))) else out
+
+
+def _value_for(x: ndarray, value: Any) -> ndarray:
+    """What is assigned: of the type of x, where x is, and in other memory than x."""
+    if not isinstance(value, ndarray) and not hasattr(value, "__sycl_usm_array_interface__"):
+        if isinstance(value, (bool, int, float, complex)):
+            return _usmx.full((), value, x.dtype, usm_type="device", queue=x.queue)
+        value = np.asarray(value)
+        if value.dtype != x.dtype:
+            with np.errstate(all="ignore"):
+                value = value.astype(x.dtype)
+    given = as_array(value, x)
+    if _usmx._shared_elements(x, given) != "none":
+        given = given.copy()
+    return given.astype(x.dtype, copy=False)
+
+
+def put(x: ndarray, key: Any, value: Any) -> None:
+    """``x[key] = value`` for keys with arrays or lists of indices, or masks.
+
+    Where indices are equal, any one of their values stays.
+
+    Raises
+    ------
+    IndexError
+        As `get`.
+    ValueError
+        The value cannot be broadcast to the elements, or `x` is read-only.
+    """
+    if x.flags.writable is False:
+        raise ValueError("x: assignment destination is read-only")
+    given = _value_for(x, value)
+    mask = _only_mask(x, key)
+    if mask is not None and x.ndim:
+        _put_mask(x, mask, given)
+        return
+    chosen = _select(x, key)
+    wanted = chosen.result_shape
+    while given.ndim > len(wanted) and given.shape[0] == 1:
+        given = given[0]
+    try:
+        given = _usmx.broadcast_to(given, wanted)
+    except ValueError:
+        raise ValueError(
+            f"value: of shape {given.shape} cannot be broadcast to the indexed elements, "
+            f"which have shape {wanted}"
+        ) from None
+    scatter(chosen.view, chosen.indices, given.transpose(chosen.order()))
+
+
+def _put_mask(x: ndarray, mask: ndarray, value: ndarray) -> None:
+    from .elementwise import where
+
+    if value.size == 1 and value.ndim <= 1:
+        if x.size:
+            where(mask, value.reshape(()), x, out=x)
+        return
+    count, total = running_count(mask)
+    if value.shape != (total,):
+        raise ValueError(
+            f"value: of shape {value.shape} cannot be assigned to the {total} elements where the "
+            "mask is true"
+        )
+    if total:
+        _expand_kernel()(
+            mask, count.reshape(mask.shape), as_bits(value), as_bits(x), out=as_bits(x)
+        )

@@ -1,0 +1,306 @@
+"""Elements chosen by index or by value: `take`, `put`, `nonzero` and their kin."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from .. import _usmx
+from .._usmx import ReductionKernel, ndarray
+from . import indexing
+from ._common import as_array, empty_at, to_axis
+
+__all__ = [
+    "argwhere",
+    "count_nonzero",
+    "extract",
+    "flatnonzero",
+    "nonzero",
+    "put",
+    "put_along_axis",
+    "take",
+    "take_along_axis",
+]
+
+
+def _indices_for(x: ndarray, indices: Any, length: int, axis: int, mode: str) -> ndarray:
+    import numpy as np
+
+    if mode == "trusted":  # ours, of places that are known to be inside
+        return as_array(indices)
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode: {mode!r}; expected 'raise', 'wrap' or 'clip'")
+    values = indices if isinstance(indices, ndarray) else None
+    if values is None and not hasattr(indices, "__sycl_usm_array_interface__"):
+        host = np.asarray(indices)
+        if host.size == 0 and not isinstance(indices, np.ndarray):
+            host = host.astype(np.int64)
+        if mode == "raise" and host.dtype.kind in "iu":
+            indexing.check_indices(host, length, axis)
+        values, mode = as_array(host, x), "checked" if mode == "raise" else mode
+    elif values is None:
+        values = as_array(indices, x)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"indices: of {values.dtype}; expected an array of integers")
+    values = values.astype("int64", copy=False)
+    if mode == "raise":
+        indexing.check_indices(values, length, axis)
+    elif mode != "checked" and length == 0 and values.size:
+        raise IndexError(f"indices: axis {axis} has no elements")
+    elif mode == "wrap":
+        values = values % length if values.size else values
+    elif mode == "clip":
+        from .elementwise import maximum, minimum
+
+        values = maximum(minimum(values, length - 1), 0)
+    return values
+
+
+def take(
+    x: Any,
+    indices: Any,
+    /,
+    axis: int | None = None,
+    out: ndarray | None = None,
+    mode: str = "raise",
+) -> ndarray:
+    """Elements at indices along one axis.
+
+    Parameters
+    ----------
+    x : array
+        Any shape.
+    indices : array of integers
+        Any shape; it takes the place of the axis in the result. Negative ones count from the end.
+    axis : int, optional
+        None takes from the elements in C order.
+    out : ndarray, optional
+        Where the result is written.
+    mode : {'raise', 'wrap', 'clip'}
+        What is done with indices outside of the axis. 'raise' makes the host wait for indices in
+        memory of the device, the others do not.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis, in mode 'raise'.
+    """
+    x = as_array(x)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    at = to_axis(axis, x.ndim)
+    values = _indices_for(x, indices, x.shape[at], at, mode)
+    order = [at, *(a for a in range(x.ndim) if a != at)]
+    rest = [x.shape[a] for a in order[1:]]
+    result = empty_at(x, (*values.shape, *rest))
+    indexing.gather(x.transpose(order), [values], result)
+    rank = values.ndim
+    back = [*range(rank, rank + at), *range(rank), *range(rank + at, rank + len(rest))]
+    result = result.transpose(back) if back else result
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _along(x: ndarray, indices: Any, axis: int) -> tuple[ndarray, list[ndarray], tuple[int, ...]]:
+    import numpy as np
+
+    at = to_axis(axis, x.ndim)
+    values = _indices_for(x, indices, x.shape[at], at, "raise")
+    if values.ndim != x.ndim:
+        raise ValueError(
+            f"indices: have {values.ndim} dimensions; expected {x.ndim}, as the array has"
+        )
+    around = [1 if a == at else n for a, n in enumerate(x.shape)]
+    shape = np.broadcast_shapes(tuple(around), values.shape)
+    x = _usmx.broadcast_to(x, [x.shape[at] if a == at else n for a, n in enumerate(shape)]) if (
+        tuple(around) != tuple(1 if a == at else n for a, n in enumerate(shape))
+    ) else x  # fmt: skip
+    indices = []
+    for a, length in enumerate(shape):
+        if a == at:
+            indices.append(values)
+        else:
+            steps = _usmx.arange(length, dtype="int64", usm_type="device", queue=x.queue)
+            indices.append(steps.reshape([length if b == a else 1 for b in range(x.ndim)]))
+    return x, indices, shape
+
+
+def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> ndarray:
+    """Elements at an index for each line along an axis, as `argsort` gives them.
+
+    Parameters
+    ----------
+    x : array
+        Any shape.
+    indices : array of integers
+        As many dimensions as `x`; other axes than `axis` broadcast with those of `x`.
+    axis : int, optional
+        None takes from the elements in C order.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis.
+    ValueError
+        `indices` has another number of dimensions, or does not broadcast.
+    """
+    x = as_array(x)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    x, at, shape = _along(x, indices, axis)
+    out = empty_at(x, shape)
+    indexing.gather(x, at, out)
+    return out
+
+
+def put_along_axis(x: ndarray, indices: Any, values: Any, /, axis: int | None = -1) -> None:
+    """Assigns at an index for each line along an axis.
+
+    Parameters
+    ----------
+    x : ndarray
+        Any shape; it is changed.
+    indices : array of integers
+        As many dimensions as `x`; other axes than `axis` broadcast with those of `x`.
+    values : array or number
+        Broadcast to the indices.
+    axis : int, optional
+        None counts the elements in C order.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis.
+    ValueError
+        Shapes do not fit.
+    """
+    if axis is None:
+        x, axis = x.reshape(-1, copy=False), 0
+    into, at, shape = _along(x, indices, axis)
+    if into is not x:
+        raise ValueError(f"indices: of shape {shape} do not fit an array of shape {x.shape}")
+    given = indexing._value_for(x, values)
+    indexing.scatter(x, at, _usmx.broadcast_to(given, shape))
+
+
+def put(
+    x: ndarray, indices: Any, values: Any, /, mode: str = "raise", *, axis: int | None = None
+) -> None:
+    """Assigns to elements at indices.
+
+    Parameters
+    ----------
+    x : ndarray
+        Any shape; it is changed.
+    indices : array of integers
+        Any shape without `axis`, one dimension with it.
+    values : array or number
+        Without `axis` repeated if they are too few, with it broadcast to ``x``'s shape with as
+        many elements along the axis as there are indices.
+    mode : {'raise', 'wrap', 'clip'}
+        As for `take`.
+    axis : int, optional
+        None counts the elements in C order.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis, in mode 'raise'.
+    """
+    if axis is not None:
+        at = to_axis(axis, x.ndim)
+        chosen = _indices_for(x, indices, x.shape[at], at, mode)
+        if chosen.ndim != 1:
+            raise ValueError(f"indices: have {chosen.ndim} dimensions; expected 1 with an axis")
+        given = indexing._value_for(x, values)
+        wanted = [chosen.size if a == at else n for a, n in enumerate(x.shape)]
+        order = [at, *(a for a in range(x.ndim) if a != at)]
+        given = _usmx.broadcast_to(given, wanted).transpose(order)
+        indexing.scatter(x.transpose(order), [chosen], given)
+        return
+    chosen = _indices_for(x, indices, x.size, 0, mode).reshape(-1)
+    given = indexing._value_for(x, values).reshape(-1)
+    if chosen.size == 0 or given.size == 0:
+        return
+    if given.size == 1:
+        given = _usmx.broadcast_to(given, chosen.shape)
+    elif given.size < chosen.size:
+        places = _usmx.arange(chosen.size, dtype="int64", usm_type="device", queue=x.queue)
+        given = take(given, places, mode="wrap")
+    given = given[: chosen.size]
+    try:
+        indexing.scatter(x.reshape(-1, copy=False), [chosen], given)
+    except ValueError:
+        counted = (chosen + x.size) % x.size
+        indexing.scatter(x, indexing.unravel(counted, x.shape), given)
+
+
+def nonzero(x: Any, /) -> tuple[ndarray, ...]:
+    """Indices of the elements that are not 0, an array of int64 for each axis, in C order.
+
+    Parameters
+    ----------
+    x : array
+        At least one dimension.
+
+    Raises
+    ------
+    ValueError
+        `x` has no dimensions.
+    """
+    x = as_array(x)
+    if x.ndim == 0:
+        raise ValueError("x: has no dimensions; expected at least one, such as x.reshape(1)")
+    return tuple(indexing.unravel(indexing.places(x), x.shape))
+
+
+def flatnonzero(x: Any, /) -> ndarray:
+    """Numbers, in C order, of the elements that are not 0."""
+    return indexing.places(as_array(x))
+
+
+def argwhere(x: Any, /) -> ndarray:
+    """Indices of the elements that are not 0, a row for each: shape (count, ndim)."""
+    x = as_array(x)
+    if x.ndim == 0:
+        return empty_at(x, (int(bool(x)), 0), "int64")
+    found = nonzero(x)
+    out = empty_at(x, (found[0].size, x.ndim), "int64")
+    for axis, indices in enumerate(found):
+        out[:, axis] = indices
+    return out
+
+
+def extract(condition: Any, x: Any, /) -> ndarray:
+    """The elements of `x` where a condition of its size is not 0, in one dimension."""
+    x = as_array(x)
+    mask = as_array(condition, x).reshape(-1)
+    return indexing.get(x.reshape(-1), mask if mask.dtype.kind == "b" else mask != 0)
+
+
+@cache
+def _count_kernel() -> ReductionKernel:
+    return ReductionKernel(
+        "T x", "int64 z", "x != T(0) ? 1 : 0", "a + b", "z = a", 0, "count_nonzero"
+    )
+
+
+def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> ndarray:
+    """How many elements are not 0, as int64.
+
+    Parameters
+    ----------
+    x : array
+        Any shape.
+    axis : int or tuple of int, optional
+        Along which it is counted; None is all axes.
+    keepdims : bool
+        Whether those axes stay, with length one.
+    """
+    x = as_array(x)
+    return _count_kernel()(
+        indexing.as_bits(x) if x.dtype.kind in "biu" else x, axis=axis, keepdims=keepdims
+    )

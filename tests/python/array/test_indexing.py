@@ -1,0 +1,311 @@
+# Indexing by arrays, lists and masks selects, and assigns to, what NumPy's does.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+
+TYPES = "?bBhHiIqQefdFD"
+
+
+def elements(rng: np.random.Generator, shape: tuple[int, ...], char: str) -> np.ndarray:
+    values = rng.integers(0, 100, shape)
+    if char == "?":
+        return values % 2 == 0
+    return (values + 1j * rng.integers(0, 9, shape) if char in "FD" else values).astype(char)
+
+
+def pair(rng: np.random.Generator, shape: tuple[int, ...], char: str) -> tuple[Any, Any]:
+    """Equal arrays of NumPy and of ours, in one of several layouts."""
+    layout = rng.integers(4)
+    if layout == 1:
+        block = elements(rng, shape[::-1], char)
+        return block.T, usmx.asarray(block).T
+    if layout == 2:
+        block = elements(rng, tuple(2 * n for n in shape), char)
+        key = (slice(None, None, 2),) * len(shape)
+        return block[key], usmx.asarray(block)[key]
+    block = elements(rng, shape, char)
+    if layout == 3 and shape:
+        key = (slice(None, None, -1),) * len(shape)
+        return block[key], usmx.asarray(block)[key]
+    return block, usmx.asarray(block)
+
+
+def random_key(
+    rng: np.random.Generator, shape: tuple[int, ...], *, unique: bool
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A key with at least one array, for NumPy and for ours."""
+    batch = tuple(int(n) for n in rng.integers(1, 4, rng.integers(0 if not unique else 1, 3)))
+    theirs: list[Any] = []
+    ours: list[Any] = []
+    axis = 0
+    has_mask = False
+    while axis < len(shape):
+        choice = rng.integers(8)
+        length = shape[axis]
+        item: Any
+        if choice == 0:
+            item = slice(*sorted(rng.integers(-length - 1, length + 2, 2)))
+        elif choice == 1:
+            item = slice(None, None, int(rng.choice([-2, -1, 2])))
+        elif choice == 2 and length:
+            item = int(rng.integers(-length, length))
+        elif choice == 3 and not has_mask:
+            count = int(rng.integers(1, len(shape) - axis + 1))
+            mask = rng.integers(0, 2, shape[axis : axis + count]) == 1
+            # A mask meets other indices only if the count fits: one index broadcasts.
+            if mask.sum() != 1 and any(isinstance(k, (np.ndarray, list)) for k in theirs):
+                continue
+            has_mask = True
+            theirs.append(mask)
+            ours.append(usmx.asarray(mask) if rng.integers(2) else mask)
+            axis += count
+            continue
+        elif choice == 7:
+            theirs.append(None)
+            ours.append(None)
+            continue
+        elif not has_mask and length:
+            where = batch if rng.integers(3) else tuple(1 for _ in batch)
+            if unique:
+                where = tuple(1 for _ in batch)
+            index = rng.integers(-length, length, where).astype(rng.choice(list("bhiq")))
+            theirs.append(index)
+            ours.append([index, index.tolist(), usmx.asarray(index)][rng.integers(3)])
+            if not isinstance(ours[-1], (list, np.ndarray, usmx.ndarray)):
+                ours[-1] = theirs[-1] = index  # a 0-d index is a number
+            axis += 1
+            continue
+        else:
+            item = slice(None)
+        theirs.append(item)
+        ours.append(item)
+        axis += 1
+    if rng.integers(3) == 0 and theirs:
+        # An ellipsis in place of the last whole axes, or of none.
+        at = int(rng.integers(len(theirs) + 1))
+        theirs.insert(at, Ellipsis)
+        ours.insert(at, Ellipsis)
+    return tuple(theirs), tuple(ours)
+
+
+def shapes(rng: np.random.Generator) -> tuple[int, ...]:
+    often = [0.05, 0.15, 0.25, 0.25, 0.3]
+    return tuple(int(n) for n in rng.choice([0, 1, 2, 3, 5], rng.integers(1, 4), p=often))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_keys_with_arrays_select_what_they_select_in_numpy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        a, x = pair(rng, shapes(rng), "f")
+        theirs, ours = random_key(rng, a.shape, unique=False)
+        wanted = a[theirs]
+        got = x[ours]
+        assert isinstance(got, usmx.ndarray)
+        assert got.shape == np.shape(wanted), (a.shape, theirs)
+        np.testing.assert_array_equal(got.to_numpy(), wanted, err_msg=repr((a.shape, theirs)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_keys_with_arrays_assign_to_what_they_assign_to_in_numpy(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(40):
+        a, x = pair(rng, shapes(rng), "f")
+        a = a.copy()
+        theirs, ours = random_key(rng, a.shape, unique=True)
+        selected = np.shape(a[theirs])
+        value: Any = 7
+        if rng.integers(2):
+            value = rng.integers(0, 100, selected[int(rng.integers(len(selected) + 1)) :])
+        a[theirs] = value
+        x[ours] = usmx.asarray(value) if rng.integers(2) else value
+        np.testing.assert_array_equal(x.to_numpy(), a, err_msg=repr((a.shape, theirs)))
+
+
+@pytest.mark.parametrize("char", TYPES)
+def test_each_type_is_indexed(char: str) -> None:
+    rng = np.random.default_rng(3)
+    a = elements(rng, (5, 7), char)
+    x = usmx.asarray(a)
+    mask = rng.integers(0, 2, a.shape) == 1
+    index = np.array([4, -1, 0])
+    np.testing.assert_array_equal(x[mask].to_numpy(), a[mask])
+    np.testing.assert_array_equal(x[index].to_numpy(), a[index])
+    np.testing.assert_array_equal(x[:, index].to_numpy(), a[:, index])
+    assert x[mask].dtype == a.dtype
+    x[mask] = x[mask][::-1]
+    a[mask] = a[mask][::-1]
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    x[[0, 2]] = a[3]
+    a[[0, 2]] = a[3]
+    x[mask] = a[0, 0]
+    a[mask] = a[0, 0]
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    for got, wanted in zip(usmx.nonzero(x), a.nonzero(), strict=True):
+        np.testing.assert_array_equal(got.to_numpy(), wanted)
+    assert usmx.count_nonzero(x).item() == np.count_nonzero(a)
+
+
+def test_results_live_where_the_array_does(kind: Any) -> None:
+    x = usmx.arange(10, usm_type=kind)
+    for result in (x[[1, 2]], x[x > 3], usmx.take(x, usmx.asarray([1])), usmx.nonzero(x)[0]):
+        assert result.usm_type == kind
+        assert result.queue == x.queue
+
+
+@pytest.mark.parametrize("key", [True, False, np.True_])
+def test_a_bool_adds_an_axis(key: Any) -> None:
+    a = np.arange(6).reshape(2, 3)
+    x = usmx.asarray(a)
+    np.testing.assert_array_equal(x[key].to_numpy(), a[key])
+    np.testing.assert_array_equal(x[0, key].to_numpy(), a[0, key])
+    a[key] = 9
+    x[key] = 9
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    b = np.array(3)
+    y = usmx.asarray(b)
+    np.testing.assert_array_equal(y[y == 3].to_numpy(), b[b == 3])
+    y[y == 3] = 4
+    assert y.item() == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ([5], "index 5 is out of bounds for axis 0 with size 4"),
+        (([0], [-4]), "index -4 is out of bounds for axis 1 with size 3"),
+        (np.array([[9]]), "index 9 is out of bounds for axis 0"),
+        ((usmx.asarray([0, -5]),), "index -5 is out of bounds for axis 0 with size 4"),
+        ((usmx.asarray([0, 4]), 0), "index 4 is out of bounds for axis 0"),
+        (([0], [0], [0]), "index: is for 3 dimensions, but the array is 2-dimensional"),
+        (([0, 1], [0, 1, 2]), r"index: arrays of shapes \(2,\) and \(3,\) cannot be broadcast"),
+        (np.ones((4, 2), bool), r"index: a mask of shape \(4, 2\) does not fit"),
+        ((..., [0], ...), "more than one ellipsis"),
+    ],
+)
+def test_wrong_keys_are_errors_and_change_nothing(key: Any, message: str) -> None:
+    x = usmx.zeros((4, 3))
+    with pytest.raises(IndexError, match=message):
+        x[key]
+    with pytest.raises(IndexError, match=message):
+        x[key] = 1
+    assert not usmx.count_nonzero(x)
+
+
+def test_values_that_do_not_fit_are_errors() -> None:
+    x = usmx.zeros((4, 3))
+    with pytest.raises(ValueError, match=r"value: of shape \(5,\) cannot be broadcast"):
+        x[[0, 1]] = np.zeros(5)
+    with pytest.raises(ValueError, match="cannot be assigned to the 12 elements"):
+        x[x == 0] = [1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        usmx.broadcast_to(x[0], (2, 3))[[0]] = 1
+
+
+def test_assigning_an_array_to_itself_takes_the_values_from_before() -> None:
+    a = np.arange(1000)
+    x = usmx.asarray(a)
+    x[np.arange(999, -1, -1)] = x
+    np.testing.assert_array_equal(x.to_numpy(), a[::-1])
+    x[x % 2 == 0] += 1
+    np.testing.assert_array_equal(x.to_numpy(), a[::-1] | 1)
+
+
+def test_many_elements_are_compacted_in_order() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 1000, 300_007).astype("f")
+    x = usmx.asarray(a)
+    np.testing.assert_array_equal(x[x > 500].to_numpy(), a[a > 500])
+    x[x > 500] = a[a > 500] + 1
+    a[a > 500] += 1
+    np.testing.assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_take_and_put(axis: int | None) -> None:
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 99, (4, 5, 3)).astype("f")
+    x = usmx.asarray(a)
+    for shape in ((), (0,), (3,), (2, 2)):
+        index = rng.integers(-3, 3, shape)
+        wanted = np.take(a, index, axis)
+        np.testing.assert_array_equal(usmx.take(x, index, axis=axis).to_numpy(), wanted)
+        np.testing.assert_array_equal(np.take(x, usmx.asarray(index), axis).to_numpy(), wanted)
+        for mode in ("wrap", "clip"):
+            np.testing.assert_array_equal(
+                x.take(usmx.asarray(index * 9), axis=axis, mode=mode).to_numpy(),
+                np.take(a, index * 9, axis, mode=mode),
+            )
+    out = usmx.zeros((4,), "f")
+    assert usmx.take(x, [0, 1, 2, -1], out=out) is out
+    np.testing.assert_array_equal(out.to_numpy(), np.take(a, [0, 1, 2, -1]))
+    index = np.array([2, 0])
+    if axis is None:
+        np.put(a, index, [7])
+        usmx.put(x, index, [7])
+        np.put(a, [1, 3, 4], [1, 2])
+        usmx.put(x, [1, 3, 4], [1, 2])
+        y = usmx.asarray(a).T
+        usmx.put(y, [1, -2], [50, 60])
+        b = a.T.copy()
+        b.put([1, -2], [50, 60])
+        np.testing.assert_array_equal(y.to_numpy(), b)
+    else:
+        np.moveaxis(a, axis, 0)[index] = 7
+        usmx.put(x, index, 7, axis=axis)
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    with pytest.raises(IndexError, match="index 99 is out of bounds"):
+        usmx.take(x, usmx.asarray([99]), axis=axis)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+def test_along_an_axis(axis: int | None) -> None:
+    rng = np.random.default_rng(6)
+    a = rng.permutation(24).reshape(4, 6).astype("f")
+    index = np.argsort(a, axis)
+    x = usmx.asarray(a)
+    wanted = np.take_along_axis(a, index, axis)
+    got = usmx.take_along_axis(x, usmx.asarray(index), axis=axis)
+    np.testing.assert_array_equal(got.to_numpy(), wanted)
+    if axis is not None:
+        one = np.expand_dims(np.argmax(a, axis), axis)
+        np.testing.assert_array_equal(
+            usmx.take_along_axis(x, one, axis=axis).to_numpy(), np.take_along_axis(a, one, axis)
+        )
+        narrow = index[:1] if axis else index[:, :1]
+        np.testing.assert_array_equal(
+            usmx.take_along_axis(x, narrow, axis=axis).to_numpy(),
+            np.take_along_axis(a, narrow, axis),
+        )
+        np.put_along_axis(a, one, -1, axis)
+        usmx.put_along_axis(x, one, -1, axis=axis)
+        np.testing.assert_array_equal(x.to_numpy(), a)
+    with pytest.raises(ValueError, match="indices: have 3 dimensions"):
+        usmx.take_along_axis(x, np.zeros((1, 1, 1), int), axis=axis)
+
+
+def test_nonzero_and_its_kin() -> None:
+    rng = np.random.default_rng(7)
+    for shape in ((0,), (5,), (3, 4), (2, 0, 3), (2, 3, 4)):
+        a = rng.integers(0, 2, shape).astype("f") * np.float32(np.nan)
+        a[rng.integers(0, 2, shape) == 0] = -0.0
+        x = usmx.asarray(a)
+        for got, wanted in zip(usmx.nonzero(x), np.nonzero(a), strict=True):
+            np.testing.assert_array_equal(got.to_numpy(), wanted)
+            assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(usmx.argwhere(x).to_numpy(), np.argwhere(a))
+        np.testing.assert_array_equal(np.flatnonzero(a), usmx.flatnonzero(x).to_numpy())
+        for axis in (None, 0, -1, tuple(range(len(shape)))):
+            np.testing.assert_array_equal(
+                usmx.count_nonzero(x, axis=axis).to_numpy(), np.count_nonzero(a, axis=axis)
+            )
+    with pytest.raises(ValueError, match="x: has no dimensions"):
+        usmx.nonzero(usmx.asarray(1))
+    x = usmx.arange(6)
+    np.testing.assert_array_equal(usmx.extract(x > 2, x).to_numpy(), [3, 4, 5])

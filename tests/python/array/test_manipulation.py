@@ -1,0 +1,255 @@
+# Functions that move, join, cut, repeat and create arrays give what NumPy's give.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+
+TYPES = "?bBhHiIqQefdFD"
+SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (6,), (2, 3), (3, 0), (2, 3, 4), (1, 4, 1)]
+
+
+def sample(shape: tuple[int, ...], char: str = "f") -> np.ndarray:
+    size = int(np.prod(shape))
+    values = np.arange(size).reshape(shape) % 101
+    return values % 3 == 0 if char == "?" else (values + (1j if char in "FD" else 0)).astype(char)
+
+
+def same(got: Any, wanted: Any) -> None:
+    if isinstance(wanted, (tuple, list)):
+        assert isinstance(got, type(wanted)), (type(got), type(wanted))
+        assert len(got) == len(wanted)
+        for one, other in zip(got, wanted, strict=True):
+            same(one, other)
+        return
+    assert isinstance(got, usmx.ndarray)
+    wanted = np.asarray(wanted)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got.to_numpy(), wanted, strict=True)
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "atleast_1d": lambda xp, x: xp.atleast_1d(x),
+    "atleast_2d": lambda xp, x: xp.atleast_2d(x),
+    "atleast_3d": lambda xp, x: xp.atleast_3d(x),
+    "broadcast_arrays": lambda xp, x: xp.broadcast_arrays(x, xp.ones((2,) + (1,) * x.ndim)),
+    "concat": lambda xp, x: xp.concatenate([x, x[:0], x], axis=0),
+    "concat, flat": lambda xp, x: xp.concat((x, x), axis=None),
+    "concat, last axis": lambda xp, x: xp.concat([x, xp.astype(x, "float64")], axis=-1),
+    "expand_dims": lambda xp, x: xp.expand_dims(x, 0),
+    "expand_dims, two": lambda xp, x: xp.expand_dims(x, (-1, 0)),
+    "flip": lambda xp, x: xp.flip(x),
+    "flip, axis": lambda xp, x: xp.flip(x, axis=-1),
+    "flipud": lambda xp, x: xp.flipud(x),
+    "fliplr": lambda xp, x: xp.fliplr(x),
+    "rot90": lambda xp, x: [xp.rot90(x, k) for k in range(-1, 4)],
+    "moveaxis": lambda xp, x: xp.moveaxis(x, 0, -1),
+    "moveaxis, two": lambda xp, x: xp.moveaxis(x, (0, 1), (-1, 0)),
+    "permute_dims": lambda xp, x: xp.permute_dims(x, tuple(range(x.ndim))[::-1]),
+    "transpose": lambda xp, x: xp.transpose(x),
+    "swapaxes": lambda xp, x: xp.swapaxes(x, 0, -1),
+    "repeat": lambda xp, x: xp.repeat(x, 3),
+    "repeat, axis": lambda xp, x: xp.repeat(x, 2, axis=-1),
+    "repeat, none": lambda xp, x: xp.repeat(x, 0, axis=0),
+    "repeat, each": lambda xp, x: xp.repeat(x, [k % 3 for k in range(x.shape[0])], axis=0),
+    "repeat, on the device": lambda xp, x: xp.repeat(
+        x, xp.asarray([(k + 1) % 3 for k in range(x.shape[-1])]), axis=-1
+    ),
+    "reshape": lambda xp, x: xp.reshape(x, (x.size, 1)),
+    "reshape, Fortran": lambda xp, x: xp.reshape(x, (1, x.size), order="F"),
+    "ravel": lambda xp, x: xp.ravel(x),
+    "roll": lambda xp, x: xp.roll(x, 2),
+    "roll, axis": lambda xp, x: xp.roll(x, -1, axis=0),
+    "roll, axes": lambda xp, x: xp.roll(x, (1, -5), axis=(0, -1)),
+    "roll, one axis twice": lambda xp, x: xp.roll(x, (1, 2), axis=0),
+    "squeeze": lambda xp, x: xp.squeeze(x),
+    "squeeze, axis": lambda xp, x: xp.squeeze(x[None], axis=0),
+    "stack": lambda xp, x: xp.stack([x, x]),
+    "stack, last": lambda xp, x: xp.stack((x, xp.flip(x)), axis=-1),
+    "tile": lambda xp, x: xp.tile(x, 2),
+    "tile, axes": lambda xp, x: xp.tile(x, (2, 1, 3)),
+    "tile, none": lambda xp, x: xp.tile(x, (0,)),
+    "unstack": lambda xp, x: xp.unstack(x, axis=-1),
+    "split": lambda xp, x: xp.split(x, 1),
+    "split, indices": lambda xp, x: xp.split(x, [1, 2, 9], axis=-1),
+    "array_split": lambda xp, x: xp.array_split(x, 4),
+    "hsplit": lambda xp, x: xp.hsplit(x, [1]),
+    "vsplit": lambda xp, x: xp.vsplit(x, 1),
+    "dsplit": lambda xp, x: xp.dsplit(x, 2),
+    "vstack": lambda xp, x: xp.vstack([x, x]),
+    "hstack": lambda xp, x: xp.hstack([x, x]),
+    "dstack": lambda xp, x: xp.dstack([x, x]),
+    "column_stack": lambda xp, x: xp.column_stack([x, x]),
+    "pad": lambda xp, x: xp.pad(x, 2),
+    "pad, values": lambda xp, x: xp.pad(x, (1, 2), constant_values=(3, 4)),
+    "pad, edge": lambda xp, x: xp.pad(x, 1, "edge"),
+    "pad, reflect": lambda xp, x: xp.pad(x, (4, 1), "reflect"),
+    "pad, symmetric": lambda xp, x: xp.pad(x, (0, 5), mode="symmetric"),
+    "pad, wrap": lambda xp, x: xp.pad(x, 3, "wrap"),
+    "tril": lambda xp, x: [xp.tril(x, k=k) for k in (-1, 0, 2)],
+    "triu": lambda xp, x: [xp.triu(x, k=k) for k in (-1, 0, 2)],
+    "diag": lambda xp, x: [xp.diag(x, k) for k in (-3, -1, 0, 1, 7)],
+    "meshgrid": lambda xp, x: list(xp.meshgrid(x, xp.arange(3))),
+    "meshgrid, ij": lambda xp, x: list(xp.meshgrid(x, xp.arange(3), x, indexing="ij")),
+    "meshgrid, sparse": lambda xp, x: list(xp.meshgrid(x, xp.arange(3), sparse=True)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_shapes_and_elements_are_those_of_numpy(call: str) -> None:
+    tested = 0
+    for shape in SHAPES:
+        a = sample(shape)
+        for x in (usmx.asarray(a), usmx.asarray(np.repeat(a, 2, -1))[..., ::2] if shape else None):
+            if x is None:
+                continue
+            try:
+                wanted = CALLS[call](np, a)
+            except (ValueError, IndexError, TypeError):
+                # Ours is an error of such a kind too; a diagonal or a triangle of a vector is not.
+                if call not in ("tril", "triu", "meshgrid", "meshgrid, ij", "meshgrid, sparse"):
+                    with pytest.raises((ValueError, IndexError, TypeError)):
+                        CALLS[call](usmx, x)
+                continue
+            if call in ("tril", "triu") and a.ndim < 2:
+                with pytest.raises(ValueError, match="expected at least 2"):
+                    CALLS[call](usmx, x)
+                continue
+            if "meshgrid" in call and a.ndim > 1:
+                with pytest.raises(ValueError, match="expected vectors"):
+                    CALLS[call](usmx, x)
+                continue
+            same(CALLS[call](usmx, x), wanted)
+            tested += 1
+    assert tested
+
+
+@pytest.mark.parametrize("char", TYPES)
+def test_each_type_is_moved(char: str) -> None:
+    a = sample((3, 4), char)
+    x = usmx.asarray(a)
+    same(usmx.concat([x, x.T.reshape(3, 4)]), np.concat([a, a.T.reshape(3, 4)]))
+    same(usmx.roll(x, 1, axis=1), np.roll(a, 1, axis=1))
+    same(usmx.repeat(x, [1, 0, 2], axis=0), np.repeat(a, [1, 0, 2], axis=0))
+    same(usmx.tile(x, 2), np.tile(a, 2))
+    same(usmx.tril(x), np.tril(a))
+    same(usmx.pad(x, 1), np.pad(a, 1))
+    same(usmx.eye(3, 4, k=1, dtype=char), np.eye(3, 4, k=1, dtype=char))
+
+
+def test_types_meet_where_arrays_are_joined() -> None:
+    for one in TYPES:
+        for other in "?bQefD":
+            wanted = np.result_type(one, other)
+            pieces = [usmx.zeros(0, one), usmx.ones(0, other)]
+            assert usmx.concat(pieces).dtype == wanted
+    got = usmx.stack([usmx.ones(2, "int8"), usmx.ones(2, "int16")], dtype="f", axis=1)
+    assert got.dtype == "f"
+
+
+def test_functions_of_numpy_compute_where_the_array_is(kind: Any) -> None:
+    x = usmx.arange(6, usm_type=kind).reshape(2, 3)
+    results = [
+        np.concatenate([x, x]),
+        np.stack((x, x), axis=1),
+        np.moveaxis(x, 0, 1),
+        np.roll(x, 1),
+        np.reshape(x, -1),
+        np.pad(x, 1, mode="edge"),
+        np.transpose(x, (1, 0)),
+        np.tril(x, 1),
+        np.repeat(x, 2, 1),
+        *np.split(x, 2),
+        *np.meshgrid(x[0], x[1]),
+    ]
+    for got in results:
+        assert isinstance(got, usmx.ndarray)
+        assert got.usm_type == kind
+    host = x.to_numpy()
+    same(results[0], np.concatenate([host, host]))
+    same(results[1], np.stack((host, host), axis=1))
+
+
+def test_views_share_memory_and_copies_do_not() -> None:
+    x = usmx.zeros((2, 3, 1))
+    for view in (
+        usmx.flip(x),
+        usmx.moveaxis(x, 0, 2),
+        usmx.squeeze(x, 2),
+        usmx.expand_dims(x, 0),
+        usmx.rot90(x),
+        usmx.unstack(x)[0],
+        usmx.reshape(x, (3, 2)),
+        usmx.swapaxes(x, 0, 1),
+    ):
+        view[...] = view + 1
+    np.testing.assert_array_equal(x.to_numpy()[0], np.full((3, 1), 8.0))
+    np.testing.assert_array_equal(x.to_numpy()[1], np.full((3, 1), 7.0))
+    y = usmx.reshape(x, (3, 2), copy=True)
+    y[...] = 0
+    assert x[0, 0, 0] == 8
+    with pytest.raises(ValueError, match="copy: this shape needs a copy"):
+        usmx.reshape(x.T, (6,), copy=False)
+
+
+def test_rows_at_equal_distances() -> None:
+    for start, stop, num in [(0, 1, 5), (-3.5, 12, 33), (2, 2, 4), (5, -5, 7), (0, 1, 1), (1, 2, 0),
+                             (1e-300, 1e300, 9), (0, 5e-324, 3), (1 + 2j, 3, 4)]:  # fmt: skip
+        for endpoint in (True, False):
+            same(usmx.linspace(start, stop, num, endpoint=endpoint),
+                 np.linspace(start, stop, num, endpoint=endpoint))  # fmt: skip
+    same(usmx.linspace(-5, 5, 8, dtype="int32"), np.linspace(-5, 5, 8, dtype="int32"))
+    same(usmx.linspace(0, 1, 7, dtype="float32"), np.linspace(0, 1, 7, dtype="float32"))
+    assert usmx.linspace(0, 1, 3, usm_type="shared").usm_type == "shared"
+    with pytest.raises(ValueError, match="num: -1; expected 0 or more"):
+        usmx.linspace(0, 1, -1)
+
+
+def test_matrices_with_ones() -> None:
+    for rows, columns, k in [(3, None, 0), (3, 5, 2), (5, 3, -3), (2, 2, 9), (0, 3, 0), (4, 4, -9)]:
+        same(usmx.eye(rows, columns, k=k), np.eye(rows, columns, k=k))
+        same(usmx.tri(rows, columns, k), np.tri(rows, columns, k))
+    same(usmx.identity(3, dtype="int8"), np.identity(3, dtype="int8"))
+    assert usmx.eye(2, usm_type="host").usm_type == "host"
+
+
+def test_shapes_meet_as_in_numpy() -> None:
+    for shapes in [(), ((2, 1), (1, 3)), ((), (4,)), ((0, 1), (1, 5)), (3, (2, 1))]:
+        assert usmx.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
+    with pytest.raises(ValueError, match=r"shapes: \(2,\), \(3,\) cannot be broadcast"):
+        usmx.broadcast_shapes((2,), (3,))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: usmx.concat([]), ValueError, "arrays: is empty"),
+        (lambda x: usmx.concat([x, x[0]]), ValueError, r"number 1 has shape \(3,\)"),
+        (lambda x: usmx.stack([x, x.T]), ValueError, r"number 1 has shape \(3, 2\)"),
+        (lambda x: usmx.concat([x], axis=2), IndexError, "axis: 2 is out of bounds"),
+        (lambda x: usmx.squeeze(x, 0), ValueError, "axis: 0 has length 2; expected 1"),
+        (lambda x: usmx.flip(x, axis=(0, -2)), ValueError, "names an axis twice"),
+        (lambda x: usmx.flip(x, axis="a"), TypeError, "axis: is of type str"),
+        (lambda x: usmx.moveaxis(x, (0, 1), 0), ValueError, "source: has 2 axes"),
+        (lambda x: usmx.repeat(x, -1), ValueError, "repeats: -1; expected 0 or more"),
+        (lambda x: usmx.repeat(x, 1.5), TypeError, "repeats: of float64"),
+        (lambda x: usmx.repeat(x, [1, 2, 3, 4], axis=0), ValueError, "repeats: have shape"),
+        (lambda x: usmx.repeat(x, usmx.asarray([1, -2]), axis=0), ValueError, "negative"),
+        (lambda x: usmx.split(x, 2, axis=1), ValueError, "2 equal parts of length 3"),
+        (lambda x: usmx.array_split(x, 0), ValueError, "sections: 0; expected at least 1"),
+        (lambda x: usmx.tile(x, -1), ValueError, "repetitions"),
+        (lambda x: usmx.roll(x, (1, 2, 3), axis=(0, 1)), ValueError, "shift: has 3 numbers"),
+        (lambda x: usmx.pad(x, 1, "mean"), ValueError, "mode: 'mean'; expected 'constant'"),
+        (lambda x: usmx.pad(x, -1), ValueError, "pad_width"),
+        (lambda x: usmx.meshgrid(x[0], indexing="yx"), ValueError, "indexing: 'yx'"),
+        (lambda x: usmx.rot90(x, axes=(0, 0)), ValueError, "names an axis twice"),
+    ],
+)
+def test_wrong_arguments_are_errors(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(usmx.zeros((2, 3)))
