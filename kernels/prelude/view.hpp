@@ -90,4 +90,71 @@ inline strided<T, Rank - int(sizeof...(Index))> row(const strided<T, Rank>& a, I
   return part;
 }
 
+/// A slice of Python: what a bound is that is not given.
+constexpr int64_t not_given = int64_t(uint64_t(1) << 63);
+struct slice {
+  int64_t start, stop, step;
+};
+template <class T>
+constexpr bool is_slice = false;
+template <>
+constexpr bool is_slice<slice> = true;
+
+/// Takes the axes of an array one by one: an index leaves its axis out, a slice keeps a part of it.
+template <class T, int Rank, int Kept>
+struct slicer {
+  strided<T, Rank> from;
+  strided<T, Kept> to;
+  int axis = 0, kept = 0;
+
+  void take(int64_t index) { to.data += index * from.strides[axis++]; }
+  void take(slice s) {
+    const int64_t n = from.shape[axis];
+    const bool down = s.step < 0;
+    // As Python has it: bounds from the end, then those that the axis has.
+    const auto bound = [&](int64_t at, int64_t otherwise) {
+      if (at == not_given) return otherwise;
+      if (at < 0) at += n;
+      const int64_t least = down ? -1 : 0, most = down ? n - 1 : n;
+      return at < least ? least : at > most ? most : at;
+    };
+    const int64_t first = bound(s.start, down ? n - 1 : 0);
+    const int64_t last = bound(s.stop, down ? -1 : n);
+    int64_t length = 0;
+    if (down && first > last) length = (first - last - 1) / -s.step + 1;
+    if (s.step > 0 && first < last) length = (last - first - 1) / s.step + 1;
+    if (length > 0) to.data += first * from.strides[axis];
+    to.shape[kept] = length;
+    to.strides[kept++] = from.strides[axis++] * s.step;
+  }
+};
+
+/// The same array with strides.
+template <class T, int Rank>
+inline strided<T, Rank> with_strides(const dense<T, Rank>& a) {
+  strided<T, Rank> same{a.data, {}, {}};
+  int64_t stride = 1;
+  for (int k = Rank - 1; k >= 0; --k) {
+    same.shape[k] = a.shape[k];
+    same.strides[k] = stride;
+    stride *= a.shape[k];
+  }
+  return same;
+}
+template <class T, int Rank>
+inline strided<T, Rank> with_strides(const strided<T, Rank>& a) {
+  return a;
+}
+
+/// A part of an array: an index or a slice for each of its axes, all of those that are left out.
+template <class T, int Rank, class... Spec>
+inline auto sliced(const strided<T, Rank>& a, Spec... specs) {
+  constexpr int left = Rank - int(sizeof...(Spec));
+  constexpr int kept = (left + ... + int(is_slice<Spec>));
+  slicer<T, Rank, kept> made{a, {a.data, {}, {}}};
+  (made.take(specs), ...);
+  for (int k = 0; k < left; ++k) made.take(slice{not_given, not_given, 1});
+  return made.to;
+}
+
 }  // namespace usmx

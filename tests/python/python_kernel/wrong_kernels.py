@@ -344,7 +344,7 @@ def globals_written(item, a):
     ORDINARY = 1
 
 
-@wrong("a slice is not supported in kernels; loop over the elements", "1:2", F)
+@wrong("a kernel writes single elements, no slices; write a loop over them", "1:2", F)
 def slices(item, a):
     a[1:2] = 1
 

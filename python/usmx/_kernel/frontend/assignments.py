@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
-from .elements import Elements, reach
+from .elements import Elements, as_view, reach
 from .expressions import BINARY, Operators
 from .names import Names
 from .walk import Walk
@@ -133,7 +133,7 @@ class Assignments:
         name = target.id
         if isinstance(value, Tuple):
             value = self._name_tuple(name, value, node)
-        if isinstance(value, ArrayValue) and value.indices:
+        if isinstance(value, ArrayValue) and (value.indices or value.sliced):
             value = self._name_row(name, value)
         if not isinstance(value, Number):
             self.names.bind_static(name, value, node)
@@ -153,6 +153,11 @@ class Assignments:
 
     def _name_row(self, name: str, value: ArrayValue) -> ArrayValue:
         """A row under a name: its indices become variables, so that they keep their values."""
+        if value.sliced:
+            left, spelled = value.ndim - len(value.indices), self.walk.spell(name)
+            self.walk.declare(f"usmx::strided<{value.sliced}, {left}> {spelled}{{}};")
+            self.walk.line(f"{spelled} = {as_view(value, is_written=True)};")
+            return replace(value, code=spelled, ndim=left, indices=())
         indices = []
         for k, code in enumerate(value.indices):
             if code.isdigit():
@@ -173,7 +178,7 @@ class Assignments:
         for part, item in [*v.parts(name, value)]:
             if isinstance(item, Number) and not (once and item.const is not None):
                 items.append(self.walk.temporary(item) if copied else item)
-            elif isinstance(item, ArrayValue) and item.indices:
+            elif isinstance(item, ArrayValue) and (item.indices or item.sliced):
                 items.append(self._name_row(part, item))
             else:
                 items.append(item)

@@ -22,6 +22,7 @@ from ..types.values import (
     filled,
     parts,
 )
+from .elements import as_view
 from .module import Module
 from .results import Instance, Walked
 from .walk import Walk, constant
@@ -137,7 +138,7 @@ class DeviceFunctions:
         if isinstance(value, Number):
             return value.type
         if isinstance(value, ArrayValue):
-            dense = value.dense or value.space != "global"
+            dense = value.dense or (value.space != "global" and not value.sliced)
             rank = value.ndim - len(value.indices)
             return Array(value.element, rank, dense, not value.readonly)
         if isinstance(value, ItemValue):
@@ -154,19 +155,6 @@ class DeviceFunctions:
 def plain(python: Callable[..., object]) -> Function:
     """A function without a decorator."""
     return read(python)
-
-
-def as_view(a: ArrayValue, is_written: bool) -> str:
-    """An array, or a row of one, as an argument of a device function."""
-    if a.space == "global":
-        code = f"usmx::row({', '.join([a.code, *a.indices])})" if a.indices else a.code
-        return code if is_written else f"usmx::readable({code})"
-    const = "" if is_written else "const "
-    assert a.shape is not None
-    left = a.shape[len(a.indices) :]
-    first = a.code + "".join(f"[{at}]" for at in a.indices) + "[0]" * len(left)
-    lengths = ", ".join(map(str, left))
-    return f"usmx::dense<{const}{a.element.cpp}, {len(left)}>{{&{first}, {{{lengths}}}}}"
 
 
 def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> Instance:

@@ -62,9 +62,10 @@ class Elements:
         if a.shape is not None:
             return constant(a.shape[axis])
         origin = f"{a.parameter}.shape[{axis}]"
-        if self.walk.is_kernel and origin in self.walk.module.known:
+        if self.walk.is_kernel and origin in self.walk.module.known and not a.sliced:
             return constant(self.walk.module.known[origin])
-        origins = frozenset({origin}) if self.walk.is_kernel and a.parameter else frozenset[str]()
+        is_given = self.walk.is_kernel and a.parameter and not a.sliced
+        origins = frozenset({origin}) if is_given else frozenset[str]()
         return Number(scalars.INT, f"{a.code}.shape[{axis}]", origins=origins)
 
     # --- indices --------------------------------------------------------------------------------
@@ -73,6 +74,8 @@ class Elements:
         """``a[i, j]``."""
         walk = self.walk
         of = walk.value(node.value)
+        if isinstance(of, Tuple) and isinstance(node.slice, ast.Slice):
+            return self._part(of, node.slice)
         if isinstance(of, Tuple):
             index = walk.value(node.slice)
             if isinstance(index, Number) and index.const is None and not index.origins:
@@ -83,7 +86,66 @@ class Elements:
             return of.items[at]
         if not isinstance(of, ArrayValue):
             raise walk.error(node, f"{v.describe(of)} has no elements")
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(part, ast.Slice) for part in parts):
+            return self._sliced(node, of, parts)
         return self.element(self.indexed(node, of))
+
+    def _sliced(self, node: ast.Subscript, a: ArrayValue, parts: list[ast.expr]) -> ArrayValue:
+        """``a[i, 2:5]``: a view of a part, without a copy."""
+        walk, axis, kept = self.walk, len(a.indices), 0
+        codes = []
+        for part in parts:
+            if axis == a.ndim:
+                raise walk.error(
+                    part,
+                    f"{len(parts)} indices for an array of {a.ndim - len(a.indices)} dimensions",
+                )
+            if isinstance(part, ast.Slice):
+                step = self._bound(part.step, "1")
+                if step == "0":
+                    raise walk.error(part, "the step of a slice is 0; expected another number")
+                bounds = [self._bound(one, "usmx::not_given") for one in (part.lower, part.upper)]
+                codes.append(f"usmx::slice{{{', '.join(bounds)}, {step}}}")
+                kept += 1
+            else:
+                codes.append(self._index(part, walk.value(part), a, axis)[0])
+            axis += 1
+        element = a.sliced
+        if not element:
+            const = "const " if a.space == "constant" else ""
+            is_own = a.space != "global"
+            element = f"{const}{a.element.cpp}" if is_own else f"decltype({a.code})::value_type"
+        view = f"usmx::with_strides({as_view(a, a.space != 'constant')})"
+        name = walk.store_once("auto", f"usmx::sliced({', '.join([view, *codes])})")
+        return replace(
+            a, code=name, ndim=kept + a.ndim - axis, indices=(), shape=None, dense=False,
+            sliced=element, pure=True,
+        )  # fmt: skip
+
+    def _bound(self, node: ast.expr | None, otherwise: str) -> str:
+        """A number of a slice as C++."""
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return otherwise
+        number = self.walk.scalar(node, "a bound of a slice")
+        if number.type.kind not in "iu":
+            raise self.walk.error(
+                node, f"a bound of a slice must be an int, not {v.describe(number)}"
+            )
+        return operators.checked(number, scalars.INT).code
+
+    def _part(self, of: Tuple, node: ast.Slice) -> Tuple:
+        """``t[1:]``: of a tuple, whose length has to stay known."""
+        bounds = [
+            None if one is None else self._known(one) for one in (node.lower, node.upper, node.step)
+        ]
+        if bounds[2] == 0:
+            raise self.walk.error(node, "the step of a slice is 0; expected another number")
+        return Tuple(of.items[slice(*bounds)])
+
+    def _known(self, node: ast.expr) -> int:
+        """A bound that is known when compiling."""
+        return self.walk.to_constant(node, self.walk.value(node), "a bound of a tuple's slice")
 
     def _chosen(self, node: ast.Subscript, of: Tuple, index: Number) -> Number:
         """``(a, b)[i]`` of an index that the kernel computes: from 0, as in arrays."""
@@ -168,6 +230,12 @@ class Elements:
         of = self.walk.value(node.value)
         if not isinstance(of, ArrayValue):
             raise self.walk.error(node, f"{v.describe(of)} has no elements that could be assigned")
+        inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for part in inside:
+            if isinstance(part, ast.Slice):
+                raise self.walk.error(
+                    part, "a kernel writes single elements, no slices; write a loop over them"
+                )
         a = self.indexed(node, of)
         if len(a.indices) < a.ndim:
             raise self.walk.error(
@@ -247,9 +315,22 @@ def listed(walk: Walk, node: ast.expr, value: Tuple, what: str) -> tuple[scalars
     return t, walk.store_once(t.cpp, f"{{{', '.join(codes)}}}", f"[{len(codes)}]")
 
 
+def as_view(a: ArrayValue, is_written: bool) -> str:
+    """An array, or a row of one, as an argument of a device function."""
+    if a.space == "global" or a.sliced:
+        code = f"usmx::row({', '.join([a.code, *a.indices])})" if a.indices else a.code
+        return code if is_written else f"usmx::readable({code})"
+    const = "" if is_written else "const "
+    assert a.shape is not None
+    left = a.shape[len(a.indices) :]
+    first = a.code + "".join(f"[{at}]" for at in a.indices) + "[0]" * len(left)
+    lengths = ", ".join(map(str, left))
+    return f"usmx::dense<{const}{a.element.cpp}, {len(left)}>{{&{first}, {{{lengths}}}}}"
+
+
 def reach(a: ArrayValue) -> str:
     """The C++ of an element."""
-    if a.space != "global":
+    if a.space != "global" and not a.sliced:
         return a.code + "".join(f"[{i}]" for i in a.indices)
     if a.ndim == 1:
         return f"{a.code}[{a.indices[0]}]"

@@ -42,7 +42,7 @@ NO_EXPRESSION: dict[type[ast.AST], str] = {
     ast.YieldFrom: "yield",
     ast.Starred: "'*' before a value",
     ast.JoinedStr: "an f-string outside of print",
-    ast.Slice: "a slice; loop over the elements",
+    ast.Slice: "a slice outside of an index",
 }
 NO_STATEMENT: dict[type[ast.AST], str] = {
     ast.Try: "try", ast.With: "with", ast.FunctionDef: "a nested function; use @usmx.device_func",

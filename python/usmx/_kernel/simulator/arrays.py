@@ -72,7 +72,7 @@ class SimArray:
     dtype = property(lambda self: self.element)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return int(self.shape[0])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
@@ -101,12 +101,12 @@ class SimArray:
             found.append(at)
         return tuple(found)
 
-    def row(self, index: Any) -> SimArray | None:
-        """``a[i]`` of an array of two dimensions, to be indexed again."""
-        given = len(index) if isinstance(index, tuple) else 1
-        if given >= self.values.ndim:
+    def part(self, index: Any) -> SimArray | None:
+        """``a[i]`` of an array of two dimensions, ``a[1:3]``: to be indexed again."""
+        given = index if isinstance(index, tuple) else (index,)
+        if len(given) >= self.ndim and not any(isinstance(one, slice) for one in given):
             return None
-        return Row(self, index if isinstance(index, tuple) else (index,))
+        return View(self, given)
 
     def note(self, at: tuple[int, ...], what: str, value: Any = None) -> None:
         """Note an access. Items may write equal values, and are all writers then.
@@ -157,9 +157,9 @@ class SimArray:
             entry.readers = [r for r in entry.readers if r[0] != me[0]] + [me]
 
     def __getitem__(self, index: Any) -> Any:
-        row = self.row(index)
-        if row is not None:
-            return row
+        part = self.part(index)
+        if part is not None:
+            return part
         at = self.where(index)
         self.note(at, "read")
         value = self.values[at]
@@ -172,29 +172,45 @@ class SimArray:
         self.values[at] = value
 
 
-class Row(SimArray):
-    """An array with some indices given."""
+class View(SimArray):
+    """A part of an array: for each axis an index, or the indices that it keeps."""
 
     def __init__(self, of: SimArray, given: tuple[Any, ...]) -> None:
         super().__init__(of.values, of.element, of.name, of.state, of.space, of.readonly)
         self.of = of
-        self.given = given
+        self.accesses = of.accesses
+        self.axes: list[Any] = []
+        for axis, length in enumerate(of.shape):
+            one = given[axis] if axis < len(given) else slice(None)
+            if isinstance(one, slice):
+                bounds = [None if n is None else int(n) for n in (one.start, one.stop, one.step)]
+                one = range(*slice(*bounds).indices(length))
+            self.axes.append(one)
 
-    def _all(self, index: Any) -> tuple[Any, ...]:
-        return (*self.given, *(index if isinstance(index, tuple) else (index,)))
-
-    shape = property(lambda self: self.of.shape[len(self.given) :])
+    shape = property(lambda self: tuple(len(a) for a in self.axes if isinstance(a, range)))
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
 
-    def __len__(self) -> int:
-        return int(self.shape[0])
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.of[self._all(index)]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.of[self._all(index)] = value
+    def where(self, index: Any) -> tuple[int, ...]:
+        """The index in the whole array."""
+        many = iter(index if isinstance(index, tuple) else (index,))
+        whole = []
+        for axis, one in enumerate(self.axes):
+            if not isinstance(one, range):
+                whole.append(one)
+            elif one == range(self.of.shape[axis]):
+                whole.append(next(many))  # which is checked there
+            else:
+                at = next(many)
+                inside = int(at) + (len(one) if isinstance(at, FromEnd) else 0)
+                if not 0 <= inside < len(one):
+                    raise IndexError(
+                        f"kernel '{self.state.kernel}', work-item {self.state.item}: index "
+                        f"{int(at)} of a slice of '{self.name}' is out of bounds, its length is "
+                        f"{len(one)}"
+                    )
+                whole.append(one[inside])
+        return self.of.where(tuple(whole))
 
 
 class AtomicRef:

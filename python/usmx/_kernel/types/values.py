@@ -66,6 +66,8 @@ class ArrayValue:
     readonly: bool = False
     #: Indices that were already given: `a[i]` of a two-dimensional `a`.
     indices: tuple[str, ...] = ()
+    #: Of a slice: C++ of its elements' type. The code is a view then, in each kind of memory.
+    sliced: str = ""
     pure: bool = True
 
     def __str__(self) -> str:
