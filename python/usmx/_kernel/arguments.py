@@ -90,6 +90,8 @@ def type_of(obj: object, where: str) -> Type:
     TypeError
         It cannot be an argument of a kernel.
     """
+    import enum
+
     from .language.local_memory import LocalMemory
     from .types import scalars
     from .types.scalars import Array, Static, TupleOf
@@ -114,6 +116,12 @@ def type_of(obj: object, where: str) -> Type:
         element = scalars.named(array.dtype)
         if element is not None:
             return Array(element, array.ndim, array.flags.c_contiguous, array.flags.writeable)
+    if isinstance(obj, int | float | complex) and not isinstance(obj, bool):
+        kind = next(k for k in (int, float, complex) if isinstance(obj, k))
+        if not hasattr(obj, "dtype"):  # a member of an enumeration, and other numbers of Python's
+            return scalars.BY_NAME[kind.__name__]
+    if isinstance(obj, enum.Enum):
+        return Static(obj)
     if obj is None or isinstance(obj, LocalMemory | DeviceFunction | type):
         return Static(obj)
     # A NumPy scalar.

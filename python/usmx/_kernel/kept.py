@@ -115,9 +115,8 @@ class _Key:
             self.parts.append(f"table {obj.element.name} {obj.shape} {values}")
         elif kind.__name__ == "LocalMemory" and module == "usmx":
             self.parts.append(str(obj._kernel_key))
-        elif kind is type and issubclass(obj, tuple) and hasattr(obj, "_fields"):
-            self.parts.append(f"fields {obj.__qualname__} {obj._fields}")
-            self.value(tuple(sorted(obj._field_defaults.items())), names)
+        elif self.named(obj):
+            pass
         elif kind is type or kind is type(len):
             if obj.__module__ is None or obj.__module__.partition(".")[0] not in (
                 "builtins",
@@ -133,6 +132,23 @@ class _Key:
             self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
         else:
             raise _Unknown
+
+    def named(self, obj: Any) -> bool:
+        """An enumeration, a member of one, or a namedtuple's class; False if it is none."""
+        kind: Any = type(obj)
+        if hasattr(kind, "__members__") and hasattr(obj, "value"):
+            self.parts.append(f"member {kind.__qualname__}.{obj.name}")
+            self.value(obj.value, frozenset())
+        elif isinstance(obj, type) and "_member_map_" in vars(obj):
+            self.parts.append(f"enumeration {obj.__qualname__} {obj.__bases__}")
+            for member in vars(obj)["_member_map_"].values():
+                self.value(member, frozenset())
+        elif kind is type and issubclass(obj, tuple) and hasattr(obj, "_fields"):
+            self.parts.append(f"fields {obj.__qualname__} {vars(obj)['_fields']}")
+            self.value(tuple(sorted(vars(obj)["_field_defaults"].items())), frozenset())
+        else:
+            return False
+        return True
 
     def argument(self, obj: Any) -> None:
         """The type of an argument."""

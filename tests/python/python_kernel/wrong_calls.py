@@ -5,7 +5,7 @@ import math
 import os
 
 import numpy as np
-from wrong_kernels import TABLE, C, F, U, wrong
+from wrong_kernels import TABLE, C, F, I, U, wrong
 
 import usmx
 
@@ -158,6 +158,21 @@ def callee_writes_constant(item, a):
 @wrong("a Point has no 'z'; it has x, y", "Point(1, 2).z", F)
 def field_of_a_namedtuple(item, a):
     a[0] = Point(1, 2).z
+
+
+@wrong("'pow' takes two numbers in kernels; multiply in a loop", "pow(a[0], 2, 3)", I)
+def power_modulo(item, a):
+    a[0] = pow(a[0], 2, 3)
+
+
+@wrong("'sum' of a 2-d array; loop over its rows", "a", (F, 2))
+def sum_of_rows(item, a):
+    a[0, 0] = sum(a)
+
+
+@wrong("'sum' takes an array or a tuple, not float32", "a[0]", F)
+def sum_of_a_number(item, a):
+    a[0] = sum(a[0])
 
 
 @wrong("'Point' needs a value for 'y'", "Point(x=1)", F)

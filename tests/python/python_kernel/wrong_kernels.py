@@ -201,7 +201,7 @@ def or_value(item, a):
     a[0] = x
 
 
-@wrong("'is' is supported only with None; use '=='", "a[0] is 1", F)
+@wrong("'is' is supported only with None and enumerations; use '=='", "a[0] is 1", F)
 def identity(item, a):
     if a[0] is 1:
         a[0] = 2

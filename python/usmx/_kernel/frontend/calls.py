@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..language import functions as f
-from ..language import intrinsics
+from ..language import intrinsics, library
 from ..language.device_function import DeviceFunction
 from ..types import operators, scalars
 from ..types import values as v
@@ -44,9 +44,10 @@ LIMITS = ("finfo", "iinfo")
 class PythonFunctions:
     """What needs no import."""
 
-    def __init__(self, walk: Walk, elements: Elements) -> None:
+    def __init__(self, walk: Walk, elements: Elements, device_functions: DeviceFunctions) -> None:
         self.walk = walk
         self.elements = elements
+        self.device_functions = device_functions
 
     def on_len(self, node: ast.Call) -> Value:
         """``len(a)``."""
@@ -89,6 +90,31 @@ class PythonFunctions:
         self.walk.result.notes[node] = result.type
         return result
 
+    def on_sum(self, node: ast.Call) -> Value:
+        """``sum(a)``, ``sum(a, start)`` of an array or a tuple."""
+        walk = self.walk
+        of, start_node, *_ = by_name(walk, node, "iterable", "start")
+        if of is None:
+            raise walk.error(node, "'sum' takes an array or a tuple, got nothing")
+        value = walk.value(of)
+        if isinstance(value, ArrayValue):
+            if value.ndim - len(value.indices) != 1:
+                raise walk.error(of, f"'sum' of {v.describe(value)}; loop over its rows")
+            return self.device_functions.call(node, plain(library.total))
+        if not isinstance(value, Tuple):
+            raise walk.error(of, f"'sum' takes an array or a tuple, not {v.describe(value)}")
+        result = v.constant(0)
+        if start_node is not None:
+            result = walk.scalar(start_node, "the start of 'sum'")
+        for item in value.items:
+            number = walk.number(of, item, "an item of the tuple")
+            try:
+                result = operators.binary("+", result, number, grouped=walk.module.grouped)
+            except TypeError as error:
+                raise walk.error(node, str(error)) from None
+        walk.result.called[node] = sum
+        return result
+
     def on_range(self, node: ast.Call) -> Value:
         """``range`` outside of a for."""
         raise self.walk.error(node, "range(...) is supported only in `for ... in range(...)`")
@@ -120,6 +146,7 @@ class Calls:
             (min, partial(python_functions.on_extreme, name="min")),
             (max, partial(python_functions.on_extreme, name="max")),
             (range, python_functions.on_range),
+            (sum, python_functions.on_sum),
             (print, printing.on_print),
             (getattr, lowering.on_getattr),
             (f.barrier, items.on_barrier),
@@ -163,6 +190,11 @@ class Calls:
         if handler is not None:
             self.walk.result.called[node] = obj
             return handler(node)
+        if obj is pow and len(node.args) == 3:
+            raise self.walk.error(
+                node,
+                "'pow' takes two numbers in kernels; multiply in a loop, with % of each product",
+            )
         if isinstance(obj, DeviceFunction):
             return self.device_functions.call(node, obj.function)
         if v.fields_of(obj):
@@ -170,7 +202,10 @@ class Calls:
         template = self.lowering.find(obj, len(node.args))
         if template is not None and not node.keywords:
             return self.lowering.call(node, template, node.args)
-        row = intrinsics.find(obj)
+        written = _in_library(obj)
+        if written is not None:
+            return self.device_functions.call(node, plain(written))
+        row = obj if isinstance(obj, intrinsics.Intrinsic) else intrinsics.find(obj)
         if row is not None:
             return self._intrinsic(node, row)
         t = scalars.named(obj) if isinstance(obj, (type, Scalar)) else None
@@ -290,6 +325,13 @@ def exact(value: Number) -> str:
     if value.type.is_integer and value.code.lstrip("-").isdigit():
         return f"{value.type.cpp}({value.code})"
     return value.code
+
+
+def _in_library(obj: object) -> Callable[..., Any] | None:
+    """What is compiled for a function of the standard library that needs statements."""
+    if getattr(obj, "__module__", None) != "math":
+        return None
+    return library.LIBRARY.get(f"math.{getattr(obj, '__name__', '')}")
 
 
 def _is_dtype(obj: object) -> bool:

@@ -86,7 +86,7 @@ def put_together(walk: Walk) -> Names:
     atomics = Atomics(walk, elements)
     printing = Printing(walk)
     device_functions = DeviceFunctions(walk, elaborate)
-    own = PythonFunctions(walk, elements)
+    own = PythonFunctions(walk, elements, device_functions)
     lowering = Lowering(walk)
     calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions, lowering)
     assignments = Assignments(walk, names, elements, operators)

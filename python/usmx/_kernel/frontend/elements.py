@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import types as python_types
 from dataclasses import replace
@@ -261,6 +262,9 @@ class Attributes:
     def attribute(self, node: ast.Attribute) -> Value:
         """``a.name``."""
         of, name = self.walk.value(node.value), node.attr
+        member = self._member(node.value) if name in ("value", "name") else None
+        if member is not None:
+            return self.names.captured(getattr(member, name), ast.unparse(node), node)
         if isinstance(of, ArrayValue):
             return self.elements.attribute(node, of, name)
         if isinstance(of, Number):
@@ -299,6 +303,19 @@ class Attributes:
                 # A number kept in an object of the program, frozen like a global.
                 return self.names.captured(getattr(obj, name), ast.unparse(node), node)
         raise self.walk.error(node, f"'{name}' of {v.describe(of)} is not supported in kernels")
+
+    def _member(self, node: ast.expr) -> enum.Enum | None:
+        """The member of an enumeration that an expression names; those of numbers are numbers."""
+        found: object = None
+        if isinstance(node, ast.Attribute):
+            owner = self.walk.value(node.value)
+            if isinstance(owner, PythonObject) and isinstance(owner.value, enum.EnumMeta):
+                found = getattr(owner.value, node.attr, None)
+        elif isinstance(node, ast.Name) and not (
+            node.id in self.walk.stores or node.id in self.walk.arguments
+        ):
+            found = self.walk.function.lookup(node.id)
+        return found if isinstance(found, enum.Enum) else None
 
 
 def listed(walk: Walk, node: ast.expr, value: Tuple, what: str) -> tuple[scalars.Scalar, str]:

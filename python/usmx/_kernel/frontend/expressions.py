@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import enum
 from dataclasses import replace
 
 from ..types import operators, scalars
@@ -21,6 +22,9 @@ UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert:
 COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+
+
+_NO_OBJECT = object()
 
 
 class Operators:
@@ -136,15 +140,23 @@ class Operators:
         walk = self.walk
         if isinstance(op, ast.Is | ast.IsNot):
             both = [side[1] for side in (left, right)]
-            if not any(isinstance(x, PythonObject) and x.value is None for x in both):
-                raise walk.error(node, "'is' is supported only with None; use '=='")
-            same = all(isinstance(x, PythonObject) and x.value is None for x in both)
+            known = [x.value if isinstance(x, PythonObject) else _NO_OBJECT for x in both]
+            if all(isinstance(x, enum.Enum) for x in known):
+                return constant((known[0] is known[1]) == isinstance(op, ast.Is))
+            if not any(x is None for x in known):
+                raise walk.error(
+                    node, "'is' is supported only with None and enumerations; use '=='"
+                )
+            same = all(x is None for x in known)
             return constant(same == isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
             found = self._contains(right, left)
             return operators.negation(found) if isinstance(op, ast.NotIn) else found
         sign = COMPARE[type(op)]
         a, b = left[1], right[1]
+        members = [x.value if isinstance(x, PythonObject) else None for x in (a, b)]
+        if all(isinstance(x, enum.Enum) for x in members) and sign in ("==", "!="):
+            return constant((members[0] == members[1]) == (sign == "=="))
         dtypes = [scalars.named(x.value) if isinstance(x, PythonObject) else None for x in (a, b)]
         if all(dtypes) and sign in ("==", "!="):
             return constant((dtypes[0] == dtypes[1]) == (sign == "=="))

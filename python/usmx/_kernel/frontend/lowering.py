@@ -14,6 +14,7 @@ import re
 import sys
 
 from ... import _operations
+from ..language import intrinsics
 from ..types.values import Number, Value
 from .walk import Walk, constant, in_order
 
@@ -21,7 +22,17 @@ from .walk import Walk, constant, in_order
 TEMPLATES = {
     "builtins.divmod": "(a // b, a % b)",
     "builtins.pow": "a ** b",
+    "builtins.round": "{row.rint}(a * 10.0**b) / 10.0**b",
     "math.log": "{math.log}(a) / {math.log}(b)",
+    "math.modf": "({math.copysign}(0.0 if {math.isinf}(a) else {math.fmod}(a, 1.0), a), "
+    "{row.trunc}(a))",
+    "cmath.log": "{cmath.log}(a) / {cmath.log}(b)",
+    "cmath.log10": "{cmath.log}(a) / 2.302585092994046",
+    "cmath.polar": "({builtins.abs}(a), {cmath.phase}(a))",
+    "cmath.rect": "{builtins.complex}(a * {math.cos}(b), a * {math.sin}(b))",
+    "cmath.isnan": "{math.isnan}(a.real) | {math.isnan}(a.imag)",
+    "cmath.isinf": "{math.isinf}(a.real) | {math.isinf}(a.imag)",
+    "cmath.isfinite": "{math.isfinite}(a.real) & {math.isfinite}(a.imag)",
     "numpy.where": "b if a else c",
     "numpy.divmod": "(a // b, a % b)",
     "numpy.true_divide": "a / b",
@@ -124,6 +135,8 @@ class _Filled(ast.NodeTransformer):
 
 def _function(path: str) -> object:
     module, _, name = path.rpartition(".")
+    if module == "row":  # of the table of operations, which has names that need no import
+        return next(row for row in intrinsics.ROWS if row.row.name == name)
     found: object = getattr(importlib.import_module(_MODULES.get(module, module)), name)
     return found
 

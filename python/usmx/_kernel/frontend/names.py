@@ -125,11 +125,14 @@ class Names:
     def constant_of(self, node: ast.AST, value: object) -> Value:
         """A literal or a captured Python number."""
         if isinstance(value, int) and not isinstance(value, bool):
+            value = int(value)  # a member of an enumeration is written as its number
             if not -(2**63) <= value < 2**64:
                 raise self.walk.error(node, f"{value} does not fit into 64 bits")
             return constant(value)
-        if isinstance(value, bool | float | complex):
+        if isinstance(value, bool):
             return constant(value)
+        if isinstance(value, float | complex):
+            return constant(float(value) if isinstance(value, float) else complex(value))
         if isinstance(value, str | bytes):
             raise self.walk.error(node, "text is supported in kernels only in print and assert")
         if value is Ellipsis:

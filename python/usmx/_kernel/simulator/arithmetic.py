@@ -27,7 +27,13 @@ _scalars: dict[type, Scalar] = {
 
 def scalar_of(x: Any) -> Scalar:
     """The type of a number."""
-    return _scalars.get(type(x)) or _scalars[np.dtype(type(x)).type]
+    found = _scalars.get(type(x))
+    if found is None and not isinstance(x, np.generic):
+        # A member of an enumeration of numbers.
+        found = next(
+            (_scalars[kind] for kind in (int, float, complex) if isinstance(x, kind)), None
+        )
+    return found or _scalars[np.dtype(type(x)).type]
 
 
 def cast(t: Scalar, x: Any) -> Any:

@@ -348,6 +348,8 @@ class Rewriter(ast.NodeTransformer):
         for name in functions.ATOMIC:
             if what is getattr(functions.atomic, name):
                 return self.tool("atomic", ast.Constant(name), *node.args)
+        if what is sum:
+            return ast.Call(self.keep(self.tools.total), node.args, node.keywords)
         if what in (min, max):
             extreme = self.tool("extreme", self.keep(what), *node.args)
             return extreme if t is None else self.cast(t, extreme)

@@ -74,6 +74,13 @@ class Tools:
         t = types.get(name)
         return value if t is None else arithmetic.cast(t, value)
 
+    def total(self, values: Any, start: Any = 0) -> Any:
+        """``sum`` of a tuple."""
+        result = start
+        for value in values:
+            result = arithmetic.binary("+", result, value)
+        return result
+
     def constant(self, table: ConstantArray, name: str) -> SimArray:
         """A table that is only read."""
         values = self.tables.setdefault(id(table), table.values)

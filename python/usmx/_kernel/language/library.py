@@ -1,0 +1,88 @@
+"""Functions of the standard library that need statements: compiled like any other, for the types of
+a call, and run by the simulator."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def total(values: Any, start: Any = 0) -> Any:
+    """``sum`` of an array."""
+    result = start
+    for value in values:
+        result = result + value
+    return result
+
+
+def frexp(x: Any) -> Any:
+    """``math.frexp``: all steps are powers of two, which change no digit."""
+    mantissa = x * 1.0
+    exponent = 0
+    if mantissa == 0 or not math.isfinite(mantissa):
+        return mantissa, exponent
+    while abs(mantissa) >= 4096:
+        mantissa *= 1 / 4096
+        exponent += 12
+    while abs(mantissa) >= 1:
+        mantissa *= 0.5
+        exponent += 1
+    while abs(mantissa) < 1 / 4096:
+        mantissa *= 4096
+        exponent -= 12
+    while abs(mantissa) < 0.5:
+        mantissa *= 2
+        exponent -= 1
+    return mantissa, exponent
+
+
+def ldexp(x: Any, by: Any) -> Any:
+    """``math.ldexp``, rounded once: the last of its factors is the only one that may round."""
+    result = x * 1.0
+    if result == 0 or not math.isfinite(result):
+        return result
+    # Of float16 and float32 too in 64 bits, so that only their storing rounds.
+    mantissa, exponent = frexp(x * 1.0)
+    wide = 0.0
+    wide = mantissa * 1.0
+    left = min(max(exponent + by, -1100), 1100)
+    last = 1.0
+    if left < -900:
+        left += 200
+        last = 2.0**-200
+    while left > 0:
+        wide *= 2
+        left -= 1
+    while left < 0:
+        wide *= 0.5
+        left += 1
+    result = wide * last
+    return result
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """``math.remainder``: what is left of x after the nearest multiple of y, exactly."""
+    a, b = abs(x * 1.0), abs(y * 1.0)
+    rest = math.fmod(a, b)
+    other = b - rest
+    result = rest
+    if math.isnan(x) or math.isnan(y):
+        result = x + y
+    elif rest > other:
+        result = -other
+    elif rest == other:
+        result = rest - 2 * math.fmod(0.5 * (a - rest), b)
+    return math.copysign(1.0, x) * result
+
+
+#: Functions by the path of what they stand for.
+LIBRARY: dict[str, Callable[..., Any]] = {
+    "math.frexp": frexp,
+    "math.ldexp": ldexp,
+    "math.remainder": remainder,
+}

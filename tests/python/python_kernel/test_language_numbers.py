@@ -1,0 +1,192 @@
+"""Functions of Python's library in kernels that give several values or need statements, sums, and
+enumerations."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import cmath
+import contextlib
+import enum
+import math
+
+import numpy as np
+import pytest
+from language_run import DTYPES, expected, given, run
+
+import usmx
+
+both = pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+
+
+def mode(simulated):
+    return usmx.simulate() if simulated else contextlib.nullcontext()
+
+
+class Weight(enum.Enum):
+    HEAVY = 2.5
+    LIGHT = 0.25
+
+
+class Half(float, enum.Enum):
+    ONE = 0.5
+
+
+class Way(enum.IntEnum):
+    LEFT = 1
+    RIGHT = 2
+
+
+CHOSEN = Weight.LIGHT
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+@program
+def sums(x, m, i):
+    return sum(x) + sum(m[i]) * 0 + sum((x[i], 2, 0.5)) + sum(x, 2) - sum((1, i), start=i)
+
+
+@program
+def enumerations(x, m, i):
+    s = x[i] * Weight.HEAVY.value + Half.ONE + Half.ONE.value * 2 + Way.RIGHT + Way.LEFT.value
+    if CHOSEN is Weight.LIGHT and CHOSEN != Weight.HEAVY and i == Way.LEFT:
+        s += 1
+    return s
+
+
+@both
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_gives_what_python_gives(name, dtype, simulated):
+    x, m = given(dtype, "C")
+    function = PROGRAMS[name]
+    assert run(function, x, m, simulated).tolist() == expected(function, x, m)
+
+
+VALUES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    2.5,
+    3.75,
+    -7.25,
+    1e-3,
+    6.1e-5,
+    100.5,
+    math.inf,
+    -math.inf,
+    math.nan,
+]
+
+
+@usmx.kernel
+def parts(item, x, out):
+    i = item.get_id(0)
+    f, w = math.modf(x[i])
+    m, e = math.frexp(x[i])
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = f, w, m, e
+    out[i, 4] = math.remainder(x[i], x[0])
+    out[i, 5] = math.ldexp(x[i], 3)
+    out[i, 6] = math.ldexp(x[i], -3)
+
+
+def same(got, want):
+    np.testing.assert_array_equal(got, want)
+    assert np.signbit(got).tolist() == np.signbit(want).tolist()
+
+
+@both
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_parts_of_numbers_are_exact(dtype, simulated):
+    for first in (2.5, 0.3, math.inf):
+        x = np.asarray([first, *VALUES], dtype)
+        out = usmx.zeros((len(x), 7), dtype="float64")
+        with mode(simulated):
+            parts[len(x)](usmx.asarray(x), out).wait()
+        for row, value in zip(out.to_numpy(), x.tolist(), strict=True):
+            least = math.nan
+            if math.isfinite(value):
+                least = math.remainder(value, float(x[0]))
+            scaled = [np.asarray(math.ldexp(value, n)).astype(dtype) for n in (3, -3)]
+            want = [*math.modf(value), *math.frexp(value)]
+            same(row[:4], np.asarray(want))
+            np.testing.assert_array_equal(row[4:], np.asarray([least, *scaled], "float64"))
+
+
+@both
+def test_ldexp_rounds_once_where_numbers_end(simulated):
+    @usmx.kernel
+    def kernel(item, x, by, out):
+        i = item.get_id(0)
+        out[i] = math.ldexp(x[i], by[i])
+
+    x = np.asarray([1.5, 0.75, -1.25, 5e-324, 1.0, 1.7, 1.0000000000000002, 3.0])
+    by = np.asarray([-1074, -1073, -1075, 1074, -5000, 1023, -1060, -1076])
+    out = usmx.zeros(len(x), dtype="float64")
+    with mode(simulated):
+        kernel[len(x)](usmx.asarray(x), usmx.asarray(by), out).wait()
+    want = [math.ldexp(a, n) for a, n in zip(x.tolist(), by.tolist(), strict=True)]
+    assert out.to_numpy().tolist() == want
+
+
+@both
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_round_to_digits_is_numpys(dtype, simulated):
+    @usmx.kernel
+    def kernel(item, x, out):
+        i = item.get_id(0)
+        out[i, 0] = round(x[i], 2)
+        out[i, 1] = round(x[i], 0)
+
+    x = np.asarray([1.005, 2.675, -0.125, 0.375, 1234.5678, 2.5, 3.5], dtype)
+    out = usmx.zeros((len(x), 2), dtype=dtype)
+    with mode(simulated):
+        kernel[len(x)](usmx.asarray(x), out).wait()
+    assert out.to_numpy().T.tolist() == [np.round(x, 2).tolist(), np.round(x, 0).tolist()]
+
+
+@both
+def test_functions_of_complex_numbers_give_what_cmath_gives(simulated):
+    @usmx.kernel
+    def kernel(item, z, out):
+        i = item.get_id(0)
+        a = z[i]
+        r, phi = cmath.polar(a)
+        out[i, 0] = cmath.rect(r, phi)
+        out[i, 1] = cmath.log(a, 2.0)
+        out[i, 2] = cmath.log10(a)
+        out[i, 3] = complex(r, phi)
+        out[i, 4] = 1 if cmath.isfinite(a) else 0
+        out[i, 5] = 1 if cmath.isnan(a) or cmath.isinf(a) else 0
+
+    z = np.asarray([1 + 2j, -3 + 0.5j, 0.1 - 4j])
+    out = usmx.zeros((len(z), 6), dtype="complex128")
+    with mode(simulated):
+        kernel[len(z)](usmx.asarray(z), out).wait()
+    want = [
+        [cmath.rect(*cmath.polar(a)), cmath.log(a, 2.0), cmath.log10(a), complex(*cmath.polar(a)),
+         1, 0]
+        for a in z.tolist()
+    ]  # fmt: skip
+    np.testing.assert_allclose(out.to_numpy(), want, rtol=1e-14)
+
+
+@both
+def test_members_of_enumerations_are_arguments(simulated):
+    @usmx.kernel
+    def kernel(item, way, weight, half, out):
+        out[0] = way + 1
+        out[1] = weight.value if weight is Weight.HEAVY else -1
+        out[2] = half
+
+    out = usmx.zeros(3, dtype="float64")
+    with mode(simulated):
+        kernel[1](Way.RIGHT, Weight.HEAVY, Half.ONE, out).wait()
+        assert out.to_numpy().tolist() == [3, 2.5, 0.5]
+        kernel[1](Way.LEFT, Weight.LIGHT, Half.ONE, out).wait()
+        assert out.to_numpy().tolist() == [2, -1, 0.5]
