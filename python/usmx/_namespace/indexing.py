@@ -64,29 +64,41 @@ def _outside_kernel() -> ReductionKernel:
 
 
 @cache
-def _count_kernel(dtype: str) -> ScanKernel:
-    return ScanKernel("T m", f"{dtype} c", "m != T(0) ? 1 : 0", "a + b", name="mask_count")
+def _count_kernel() -> ReductionKernel:
+    return ReductionKernel("T m", "int32 c", "m != T(0) ? 1 : 0", "a + b", "c = a", 0, "mask_count")
+
+
+@cache
+def _ends_kernel() -> ScanKernel:
+    return ScanKernel("int32 c", "int64 end", "c", "a + b", name="mask_ends")
+
+
+def _per_chunk(inputs: str, outputs: str, statement: str, name: str) -> ElementwiseKernel:
+    """Each item goes through a chunk of the mask; `k` are elements, `o` counts those selected."""
+    return ElementwiseKernel(
+        f"raw M m, int64 size, int64 chunk, int32 own, int64 end{inputs}",
+        outputs,
+        "int64_t o = end - own;"
+        "const int64_t last = (i + 1) * chunk < size ? (i + 1) * chunk : size;"
+        "for (int64_t k = i * chunk; k < last && o < end; ++k)"
+        f" if (m[k] != M(0)) {{ {statement} ++o; }}",
+        name,
+    )
 
 
 @cache
 def _places_kernel() -> ElementwiseKernel:
-    return ElementwiseKernel(
-        "T m, int64 c", "raw int64 z", "if (m != T(0)) z[c - 1] = i;", "mask_places"
-    )
+    return _per_chunk("", "raw int64 z", "z[o] = k;", "mask_places")
 
 
 @cache
 def _compact_kernel() -> ElementwiseKernel:
-    return ElementwiseKernel(
-        "bool m, int64 c, T x", "raw T z", "if (m) z[c - 1] = x;", "mask_compact"
-    )
+    return _per_chunk(", raw T x", "raw T z", "z[o] = x[k];", "mask_compact")
 
 
 @cache
 def _expand_kernel() -> ElementwiseKernel:
-    return ElementwiseKernel(
-        "bool m, int64 c, raw T v, T x", "T z", "z = m ? v[c - 1] : x;", "mask_expand"
-    )
+    return _per_chunk(", raw T v", "raw T z", "z[k] = v[o];", "mask_expand")
 
 
 def gather(x: ndarray, indices: list[ndarray], out: ndarray) -> None:
@@ -128,24 +140,46 @@ def _flat_rest(
 # --- masks ---------------------------------------------------------------------------------------
 
 
-def running_count(mask: ndarray) -> tuple[ndarray, int]:
-    """How many elements up to each one are not 0, and how many in all, which the host reads."""
+@dataclass
+class _Counted:
+    """A mask as chunks, and how many elements of it are not 0."""
+
+    mask: ndarray
+    chunk: int
+    own: ndarray
+    """How many there are in each chunk."""
+    ends: ndarray
+    """How many there are up to the end of each chunk."""
+    total: int
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        return self.mask, self.mask.size, self.chunk, self.own, self.ends
+
+
+def count(mask: ndarray) -> _Counted:
+    """Counts what a mask selects; the host reads the number."""
     flat = mask.reshape(-1)
-    if flat.dtype.kind == "b":
+    if flat.dtype.kind in "biu":
         flat = as_bits(flat)
-    if flat.size == 0:
-        return empty_at(mask, 0, "int64"), 0
-    count = _count_kernel("int32" if flat.size < 2**31 else "int64")(flat)
-    return count, int(count[-1].item())
+    # Neighbouring items of a GPU have neighbouring chunks, which are to fit into its cache.
+    chunk = 32 if mask.device.is_gpu else 256
+    whole, rest = divmod(flat.size, chunk)
+    own = empty_at(mask, whole + (rest > 0), "int32")
+    if whole:
+        _count_kernel()(flat[: whole * chunk].reshape(whole, chunk), axis=1, out=own[:whole])
+    if rest:
+        _count_kernel()(flat[whole * chunk :].reshape(1, rest), axis=1, out=own[whole:])
+    ends = _ends_kernel()(own) if flat.size else empty_at(mask, 0, "int64")
+    return _Counted(flat, chunk, own, ends, int(ends[-1].item()) if flat.size else 0)
 
 
 def places(mask: ndarray) -> ndarray:
     """The numbers, in C order, of the elements that are not 0."""
-    count, total = running_count(mask)
-    out = empty_at(mask, total, "int64")
-    if total:
-        flat = mask.reshape(-1)
-        _places_kernel()(as_bits(flat) if flat.dtype.kind == "b" else flat, count, out)
+    counted = count(mask)
+    out = empty_at(mask, counted.total, "int64")
+    if counted.total:
+        _places_kernel()(*counted.arguments, out)
     return out
 
 
@@ -162,10 +196,10 @@ def unravel(flat: ndarray, shape: tuple[int, ...]) -> list[ndarray]:
 
 def compact(x: ndarray, mask: ndarray) -> ndarray:
     """``x[mask]`` for a mask of the shape of x."""
-    count, total = running_count(mask)
-    out = empty_at(x, total)
-    if total:
-        _compact_kernel()(mask, count.reshape(mask.shape), as_bits(x), as_bits(out))
+    counted = count(mask)
+    out = empty_at(x, counted.total)
+    if counted.total:
+        _compact_kernel()(*counted.arguments, as_bits(x.reshape(-1)), as_bits(out))
     return out
 
 
@@ -421,13 +455,11 @@ def _put_mask(x: ndarray, mask: ndarray, value: ndarray) -> None:
         if x.size:
             where(mask, value.reshape(()), x, out=x)
         return
-    count, total = running_count(mask)
-    if value.shape != (total,):
+    counted = count(mask)
+    if value.shape != (counted.total,):
         raise ValueError(
-            f"value: of shape {value.shape} cannot be assigned to the {total} elements where the "
-            "mask is true"
+            f"value: of shape {value.shape} cannot be assigned to the {counted.total} elements "
+            "where the mask is true"
         )
-    if total:
-        _expand_kernel()(
-            mask, count.reshape(mask.shape), as_bits(value), as_bits(x), out=as_bits(x)
-        )
+    if counted.total:
+        _expand_kernel()(*counted.arguments, as_bits(value), as_bits(x))

@@ -48,6 +48,10 @@ def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
     return getattr(ufunc, method)(*map(seen, inputs), **keywords)
 
 
+#: Functions of NumPy's that the compiled module gives to `usmx`, with these keywords.
+_COMPILED = ("broadcast_to", "empty_like", "full_like", "ones_like", "zeros_like")
+
+
 def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     """`numpy.ndarray.__array_function__` for `usmx.ndarray`.
 
@@ -65,7 +69,8 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
     import usmx
 
-    if name in WHERE:
+    compiled = name in _COMPILED and not keywords.keys() - {"dtype", "order"}
+    if name in WHERE or compiled:
         return getattr(usmx, name)(*args, **keywords)
     own: Any = usmx
     for part in name.split("."):

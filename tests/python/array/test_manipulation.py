@@ -165,6 +165,9 @@ def test_functions_of_numpy_compute_where_the_array_is(kind: Any) -> None:
         np.tril(x, 1),
         np.repeat(x, 2, 1),
         *np.split(x, 2),
+        np.zeros_like(x, dtype="int8"),
+        np.full_like(x, 7),
+        np.broadcast_to(x, (2, 2, 3)),
         *np.meshgrid(x[0], x[1]),
     ]
     for got in results:
