@@ -301,17 +301,18 @@ def imports(item, a):
     a[0] = math.pi
 
 
-@wrong("a nested function is not supported in kernels; use @usmx.device_func", "def", F)
+@wrong("a function inside of another takes no decorators", "usmx.device_func", F)
 def inner_function(item, a):
+    @usmx.device_func
     def inner(x):
         return x
 
     a[0] = inner(1)
 
 
-@wrong("a lambda is not supported in kernels; use a function with @usmx.device_func", "lambda", F)
+@wrong("'x': only plain parameters are supported in nested functions", "x", F)
 def lambdas(item, a):
-    f = lambda x: x  # noqa: E731
+    f = lambda *x: x[0]  # noqa: E731
     a[0] = f(1)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from ..language import functions as f
 from ..language import intrinsics, library
 from ..language.device_function import DeviceFunction
+from ..source.function import Nested
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.scalars import Scalar
@@ -197,6 +198,8 @@ class Calls:
             )
         if isinstance(obj, DeviceFunction):
             return self.device_functions.call(node, obj.function)
+        if isinstance(obj, Nested):
+            return self.device_functions.call(node, obj)
         if v.fields_of(obj):
             return self._named_tuple(node, obj)
         template = self.lowering.find(obj, len(node.args))

@@ -8,7 +8,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping
 
-from ..source.function import Function, read
+from ..source.function import Function, Nested, read
 from ..types.scalars import Array, Scalar, Static, TupleOf, Type
 from ..types.values import (
     ArrayValue,
@@ -22,6 +22,7 @@ from ..types.values import (
     filled,
     parts,
 )
+from . import spelling
 from .elements import as_view
 from .module import Module
 from .results import Instance, Walked
@@ -34,8 +35,14 @@ Elaborate = Callable[[Function, Mapping[str, Type | TupleOf | Value], Module], W
 class DeviceFunctions:
     """Calls of device functions."""
 
-    def __init__(self, walk: Walk, elaborate: Elaborate) -> None:
+    def __init__(
+        self, walk: Walk, elaborate: Elaborate, bind: Callable[[str, Value, ast.AST], None]
+    ) -> None:
         self.walk = walk
+        #: Gives a name to what exists only while compiling.
+        self.bind = bind
+        #: Functions inside of this one, the same in every round.
+        self.made: dict[ast.AST, Nested] = {}
         self.elaborate = elaborate
 
     def call(self, node: ast.Call, callee: Function) -> Value:
@@ -80,7 +87,7 @@ class DeviceFunctions:
 
     def _bound(self, node: ast.Call, callee: Function) -> list[ast.expr]:
         """The arguments in the order of the parameters, defaults for those that are missing."""
-        names, walk = callee.parameters, self.walk
+        names, walk = callee.own_parameters, self.walk
         bound = dict(zip(names, node.args, strict=False))
         if len(node.args) > len(names):
             raise walk.error(
@@ -104,7 +111,71 @@ class DeviceFunctions:
                 f"'{callee.name}' takes {len(names)} arguments, got {len(bound)}; "
                 f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             )
-        return [bound[name] for name in names]
+        found = [bound[name] for name in names]
+        if isinstance(callee, Nested):
+            found += self._captured(node, callee)
+        return found
+
+    def nested(self, node: ast.FunctionDef | ast.Lambda) -> PythonObject:
+        """A function inside of this one."""
+        if node not in self.made:
+            self.made[node] = self._nested(node)
+        return PythonObject(self.made[node])
+
+    def _nested(self, node: ast.FunctionDef | ast.Lambda) -> Nested:
+        walk, a = self.walk, node.args
+        if isinstance(node, ast.Lambda):
+            name, body = "usmx_lambda", [ast.copy_location(ast.Return(node.body), node)]
+        else:
+            name, body = node.name, node.body  # type: ignore[assignment]
+            if node.decorator_list:
+                raise walk.error(
+                    node.decorator_list[0], "a function inside of another takes no decorators"
+                )
+        for bad in (a.vararg, a.kwarg, *a.kwonlyargs):
+            if bad is not None:
+                raise walk.error(
+                    bad, f"'{bad.arg}': only plain parameters are supported in nested functions"
+                )
+        own = [p.arg for p in (*a.posonlyargs, *a.args)]
+        given = []
+        for p, value in zip(own[len(own) - len(a.defaults) :], a.defaults, strict=True):
+            try:
+                given.append((p, ast.literal_eval(value)))
+            except ValueError:
+                raise walk.error(
+                    value, "the default of a nested function must be a literal"
+                ) from None
+        tree = ast.FunctionDef(name, a, body, [])  # type: ignore[arg-type]
+        inside = {*own, *spelling.stores(tree)}
+        read = {n.id for part in body for n in ast.walk(part) if isinstance(n, ast.Name)} - inside
+        captured = tuple(sorted(read & {*walk.stores, *walk.function.parameters}))
+        # By name, so that parameters with defaults may stand before them.
+        args = ast.arguments(
+            a.posonlyargs, a.args, None, [ast.arg(n) for n in captured], [None] * len(captured),
+            None, a.defaults,
+        )  # fmt: skip
+        tree = ast.copy_location(ast.FunctionDef(name, args, body, []), node)  # type: ignore[arg-type]
+        function = walk.function
+        return Nested(
+            function.python, tree, walk.place, (*own, *captured), function.tree, captured,
+            tuple(given),
+        )  # fmt: skip
+
+    def on_nested(self, node: ast.FunctionDef) -> None:
+        """``def f(...)`` inside of a function."""
+        self.bind(node.name, self.nested(node), node)
+
+    def _captured(self, node: ast.Call, callee: Nested) -> list[ast.expr]:
+        """The variables that a nested function reads, as they are where it is called."""
+        if callee.captured and callee.owner is not self.walk.function.tree:
+            shown = ", ".join(f"'{name}'" for name in callee.captured)
+            raise self.walk.error(
+                node,
+                f"the nested function reads {shown} of the function that it stands in, and can be "
+                "called only there; pass what it reads as arguments",
+            )
+        return [ast.copy_location(ast.Name(name, ast.Load()), node) for name in callee.captured]
 
     def _instance(
         self, node: ast.Call, callee: Function, nodes: list[ast.expr], values: list[Value]
@@ -113,7 +184,8 @@ class DeviceFunctions:
         arguments: dict[str, Type | TupleOf | Value] = {}
         for name, value, at in zip(callee.parameters, values, nodes, strict=True):
             arguments[name] = self._argument(value, at)
-        key = (callee.python, tuple(arguments.items()))
+        which = callee.tree if isinstance(callee, Nested) else callee.python
+        key = (which, tuple(arguments.items()))
         instances = self.walk.module.instances
         if key in instances:
             found = instances[key]

@@ -35,6 +35,8 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
         return
     seen.add(id(function))
     own = {*function.parameters, *spelling.stores(function.tree)}
+    # Functions inside of this one, whose calls are read with it.
+    inside = {n.name for n in ast.walk(function.tree) if isinstance(n, ast.FunctionDef)}
 
     def meaning(node: ast.expr) -> object:
         """The object that a name or a dotted name means outside of the function."""
@@ -61,5 +63,7 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
             callee: Function = called.function  # type: ignore[attr-defined]
             inner = {p for p, given in zip(callee.parameters, passed, strict=False) if given}
             _collect(callee, inner, found, seen)
-        elif any(passed) or (isinstance(node.func, ast.Name) and node.func.id in own):
+        elif any(passed) or (
+            isinstance(node.func, ast.Name) and node.func.id in own and node.func.id not in inside
+        ):
             found.add(UNCLEAR)  # a function that only the launch knows

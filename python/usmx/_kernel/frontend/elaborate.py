@@ -85,7 +85,7 @@ def put_together(walk: Walk) -> Names:
     groups = Groups(walk, items, operators)
     atomics = Atomics(walk, elements)
     printing = Printing(walk)
-    device_functions = DeviceFunctions(walk, elaborate)
+    device_functions = DeviceFunctions(walk, elaborate, names.bind_static)
     own = PythonFunctions(walk, elements, device_functions)
     lowering = Lowering(walk)
     calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions, lowering)
@@ -98,6 +98,7 @@ def put_together(walk: Walk) -> Names:
         ast.Compare: operators.compare,
         ast.Constant: names.literal,
         ast.IfExp: operators.choice,
+        ast.Lambda: device_functions.nested,
         ast.Name: names.read,
         ast.NamedExpr: assignments.named,
         ast.Subscript: elements.subscript,
@@ -115,6 +116,7 @@ def put_together(walk: Walk) -> Names:
         ast.Continue: statements.on_continue,
         ast.Expr: statements.on_expr,
         ast.For: loops.on_for,
+        ast.FunctionDef: device_functions.on_nested,
         ast.If: statements.on_if,
         ast.Pass: statements.on_pass,
         ast.Return: statements.on_return,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 #: Words that a C++ name cannot be, and those that the prelude or the compiler has taken.
 RESERVED = frozenset(
@@ -53,17 +54,29 @@ class Speller:
 def stores(tree: ast.FunctionDef) -> dict[str, int]:
     """How often each name is assigned in a function; a loop counts as more than once."""
     count: dict[str, int] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+    for node in _own(tree):
+        if isinstance(node, ast.FunctionDef):
+            count[node.name] = count.get(node.name, 0) + 1
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             count[node.id] = count.get(node.id, 0) + 1
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             count[node.target.id] = count.get(node.target.id, 0) + 1
-    for node in ast.walk(tree):
+    for node in _own(tree):
         if isinstance(node, ast.For):
             for target in ast.walk(node.target):
                 if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
                     count[target.id] += 1
     return count
+
+
+def _own(tree: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What stands in a function, but not what stands in functions inside of it."""
+    rest: list[ast.AST] = list(tree.body)
+    while rest:
+        node = rest.pop(0)
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            rest += ast.iter_child_nodes(node)
 
 
 def private_loops(tree: ast.FunctionDef) -> set[str]:

@@ -29,7 +29,6 @@ MOST_PRIVATE = 65536
 MOST_LOCAL = 262144
 
 NO_EXPRESSION: dict[type[ast.AST], str] = {
-    ast.Lambda: "a lambda; use a function with @usmx.device_func",
     ast.ListComp: "a list; use usmx.private.array",
     ast.List: "a list; use a tuple of numbers or usmx.private.array",
     ast.SetComp: "a set",
@@ -45,7 +44,7 @@ NO_EXPRESSION: dict[type[ast.AST], str] = {
     ast.Slice: "a slice outside of an index",
 }
 NO_STATEMENT: dict[type[ast.AST], str] = {
-    ast.Try: "try", ast.With: "with", ast.FunctionDef: "a nested function; use @usmx.device_func",
+    ast.Try: "try", ast.With: "with",
     ast.ClassDef: "a class", ast.Import: "import; import outside", ast.Raise: "raise; use assert",
     ast.ImportFrom: "import; import outside", ast.Global: "global; globals are read-only",
     ast.Nonlocal: "nonlocal; closure variables are read-only", ast.Delete: "del",

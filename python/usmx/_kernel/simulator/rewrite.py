@@ -18,6 +18,7 @@ from ..frontend.results import Instance, Walked
 from ..language import functions
 from ..language.constants import ConstantArray
 from ..language.intrinsics import Intrinsic
+from ..source.function import Nested
 from ..types.scalars import INT, Scalar
 from ..types.values import ArrayValue, Method, PythonObject, parts
 
@@ -128,6 +129,14 @@ class Rewriter(ast.NodeTransformer):
         node.test = self.visit(node.test)
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """A function inside of this one: calls have what it is."""
+        return ast.Assign([ast.Name(node.name, ast.Store())], ast.Constant(None))
+
+    def visit_Lambda(self, _: ast.Lambda) -> Any:
+        """The same."""
+        return ast.Constant(None)
 
     def visit_While(self, node: ast.While) -> Any:
         """The body."""
@@ -322,6 +331,11 @@ class Rewriter(ast.NodeTransformer):
             return self.tool("intrinsic", self.keep(what), self.keep(t), *node.args)
         if isinstance(what, Instance):
             function = self.keep(self.tools.function_of(what))
+            if isinstance(what.walked.function, Nested):
+                node.keywords += [
+                    ast.keyword(name, ast.Name(name, ast.Load()))
+                    for name in what.walked.function.captured
+                ]
             called = ast.Call(function, node.args, node.keywords)
             return ast.YieldFrom(called) if is_waiting(what.walked) else called
         if isinstance(what, Method):

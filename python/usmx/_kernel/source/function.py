@@ -34,6 +34,11 @@ class Function:
         return dict(zip(self.parameters[len(self.parameters) - len(values) :], values, strict=True))
 
     @property
+    def own_parameters(self) -> tuple[str, ...]:
+        """Those that a call gives."""
+        return self.parameters
+
+    @property
     def name(self) -> str:
         """As Python has it."""
         return self.tree.name
@@ -54,6 +59,28 @@ class Function:
             found: object = names[name]
             return found
         return getattr(builtins, name, MISSING)
+
+
+@dataclass(frozen=True)
+class Nested(Function):
+    """A function or a lambda inside of another one.
+
+    What it reads of the other's variables are parameters too, which each call adds.
+    """
+
+    owner: ast.FunctionDef
+    captured: tuple[str, ...]
+    given: tuple[tuple[str, object], ...]
+
+    @property
+    def defaults(self) -> dict[str, object]:
+        """The values of parameters that a call may leave out."""
+        return dict(self.given)
+
+    @property
+    def own_parameters(self) -> tuple[str, ...]:
+        """Those that a call gives."""
+        return self.parameters[: len(self.parameters) - len(self.captured)]
 
 
 def read(python: Callable[..., object]) -> Function:

@@ -1,0 +1,154 @@
+"""Lambdas and functions inside of kernels: each program gives what its lines give in Python."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+from language_run import DTYPES, expected, given, run
+
+import usmx
+
+SCALE = 3
+both = pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def applied(function, a, b):
+    return function(a) + function(b)
+
+
+@program
+def a_nested_function_reads_variables(x, m, i):
+    k = 2
+
+    def weighted(v, by=10, offset=(1, 2)):
+        w = v * k + by
+        return w * SCALE + x[i] + offset[1]
+
+    s = weighted(x[i]) + weighted(i, by=1)
+    k = 5
+    return s + weighted(m[i, 1], 3, (4, i))
+
+
+@program
+def lambdas_are_called(x, m, i):
+    k = i + 1
+    f = lambda v, w=2: v * k + w  # noqa: E731
+    g = lambda: x[0] + k  # noqa: E731
+    return f(x[i]) + f(i, 7) + g() + applied(lambda v: v * SCALE, i, x[i])
+
+
+@program
+def nested_functions_return_tuples_and_loop(x, m, i):
+    def pair(row):
+        s = 0.0
+        for k, v in enumerate(row):
+            s += k * v
+        return s, row[0]
+
+    a, b = pair(m[i])
+    for k in range(2):
+        a += pair(x)[0] + k
+    return a + b
+
+
+@program
+def names_inside_are_its_own(x, m, i):
+    k = 4
+
+    def inner(v):
+        k = v + 1
+        return k * 2
+
+    return inner(i) * 10 + k
+
+
+@program
+def nested_functions_nest(x, m, i):
+    def outer(v):
+        def inner(w):
+            return w + v * 2
+
+        return inner(v) + inner(3)
+
+    return outer(x[i]) + outer(i)
+
+
+@both
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_with_nested_functions_gives_what_python_gives(name, dtype, order, simulated):
+    x, m = given(dtype, order)
+    function = PROGRAMS[name]
+    assert run(function, x, m, simulated).tolist() == expected(function, x, m)
+
+
+@both
+def test_a_nested_function_of_a_kernel_writes_arrays_and_waits_at_barriers(simulated):
+    @usmx.kernel
+    def kernel(item, x, out):
+        tile = usmx.local.array(4, usmx.float32)
+        k = item.get_local_id(0)
+
+        def exchange(v):
+            tile[k] = v
+            usmx.barrier()
+            return tile[3 - k]
+
+        def put(v):
+            out[item.get_global_id(0)] = v
+
+        put(exchange(x[item.get_global_id(0)]))
+
+    x, out = usmx.arange(8, dtype="float32"), usmx.zeros(8, dtype="float32")
+    with usmx.simulate() if simulated else contextlib.nullcontext():
+        kernel[8, 4](x, out).wait()
+    assert out.to_numpy().tolist() == [3, 2, 1, 0, 7, 6, 5, 4]
+
+
+def test_wrong_nested_functions_say_what_is_wrong():
+    def recursive(item, x):
+        def f(v):
+            return f(v)
+
+        x[0] = f(1)
+
+    def elsewhere(item, x):
+        k = 2
+        x[0] = applied(lambda v: v * k, 1, 2)
+
+    def default(item, x):
+        def f(v, w=x[0]):
+            return v + w
+
+        x[0] = f(1)
+
+    for function, message in (
+        (recursive, "reads 'f' of the function that it stands in, and can be called only there"),
+        (elsewhere, "reads 'k' of the function that it stands in, and can be called only there"),
+        (default, "the default of a nested function must be a literal"),
+    ):
+        with pytest.raises(usmx.KernelError, match=message):
+            usmx.kernel(function).source(usmx.zeros(4))
+
+
+def test_the_dimensions_of_a_nested_function_count():
+    @usmx.kernel
+    def kernel(item, x):
+        def at():
+            return item.get_id(1)
+
+        x[item.get_id(0), at()] = 1
+
+    x = usmx.zeros((2, 3), dtype="float32")
+    kernel[2, 3](x).wait()
+    assert np.all(x.to_numpy() == 1)
