@@ -303,21 +303,10 @@ char kind_of_indices(nb::handle key) {
 }
 
 [[noreturn]] void refuse_key(nb::handle key) {
-  const char kind = PyBool_Check(key.ptr()) ? 'b' : kind_of_indices(key);
-  const char* const what = kind == 'b' ? "boolean masks are not supported yet"
-                           : kind == 'i' || kind == 'u'
-                               ? "indexing by an array or list of integers is not supported yet"
-                               : nullptr;
-  if (what != nullptr) {
-    PyErr_Format(PyExc_TypeError,
-                 "index: %s; select with x.to_numpy()[...] or a kernel, or use integers and slices",
-                 what);
-  } else {
-    PyErr_Format(PyExc_TypeError,
-                 "index: is of type %s; expected integers, slices, ... or None (for other indices, "
-                 "use x.to_numpy()[...] or a kernel)",
-                 Py_TYPE(key.ptr())->tp_name);
-  }
+  PyErr_Format(PyExc_TypeError,
+               "index: is of type %s; expected integers, slices, ..., None, or arrays or lists of "
+               "integers or bools",
+               Py_TYPE(key.ptr())->tp_name);
   nb::raise_python_error();
 }
 

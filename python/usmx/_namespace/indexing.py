@@ -301,10 +301,12 @@ def _items_of(x: ndarray, key: Any) -> list[Any]:
     ]
     dots = sum(item is Ellipsis for item in given)
     if dots > 1:
-        raise IndexError("index: has more than one ellipsis ('...')")
+        raise IndexError("an index can only have a single ellipsis ('...')")
     used = sum(map(_axes_of, given))
     if used > x.ndim:
-        raise IndexError(f"index: is for {used} dimensions, but the array is {x.ndim}-dimensional")
+        raise IndexError(
+            f"too many indices for array: array is {x.ndim}-dimensional, but {used} were indexed"
+        )
     return given if dots else [*given, Ellipsis]
 
 
