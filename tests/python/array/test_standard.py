@@ -12,7 +12,7 @@ import pytest
 import usmx
 from usmx import _usmx
 
-# The signatures of edition 2025.12, but for elementwise functions.
+# The signatures of edition 2025.12; elementwise functions with one and with two operands follow.
 SIGNATURES = """
 arange(start, /, stop=None, step=1, *, dtype=None, device=None)
 asarray(obj, /, *, dtype=None, device=None, copy=None)
@@ -84,7 +84,19 @@ tensordot(x1, x2, /, *, axes=2)
 vecdot(x1, x2, /, *, axis=-1)
 clip(x, /, min=None, max=None)
 """
+OF_ONE = """
+abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag
+isfinite isinf isnan log log1p log2 log10 logical_not negative positive real reciprocal round
+sign signbit sin sinh square sqrt tan tanh trunc
+"""
+OF_TWO = """
+add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign
+divide equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and
+logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract
+"""
 LINES = {line.split("(")[0]: line for line in SIGNATURES.split("\n") if line}
+LINES |= {name: f"{name}(x, /)" for name in OF_ONE.split()}
+LINES |= {name: f"{name}(x1, x2, /)" for name in OF_TWO.split()}
 THERE = [name for name in LINES if hasattr(usmx, name)]
 
 
