@@ -152,3 +152,14 @@ def test_the_dimensions_of_a_nested_function_count():
     x = usmx.zeros((2, 3), dtype="float32")
     kernel[2, 3](x).wait()
     assert np.all(x.to_numpy() == 1)
+
+
+def test_two_lengths_stay_a_global_and_a_local_range_beside_a_lambda():
+    @usmx.kernel
+    def kernel(item, x):
+        f = lambda v: v + 1  # noqa: E731
+        x[item.get_global_id(0)] = f(item.get_local_id(0))
+
+    x = usmx.zeros(8, dtype="float32")
+    kernel[8, 4](x).wait()
+    assert x.to_numpy().tolist() == [1, 2, 3, 4] * 2

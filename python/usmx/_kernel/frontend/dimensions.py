@@ -37,6 +37,9 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
     own = {*function.parameters, *spelling.stores(function.tree)}
     # Functions inside of this one, whose calls are read with it.
     inside = {n.name for n in ast.walk(function.tree) if isinstance(n, ast.FunctionDef)}
+    for node in ast.walk(function.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            inside |= {target.id for target in node.targets if isinstance(target, ast.Name)}
 
     def meaning(node: ast.expr) -> object:
         """The object that a name or a dotted name means outside of the function."""
