@@ -137,6 +137,7 @@ class value final : public deferred,
 /// The kernel of a value: its text, what it is called with, and which values it computes.
 class expression_text {
  public:
+  /// After `compute_repeated`: nothing that the text is made of is computed while it is written.
   explicit expression_text(value& root) : root_(root) { name_of(root); }
   /// Computes nothing: what is needed first is added to `plan`, and then this.
   expression_text(value& root, std::vector<planned_kernel>& plan) : root_(root), plan_(&plan) {
@@ -146,11 +147,16 @@ class expression_text {
 
   /// Computes the root, and the other values that are seen; with `out` only the root, into that.
   void run(const array* out = nullptr);
+  /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
+  /// memory may compute other values of the expression on the way, and the root itself.
+  static void compute_repeated(value& root);
   /// Computes the root on the way of a reduction.
   array reduce(const value_reduction& how, const reduction_axes& axes, const array* out);
 
  private:
   std::vector<operand> operands() const;
+  /// A value of another shape than the root's, which is not computed.
+  static shared_value repeated_in(const value& v, const extents& shape);
 
   /// The variable of a value; its lines are written first.
   std::string name_of(value& v);
@@ -398,6 +404,27 @@ void expression_text::run(const array* given) {
   for (value* v : computed_) v->sources_.clear();
 }
 
+shared_value expression_text::repeated_in(const value& v, const extents& shape) {
+  for (const source& s : v.sources_) {
+    const auto* inner = std::get_if<shared_value>(&s);
+    if (inner == nullptr || (*inner)->is_computed()) continue;
+    if (!((*inner)->shape_ == shape)) return *inner;
+    if (shared_value found = repeated_in(**inner, shape)) return found;
+  }
+  return nullptr;
+}
+
+void expression_text::compute_repeated(value& root) {
+  root.in_progress_ = true;
+  try {
+    while (const shared_value inner = repeated_in(root, root.shape_)) inner->get();
+  } catch (...) {
+    root.in_progress_ = false;
+    throw;
+  }
+  root.in_progress_ = false;
+}
+
 void value::compute_now() noexcept {
   if (is_computed()) return;
   // Before the lock, as everywhere: a fork waits for threads in the driver.
@@ -406,7 +433,8 @@ void value::compute_now() noexcept {
   if (is_computed()) return;
   try {
     const shared_value keep = shared_from_this();
-    expression_text(*this).run();
+    expression_text::compute_repeated(*this);
+    if (!is_computed()) expression_text(*this).run();
   } catch (...) {
     failure_ = std::current_exception();
     sources_.clear();
@@ -631,6 +659,7 @@ void store(const shared_deferred& what, const array& out) {
     copy_async(v.queue(), out, v.get());
     return;
   }
+  expression_text::compute_repeated(v);
   expression_text(v).run(&out);
 }
 
@@ -691,6 +720,7 @@ array reduce(const sycl::queue& queue, const deferred_operand& what, const value
       std::make_shared<value>(queue, cast_row, types, std::move(sources), std::move(shape), kind);
   detail::require_type(queue.get_device(), how.value);
   detail::require_type(queue.get_device(), how.result);
+  expression_text::compute_repeated(*root);
   return expression_text(*root).reduce(how, axes, out);
 }
 

@@ -382,3 +382,19 @@ def test_eager_computes_at_once() -> None:
             assert usmx.explain(x + 1).kernels
     assert usmx.explain(x + 1).kernels
     assert y.tolist() == [1.0] * 1000
+
+
+def test_what_is_broadcast_and_used_twice_is_computed_first() -> None:
+    # Its kernel reads the memory that the rest of the expression waits for, which is computed then.
+    n = np.arange(6.0).reshape(2, 3)
+    x, y, one = usmx.asarray(n), usmx.asarray(n[0]), usmx.asarray(2.0)
+    for _ in range(20):
+        np.testing.assert_array_equal(((one * 2) + (x * one)).to_numpy(), 4 + n * 2)
+        inner = x * y
+        made = (inner + (y + 1)) * (inner - (y * 3)) + (one + 1)
+        wanted = (n * n[0] + (n[0] + 1)) * (n * n[0] - n[0] * 3) + 3
+        np.testing.assert_array_equal(made.to_numpy(), wanted)
+        np.testing.assert_array_equal(inner.to_numpy(), n * n[0])
+        out = usmx.empty_like(x)
+        usmx.add(x * y, y * 2, out=out)
+        np.testing.assert_array_equal(out.to_numpy(), n * n[0] + n[0] * 2)
