@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "complex_functions.hpp"
 #include "expression.hpp"
 
 namespace usmx::fusion {
@@ -55,6 +56,15 @@ T in_degrees(T x) {
 }
 inline half in_radians(half x) { return half(in_radians(float(x))); }
 inline half in_degrees(half x) { return half(in_degrees(float(x))); }
+/// log(exp(a) + exp(b)), which overflows only where the result does.
+template <class T>
+T log_of_sum(T a, T b) {
+  if (a == b) return a + T(0.69314718055994530942);  // infinities too
+  const T away = a - b;
+  if (away > T(0)) return a + log1p(exp(-away));
+  return away <= T(0) ? b + log1p(exp(away)) : away;
+}
+inline half log_of_sum(half a, half b) { return half(log_of_sum(float(a), float(b))); }
 template <class T>
 bool truth(T x) {
   return x != T(0);

@@ -92,8 +92,10 @@ if TYPE_CHECKING:
     from ._namespace.data_types import *  # noqa: F403
     from ._namespace.elementwise import *  # noqa: F403
     from ._namespace.evaluation import *  # noqa: F403
+    from ._namespace.files import *  # noqa: F403
     from ._namespace.inspection import *  # noqa: F403
     from ._namespace.manipulation import *  # noqa: F403
+    from ._namespace.numbers import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 

@@ -125,8 +125,13 @@ class Operation:
         return next((text for kinds, text in self.texts if kind in kinds), None)
 
 
-def _math(name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -1) -> Operation:
-    """A function of one float that `math` and NumPy have; of complex numbers if that is bounded."""
+def _math(
+    name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -1, in_arrays: int = -1
+) -> Operation:
+    """A function of one float that `math` and NumPy have; of complex numbers if that is bounded.
+
+    With a bound of `in_arrays` only arrays and fused functions take complex numbers.
+    """
     numpy = numpy or name
     python = f"math.{name} numpy.{numpy}"
     if name.startswith("a") and numpy != name:
@@ -138,8 +143,9 @@ def _math(name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -
         python=python,
         function=name,
         takes="f" if complex_ulps < 0 else "fc",
+        fused=(("fc", f"{name}({{0}})"),) if in_arrays >= 0 else None,
         ulps=ulps,
-        complex_ulps=max(complex_ulps, 0),
+        complex_ulps=max(complex_ulps, in_arrays, 0),
         domain=(1.05, 9.0) if name == "acosh" else (0.05, 0.95),
     )
 
@@ -147,6 +153,9 @@ def _math(name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -
 _SIGNED = (-9.0, 9.0)
 # Beyond the largest exponent the exponential of a complex number is the square of that of a half.
 _EXPONENTIAL = 2 * 3 + 4 + 2
+# Those of tan, sinh and sqrt, two products and a quotient; of hypot, log1p, atan2 and two roots.
+_TANGENT = 5 + 4 + 4 + 3
+_INVERSE = 4 + 2 + 6 + 4
 _LOGICAL = "truth({0}) %s truth({1})"
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -229,12 +238,12 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=(("f", "copysign({T}(1), {0}) < {T}(0)"),)),
     # --- exponentials, logarithms, powers -------------------------------------------------------
     _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL),
-    _math("exp2", "2 to the power a", 3),
-    _math("expm1", "exp(a) - 1, also near 0", 3),
+    _math("exp2", "2 to the power a", 3, in_arrays=_EXPONENTIAL),
+    _math("expm1", "exp(a) - 1, also near 0", 3, in_arrays=_EXPONENTIAL),
     _math("log", "the natural logarithm", 3, complex_ulps=3 + 4),
-    _math("log2", "the logarithm to base 2", 3),
-    _math("log10", "the logarithm to base 10", 3),
-    _math("log1p", "log(1 + a), also near 0", 2),
+    _math("log2", "the logarithm to base 2", 3, in_arrays=9),
+    _math("log10", "the logarithm to base 10", 3, in_arrays=9),
+    _math("log1p", "log(1 + a), also near 0", 2, in_arrays=7),
     # Of complex numbers half of the error of hypot, a sum, a division and two roots.
     _math("sqrt", "the square root", 0, complex_ulps=4),
     _math("cbrt", "the cube root", 2),
@@ -247,16 +256,16 @@ OPERATIONS: tuple[Operation, ...] = (
     # --- trigonometry ---------------------------------------------------------------------------
     _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
     _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
-    _math("tan", "the tangent of an angle in radians", 5),
-    _math("asin", "the inverse of the sine", 4, "arcsin"),
-    _math("acos", "the inverse of the cosine", 4, "arccos"),
-    _math("atan", "the inverse of the tangent", 5, "arctan"),
+    _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT),
+    _math("asin", "the inverse of the sine", 4, "arcsin", in_arrays=_INVERSE),
+    _math("acos", "the inverse of the cosine", 4, "arccos", in_arrays=_INVERSE),
+    _math("atan", "the inverse of the tangent", 5, "arctan", in_arrays=_INVERSE),
     _math("sinh", "the hyperbolic sine", 4, complex_ulps=_EXPONENTIAL),
     _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL),
-    _math("tanh", "the hyperbolic tangent", 5),
-    _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh"),
-    _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh"),
-    _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh"),
+    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT),
+    _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh", in_arrays=_INVERSE),
+    _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh", in_arrays=_INVERSE),
+    _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh", in_arrays=_INVERSE),
     Operation("arctan2", "the angle of the point (b, a)", 2, standard="atan2",
               python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6),
     Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
@@ -306,8 +315,9 @@ OPERATIONS: tuple[Operation, ...] = (
     # --- signs, limits, neighbours --------------------------------------------------------------
     Operation("fabs", "the absolute value of a float", python="math.fabs numpy.fabs",
               function="fabs", takes="f", domain=(-4.0, 4.0)),
-    Operation("sign", "-1, 0 or 1", python="numpy.sign", function="sign", takes="iuf", refused="b",
-              domain=_SIGNED),
+    Operation("sign", "-1, 0 or 1; of a complex number a / |a|", python="numpy.sign",
+              function="sign", takes="iuf", refused="b", complex_ulps=6, domain=_SIGNED,
+              fused=(("iufc", "sign({0})"),)),
     Operation("copysign", "a with the sign of b", 2, python="math.copysign numpy.copysign",
               function="copysign", takes="f", domain=(-4.0, 4.0)),
     Operation("nextafter", "the next number after a towards b", 2,
@@ -338,6 +348,8 @@ OPERATIONS: tuple[Operation, ...] = (
                            "{0} < {T}(0) ? {T}(0) : {T}(1)"),)),
     Operation("fma", "a * b + c, rounded once", 3, python="usmx.fma", function="fma", takes="f",
               numpy="same(a * b + c, a)"),
+    Operation("logaddexp", "log(exp(a) + exp(b)), which does not overflow on the way", 2, ulps=8,
+              fused=(("f", "log_of_sum({0}, {1})"),)),
     Operation("where", "b where a is true, c elsewhere", 3, chooses=True,
               fused=((ANY, "{0} ? {1} : {2}"),)),
     # --- bits -----------------------------------------------------------------------------------
@@ -352,7 +364,12 @@ OPERATIONS: tuple[Operation, ...] = (
               function="conj", takes="c", numpy="np.conj(a)",
               fused=(("c", "conj({0})"), (ANY, "{0}"))),
     Operation("angle", "the angle of a complex number", python="cmath.phase numpy.angle",
-              function="arg", takes="c", result="real", complex_ulps=6, fused=()),
+              function="arg", takes="c", result="real", complex_ulps=6,
+              fused=(("f", "atan2({T}(0), {0})"), ("c", "arg({0})"))),
+    Operation("real", "the real part", result="real",
+              fused=(("c", "{0}.re"), (REAL, "{0}"))),
+    Operation("imag", "the imaginary part", result="real",
+              fused=(("c", "{0}.im"), (REAL, "{T}(0)"))),
 )  # fmt: skip
 
 BY_NAME: dict[str, Operation] = {row.name: row for row in OPERATIONS}

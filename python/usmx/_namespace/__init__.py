@@ -12,6 +12,8 @@ from ._elementwise_names import ELEMENTWISE
 #: Module -> the names that it gives to `usmx`.
 MODULES: dict[str, tuple[str, ...]] = {
     "elementwise": ELEMENTWISE,
+    "files": ("NpzFile", "load", "save", "savez", "savez_compressed"),
+    "numbers": ("allclose", "around", "clip", "isclose", "nan_to_num", "round"),
     "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
     "creation": (
         "diag",

@@ -12,6 +12,8 @@ abs: Operation = absolute
 """Gives the absolute value."""
 add: Operation = Operation("add")
 """Gives a + b; `or` of bools."""
+angle: Operation = Operation("angle")
+"""Gives the angle of a complex number."""
 arccos: Operation = Operation("arccos")
 """Gives the inverse of the cosine."""
 acos: Operation = arccos
@@ -96,6 +98,8 @@ heaviside: Operation = Operation("heaviside")
 """Gives 0 below 0, 1 above, b at 0."""
 hypot: Operation = Operation("hypot")
 """Gives sqrt(a * a + b * b), which does not overflow on the way."""
+imag: Operation = Operation("imag")
+"""Gives the imaginary part."""
 invert: Operation = Operation("invert")
 """Gives ~a; `not` of bools."""
 bitwise_invert: Operation = invert
@@ -122,6 +126,8 @@ log1p: Operation = Operation("log1p")
 """Gives log(1 + a), also near 0."""
 log2: Operation = Operation("log2")
 """Gives the logarithm to base 2."""
+logaddexp: Operation = Operation("logaddexp")
+"""Gives log(exp(a) + exp(b)), which does not overflow on the way."""
 logical_and: Operation = Operation("logical_and")
 """Gives whether both are not 0."""
 logical_not: Operation = Operation("logical_not")
@@ -152,6 +158,8 @@ rad2deg: Operation = Operation("rad2deg")
 """Gives radians as degrees."""
 radians: Operation = Operation("radians")
 """Gives degrees as radians."""
+real: Operation = Operation("real")
+"""Gives the real part."""
 reciprocal: Operation = Operation("reciprocal")
 """Gives 1 / a."""
 remainder: Operation = Operation("remainder")
@@ -163,7 +171,7 @@ bitwise_right_shift: Operation = right_shift
 rint: Operation = Operation("rint")
 """Gives the nearest whole number, of two the even one."""
 sign: Operation = Operation("sign")
-"""Gives -1, 0 or 1."""
+"""Gives -1, 0 or 1; of a complex number a / |a|."""
 signbit: Operation = Operation("signbit")
 """Gives whether the sign is negative, of zeros too."""
 sin: Operation = Operation("sin")
@@ -191,6 +199,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "angle",
     "arccos",
     "arccosh",
     "arcsin",
@@ -234,6 +243,7 @@ __all__ = [
     "greater_equal",
     "heaviside",
     "hypot",
+    "imag",
     "invert",
     "isfinite",
     "isinf",
@@ -245,6 +255,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -260,6 +271,7 @@ __all__ = [
     "power",
     "rad2deg",
     "radians",
+    "real",
     "reciprocal",
     "remainder",
     "right_shift",

@@ -11,14 +11,19 @@ METHODS: dict[str, str] = {
     name: name
     for name in (
         "abs",
+        "clip",
         "conj",
         "conjugate",
         "nonzero",
         "put",
         "repeat",
+        "round",
         "take",
     )
 }
+
+#: Attributes that are functions of the array.
+ATTRIBUTES = ("imag", "real")
 
 
 def find(array: Any, name: str) -> Any:
@@ -29,6 +34,10 @@ def find(array: Any, name: str) -> Any:
     AttributeError
         If there is none.
     """
+    if name in ATTRIBUTES:
+        import usmx
+
+        return getattr(usmx, name)(array)
     if name in METHODS:
         import usmx
 

@@ -17,7 +17,11 @@ from usmx import _usmx
 from usmx._operations import OPERATIONS
 
 TYPES = ["?", "b", "h", "i", "q", "B", "H", "I", "Q", "e", "f", "d", "F", "D"]
-FUSED = {row.name: row for row in OPERATIONS if row.texts}
+FUSED = {
+    row.name: row
+    for row in OPERATIONS
+    if row.texts and isinstance(getattr(np, row.name, None), np.ufunc)
+}
 # Functions that round in one way everywhere. Bounds of the others are those of what the row calls;
 # NumPy's own functions are within 4 units in the last place.
 EXACT = {

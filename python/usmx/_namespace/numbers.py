@@ -1,0 +1,246 @@
+"""Functions of each element that are made of several operations: rounding, limits, comparisons."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from functools import cache
+from operator import index
+from typing import Any
+
+from .. import _usmx
+from ..typing import ArrayOrNumber
+from . import elementwise
+
+__all__ = ["allclose", "around", "clip", "isclose", "nan_to_num", "round"]
+
+_LARGEST = {
+    "float16": 65504.0,
+    "float32": 2.0**128 - 2.0**104,
+    "float64": (2 - 2.0**-52) * 2.0**1023,
+}
+
+
+def _given(name: str, x: Any) -> _usmx.ndarray:
+    try:
+        return x if isinstance(x, _usmx.ndarray) else _usmx.asarray(x)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected an array, got {type(x).__name__}") from error
+
+
+def _result(made: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray:
+    if out is None:
+        return made
+    if not isinstance(out, _usmx.ndarray):
+        raise TypeError(f"out: expected a usmx.ndarray, got {type(out).__name__}")
+    return elementwise.positive(made, out=out)
+
+
+def round(
+    x: ArrayOrNumber, /, decimals: int = 0, *, out: _usmx.ndarray | None = None
+) -> _usmx.ndarray:
+    """The nearest numbers of that many decimal places, of two the even one.
+
+    Parameters
+    ----------
+    x : array
+        Integers are returned as they are, if `decimals` is not negative.
+    decimals : int
+        Negative ones round to tens, hundreds and so on.
+    out : ndarray, optional
+        Where the result is written.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `x`.
+    """
+    array = _given("x", x)
+    decimals = index(decimals)
+    if array.dtype.kind in "biu":
+        if decimals >= 0:
+            return _result(array.copy() if out is None else array, out)
+        unit = 10**-decimals
+        # In integers, because float64 has too few digits for some.
+        limits = _integer_limits(array.dtype)
+        if unit > limits[1]:
+            return _result(array * 0, out)
+        down = array // unit
+        rest = array - down * unit
+        odd = down % 2 == 1
+        up = (rest > unit // 2) | ((rest == unit // 2) & odd)
+        return _result((down + up.astype(array.dtype)) * unit, out)
+    if decimals == 0:
+        return _result(elementwise.rint(array), out)
+    unit = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return _result(elementwise.rint(array * unit) / unit, out)
+    return _result(elementwise.rint(array / unit) * unit, out)
+
+
+around = round
+
+
+def _integer_limits(dtype: Any) -> tuple[int, int]:
+    if dtype.kind == "b":
+        return 0, 1
+    bits = 8 * dtype.itemsize
+    return (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def clip(
+    x: ArrayOrNumber,
+    /,
+    min: ArrayOrNumber | None = None,
+    max: ArrayOrNumber | None = None,
+    *,
+    out: _usmx.ndarray | None = None,
+) -> _usmx.ndarray:
+    """Elements that are below `min` become `min`, those above `max` become `max`.
+
+    Parameters
+    ----------
+    x : array
+        Real numbers.
+    min, max : number or array, optional
+        The limits, which are broadcast; None sets none. Where `min` is above `max` the result is
+        `max`, and NaN where one of the three is.
+    out : ndarray, optional
+        Where the result is written.
+
+    Returns
+    -------
+    ndarray
+        Of the type that arrays meet in; Python's numbers take that of `x`.
+    """
+    array = _given("x", x)
+    made = array
+    low: Any = min
+    high: Any = max
+    limits = _integer_limits(array.dtype) if array.dtype.kind in "iu" else None
+
+    def counts(limit: Any) -> bool:
+        # A number beyond all integers of the type limits nothing.
+        if limit is None:
+            return False
+        return limits is None or type(limit) is not int or limits[0] <= limit <= limits[1]
+
+    if counts(low) or (limits and type(low) is int and low > limits[1]):
+        made = elementwise.maximum(made, low)
+    if counts(high) or (limits and type(high) is int and high < limits[0]):
+        made = elementwise.minimum(made, high)
+    if made is array:
+        return _result(array.copy() if out is None else array, out)
+    return _result(made, out)
+
+
+def isclose(
+    a: ArrayOrNumber,
+    b: ArrayOrNumber,
+    /,
+    rtol: ArrayOrNumber = 1e-5,
+    atol: ArrayOrNumber = 1e-8,
+    equal_nan: bool = False,
+) -> _usmx.ndarray:
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``, for each element.
+
+    Parameters
+    ----------
+    a, b : array
+        They are broadcast. Infinities are close to equal ones only.
+    rtol, atol : number or array
+        The tolerances.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+    """
+    first, second = _given("a", a), _given("b", b)
+    equal = elementwise.equal(first, second)
+    if equal_nan:
+        equal = equal | (elementwise.isnan(first) & elementwise.isnan(second))
+    if second.dtype.kind in "biu":
+        second = second.astype("float64")
+    away = elementwise.abs(first - second)
+    near = away <= elementwise.abs(second) * rtol + atol
+    return (near & elementwise.isfinite(second)) | equal
+
+
+@cache
+def _all() -> _usmx.ReductionKernel:
+    return _usmx.ReductionKernel("bool x", "bool y", "x", "a && b", "y = a", "true")
+
+
+def allclose(
+    a: ArrayOrNumber,
+    b: ArrayOrNumber,
+    /,
+    rtol: ArrayOrNumber = 1e-5,
+    atol: ArrayOrNumber = 1e-8,
+    equal_nan: bool = False,
+) -> bool:
+    """Whether all elements are close; see `isclose`. The host waits for the answer."""
+    close = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return bool(_all()(close).item())
+
+
+def nan_to_num(
+    x: ArrayOrNumber,
+    /,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> _usmx.ndarray:
+    """Numbers in the place of NaN and of infinities.
+
+    Parameters
+    ----------
+    x : array
+        Numbers.
+    copy : bool
+        Whether the result is a new array; else it is written into `x`.
+    nan, posinf, neginf : float, optional
+        What stands for them; for infinities by default the largest number of the type.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `x`.
+    """
+    array = _given("x", x)
+    made: _usmx.ndarray
+    if array.dtype.kind == "c":
+        parts = [
+            nan_to_num(part, True, nan, posinf, neginf)
+            for part in (elementwise.real(array), elementwise.imag(array))
+        ]
+        made = _of_parts(parts[0].dtype.name)(*parts)
+    elif array.dtype.kind == "f":
+        largest = _LARGEST[array.dtype.name]
+        infinity = float("inf")
+        above = largest if posinf is None else posinf
+        below = -largest if neginf is None else neginf
+        made = elementwise.where(
+            elementwise.isnan(array),
+            nan,
+            elementwise.where(
+                array == infinity, above, elementwise.where(array == -infinity, below, array)
+            ),
+        )
+    else:
+        made = array.copy() if copy else array
+    if copy:
+        return made
+    array[...] = made
+    return array
+
+
+@cache
+def _of_parts(part: str) -> Any:
+    whole = "complex128" if part == "float64" else "complex64"
+    return _usmx.ElementwiseKernel(
+        f"{part} re, {part} im", f"{whole} z", "z.re = re, z.im = im", "complex_of_parts"
+    )

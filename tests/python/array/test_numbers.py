@@ -1,0 +1,239 @@
+# Functions of complex numbers and those made of several operations give what NumPy gives, also for
+# infinities, NaN, signed zeros, and the largest and smallest numbers.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import usmx
+from usmx._operations import BY_NAME
+
+OF_COMPLEX = (
+    "tan", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "expm1", "log1p",
+    "log2", "log10", "exp2", "sign",
+)  # fmt: skip
+NUMBERS = "?bBhHiIqQefdFD"
+
+
+def error_in_ulps(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """How far complex numbers are off, in units of the last place of their lengths."""
+    eps = np.finfo(got.dtype).eps
+    away = abs(got.astype("G") - wanted)
+    return np.where(away == 0, 0, away / np.maximum(abs(wanted), np.finfo(got.dtype).tiny) / eps)
+
+
+def exact(name: str, z: np.ndarray) -> np.ndarray:
+    """Of longdouble, which has eleven bits more."""
+    with np.errstate(all="ignore"):
+        if name == "log1p":
+            x, y = z.real.astype("g"), z.imag.astype("g")
+            return np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
+        return getattr(np, name)(z.astype("G"))
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_functions_of_complex_numbers_are_accurate(name: str) -> None:
+    rng = np.random.default_rng(1)
+    row = BY_NAME[name]
+    for char in "FD":
+        n = 20_000
+        small = name in ("expm1", "exp2", "tan", "tanh", "log1p")
+        lengths = 10.0 ** rng.uniform(-6, 1 if small else 6, n)
+        z = (lengths * np.exp(2j * np.pi * rng.random(n))).astype(char)
+        near = (rng.choice([1, -1, 1j, -1j, 0], n) + z / 2e6).astype(char)
+        if name == "log1p":
+            near = near[abs(near + 1) > 0.1]
+        if name.startswith("log") and name != "log1p":
+            near = near[abs(near) > 0]
+        z = np.concatenate([z, near])
+        got = getattr(usmx, name)(usmx.asarray(z)).to_numpy()
+        wanted = exact(name, z)
+        assert got.dtype == z.dtype
+        worst = error_in_ulps(got, wanted).max()
+        assert worst <= row.complex_ulps, (
+            name,
+            char,
+            worst,
+            z[error_in_ulps(got, wanted).argmax()],
+        )
+
+
+SPECIAL = (0.0, -0.0, 0.5, -2.0, 1.0, -1.0, 1e300, -1e300, 1e-310, math.inf, -math.inf, math.nan)
+# NumPy's formulas are shorter: they lose infinities and the smallest numbers.
+OPEN = {"expm1", "exp2", "log1p"}
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_special_complex_numbers(name: str) -> None:
+    z = np.array([complex(a, b) for a, b in itertools.product(SPECIAL, repeat=2)])
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(z)
+    got = getattr(usmx, name)(usmx.asarray(z)).to_numpy()
+    for given, ours, numpys in zip(z, got, wanted, strict=True):
+        sizes = [abs(given.real), abs(given.imag)]
+        if name in OPEN and any(not 1e-300 < v < 1e299 for v in sizes if v):
+            continue
+        for a, b in ((ours.real, numpys.real), (ours.imag, numpys.imag)):
+            same = (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-14)
+            signs = math.isnan(a) or b != 0 or math.copysign(1, a) == math.copysign(1, b)
+            assert same and signs, (name, given, ours, numpys)  # noqa: PT018
+
+
+def test_limits_of_exponentials_and_logarithms() -> None:
+    inf, nan = math.inf, math.nan
+    # As the standard has them.
+    cases = {
+        "expm1": {complex(inf, 0): inf + 0j, complex(-inf, 1): -1 + 0j, 0j: 0j,
+                  complex(-inf, inf): -1 + 0j, complex(-0.0, -0.0): complex(-0.0, -0.0)},
+        "log1p": {complex(-1, 0): complex(-inf, 0), complex(inf, 1): complex(inf, 0),
+                  complex(-inf, inf): complex(inf, 3 * math.pi / 4), complex(nan, inf): inf,
+                  complex(-inf, 1): complex(inf, math.pi)},
+    }  # fmt: skip
+    for name, values in cases.items():
+        got = getattr(usmx, name)(usmx.asarray(np.array([*values]))).to_numpy()
+        for (given, wanted), ours in zip(values.items(), got, strict=True):
+            if math.isnan(given.real):
+                assert ours.real == wanted.real, (name, given, ours)
+            else:
+                assert ours == pytest.approx(wanted, rel=1e-15), (name, given, ours)
+
+
+def test_parts_and_angles() -> None:
+    for char in NUMBERS:
+        n = np.array([0, 1, 1, 0], char) if char == "?" else np.array([3, 0, 7, 1], char)
+        if char in "FD":
+            n = n * (1 - 2j)
+            n = n.astype(char)
+        x = usmx.asarray(n)
+        for name in ("real", "imag"):
+            wanted = getattr(np, name)(n)
+            for got in (getattr(usmx, name)(x), getattr(x, name)):
+                assert got.dtype == wanted.dtype
+                np.testing.assert_array_equal(got.to_numpy(), wanted)
+        np.testing.assert_allclose(
+            usmx.angle(x).to_numpy(), np.angle(n), 1e-3 if char in "?bBe" else 1e-6
+        )
+    np.testing.assert_array_equal(np.real(usmx.asarray([1 + 2j])).to_numpy(), [1])
+
+
+def test_logaddexp() -> None:
+    values = np.array([0, -1.5, 3, 700, -800, 1e300, math.inf, -math.inf, math.nan])
+    a, b = (v.reshape(-1).copy() for v in np.meshgrid(values, values))
+    got = usmx.logaddexp(usmx.asarray(a), usmx.asarray(b)).to_numpy()
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(got, np.logaddexp(a, b), 1e-15)
+
+
+@pytest.mark.parametrize("char", NUMBERS[1:])
+def test_round(char: str) -> None:
+    rng = np.random.default_rng(2)
+    if char in "bBhHiIqQ":
+        n = rng.integers(np.iinfo(char).min, np.iinfo(char).max, 200, char, endpoint=True)
+        n[:4] = [5, 15, 25, 35]
+        assert usmx.round(usmx.asarray(n)).dtype == n.dtype
+        np.testing.assert_array_equal(usmx.round(usmx.asarray(n), 2).to_numpy(), n)
+        got = usmx.round(usmx.asarray(n // 2), -1).to_numpy()
+        wanted = [round(int(v), -1) for v in n // 2]
+        fits = [np.iinfo(char).min <= v <= np.iinfo(char).max for v in wanted]
+        assert [int(v) for v, f in zip(got, fits, strict=True) if f] == [
+            v for v, f in zip(wanted, fits, strict=True) if f
+        ]
+        return
+    n = np.concatenate([rng.uniform(-99, 99, 200), [0.5, 1.5, -0.5, -2.5, -0.0]])
+    n = (n + 1j * n[::-1] if char in "FD" else n).astype(char)
+    x = usmx.asarray(n)
+    for decimals in (0, 1, -1, 3):
+        got = usmx.round(x, decimals).to_numpy()
+        assert got.dtype == n.dtype
+        np.testing.assert_allclose(got, np.round(n, decimals), 2e-3 if char == "e" else 1e-6)
+    np.testing.assert_array_equal(x.round().to_numpy(), np.round(n))
+    np.testing.assert_array_equal(np.round(x).to_numpy(), np.round(n))
+
+
+@pytest.mark.parametrize("char", "bBqQfd")
+def test_clip(char: str) -> None:
+    rng = np.random.default_rng(3)
+    n = rng.integers(0, 100, (4, 5)).astype(char)
+    x = usmx.asarray(n)
+    lows = rng.integers(0, 50, 5).astype(char)
+    for low, high in (
+        (20, 60),
+        (None, 60),
+        (20, None),
+        (60, 20),
+        (lows, 60),
+        (lows, lows[::-1]),
+        (None, None),
+    ):
+        wanted = n if low is None and high is None else np.clip(n, low, high)
+        got = usmx.clip(
+            x, *(usmx.asarray(v) if isinstance(v, np.ndarray) else v for v in (low, high))
+        )
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got.to_numpy(), wanted)
+    np.testing.assert_array_equal(np.clip(x, 20, 60).to_numpy(), np.clip(n, 20, 60))
+    np.testing.assert_array_equal(x.clip(max=9).to_numpy(), n.clip(max=9))
+    out = usmx.empty_like(x)
+    assert usmx.clip(x, min=3, out=out) is out
+    np.testing.assert_array_equal(out.to_numpy(), n.clip(3))
+    copied = usmx.clip(x)
+    copied[...] = 0
+    np.testing.assert_array_equal(x.to_numpy(), n)
+
+
+def test_clip_at_limits() -> None:
+    x = usmx.asarray(np.array([-128, 0, 127], "i1"))
+    assert usmx.clip(x, -1000, 1000).tolist() == [-128, 0, 127]
+    assert usmx.clip(x, min=-1000, max=5).tolist() == [-128, 0, 5]
+    with pytest.raises(OverflowError):
+        usmx.clip(x, min=1000)
+    y = usmx.asarray([1.0, math.nan, math.inf])
+    np.testing.assert_array_equal(usmx.clip(y, 2, 3).to_numpy(), [2, math.nan, 3])
+    assert usmx.clip(usmx.zeros((0, 3)), 1, 2).shape == (0, 3)
+
+
+def test_isclose_and_allclose() -> None:
+    values = np.array([0, 1, 1 + 1e-6, 1e10, math.inf, -math.inf, math.nan])
+    a, b = (v.copy() for v in np.meshgrid(values, values))
+    for keywords in ({}, {"rtol": 0.1}, {"atol": 2.0}, {"equal_nan": True}):
+        got = usmx.isclose(usmx.asarray(a), usmx.asarray(b), **keywords).to_numpy()
+        np.testing.assert_array_equal(got, np.isclose(a, b, **keywords))
+    whole = np.array([1, 200, 3], "u1")
+    assert usmx.isclose(usmx.asarray(whole), usmx.asarray(whole[::-1].copy())).tolist() == [
+        False,
+        True,
+        False,
+    ]
+    z = usmx.asarray([1 + 1j, 2.0])
+    assert usmx.allclose(z, z * (1 + 1e-9)) is True
+    assert usmx.allclose(z, z + 1) is False
+    assert usmx.allclose(usmx.zeros(0), 1.0) is True
+    assert np.allclose(z, z) is True
+
+
+@pytest.mark.parametrize("char", "iefdFD")
+def test_nan_to_num(char: str) -> None:
+    n = np.array([1, 2, 3] if char == "i" else [1, math.nan, math.inf, -math.inf]).astype(char)
+    if char in "FD":
+        n = np.array([1 + 2j, complex(math.nan, 1), complex(math.inf, -math.inf)]).astype(char)
+    x = usmx.asarray(n)
+    np.testing.assert_array_equal(usmx.nan_to_num(x).to_numpy(), np.nan_to_num(n))
+    keywords = {"nan": 7.0, "posinf": 8.0, "neginf": 9.0}
+    np.testing.assert_array_equal(
+        usmx.nan_to_num(x, **keywords).to_numpy(), np.nan_to_num(n, **keywords)
+    )
+    assert usmx.nan_to_num(x, copy=False) is x
+    np.testing.assert_array_equal(x.to_numpy(), np.nan_to_num(n))
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(TypeError, match="x: expected an array, got object"):
+        usmx.round(object())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"out: expected a usmx.ndarray"):
+        usmx.round(usmx.zeros(2), out=np.zeros(2))  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match="nothing"):
+        usmx.zeros(2).nothing  # noqa: B018
