@@ -28,6 +28,18 @@ EXACT = [
 ]
 
 
+HEAD = """
+import collections
+import enum
+import math
+import numpy as np
+import usmx
+
+Both = collections.namedtuple("Both", "whole real")
+Kind = enum.IntEnum("Kind", {"FOUR": 4})
+"""
+
+
 class Program:
     """Writes one kernel. Expressions are of kind "int", "float" or "bool"."""
 
@@ -185,7 +197,9 @@ class Program:
     def other_assignment(self, indent):
         """To several names, of complex numbers, to private memory."""
         form = self.random.choice(
-            ["swap", "pair"] + ["complex"] * self.complex + ["private"] * bool(self.private)
+            ["swap", "pair", "record", "part", "split", "digits", "sum"]
+            + ["complex"] * self.complex
+            + ["private"] * bool(self.private)
         )
         if form == "swap":
             names = self.random.choice([("v0", "v1"), ("w0", "w1")])
@@ -193,6 +207,31 @@ class Program:
             self.lines.append(f"{indent}{', '.join(names)} = {', '.join(self.pair(kind, 2))}")
         elif form == "pair":
             self.lines.append(f"{indent}v1, v2 = g{self.seed}({', '.join(self.pair('int', 2))})")
+        elif form == "record":
+            a, b = self.expression("int", 2), self.expression("float", 2)
+            self.lines.append(f"{indent}q = swapped{self.seed}(({a}, Both(real={b}, whole=v1)))")
+            self.lines.append(f"{indent}v0, w1 = q.whole, q.real[0]")
+        elif form == "part":
+            name, into = self.random.choice([("a", "v2"), ("b", "v1"), ("x", "w0"), ("y", "w1")])
+            cut = range(self.random.randint(0, 2), self.random.randint(5, SIZE))
+            cut = cut[:: self.random.choice([1, 2, -1])]
+            stop = cut.stop if cut.stop >= 0 else ""
+            part = f"{name}[{cut.start}:{stop}:{cut.step}]"
+            at = self.random.randrange(len(cut))
+            read = self.random.choice([f"sum({part})", f"{part}[{at}]", f"len({part})"])
+            self.lines.append(f"{indent}{into} = {into} + {read}")
+        elif form == "split":
+            names = self.random.choice([("w0, w1", "modf"), ("w1, v2", "frexp")])
+            value = self.expression("float", 2)
+            self.lines.append(f"{indent}{names[0]} = math.{names[1]}({value})")
+        elif form == "digits":
+            a, b = self.pair("float", 1)
+            how = self.random.choice([f"round({a}, 2)", f"math.remainder({a}, {b})"])
+            self.lines.append(f"{indent}w0 = {how}")
+        elif form == "sum":
+            a, b = self.pair(kind := self.random.choice(["int", "float"]), 2)
+            into = "v1" if kind == "int" else "w1"
+            self.lines.append(f"{indent}{into} = sum(({a}, {b}, Kind.FOUR))")
         elif form == "complex":
             a, b = self.pair("float", 1)
             sign = self.random.choice("+-*")
@@ -281,6 +320,10 @@ class Program:
             "        a += k + 1",
             "    return a, b - a",
             "",
+            f"def swapped{number}(t):",
+            "    whole, both = t",
+            "    return Both(both.whole + whole, (both.real, whole))",
+            "",
             f"def kernel{number}(item, a, b, x, y, n, s, whole, real):",
             "    i = item.get_global_id(0)",
             "    v0, v1, v2 = 1, a[i], n",
@@ -326,9 +369,7 @@ def loaded(programs, folder):
     """The functions of all programs, in one module."""
     path = folder / f"random_kernels_{programs[0].seed}.py"
     texts = [p.text for p in programs]
-    path.write_text(
-        "\n\n".join(["import math", "import numpy as np", "import usmx", *texts]), encoding="utf-8"
-    )
+    path.write_text("\n\n".join([HEAD, *texts]), encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -366,7 +407,9 @@ def check_together(programs, folder):
             refusals.append(str(error))  # a literal that does not fit, for one
             continue
         wanted[p.seed] = [v.to_numpy() for v in values[-2:]]
-        sources.append(made.text)
+        # Each has functions of its own, of which some have the same names.
+        own = made.text.replace("namespace device {", f"namespace device{p.seed} {{")
+        sources.append(own.replace("device::", f"device{p.seed}::"))
         plans[p.seed] = made.plan
     module = usmx.RawModule("\n".join(sources), usmx.kernel(functions[0])._options)
     for p, text in zip(programs, texts, strict=True):
