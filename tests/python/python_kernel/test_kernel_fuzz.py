@@ -126,7 +126,15 @@ class Program:
     def int_call(self, depth):
         a, b = self.pair("int", depth)
         return self.random.choice(
-            [f"min({a}, {b})", f"max({a}, {b})", f"abs({a})", f"f{self.seed}({a}, {b})"]
+            [
+                f"min({a}, {b})",
+                f"max({a}, {b})",
+                f"abs({a})",
+                f"f{self.seed}({a}, {b})",
+                f"inner({a})",
+                f"inner({a}, {b})",
+                f"apart({a})",
+            ]
         )
 
     def float_operator(self, depth):
@@ -328,6 +336,10 @@ class Program:
             "    i = item.get_global_id(0)",
             "    v0, v1, v2 = 1, a[i], n",
             "    w0, w1 = x[i], 2.0",
+            "    def inner(u, w=3):",
+            "        v2 = u + v0",
+            "        return v2 * w - (v1 if u > a[i] else 1)",
+            "    apart = lambda u: u + v2 - b[i]",
         ]
         if self.complex:
             head.append("    z = complex(x[i], 1.0)")
