@@ -94,9 +94,11 @@ if TYPE_CHECKING:
     from ._namespace.evaluation import *  # noqa: F403
     from ._namespace.files import *  # noqa: F403
     from ._namespace.inspection import *  # noqa: F403
+    from ._namespace.linear_algebra import *  # noqa: F403
     from ._namespace.manipulation import *  # noqa: F403
     from ._namespace.numbers import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403
+    from ._namespace.statistics import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -150,11 +152,6 @@ _WHOLE = ("random",)
 _INSTEAD = {
     **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
     "asnumpy": "x.to_numpy()",
-    **dict.fromkeys(
-        ("sum", "prod", "min", "max", "mean", "any", "all", "dot"),
-        "usmx.ReductionKernel or usmx.fuse",
-    ),
-    "cumsum": "usmx.ScanKernel",
     "jit": "usmx.kernel",
 }
 

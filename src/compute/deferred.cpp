@@ -51,12 +51,42 @@ using shared_value = std::shared_ptr<value>;
 /// An array, a number, or a value.
 using source = std::variant<array, operand, shared_value>;
 
-/// Guards what values are made of while one is computed: one that another thread needs too is
-/// computed once. Values are computed inside of others.
-std::recursive_mutex& computing() {
-  static auto& mutex = *new std::recursive_mutex;
-  return mutex;
-}
+/// Held while values are looked into or computed: one that several threads need is computed once.
+/// Values are computed inside of others.
+///
+/// What is dropped meanwhile is kept until the lock is free: its owner may need another lock, as
+/// Python's, that a thread holds which waits for this one.
+class computing {
+ public:
+  computing() {
+    if (!mutex().try_lock()) detail::wait_for_lock(mutex());
+    ++depth;
+  }
+  computing(const computing&) = delete;
+  computing& operator=(const computing&) = delete;
+  ~computing() {
+    std::vector<std::vector<source>> ended;
+    if (--depth == 0) ended.swap(dropped);
+    mutex().unlock();
+  }
+  /// Ends them later.
+  static void drop(std::vector<source>&& sources) noexcept {
+    try {
+      dropped.push_back(std::move(sources));
+    } catch (...) {
+      sources.clear();
+    }
+  }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static auto& one = *new std::recursive_mutex;
+    return one;
+  }
+  // Of the thread that has the lock.
+  static inline thread_local int depth = 0;
+  static inline thread_local std::vector<std::vector<source>> dropped;
+};
 
 class value final : public deferred,
                     public deferred_use,
@@ -139,6 +169,13 @@ class expression_text {
  public:
   /// After `compute_repeated`: nothing that the text is made of is computed while it is written.
   explicit expression_text(value& root) : root_(root) { name_of(root); }
+  expression_text(const expression_text&) = delete;
+  expression_text& operator=(const expression_text&) = delete;
+  ~expression_text() {
+    std::vector<source> arrays;
+    for (array& a : arrays_) arrays.emplace_back(std::move(a));
+    computing::drop(std::move(arrays));
+  }
   /// Computes nothing: what is needed first is added to `plan`, and then this.
   expression_text(value& root, std::vector<planned_kernel>& plan) : root_(root), plan_(&plan) {
     name_of(root);
@@ -401,7 +438,7 @@ void expression_text::run(const array* given) {
     v.computed_.store(true, std::memory_order_release);
   }
   // Last: what they are made of may end with them.
-  for (value* v : computed_) v->sources_.clear();
+  for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
 }
 
 shared_value expression_text::repeated_in(const value& v, const extents& shape) {
@@ -429,7 +466,7 @@ void value::compute_now() noexcept {
   if (is_computed()) return;
   // Before the lock, as everywhere: a fork waits for threads in the driver.
   const detail::driver_entry inside(std::nothrow);
-  const std::lock_guard lock(computing());
+  const computing lock;
   if (is_computed()) return;
   try {
     const shared_value keep = shared_from_this();
@@ -437,7 +474,7 @@ void value::compute_now() noexcept {
     if (!is_computed()) expression_text(*this).run();
   } catch (...) {
     failure_ = std::current_exception();
-    sources_.clear();
+    computing::drop(std::exchange(sources_, {}));
     computed_.store(true, std::memory_order_release);
   }
 }
@@ -445,7 +482,7 @@ void value::compute_now() noexcept {
 void value::compute() noexcept {
   if (is_computed()) return;
   const detail::driver_entry inside(std::nothrow);
-  const std::lock_guard lock(computing());
+  const computing lock;
   // The command that is about to use the memory may be the one that computes this.
   if (is_computed() || in_progress_) return;
   if (seen_.load(std::memory_order_relaxed) > 0) return compute_now();
@@ -457,7 +494,7 @@ void value::compute() noexcept {
 
 void value::announce() {
   const detail::driver_entry inside;
-  const std::lock_guard lock(computing());
+  const computing lock;
   for (const source& s : sources_) {
     if (const auto* a = std::get_if<array>(&s)) {
       if (const shared_owner& owner = a->keep_alive()) owner->used_later(weak_from_this());
@@ -607,6 +644,22 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
 
 }  // namespace
 
+namespace detail {
+namespace {
+std::atomic<void (*)(std::recursive_mutex&)> how_to_wait{nullptr};
+}  // namespace
+
+void set_wait_for_lock(void (*wait)(std::recursive_mutex&)) noexcept { how_to_wait.store(wait); }
+
+void wait_for_lock(std::recursive_mutex& mutex) {
+  if (const auto wait_for = how_to_wait.load()) {
+    wait_for(mutex);
+  } else {
+    mutex.lock();
+  }
+}
+}  // namespace detail
+
 shared_deferred apply(const sycl::queue& queue, const operation& op,
                       std::span<const deferred_operand> operands) {
   if (operands.size() != static_cast<std::size_t>(op.arity)) {
@@ -654,7 +707,7 @@ void store(const shared_deferred& what, const array& out) {
                                        detail::shape_text(v.shape().span())));
   }
   const detail::driver_entry inside;
-  const std::lock_guard lock(computing());
+  const computing lock;
   if (v.is_computed()) {
     copy_async(v.queue(), out, v.get());
     return;
@@ -666,7 +719,7 @@ void store(const shared_deferred& what, const array& out) {
 std::vector<planned_kernel> explain(const shared_deferred& what) {
   std::vector<planned_kernel> plan;
   const detail::driver_entry inside;
-  const std::lock_guard lock(computing());
+  const computing lock;
   auto& v = static_cast<value&>(*what);
   if (!v.is_computed()) expression_text(v, plan);
   return plan;
@@ -692,7 +745,7 @@ void set_eager(bool is_eager_now) noexcept {
 array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
              const reduction_axes& axes, const array* out) {
   const detail::driver_entry inside;
-  const std::lock_guard lock(computing());
+  const computing lock;
   operation_types types;
   std::ranges::fill(types.operands, how.value);
   types.result = how.value;

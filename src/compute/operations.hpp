@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string_view>
 
 #include "usmx/operations.hpp"
@@ -41,5 +42,12 @@ struct operation {
 /// The place of a row in the table, less than `most_rows`; that of a cast is the last.
 std::size_t row_number(const operation& op) noexcept;
 inline constexpr std::size_t most_rows = 256;
+
+namespace detail {
+/// How a thread locks `mutex`, which another thread has: at first by waiting. Python lets go of its
+/// own lock meanwhile, which that thread may need.
+void wait_for_lock(std::recursive_mutex& mutex);
+void set_wait_for_lock(void (*wait)(std::recursive_mutex&)) noexcept;
+}  // namespace detail
 
 }  // namespace usmx

@@ -2,6 +2,7 @@
 // that are not there. Those of numbers alone are in the table of Python kernels and come from
 // there.
 // SPDX-License-Identifier: Apache-2.0
+#include "usmx/cuda.hpp"
 
 #define ATOMIC(T)                                                              \
   usmx::atomic_ref<T> at_##T(of_##T[0]);                                       \
@@ -129,4 +130,19 @@ USMX_KERNEL(1) every_other_function(float* f, double* d, half* h) {
   h[0] = usmx::fdim(h[1], h[2]);
   f[1] = usmx::reciprocal(usmx::complex<float>(f[1], f[2])).re;
   d[1] = usmx::reciprocal(usmx::complex<double>(d[1], d[2])).re;
+}
+
+/// Those that the texts of CUDA's users have.
+template <class T>
+void every_special_function(T* p) {
+  using namespace usmx;
+  p[0] = erfinv(p[0]) + erfcinv(p[0]) + erfcx(p[0]) + normcdf(p[0]) + normcdfinv(p[0]);
+  p[1] = j0(p[1]) + j1(p[1]) + y0(p[1]) + y1(p[1]) + yn(2, p[1]);
+  p[2] = cyl_bessel_i0(p[2]) + cyl_bessel_i1(p[2]) + sinpi(p[2]) + cospi(p[2]) + exp10(p[2]);
+  sincos(p[3], &p[4], &p[5]);
+  sincospi(p[3], &p[6], &p[7]);
+}
+USMX_KERNEL(1) every_special(float* f, double* d) {
+  every_special_function(f);
+  every_special_function(d);
 }

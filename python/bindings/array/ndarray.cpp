@@ -392,7 +392,10 @@ const array* array_of(nb::handle obj) {
 }
 
 void ndarray::compute() {
-  value_ = later_->get();
+  const shared_deferred later = later_;
+  array computed = later->get();
+  if (later_ != later) return;  // another thread did, while this one waited for it
+  value_ = std::move(computed);
   later_->seen(false);
   later_.reset();
 }

@@ -29,7 +29,7 @@ class ndarray {
 
   /// The array. Throws what computing it throws.
   const array& value() {
-    if (later_) [[unlikely]]
+    while (later_) [[unlikely]]
       compute();
     return value_;
   }

@@ -1,6 +1,7 @@
 // The operators of arrays: each is a row of the table of operations.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -164,6 +165,25 @@ PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {
     static const operation* const rows[] = {&row_of("less"),    &row_of("less_equal"),
                                             &row_of("equal"),   &row_of("not_equal"),
                                             &row_of("greater"), &row_of("greater_equal")};
+    const ndarray& mine = self_of<ndarray>(self);
+    if (mine.dtype().is_record() && mine.shape().empty()) {
+      // A record of NumPy's, or a tuple.
+      const nb::object x = scalar_of(value_of(self));
+      const nb::object y = is_ready<ndarray>(other) ? scalar_of(value_of(other)) : nb::borrow(other);
+      return PyObject_RichCompare(x.ptr(), y.is_valid() ? y.ptr() : other, how);
+    }
+    nb::object beyond;
+    if (PyLong_Check(other)) {
+      // An integer that no element reaches is as good as an infinite one.
+      int overflow = 0;
+      PyLong_AsLongLongAndOverflow(other, &overflow);
+      const bool is_known = overflow == 0 || (overflow > 0 && nb::cast<int>(nb::borrow(other).attr(
+                                                                  "bit_length")()) <= 64);
+      if (!is_known) {
+        beyond = nb::float_(overflow * std::numeric_limits<double>::infinity());
+        other = beyond.ptr();
+      }
+    }
     // None is compared by identity, which is all that code that asks so wants to know.
     if (other == Py_None && (how == Py_EQ || how == Py_NE)) return PyBool_FromLong(how == Py_NE);
     PyObject* const both[] = {self, other};

@@ -203,6 +203,17 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
   }
 }
 
+PyObject* signature_of(PyObject* self, void*) noexcept {
+  try {
+    const operation& op = *self_of<named_operation>(self).row;
+    return nb::module_::import_("usmx._namespace.signatures")
+        .attr("of_operation")(op.arity, op.chooses)
+        .release()
+        .ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
 PyObject* name_of(PyObject* self, void*) noexcept {
   try {
     return nb::cast(std::string(self_of<named_operation>(self).row->name)).release().ptr();
@@ -212,6 +223,8 @@ PyObject* name_of(PyObject* self, void*) noexcept {
 }
 // A property of that name would be taken for the name of the class.
 PyGetSetDef name_property[] = {{"__name__", name_of, nullptr, "As NumPy calls it.", nullptr},
+                               {"__signature__", signature_of, nullptr,
+                                "What inspect.signature() shows.", nullptr},
                                {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot operation_slots[] = {
@@ -223,6 +236,11 @@ PyType_Slot operation_slots[] = {
 }  // namespace
 
 void bind_operations(nb::module_& m) {
+  detail::set_wait_for_lock([](std::recursive_mutex& mutex) {
+    if (PyGILState_Check() == 0) return mutex.lock();
+    const gil_released released;
+    mutex.lock();
+  });
   const auto in_python = [](const char* module, const char* function) {
     return nb::module_::import_(module).attr(function);
   };
@@ -253,6 +271,12 @@ void bind_operations(nb::module_& m) {
                     static_cast<void>(self_of<ndarray>(self));
                     // Other libraries ask for protocols that we do not have.
                     const std::string text = to_text(name, "name");
+                    const nb::object descriptor =
+                        nb::getattr(self.type(), text.c_str(), nb::none());
+                    if (!descriptor.is_none()) {
+                      // A property that raised an error of its own, which says more.
+                      return nb::object(descriptor.attr("__get__")(self, self.type()));
+                    }
                     if (text.starts_with("_")) throw nb::attribute_error(text.c_str());
                     return in_python("usmx._namespace.methods", "find")(self, name);
                   },

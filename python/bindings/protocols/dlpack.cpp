@@ -559,6 +559,8 @@ live_bytes elements_of(nb::handle self) {
   return live(self_of<memory>(self));
 }
 
+/// `Owner` is the class of `self`.
+template <class Owner>
 struct dlpack_call {
   static constexpr std::array names{"self", "stream", "max_version", "dl_device", "copy"};
   static constexpr std::size_t positional = 1;
@@ -567,6 +569,7 @@ struct dlpack_call {
   }
   static nb::object run(nb::handle self, nb::handle stream, nb::handle max_version,
                         nb::handle dl_device, nb::handle copy_if) {
+    if (!is_ready<Owner>(self)) refuse_self(self, nb::type<Owner>());
     const live_bytes held = elements_of(self);
     return to_dlpack(*held, stream, max_version, dl_device, copy_if);
   }
@@ -598,7 +601,11 @@ void bind_dlpack(nb::object type, array_access array_of) {
                   "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
                   "Raises\n------\n"
                   "BufferError\n    DLPack cannot describe the memory as asked."));
-  quick_call<dlpack_call>::open(type.attr(attribute));
+  if (type.is(nb::type<ndarray>())) {
+    quick_call<dlpack_call<ndarray>>::open(type.attr(attribute));
+  } else {
+    quick_call<dlpack_call<memory>>::open(type.attr(attribute));
+  }
   nb::setattr(type, table_attribute, own_table());
   nb::setattr(type, "__dlpack_device__",
               nb::cpp_function(

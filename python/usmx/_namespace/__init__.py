@@ -14,6 +14,28 @@ MODULES: dict[str, tuple[str, ...]] = {
     "elementwise": ELEMENTWISE,
     "files": ("NpzFile", "load", "save", "savez", "savez_compressed"),
     "numbers": ("allclose", "around", "clip", "isclose", "nan_to_num", "round"),
+    "statistics": (
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "cumprod",
+        "cumsum",
+        "cumulative_prod",
+        "cumulative_sum",
+        "diff",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "ptp",
+        "std",
+        "sum",
+        "var",
+    ),
+    "linear_algebra": ("matmul", "matrix_transpose", "outer", "vecdot"),
     "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
     "creation": (
         "diag",
@@ -95,5 +117,5 @@ MODULES: dict[str, tuple[str, ...]] = {
 }
 
 NAMES = [name for names in MODULES.values() for name in names]
-#: Name -> its module.
+#: Name -> its module; none is in two.
 WHERE = {name: module for module, names in MODULES.items() for name in names}

@@ -11,14 +11,28 @@ METHODS: dict[str, str] = {
     name: name
     for name in (
         "abs",
+        "all",
+        "any",
+        "argmax",
+        "argmin",
         "clip",
         "conj",
         "conjugate",
+        "cumprod",
+        "cumsum",
+        "max",
+        "mean",
+        "min",
         "nonzero",
+        "prod",
+        "ptp",
         "put",
         "repeat",
         "round",
+        "std",
+        "sum",
         "take",
+        "var",
     )
 }
 

@@ -25,7 +25,20 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
             pass
         else:
             return operation(*inputs, out=out, dtype=keywords.get("dtype"))
+        from . import WHERE
+
+        if ufunc.__name__ in WHERE and not keywords:
+            import usmx
+
+            return getattr(usmx, ufunc.__name__)(*_usmx_arrays(inputs))
     return _on_host(ufunc, method, inputs, keywords)
+
+
+def _usmx_arrays(values: Any) -> list[Any]:
+    """Arrays of NumPy as ours, where the first of ours is."""
+    from ._common import as_arrays
+
+    return as_arrays(values)
 
 
 def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:

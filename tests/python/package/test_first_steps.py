@@ -26,11 +26,11 @@ def numbers(usm_type="device"):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_element_equals_its_number(kind):
     x = numbers(kind)
-    assert (x[1] == 2) is True
-    assert (x[1] == 2.0) is True
-    assert (2 == x[1]) is True  # noqa: SIM300
-    assert (x[1] != 2) is False
-    assert (x[1] == 3) is False
+    assert x[1] == 2
+    assert x[1] == 2.0
+    assert 2 == x[1]  # noqa: SIM300
+    assert not bool(x[1] != 2)
+    assert not bool(x[1] == 3)
     assert x[1] in (1, 2)
     assert x[1] not in (1, 3)
 
@@ -48,7 +48,7 @@ def test_an_element_that_was_set_to_a_number_is_equal_to_it(dtype):
     value = {"b": True, "i": -7, "u": 2**63 + 1, "f": 0.1, "c": 0.1 + 0.7j}[np.dtype(dtype).kind]
     x = usmx.full((), value, dtype=dtype)
     assert x == value
-    assert (x != value) is False
+    assert not bool(x != value)
     assert value in x
 
 
@@ -61,11 +61,11 @@ def test_elements_compare_as_those_of_numpy(dtype):
         x = usmx.asarray(theirs)
         for value in values:
             if value == 10**400 and kind in "fcb":
-                assert (x == value) is False  # NumPy raises OverflowError
+                assert not bool(x == value)  # NumPy raises OverflowError
                 continue
             with np.errstate(over="ignore"):
-                assert (x == value) is bool(theirs == value), (mine, value)
-                assert (x != value) is bool(theirs != value), (mine, value)
+                assert bool(x == value) is bool(theirs == value), (mine, value)
+                assert bool(x != value) is bool(theirs != value), (mine, value)
 
 
 def test_elements_of_two_arrays_compare():
@@ -110,23 +110,14 @@ def test_arrays_have_no_hash_as_those_of_numpy():
 @pytest.mark.parametrize(
     "compare",
     [
-        lambda x: x == x,  # noqa: PLR0124
-        lambda x: x == 2,
-        lambda x: x != 2,
-        lambda x: x < 2,
-        lambda x: 2 >= x,  # noqa: SIM300
-        lambda x: x == numbers(),
-        lambda x: x[0] == x,
         lambda x: x == [1, 2, 3],
         lambda x: x == "abc",
         lambda x: x < None,
-        lambda x: x[:1] == 1,
-        lambda x: x in (1, 2),
         lambda x: x in x,  # noqa: PLR0124
     ],
 )
-def test_comparing_arrays_raises_instead_of_being_false(compare, shared):
-    with pytest.raises(TypeError, match=r"not supported yet; use usmx.fuse.*to_numpy"):
+def test_what_cannot_be_compared_raises_instead_of_being_false(compare, shared):
+    with pytest.raises(TypeError):
         compare(numbers("shared" if shared else "device"))
 
 
@@ -157,46 +148,6 @@ def test_the_same_array_is_found_in_a_list():
     x = numbers()
     assert x in [x]
     assert [x].index(x) == 0
-
-
-@pytest.mark.parametrize(
-    "compute",
-    [
-        lambda x: x + 1,
-        lambda x: 1 + x,
-        lambda x: x - x,
-        lambda x: x * 2.5,
-        lambda x: 1 / x,
-        lambda x: x // 2,
-        lambda x: x % 2,
-        lambda x: divmod(x, 2),
-        lambda x: x**2,
-        lambda x: 2**x,
-        lambda x: x @ x,
-        lambda x: x & x,
-        lambda x: x | True,
-        lambda x: x ^ 1,
-        lambda x: x << 1,
-        lambda x: x >> 1,
-        lambda x: -x,
-        lambda x: +x,
-        abs,
-        lambda x: ~x,
-        sum,
-        lambda x: x[0] + 1,
-        lambda x: x + [1, 2, 3],  # noqa: RUF005
-    ],
-)
-def test_arithmetic_says_what_computes(compute):
-    with pytest.raises(TypeError, match=r"arithmetic .* not supported yet; use usmx.fuse"):
-        compute(numbers())
-
-
-def test_arithmetic_in_place_says_it_too():
-    x = numbers()
-    with pytest.raises(TypeError, match="arithmetic"):
-        x += 1
-    assert x.tolist() == [1, 2, 3]
 
 
 def test_operators_of_the_other_side_come_first():
@@ -281,9 +232,7 @@ def test_a_name_that_is_nothing_is_an_attribute_error():
         usmx.nonsense  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "function", [np.sum, np.sin, np.asarray, lambda x: np.add(x, 1), lambda x: np.ones(3) * x]
-)
+@pytest.mark.parametrize("function", [np.median, np.frexp, np.asarray, np.add.accumulate])
 def test_numpy_on_device_memory_says_how_it_could_see_it(function):
     with pytest.raises(TypeError, match=r"device memory.*to_numpy\(\).*usm_type='shared'"):
         function(numbers())

@@ -1,0 +1,135 @@
+"""Measure common operations on arrays of four sizes and four types, with usmx, NumPy and dpnp.
+
+Run by itself: ``python bench/arrays.py [--json]``. What a library refuses is left out of its rows.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import dpnp
+import numpy as np
+from table import Case, Effort, Result, Rival, main, measure
+
+import usmx
+
+SIZES = (10, 10_000, 1_000_000, 10_000_000)
+TYPES = ("float32", "float64", "int32", "int64")
+
+#: Name -> the operation, of the functions of a library, two arrays and an array of bools.
+Operation = Callable[[Any, Any, Any, Any], Any]
+
+
+def _functions(*names: str) -> dict[str, Operation]:
+    """Functions of one array."""
+    return {name: lambda xp, x, y, m, name=name: getattr(xp, name)(x) for name in names}
+
+
+def _pairs(*names: str) -> dict[str, Operation]:
+    """Functions of two arrays."""
+    return {name: lambda xp, x, y, m, name=name: getattr(xp, name)(x, y) for name in names}
+
+
+OPERATIONS: dict[str, Operation] = {
+    "x + 1": lambda xp, x, y, m: x + 1,
+    "x + y": lambda xp, x, y, m: x + y,
+    "x - y": lambda xp, x, y, m: x - y,
+    "x * y": lambda xp, x, y, m: x * y,
+    "x / y": lambda xp, x, y, m: x / y,
+    "x // y": lambda xp, x, y, m: x // y,
+    "x % y": lambda xp, x, y, m: x % y,
+    "x ** 2": lambda xp, x, y, m: x**2,
+    "-x": lambda xp, x, y, m: -x,
+    "x < y": lambda xp, x, y, m: x < y,
+    "x == y": lambda xp, x, y, m: x == y,
+    "x != 0": lambda xp, x, y, m: x != 0,
+    "(x > 1) & m": lambda xp, x, y, m: (x > 1) & m,
+    "~m": lambda xp, x, y, m: ~m,
+    "a * x + y": lambda xp, x, y, m: 3 * x + y,
+    "x * x + y * y": lambda xp, x, y, m: x * x + y * y,
+    "where": lambda xp, x, y, m: xp.where(m, x, y),
+    "clip": lambda xp, x, y, m: xp.clip(x, 1, 2),
+    "astype float64": lambda xp, x, y, m: x.astype("float64"),
+    "copy": lambda xp, x, y, m: x.copy(),
+    "x[::-1] + y": lambda xp, x, y, m: x[::-1] + y,
+    "x[1:] - x[:-1]": lambda xp, x, y, m: x[1:] - x[:-1],
+    "x[m]": lambda xp, x, y, m: x[m],
+    "sum axis 0": lambda xp, x, y, m: xp.sum(x.reshape(10, -1), axis=0),
+    "sum axis 1": lambda xp, x, y, m: xp.sum(x.reshape(10, -1), axis=1),
+    "sum of x * y": lambda xp, x, y, m: xp.sum(x * y),
+    "concat": lambda xp, x, y, m: xp.concatenate((x, y)),
+    "stack": lambda xp, x, y, m: xp.stack((x, y)),
+    "repeat": lambda xp, x, y, m: xp.repeat(x, 2),
+    "roll": lambda xp, x, y, m: xp.roll(x, 3),
+    "take": lambda xp, x, y, m: xp.take(x, m.astype("int64")),
+    "outer of 10": lambda xp, x, y, m: x[:10, None] * y[None, :10],
+    "any": lambda xp, x, y, m: xp.any(m),
+    "all": lambda xp, x, y, m: xp.all(m),
+    "count_nonzero": lambda xp, x, y, m: xp.count_nonzero(m),
+    "nonzero": lambda xp, x, y, m: xp.nonzero(m),
+    **_functions("abs", "square", "sign", "sqrt", "exp", "log", "sin", "cos", "tanh", "floor"),
+    **_functions("sum", "prod", "min", "max", "mean", "std", "var", "argmin", "argmax"),
+    **_functions("cumsum", "sort", "argsort", "unique", "isnan"),
+    **_pairs("minimum", "maximum", "power", "arctan2", "hypot"),
+}
+
+
+def _waited(call: Callable[[], Any], queue: Any) -> Callable[[], None]:
+    def call_and_wait() -> None:
+        result = call()
+        if isinstance(result, usmx.ndarray):
+            _ = result.pointer  # what was put off is submitted
+        queue.wait()
+
+    return call_and_wait
+
+
+def _works(call: Callable[[], Any]) -> bool:
+    try:
+        call()
+    except (TypeError, ValueError, NotImplementedError, AttributeError, IndexError):
+        return False
+    return True
+
+
+def cases(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
+    """Each operation with each size and type; small arrays are shared, others device memory."""
+    rng = np.random.default_rng(0)
+    for size in sizes:
+        for dtype in TYPES:
+            x, y = (rng.integers(1, 5, size).astype(dtype) for _ in range(2))
+            mask = rng.integers(0, 2, size).astype(bool)
+            kind = "shared" if size <= SIZES[0] else "device"
+            ours = [usmx.asarray(v, usm_type=kind) for v in (x, y, mask)]
+            theirs = [dpnp.asarray(v) for v in (x, y, mask)]
+            queue, their_queue = ours[0].queue, theirs[0].sycl_queue
+            for name, operation in OPERATIONS.items():
+                call = _waited(lambda o=operation, a=ours: o(usmx, *a), queue)
+                if not _works(call):
+                    print(f"usmx has no {name} of {dtype}")
+                    continue
+                rivals = [Rival("NumPy", lambda o=operation, a=(x, y, mask): o(np, *a), 1)]
+                dpnp_call = _waited(lambda o=operation, a=theirs: o(dpnp, *a), their_queue)
+                if _works(dpnp_call):
+                    rivals.append(Rival("dpnp", dpnp_call, 1))
+                yield Case(f"{name}, {size:,} {dtype}", call, rivals)
+
+
+def run(effort: Effort) -> list[Result]:
+    """Measure all of it.
+
+    Parameters
+    ----------
+    effort : Effort
+        How long to measure.
+    """
+    sizes = SIZES[:2] if effort.quick else SIZES
+    few = Effort(min(effort.rounds, 5), effort.seconds, effort.quick, effort.programs)
+    # One case after the other: arrays of all cases would not fit into memory.
+    return [result for case in cases(sizes) for result in measure([case], few)]
+
+
+if __name__ == "__main__":
+    main("operations on arrays", __doc__, run)

@@ -1,0 +1,153 @@
+# Reductions of arrays are those of NumPy: types, axes, NaN, no elements, the first of equal ones.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+
+NUMBERS = "?bQefD"  # each form of types is a kernel, and those of `fuse` have all
+SHAPES: list[tuple[tuple[int, ...], list[Any]]] = [
+    ((7,), [None, 0]),
+    ((3, 4), [0, -1, (1, 0)]),
+    ((2, 3, 4), [(0, 2)]),
+]
+
+
+def values(char: str, shape: tuple[int, ...], seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    whole = rng.integers(0, 5, shape)
+    return (whole + 1j * rng.integers(-3, 3, shape) if char in "FD" else whole).astype(char)
+
+
+def close(got: usmx.ndarray, wanted: Any, what: object) -> None:
+    wanted = np.asarray(wanted)
+    assert got.dtype == wanted.dtype, what
+    assert got.shape == wanted.shape, what
+    bound = 8 * np.finfo(wanted.dtype).eps if wanted.dtype.kind in "fc" else 0
+    np.testing.assert_allclose(got.to_numpy(), wanted, rtol=bound, atol=bound, err_msg=str(what))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "std", "var", "any", "all"])
+def test_reductions_are_those_of_numpy(name: str) -> None:
+    for char in NUMBERS:
+        if name in ("min", "max") and char in "FD":
+            continue
+        for seed, (shape, axes) in enumerate(SHAPES):
+            n = values(char, shape, seed)
+            x = usmx.asarray(n)
+            for axis in axes:
+                keep = bool(seed % 2)
+                wanted = getattr(np, name)(n, axis=axis, keepdims=keep)
+                got = getattr(usmx, name)(x, axis=axis, keepdims=keep)
+                close(got, wanted, (name, char, shape, axis))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax", "count_nonzero"])
+def test_places_and_counts_are_those_of_numpy(name: str) -> None:
+    for char in NUMBERS:
+        if name != "count_nonzero" and char in "FD":
+            continue
+        for seed, (shape, axes) in enumerate(SHAPES):
+            n = values(char, shape, seed)
+            for axis in axes:
+                if isinstance(axis, tuple) and name != "count_nonzero":
+                    continue
+                got = getattr(usmx, name)(usmx.asarray(n), axis=axis)
+                close(got, np.asarray(getattr(np, name)(n, axis=axis), "q"), (name, char, shape))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "diff"])
+def test_cumulative_operations_are_those_of_numpy(name: str) -> None:
+    for char in "?bIqfD":
+        for seed, (shape, axes) in enumerate(SHAPES):
+            n = values(char, shape, seed)
+            for axis in axes:
+                if isinstance(axis, tuple) or (axis is None and name == "diff"):
+                    continue
+                got = getattr(usmx, name)(usmx.asarray(n), axis=axis)
+                close(got, getattr(np, name)(n, axis=axis), (name, char, shape, axis))
+
+
+def test_nan_goes_through_extremes_and_is_found_first() -> None:
+    n = np.array([[1, np.nan, 3], [np.nan, 0, np.nan], [5, 4, 9]], "f4")
+    x = usmx.asarray(n)
+    for name in ("min", "max", "argmin", "argmax"):
+        for axis in (None, 0, 1):
+            wanted = getattr(np, name)(n, axis=axis)
+            np.testing.assert_array_equal(getattr(usmx, name)(x, axis=axis).to_numpy(), wanted)
+    equal = usmx.asarray([3, 1, 3, 1])
+    assert (usmx.argmax(equal).item(), usmx.argmin(equal).item()) == (0, 1)
+
+
+def test_of_no_elements() -> None:
+    x = usmx.empty((0, 3), "f4")
+    assert usmx.sum(x).item() == 0
+    assert usmx.prod(x, axis=0).tolist() == [1, 1, 1]
+    assert usmx.any(x).item() is False
+    assert usmx.all(x).item() is True
+    assert np.isnan(usmx.mean(x).item())
+    assert usmx.max(x, axis=1).shape == (0,)
+    for name in ("min", "max", "argmin", "argmax"):
+        with pytest.raises(ValueError, match=f"{name}: x has shape"):
+            getattr(usmx, name)(x)
+
+
+def test_arguments() -> None:
+    x = usmx.arange(12, dtype="i4").reshape(3, 4)
+    assert usmx.sum(x, dtype="f4").dtype == np.float32
+    assert usmx.var(x, correction=1).item() == pytest.approx(np.arange(12).var(ddof=1))
+    assert usmx.cumulative_sum(x, axis=1, include_initial=True).tolist()[1] == [0, 4, 9, 15, 22]
+    assert usmx.cumulative_prod(x[0] + 1, include_initial=True).tolist() == [1, 1, 2, 6, 24]
+    assert usmx.diff(x, axis=1, n=2).tolist() == [[0, 0]] * 3
+    assert usmx.ptp(x).item() == 11
+    assert usmx.diff(x[0], prepend=x[1, :1], append=x[2, :1]).tolist() == [-4, 1, 1, 1, 5]
+    assert usmx.sum(x, axis=()).tolist() == x.tolist()
+    out = usmx.empty(4, "i8")
+    assert usmx.sum(x, axis=0, out=out) is out
+    assert out.tolist() == [12, 15, 18, 21]
+    for axis, part in ((2, "axis: 2"), ((0, 0), "twice"), (-3, "axis: -3")):
+        with pytest.raises(ValueError, match=part):
+            usmx.sum(x, axis=axis)
+    with pytest.raises(TypeError, match="order"):
+        usmx.max(usmx.ones(2, "c8"))
+    with pytest.raises(TypeError, match="expected an array"):
+        usmx.sum(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="axis: is needed"):
+        usmx.cumulative_sum(x)
+
+
+def test_no_name_is_given_by_two_modules() -> None:
+    from usmx import _namespace
+
+    assert len(_namespace.NAMES) == len(set(_namespace.NAMES)) == len(_namespace.WHERE)
+
+
+def test_methods_and_functions_of_numpy_compute_on_the_device() -> None:
+    x = usmx.arange(12, dtype="f4").reshape(3, 4)
+    for answer in (x.sum(axis=0), np.sum(x, axis=0), x.mean(axis=0) * 3):
+        assert isinstance(answer, usmx.ndarray)
+        assert answer.tolist() == [12, 15, 18, 21]
+    assert x.max() == 11
+    assert bool((x >= 0).all())
+    with pytest.raises(AttributeError, match="no_such"):
+        x.no_such  # noqa: B018
+
+
+def test_a_reduction_of_operators_is_one_kernel() -> None:
+    x = usmx.ones((100, 100), "f4")
+    with usmx.trace() as t:
+        total = ((x * 2 + 1) ** 2).sum(axis=1)
+    assert t.summary().kernels == 1
+    assert total.tolist() == [900.0] * 100
+
+
+def test_sums_are_accurate_and_the_same_each_time() -> None:
+    n = np.random.default_rng(0).random(1_000_003).astype("f4")
+    x = usmx.asarray(n)
+    first = x.sum().item()
+    assert first == pytest.approx(n.sum(dtype="f8"), rel=2e-7)
+    assert all(x.sum().item() == first for _ in range(5))
