@@ -8,7 +8,7 @@ import importlib
 from table import Effort, Result, main
 
 #: The files in this folder that have a ``run(effort)``.
-TASKS = ("exchange", "expressions", "reductions", "launches", "memory", "transfers")
+TASKS = ("exchange", "expressions", "reductions", "launches", "memory", "transfers", "chains")
 
 
 def run(effort: Effort) -> list[Result]:

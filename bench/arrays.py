@@ -117,7 +117,7 @@ def cases(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
                 yield Case(f"{name}, {size:,} {dtype}", call, rivals)
 
 
-def run(effort: Effort) -> list[Result]:
+def run_alone(effort: Effort) -> list[Result]:
     """Measure all of it.
 
     Parameters
@@ -132,4 +132,4 @@ def run(effort: Effort) -> list[Result]:
 
 
 if __name__ == "__main__":
-    main("operations on arrays", __doc__, run)
+    main("operations on arrays", __doc__, run_alone)

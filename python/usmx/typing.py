@@ -182,14 +182,10 @@ LaunchRange: TypeAlias = (
 """A global range, or a global and a local one."""
 
 Index: TypeAlias = (
-    SupportsIndex
-    | slice
-    | EllipsisType
-    | str
-    | tuple[SupportsIndex | slice | EllipsisType | None, ...]
-    | None
+    SupportsIndex | slice | EllipsisType | str | SupportsUSM | SupportsArray | Sequence[Any] | None
 )
-"""An index of basic indexing; a string is a field of records."""
+"""Integers, slices, None, `...`, and masks or integers as arrays or lists; a tuple has an entry for
+each axis; a string is a field of records."""
 
 NumpyArray: TypeAlias = "numpy.typing.NDArray[Any]"
 """A NumPy array."""

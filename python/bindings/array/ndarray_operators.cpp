@@ -169,7 +169,8 @@ PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {
     if (mine.dtype().is_record() && mine.shape().empty()) {
       // A record of NumPy's, or a tuple.
       const nb::object x = scalar_of(value_of(self));
-      const nb::object y = is_ready<ndarray>(other) ? scalar_of(value_of(other)) : nb::borrow(other);
+      const nb::object y =
+          is_ready<ndarray>(other) ? scalar_of(value_of(other)) : nb::borrow(other);
       return PyObject_RichCompare(x.ptr(), y.is_valid() ? y.ptr() : other, how);
     }
     nb::object beyond;
@@ -177,8 +178,9 @@ PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {
       // An integer that no element reaches is as good as an infinite one.
       int overflow = 0;
       PyLong_AsLongLongAndOverflow(other, &overflow);
-      const bool is_known = overflow == 0 || (overflow > 0 && nb::cast<int>(nb::borrow(other).attr(
-                                                                  "bit_length")()) <= 64);
+      const bool is_known =
+          overflow == 0 ||
+          (overflow > 0 && nb::cast<int>(nb::borrow(other).attr("bit_length")()) <= 64);
       if (!is_known) {
         beyond = nb::float_(overflow * std::numeric_limits<double>::infinity());
         other = beyond.ptr();

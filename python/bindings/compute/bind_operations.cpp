@@ -222,10 +222,10 @@ PyObject* name_of(PyObject* self, void*) noexcept {
   }
 }
 // A property of that name would be taken for the name of the class.
-PyGetSetDef name_property[] = {{"__name__", name_of, nullptr, "As NumPy calls it.", nullptr},
-                               {"__signature__", signature_of, nullptr,
-                                "What inspect.signature() shows.", nullptr},
-                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef name_property[] = {
+    {"__name__", name_of, nullptr, "As NumPy calls it.", nullptr},
+    {"__signature__", signature_of, nullptr, "What inspect.signature() shows.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot operation_slots[] = {
     {Py_tp_getset, name_property},

@@ -21,7 +21,7 @@ a[1] = [1.0, 2.0, 3.0]
 host: np.ndarray[Any, np.dtype[Any]] = b.T.reshape(-1).astype("int64").to_numpy()
 total: float = float(host.sum()) + float(d[3]) + c.size * c.itemsize + len(a) + a.shape[0]
 names: list[str] = [b.dtype.name, b.device.name, usmx.float32.name, a.usm_type]
-same: bool = d[1] == 0.5 and d[1] < 1 and 9.5 in d and a.flags.c_contiguous
+same: bool = bool(d[1] == 0.5) and bool((d < 10).all()) and 9.5 in d and a.flags.c_contiguous
 
 
 @usmx.kernel
