@@ -235,6 +235,28 @@ PyType_Slot operation_slots[] = {
 
 }  // namespace
 
+PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
+  PyObject* const found = PyObject_GenericGetAttr(self, name);
+  if (found != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return found;
+  try {
+    nb::python_error missing;  // takes the error
+    // Other libraries ask for protocols that we do not have, and a property that raised an error of
+    // its own says more.
+    const bool is_public = PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) != U'_';
+    const bool is_method =
+        is_public && PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(self)), name) == 0;
+    if (!is_method) {
+      missing.restore();
+      return nullptr;
+    }
+    static_cast<void>(self_of<ndarray>(self));
+    const nb::object find = nb::module_::import_("usmx._namespace.methods").attr("find");
+    return find(nb::handle(self), nb::handle(name)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
 void bind_operations(nb::module_& m) {
   detail::set_wait_for_lock([](std::recursive_mutex& mutex) {
     if (PyGILState_Check() == 0) return mutex.lock();
@@ -265,24 +287,6 @@ void bind_operations(nb::module_& m) {
                   nb::is_method(), nb::scope(type), nb::name("__array_function__"),
                   nb::sig("def __array_function__(self, *args: Any) -> Any"),
                   "What NumPy's functions do with the array: those of the same name in `usmx`."));
-  nb::setattr(type, "__getattr__",
-              nb::cpp_function(
-                  [in_python](nb::handle self, nb::handle name) {
-                    static_cast<void>(self_of<ndarray>(self));
-                    // Other libraries ask for protocols that we do not have.
-                    const std::string text = to_text(name, "name");
-                    const nb::object descriptor =
-                        nb::getattr(self.type(), text.c_str(), nb::none());
-                    if (!descriptor.is_none()) {
-                      // A property that raised an error of its own, which says more.
-                      return nb::object(descriptor.attr("__get__")(self, self.type()));
-                    }
-                    if (text.starts_with("_")) throw nb::attribute_error(text.c_str());
-                    return in_python("usmx._namespace.methods", "find")(self, name);
-                  },
-                  nb::is_method(), nb::scope(type), nb::name("__getattr__"),
-                  nb::sig("def __getattr__(self, name: str) -> Any"),
-                  "Methods that are functions of `usmx`: ``x.sum()`` is ``usmx.sum(x)``."));
   nb::setattr(
       type, "__array_namespace__",
       nb::cpp_function(

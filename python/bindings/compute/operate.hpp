@@ -37,5 +37,8 @@ PyObject* operate(const operation& op, std::span<PyObject* const> objects);
 /// `self op= other`: the same elements with other values. TypeError if those have another kind of
 /// type, ValueError for another shape.
 PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other);
+/// `self.name`: what the class has, or a method that is a function of `usmx`: ``x.sum()`` is
+/// ``usmx.sum(x)``.
+PyObject* get_attribute(PyObject* self, PyObject* name) noexcept;
 
 }  // namespace usmx::python

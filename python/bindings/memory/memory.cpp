@@ -354,12 +354,21 @@ array construct(nb::handle source, std::int64_t alignment, nb::handle queue, boo
   return made.on(other);
 }
 
-/// Calls of the class. First what programs call most: a number of bytes, and a queue.
+/// Calls of the class. First what programs call most: memory of ours, a number of bytes, a queue.
 template <usm_kind Kind>
 PyObject* new_memory(PyObject* type, PyObject* const* args, std::size_t nargsf,
                      PyObject* keywords) noexcept {
   static PyObject* const queue_word = PyUnicode_InternFromString("queue");
   try {
+    if (PyVectorcall_NARGS(nargsf) == 1 && keywords == nullptr && is_memory(args[0])) {
+      const memory& m = *nb::inst_ptr<memory>(args[0]);
+      const live_bytes held = live(m);
+      if (held->kind() == Kind) {
+        return make(Kind, array(*held), m.is_view() ? m.root() : nb::borrow(args[0]))
+            .release()
+            .ptr();
+      }
+    }
     const bool names_queue = keywords != nullptr && PyTuple_GET_SIZE(keywords) == 1 &&
                              PyTuple_GET_ITEM(keywords, 0) == queue_word;
     if (PyVectorcall_NARGS(nargsf) == 1 && (keywords == nullptr || names_queue)) {
