@@ -1884,9 +1884,6 @@ class ndarray:
         There is not enough memory.
     """
 
-    def __getattribute__(self, name, /):
-        """Return getattr(self, name)."""
-
     def __lt__(self, other: ArrayOrNumber, /) -> ndarray:
         """Return self<value."""
 
