@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from ._kernel.language.constants import constant
     from ._kernel.language.functions import AtomicRef, atomic, barrier, fence, local, private
     from ._kernel.language.local_memory import LocalMemory
+    from ._kernel.language.vectors import mat, vec
     from ._kernel.launch import device_func, kernel
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
@@ -115,10 +116,10 @@ __all__ = [
     "device_func", "devices", "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill",
     "fill_async", "float16", "float32", "float64", "from_dlpack", "from_numpy", "full", "full_like",
     "fuse", "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue", "get_include", "int8",
-    "int16", "int32", "int64", "kernel", "local", "mem_advise", "mem_advise_async", "memory",
+    "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise", "mem_advise_async", "memory",
     "memset", "memset_async", "ndarray", "numpy_memory", "ones", "ones_like", "platforms",
     "prefetch", "prefetch_async", "private", "program_memory", "set_program_memory", "simulate",
-    "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "zeros", "zeros_like",
+    "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "vec", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
@@ -138,6 +139,7 @@ _LATER = {
         *_functions.__all__,
     ),
     "_kernel.language.local_memory": ("LocalMemory",),
+    "_kernel.language.vectors": ("mat", "vec"),
     "_kernel.launch": ("device_func", "kernel"),
     "_kernel.mode": ("simulate",),
     "_kernel.source.diagnostics": ("KernelError",),

@@ -182,6 +182,16 @@ known_dtypes& known() {
 
 dtype read_dtype(nb::handle obj);
 
+/// What a class names as the dtype of its instances, as NumPy reads it, such as that of usmx.vec;
+/// invalid if it names none. It may name another one later.
+nb::object dtype_of_class(nb::handle obj) {
+  if (!PyType_Check(obj.ptr())) return {};
+  nb::object inner = nb::getattr(obj, "dtype", nb::none());
+  // Classes of scalars have a descriptor of that name.
+  if (inner.is_none() || PyType_Check(inner.ptr()) || !nb::hasattr(inner, "itemsize")) return {};
+  return inner;
+}
+
 }  // namespace
 
 nb::object numpy() {
@@ -198,6 +208,7 @@ nb::object numpy() {
 dtype to_dtype(nb::handle obj) {
   if (const dtype* const type = known().find(obj)) return *type;
   if (is_ready<dtype>(obj)) return *nb::inst_ptr<dtype>(obj);
+  if (const nb::object inner = dtype_of_class(obj); inner.is_valid()) return to_dtype(inner);
   if (!PyUnicode_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr())) return read_dtype(obj);
   dtype type = read_dtype(obj);
   known().remember(obj, type);

@@ -2,6 +2,7 @@
 // arguments of these types without looking into the function again, or asks Python to make it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "kernel/constant_table.hpp"
@@ -86,6 +87,30 @@ struct bound_kernel {
 
 std::string name_of(nb::handle kernel) { return shown(nb::str(kernel.attr("__name__"))); }
 
+/// A record by what its fields are and where; names stand with their lengths, so that no two
+/// records have one text.
+void add_record(std::string& key, const dtype& type) {
+  key += '[';
+  if (const dtype::fields* const members = type.members()) {
+    for (const field& f : *members) {
+      key += std::to_string(f.name.size());
+      key += ':';
+      key += f.name;
+      for (const auto n : f.shape) {
+        key += std::to_string(n);
+        key += ',';
+      }
+      if (f.type.is_record()) {
+        add_record(key, f.type);
+      } else {
+        key += f.type.typestr();
+      }
+    }
+  }
+  key += std::to_string(type.itemsize());
+  key += ']';
+}
+
 /// The type of one argument as a few letters that no other type has.
 void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::handle kernel,
               std::size_t number, const nb::args& args) {
@@ -96,11 +121,11 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::ha
     key += v.layout().is_c_contiguous() ? 'd' : 's';
     key += static_cast<char>('0' + v.rank());
     if (v.dtype().is_record()) {
-      throw nb::type_error(
-          "arrays of records are not supported in kernels made from Python functions");
+      add_record(key, v.dtype());
+    } else {
+      key += static_cast<char>('a' + static_cast<int>(v.dtype().kind()));
+      key += static_cast<char>('0' + v.dtype().itemsize());
     }
-    key += static_cast<char>('a' + static_cast<int>(v.dtype().kind()));
-    key += static_cast<char>('0' + v.dtype().itemsize());
   } else if (PyBool_Check(o)) {
     key += 'B';
   } else if (PyLong_CheckExact(o)) {
@@ -140,11 +165,32 @@ std::size_t value_of(const known_number& k, const launch_range& range, const nb:
   }
 }
 
+/// Whether it is one record of NumPy or a struct of ctypes, which is passed field by field. By
+/// names: neither module needs to be loaded.
+bool is_one_record(nb::handle obj) {
+  const PyTypeObject* type = Py_TYPE(obj.ptr());
+  if (std::strcmp(Py_TYPE(type)->tp_name, "_ctypes.PyCStructType") == 0) return true;
+  for (; type != nullptr; type = type->tp_base) {
+    if (std::strcmp(type->tp_name, "numpy.void") == 0) return true;
+  }
+  return false;
+}
+
+/// A tuple of the fields if it is one record, else the argument.
+nb::object unpacked(nb::handle obj) {
+  if (!is_one_record(obj)) return nb::borrow(obj);
+  return nb::module_::import_("usmx._kernel.arguments").attr("fields_of_record")(obj);
+}
+
+/// Whether an argument is passed in several.
+bool has_parts(nb::handle obj) { return PyTuple_Check(obj.ptr()) || is_one_record(obj); }
+
 /// Tuples in tuples deeper than this are refused, because what reads them calls itself.
 constexpr int most_depth = 32;
 
 /// The arguments with those in tuples one by one. The types of the tuples stand in the key at once.
-void add_parts(nb::list& parts, std::string& key, nb::handle obj, int depth) {
+void add_parts(nb::list& parts, std::string& key, nb::handle given, int depth) {
+  const nb::object obj = unpacked(given);
   if (!PyTuple_Check(obj.ptr())) {
     parts.append(obj);
     key += '.';
@@ -167,7 +213,9 @@ void add_parts(nb::list& parts, std::string& key, nb::handle obj, int depth) {
 }
 
 /// An argument with the arrays that its parts became.
-nb::object with_arrays(nb::handle obj, std::span<const memory_argument> memory, std::size_t& next) {
+nb::object with_arrays(nb::handle given, std::span<const memory_argument> memory,
+                       std::size_t& next) {
+  const nb::object obj = unpacked(given);
   if (!PyTuple_Check(obj.ptr())) {
     const auto& a = memory[next++];
     return a.memory ? wrap_array(*a.memory) : nb::borrow(obj);
@@ -251,9 +299,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::vector<memory_argument> memory;
   std::string key(1, static_cast<char>('0' + range.rank()));
   nb::tuple parts = args;
-  const bool has_tuples =
-      std::ranges::any_of(args, [](nb::handle obj) { return PyTuple_Check(obj.ptr()); });
-  if (has_tuples) {
+  if (std::ranges::any_of(args, has_parts)) {
     nb::list found;
     for (const nb::handle obj : args) add_parts(found, key, obj, 0);
     parts = nb::tuple(found);

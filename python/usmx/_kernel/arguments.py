@@ -132,3 +132,14 @@ def type_of(obj: object, where: str) -> Type:
     if scalars.named(obj) is not None:
         return Static(obj)
     raise TypeError(f"{where}: {_usmx._no_memory_text(obj, ' or a number')}")
+
+
+def fields_of_record(obj: Any) -> Any:
+    """The fields of one record of NumPy or a struct of ctypes, as a tuple.
+
+    Raises
+    ------
+    TypeError
+        Kernels made from Python functions take none yet.
+    """
+    raise TypeError(f"one {type(obj).__name__} is not supported in kernels; pass its fields")

@@ -136,7 +136,9 @@ class _Key:
     def named(self, obj: Any) -> bool:
         """An enumeration, a member of one, or a namedtuple's class; False if it is none."""
         kind: Any = type(obj)
-        if hasattr(kind, "__members__") and hasattr(obj, "value"):
+        if kind.__name__ == "VectorType" and kind.__module__.startswith("usmx."):
+            self.parts.append(f"vectors {obj.__name__}")
+        elif hasattr(kind, "__members__") and hasattr(obj, "value"):
             self.parts.append(f"member {kind.__qualname__}.{obj.name}")
             self.value(obj.value, frozenset())
         elif isinstance(obj, type) and "_member_map_" in vars(obj):

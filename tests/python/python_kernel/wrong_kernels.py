@@ -185,7 +185,7 @@ def negative_power(item, a):
     a[0] = a[0] ** -1
 
 
-@wrong("'@' is not supported in kernels; write the loops", "a[0] @ a[1]", F)
+@wrong("expected a matrix and a matrix or vector whose lengths fit", "a[0] @ a[1]", F)
 def matrix_product(item, a):
     a[0] = a[0] @ a[1]
 

@@ -13,6 +13,8 @@ from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
 from .elements import Elements, as_view, reach
 from .expressions import BINARY, Operators
 from .names import Names
+from .spelling import path_of
+from .vectors import is_mutable, kind_of
 from .walk import Walk
 
 _NONE: frozenset[str] = frozenset()
@@ -77,21 +79,16 @@ class Assignments:
 
     def on_augmented(self, node: ast.AugAssign) -> None:
         """``a += value``."""
-        if isinstance(node.op, ast.MatMult):
-            raise self.walk.error(node, "'@=' is not supported in kernels")
-        sign = BINARY[type(node.op)]
-        b = self.walk.scalar(node.value, f"the right side of '{sign}='")
-        if isinstance(node.target, ast.Name):
-            read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-            a = self.walk.number(node.target, self.names.read(read), f"'{node.target.id}'")
-            if node.target.id not in self.walk.scope.assigned:
-                raise self.walk.error(
-                    node.target, f"'{node.target.id}' is read before it is assigned"
-                )
-            self.assign(node.target, self.operators.operate(node, sign, a, b), node)
+        value = self.walk.value(node.value)
+        if isinstance(node.target, ast.Name) or self._component(node.target) is not None:
+            self._augment(node, value)
             return
         if not isinstance(node.target, ast.Subscript):
             raise self.walk.error(node.target, "only variables and elements can be assigned")
+        if isinstance(node.op, ast.MatMult):
+            raise self.walk.error(node, "'@=' is not supported for elements of arrays")
+        sign = BINARY[type(node.op)]
+        b = self.walk.number(node.value, value, f"the right side of '{sign}='")
         a_array = self.elements.to_write(node.target)
         if not a_array.pure:
             raise self.walk.error(
@@ -114,9 +111,103 @@ class Assignments:
             return
         self._store(a_array, result, node)
 
+    def _augment(self, node: ast.AugAssign, value: Value) -> None:
+        """``a += value`` of a variable, or of a component of one."""
+        target, walk = node.target, self.walk
+        read: ast.expr
+        if isinstance(target, ast.Name):
+            read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            shown = f"'{target.id}'"
+        else:
+            # The same node: its indices are read twice, which is why they must be pure.
+            read, shown = target, "the component"
+        old = walk.value(read)
+        if kind_of(old) is not None or kind_of(value) is not None:
+            new = self.operators.combined(node, node.op, (target, old), (node.value, value))
+            self.assign(target, new, node)
+            return
+        a = walk.number(target, old, shown)
+        if isinstance(target, ast.Name) and target.id not in walk.scope.assigned:
+            raise walk.error(target, f"'{target.id}' is read before it is assigned")
+        sign = _sign(walk, node)
+        b = walk.number(node.value, value, f"the right side of '{sign}='")
+        new = self.operators.operate(node, sign, a, b)
+        self.assign(target, new, node)
+
+    def _component(self, target: ast.expr) -> Tuple | None:
+        """The variable of which ``v.x`` or ``m[i, j]`` is a part that may change."""
+        if not isinstance(target, ast.Attribute | ast.Subscript):
+            return None
+        name, _ = path_of(target)
+        value = self.walk.scope.statics.get(name)
+        return value if isinstance(value, Tuple) and is_mutable(value) else None
+
+    def _set_component(self, target: ast.expr, of: Tuple, value: Value, node: ast.AST) -> None:
+        """``v.x = value``."""
+        walk = self.walk
+        name, path = path_of(target)
+        if name in walk.arguments:
+            raise walk.error(
+                target, f"'{name}' is a parameter; assign it to a variable and change that"
+            )
+        if isinstance(value, Number) and value.const is None:
+            value = walk.temporary(value)
+        walk.result.components.add(target)
+        for condition, part, old in self._places(of, name, path):
+            if isinstance(old, Tuple):
+                if not isinstance(value, Tuple) or not v.has_form(old, value):
+                    raise walk.error(node, f"{v.describe(value)} for {v.describe(old)}")
+                pairs = list(zip(v.parts(part, old), v.parts("", value), strict=True))
+            else:
+                pairs = [((part, old), ("", walk.number(node, value)))]
+            for (leaf, _), (_, item) in pairs:
+                try:
+                    number = walk.number(node, item)
+                    code = operators.stored(number, walk.scope.variables[leaf]).code
+                except TypeError as error:
+                    raise walk.error(node, str(error)) from None
+                walk.line(f"{condition}{walk.spell(leaf)} = {code};")
+
+    def _places(
+        self, of: Value, part: str, path: list[str | ast.expr], condition: str = ""
+    ) -> list[tuple[str, str, Value]]:
+        """Where an index may lead: what has to hold for it, the variable, and what is there."""
+        if not path:
+            return [(f"if ({condition}) " if condition else "", part, of)]
+        walk, (at, *rest) = self.walk, path
+        if not isinstance(of, Tuple):
+            node = at if isinstance(at, ast.expr) else walk.statement
+            raise walk.error(node, f"{v.describe(of)} has no components")
+        if isinstance(at, str):
+            if at not in of.fields:
+                shown = ", ".join(of.fields)
+                raise walk.error(walk.statement, f"{v.describe(of)} has no '{at}'; it has {shown}")
+            k = of.fields.index(at)
+            return self._places(of.items[k], f"{part}.{k}", rest, condition)
+        index = walk.scalar(at, "an index")
+        if index.const is None and not index.origins:
+            if index.type.kind not in "iu":
+                raise walk.error(at, f"an index must be an int, not {v.describe(index)}")
+            if not index.pure:
+                raise walk.error(at, "an index of a component must be computed before")
+            found = []
+            for k, item in enumerate(of.items):
+                more = f"{index.at(v.EQUAL + 1)} == {k}"
+                both = f"{condition} && {more}" if condition else more
+                found += self._places(item, f"{part}.{k}", rest, both)
+            return found
+        k = walk.to_constant(at, index, "the index of a component")
+        if not -len(of.items) <= k < len(of.items):
+            raise walk.error(at, f"index {k} of {v.describe(of)}")
+        k %= len(of.items)
+        return self._places(of.items[k], f"{part}.{k}", rest, condition)
+
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         """One target of an assignment."""
-        if isinstance(target, ast.Name):
+        component = self._component(target)
+        if component is not None:
+            self._set_component(target, component, value, node)
+        elif isinstance(target, ast.Name):
             self._assign_name(target, value, node)
         elif isinstance(target, ast.Subscript):
             a = self.elements.to_write(target)
@@ -198,6 +289,12 @@ class Assignments:
             items[k] = Number(t, self.walk.spell(part), origins=number.origins if once else _NONE)
         made = v.filled(value, iter(items))
         old = self.walk.scope.statics.get(name)
+        if isinstance(old, Tuple) and old.kind is not made.kind and is_mutable(old):
+            raise self.walk.error(
+                node,
+                f"'{name}' is {v.describe(old)} already and gets {v.describe(made)}; use another "
+                "name, or convert it",
+            )
         if isinstance(old, Tuple) and name not in self.walk.arguments and v.has_form(old, made):
             others = [
                 [i for _, i in v.parts("", t) if not isinstance(i, Number)] for t in (old, made)
@@ -248,6 +345,12 @@ class Assignments:
             raise self.walk.error(node, str(error)) from None
         self.walk.mark_written(a)
         self.walk.line(f"{reach(a)} = {code};")
+
+
+def _sign(walk: Walk, node: ast.AugAssign) -> str:
+    if isinstance(node.op, ast.MatMult):
+        raise walk.error(node, "'@' is not defined for numbers; it is the product of matrices")
+    return BINARY[type(node.op)]
 
 
 def _before(one: ast.AST, other: ast.expr) -> bool:

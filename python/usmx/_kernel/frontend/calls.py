@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..language import functions as f
-from ..language import intrinsics, library
+from ..language import intrinsics, library, vectors
 from ..language.device_function import DeviceFunction
 from ..source.function import Nested
 from ..types import operators, scalars
@@ -36,6 +36,7 @@ from .items import Items
 from .lowering import Lowering
 from .memory import Memory
 from .printing import Printing
+from .vectors import Vectors, kind_of
 from .walk import Walk, by_name, constant, in_order
 
 #: Classes of NumPy whose attributes are limits of a type.
@@ -135,8 +136,10 @@ class Calls:
         printing: Printing,
         device_functions: DeviceFunctions,
         lowering: Lowering,
+        vectors_of: Vectors,
     ) -> None:
         self.walk = walk
+        self.vectors = vectors_of
         self.lowering = lowering
         self.items = items
         self.groups = groups
@@ -157,6 +160,8 @@ class Calls:
             (f.local.array, memory.on_local_array),
             (f.private.array, memory.on_private_array),
             (f.private_array, memory.on_private_array),
+            (vectors.vec, partial(vectors_of.class_of, what=vectors.vec)),
+            (vectors.mat, partial(vectors_of.class_of, what=vectors.mat)),
             *(
                 (f.item_functions[name], partial(items.item_method, name=method))
                 for name, method in f.ITEM_FUNCTIONS.items()
@@ -200,6 +205,8 @@ class Calls:
             return self.device_functions.call(node, obj.function)
         if isinstance(obj, Nested):
             return self.device_functions.call(node, obj)
+        if isinstance(obj, vectors.VectorType):
+            return self.vectors.made(node, obj)
         if v.fields_of(obj):
             return self._named_tuple(node, obj)
         template = self.lowering.find(obj, len(node.args))
@@ -312,6 +319,9 @@ class Calls:
     def _method(self, node: ast.Call, method: Method) -> Value:
         """A call of a method."""
         of, name = method.of, method.name
+        if kind_of(of) is not None:
+            assert isinstance(of, Tuple)
+            return self.vectors.method(node, of, name)
         if isinstance(of, AtomicValue):
             return self.atomics.method(node, of, name)
         if isinstance(of, Number):

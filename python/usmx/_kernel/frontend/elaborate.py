@@ -88,7 +88,10 @@ def put_together(walk: Walk) -> Names:
     device_functions = DeviceFunctions(walk, elaborate, names.bind_static)
     own = PythonFunctions(walk, elements, device_functions)
     lowering = Lowering(walk)
-    calls = Calls(walk, own, items, groups, atomics, memory, printing, device_functions, lowering)
+    calls = Calls(
+        walk, own, items, groups, atomics, memory, printing, device_functions, lowering,
+        operators.vectors,
+    )  # fmt: skip
     assignments = Assignments(walk, names, elements, operators)
     walk.expressions = {
         ast.Attribute: attributes.attribute,

@@ -10,6 +10,7 @@ import types as python_types
 from dataclasses import replace
 
 from ..language.functions import Namespace
+from ..language.vectors import METHODS as METHODS_OF_VECTORS
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import (
@@ -27,6 +28,7 @@ from ..types.values import (
 from .expressions import Operators
 from .lowering import METHODS
 from .names import Names
+from .vectors import kind_of
 from .walk import Walk
 
 
@@ -78,19 +80,32 @@ class Elements:
         if isinstance(of, Tuple) and isinstance(node.slice, ast.Slice):
             return self._part(of, node.slice)
         if isinstance(of, Tuple):
-            index = walk.value(node.slice)
-            if isinstance(index, Number) and index.const is None and not index.origins:
-                return self._chosen(node, of, index)
-            at = walk.to_constant(node.slice, index, "the index of a tuple")
-            if not -len(of.items) <= at < len(of.items):
-                raise walk.error(node.slice, f"index {at} of a tuple of {len(of.items)}")
-            return of.items[at]
+            many = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if kind_of(of) is None and len(many) > 1:
+                raise walk.error(node.slice, "a tuple takes one index")
+            found: Value = of
+            for one in many:
+                if not isinstance(found, Tuple):
+                    raise walk.error(one, f"{v.describe(found)} has no elements")
+                found = self._item(node, one, found)
+            return found
         if not isinstance(of, ArrayValue):
             raise walk.error(node, f"{v.describe(of)} has no elements")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(part, ast.Slice) for part in parts):
             return self._sliced(node, of, parts)
         return self.element(self.indexed(node, of))
+
+    def _item(self, node: ast.Subscript, at: ast.expr, of: Tuple) -> Value:
+        """``t[k]``."""
+        walk = self.walk
+        index = walk.value(at)
+        if isinstance(index, Number) and index.const is None and not index.origins:
+            return self._chosen(node, of, index)
+        k = walk.to_constant(at, index, "the index of a tuple")
+        if not -len(of.items) <= k < len(of.items):
+            raise walk.error(at, f"index {k} of a tuple of {len(of.items)}")
+        return of.items[k]
 
     def _sliced(self, node: ast.Subscript, a: ArrayValue, parts: list[ast.expr]) -> ArrayValue:
         """``a[i, 2:5]``: a view of a part, without a copy."""
@@ -148,15 +163,24 @@ class Elements:
         """A bound that is known when compiling."""
         return self.walk.to_constant(node, self.walk.value(node), "a bound of a tuple's slice")
 
-    def _chosen(self, node: ast.Subscript, of: Tuple, index: Number) -> Number:
+    def _chosen(self, node: ast.Subscript, of: Tuple, index: Number) -> Value:
         """``(a, b)[i]`` of an index that the kernel computes: from 0, as in arrays."""
         walk = self.walk
         if index.type.kind not in "iu":
             raise walk.error(node.slice, f"an index must be an int, not {v.describe(index)}")
         if not of.items:
             raise walk.error(node, "an empty tuple has no elements")
+        first = of.items[0]
+        if isinstance(first, Tuple) and kind_of(of) is not None:
+            # A row of a matrix.
+            numbers = Tuple(tuple(item for _, item in v.parts("", of)))
+            t, name = listed(walk, node.value, numbers, "the matrix")
+            at, count = walk.temporary(operators.checked(index, scalars.INT)), len(first.items)
+            row = (Number(t, f"{name}[{at.code} * {count} + {k}]") for k in range(count))
+            return v.filled(first, row)
         t, name = listed(walk, node.value, of, "the tuple")
-        walk.result.notes[node] = t
+        if not isinstance(node.slice, ast.Tuple):
+            walk.result.notes[node] = t
         return Number(t, f"{name}[{index.code}]", pure=index.pure)
 
     def indexed(self, node: ast.Subscript, a: ArrayValue) -> ArrayValue:
@@ -280,6 +304,8 @@ class Attributes:
             if name == "conjugate" or name in METHODS:
                 return Method(of, name)
         elif isinstance(of, Tuple):
+            if kind_of(of) is not None and name in METHODS_OF_VECTORS:
+                return Method(of, name)
             if name in of.fields:
                 return of.items[of.fields.index(name)]
             if of.fields:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import enum
 from dataclasses import replace
 
 from ..types import operators, scalars
 from ..types import values as v
+from ..types.scalars import BOOL
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value, constant
+from . import vectors
 from .walk import Walk
 
 BINARY: dict[type[ast.operator], str] = {
@@ -18,6 +19,8 @@ BINARY: dict[type[ast.operator], str] = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^",
 }  # fmt: skip
+#: With the product of matrices, which numbers do not have.
+SIGNS: dict[type[ast.operator], str] = {**BINARY, ast.MatMult: "@"}
 UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -32,6 +35,7 @@ class Operators:
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
+        self.vectors = vectors.Vectors(walk, self.operate)
 
     def tuple_of(self, node: ast.Tuple) -> Value:
         """``a, b``."""
@@ -40,19 +44,33 @@ class Operators:
     def binary(self, node: ast.BinOp) -> Value:
         """``a + b``."""
         walk = self.walk
-        if isinstance(node.op, ast.MatMult):
-            raise walk.error(node, "'@' is not supported in kernels; write the loops")
-        sign = BINARY[type(node.op)]
         left, right = walk.value(node.left), walk.value(node.right)
+        return self.combined(node, node.op, (node.left, left), (node.right, right))
+
+    def combined(
+        self,
+        node: ast.AST,
+        op: ast.operator,
+        left_side: tuple[ast.AST, Value],
+        right_side: tuple[ast.AST, Value],
+    ) -> Value:
+        """``a sign b`` of what stands on both sides."""
+        walk, (left_node, left), (right_node, right) = self.walk, left_side, right_side
+        if isinstance(op, ast.MatMult):
+            return self.vectors.product(node, left, right)
+        sign = BINARY[type(op)]
+        made = self.vectors.binary(node, sign, left, right)
+        if made is not None:
+            return made
         if isinstance(left, Tuple) and isinstance(right, Tuple) and sign == "+":
             return Tuple(left.items + right.items)
-        for side, value in ((node.left, left), (node.right, right)):
+        for side, value in (left_side, right_side):
             if isinstance(value, ArrayValue) and len(value.indices) < value.ndim:
                 raise walk.error(
                     side, f"'{sign}' of a whole array; a kernel computes with single elements"
                 )
-        a = walk.number(node.left, left, f"the left side of '{sign}'")
-        b = walk.number(node.right, right, f"the right side of '{sign}'")
+        a = walk.number(left_node, left, f"the left side of '{sign}'")
+        b = walk.number(right_node, right, f"the right side of '{sign}'")
         return self.operate(node, sign, a, b)
 
     def operate(self, node: ast.AST, sign: str, a: Number, b: Number) -> Number:
@@ -68,7 +86,11 @@ class Operators:
         """``-a``, ``not a``."""
         if isinstance(node.op, ast.Not):
             return operators.negation(self.condition(node.operand))
-        a = self.walk.scalar(node.operand)
+        operand = self.walk.value(node.operand)
+        if vectors.kind_of(operand) is not None:
+            assert isinstance(operand, Tuple)
+            return self.vectors.unary(node, UNARY[type(node.op)], operand)
+        a = self.walk.number(node.operand, operand)
         try:
             result = operators.unary(UNARY[type(node.op)], a, grouped=self.walk.module.grouped)
         except TypeError as error:
@@ -95,7 +117,7 @@ class Operators:
         word, sign = ("and", "&&") if isinstance(node.op, ast.And) else ("or", "||")
         result: Number | None = None
         for operand in node.values:
-            with walk.no_lines(operand) if result is not None else contextlib.nullcontext():
+            with walk.apart() as lines:
                 one = self.condition(operand) if any_number else walk.scalar(operand)
             if one.type.kind != "b":
                 raise walk.error(
@@ -103,7 +125,18 @@ class Operators:
                     f"'{word}' gives one of its operands, and this one is {v.describe(one)}; "
                     "compare it with 0, or write `a if c else b`",
                 )
-            result = one if result is None else operators.both(sign, result, one)
+            if result is None or result.const is not None:
+                walk.result.lines += lines
+                result = one
+            elif lines:
+                # What it needs is computed only where Python would come to it.
+                name = walk.variable("bool", result.code)
+                walk.line(f"if ({'' if word == 'and' else '!'}{name}) {{")
+                walk.inside(lines, f"{name} = {one.code};")
+                walk.line("}")
+                result = Number(BOOL, name)
+            else:
+                result = operators.both(sign, result, one)
             if result.const is not None and bool(result.const) == (word == "or"):
                 return result
         assert result is not None
@@ -160,6 +193,9 @@ class Operators:
         dtypes = [scalars.named(x.value) if isinstance(x, PythonObject) else None for x in (a, b)]
         if all(dtypes) and sign in ("==", "!="):
             return constant((dtypes[0] == dtypes[1]) == (sign == "=="))
+        made = self.vectors.compare(node, sign, a, b)
+        if made is not None:
+            return made
         try:
             return operators.compare(
                 sign,
@@ -191,11 +227,54 @@ class Operators:
         condition = self.condition(node.test)
         if condition.const is not None:
             return walk.value(node.body if condition.const else node.orelse)
-        with walk.no_lines(node):
-            a, b = walk.scalar(node.body), walk.scalar(node.orelse)
-        try:
-            result = operators.choice(condition, a, b)
-        except TypeError as error:
-            raise walk.error(node, str(error)) from None
+        with walk.apart() as first:
+            a = walk.value(node.body)
+        with walk.apart() as second:
+            b = walk.value(node.orelse)
+        if isinstance(a, Tuple) and isinstance(b, Tuple) and v.has_form(a, b):
+            pairs = [
+                (walk.number(node.body, p), walk.number(node.orelse, q))
+                for (_, p), (_, q) in zip(v.parts("", a), v.parts("", b), strict=True)
+            ]
+            for p, q in pairs:
+                if p.type != q.type:
+                    raise walk.error(node, f"the items of the two tuples are {p.type} and {q.type}")
+            chosen = self._choose(node, condition, pairs, first, second)
+            return v.filled(a, iter(chosen))
+        numbers = walk.number(node.body, a), walk.number(node.orelse, b)
+        [result] = self._choose(node, condition, [numbers], first, second)
         walk.result.notes[node] = result.type
         return result
+
+    def _choose(
+        self,
+        node: ast.AST,
+        condition: Number,
+        pairs: list[tuple[Number, Number]],
+        first: list[str],
+        second: list[str],
+    ) -> list[Number]:
+        """One number of each pair, and what is needed for it on lines before."""
+        walk = self.walk
+        if len(pairs) > 1 and not (first or second):
+            condition = walk.temporary(condition)
+        try:
+            results = [operators.choice(condition, a, b) for a, b in pairs]
+            if not (first or second):
+                return results
+            names = [walk.variable(r.type.cpp) for r in results]
+            sides = [
+                [
+                    f"{name} = {operators.checked(pair[k], r.type).code};"
+                    for name, pair, r in zip(names, pairs, results, strict=True)
+                ]
+                for k in (0, 1)
+            ]
+        except TypeError as error:
+            raise walk.error(node, str(error)) from None
+        walk.line(f"if ({condition.code}) {{")
+        walk.inside(first, *sides[0])
+        walk.line("} else {")
+        walk.inside(second, *sides[1])
+        walk.line("}")
+        return [Number(r.type, name) for name, r in zip(names, results, strict=True)]

@@ -48,6 +48,8 @@ class Result:
     called: dict[ast.AST, object] = field(default_factory=dict)
     #: For the simulator: what is compiled in place of calls.
     lowered: dict[ast.AST, ast.expr] = field(default_factory=dict)
+    #: For the simulator: targets that are parts of variables, such as `v.x`.
+    components: set[ast.AST] = field(default_factory=set)
     #: For the simulator: indices that count from the end.
     from_end: set[ast.AST] = field(default_factory=set)
 

@@ -34,6 +34,22 @@ def spell(name: str) -> str:
     return plain + "_" if plain in RESERVED else plain
 
 
+def path_of(target: ast.expr) -> tuple[str, list[str | ast.expr]]:
+    """The name that an attribute or an element is reached from, "" if none, and the way to it."""
+    path: list[str | ast.expr] = []
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        if isinstance(target, ast.Attribute):
+            path.append(target.attr)
+        elif isinstance(target.slice, ast.Tuple):
+            path += reversed(target.slice.elts)
+        else:
+            at = target.slice
+            is_text = isinstance(at, ast.Constant) and isinstance(at.value, str)
+            path.append(at.value if is_text else at)  # type: ignore[attr-defined]
+        target = target.value
+    return (target.id if isinstance(target, ast.Name) else ""), path[::-1]
+
+
 class Speller:
     """Spells names of one function, no two alike."""
 

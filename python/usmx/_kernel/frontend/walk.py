@@ -191,14 +191,24 @@ class Walk:
         self.depth -= 1
 
     @contextlib.contextmanager
-    def no_lines(self, node: ast.AST) -> Iterator[None]:
-        """Refuse what has to be computed on a line before: here it may not be computed at all."""
-        before = len(self.result.lines)
-        yield
-        if len(self.result.lines) > before:
-            raise self.error(
-                node, "must be computed before this statement; assign it to a variable first"
-            )
+    def apart(self) -> Iterator[list[str]]:
+        """Collect the lines that a part of an expression needs before it.
+
+        That part may not be computed at all, so that the caller decides where they stand.
+        """
+        lines: list[str] = []
+        whole, self.result.lines = self.result.lines, lines
+        try:
+            yield lines
+        finally:
+            self.result.lines = whole
+
+    def inside(self, lines: list[str], *more: str) -> None:
+        """Collected lines and others, in braces that stand here."""
+        self.result.lines += ["  " + line for line in lines]
+        with self.indented():
+            for line in more:
+                self.line(line)
 
     def new_variable(self) -> str:
         """The name of a variable that the text of the function does not have."""
@@ -221,6 +231,13 @@ class Walk:
         self.temporaries += 1
         name = self.spell(f"once.{self.temporaries}")
         self.line(f"const {cpp} {name}{lengths} = {code};")
+        return name
+
+    def variable(self, cpp: str, code: str = "") -> str:
+        """The name of a variable of C++ that no name of Python stands for."""
+        self.temporaries += 1
+        name = self.spell(f"once.{self.temporaries}")
+        self.line(f"{cpp} {name}{f' = {code}' if code else '{}'};")
         return name
 
     # --- what the whole kernel needs ------------------------------------------------------------

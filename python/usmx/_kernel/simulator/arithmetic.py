@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._operations import Operation
+from ..language import vectors
 from ..language.intrinsics import Intrinsic
 from ..types import scalars
 from ..types.scalars import Scalar, promote
@@ -54,6 +55,8 @@ def cast(t: Scalar, x: Any) -> Any:
 
 def binary(sign: str, a: Any, b: Any) -> Any:
     """``a sign b``."""
+    if isinstance(a, tuple) or isinstance(b, tuple):
+        return _of_tuples(sign, a, b)
     t = promote(scalar_of(a), scalar_of(b))
     if t.kind == "b":
         if sign in ("&", "*"):
@@ -79,6 +82,42 @@ def binary(sign: str, a: Any, b: Any) -> Any:
             wide = t if not t.weak else scalars.strong(t.kind, t.size)
             return cast(t, _OPERATORS[sign](cast(wide, a), cast(wide, b)))
         return cast(t, _OPERATORS[sign](int(cast(t, a)), int(cast(t, b))))
+
+
+def _of_tuples(sign: str, a: Any, b: Any) -> Any:
+    """The same of vectors; of other tuples the sum."""
+    if sign == "@":
+        return vectors.product(a, b, binary)
+    if isinstance(a, vectors.Vector) or isinstance(b, vectors.Vector):
+        return vectors.by_component(sign, a, b, binary)
+    return a + b
+
+
+def vector(kind: Any, *values: Any) -> Any:
+    """``vec3(x, y, z)``, whose numbers are converted as stored elements are."""
+    return kind._of([cast(kind._element, x) for x in vectors.arranged(kind, values)])
+
+
+def method(name: str, of: Any, *operands: Any) -> Any:
+    """A method of a vector."""
+    if name in ("dot", "cross"):
+        return getattr(vectors, name)(of, *operands, binary)
+    if name == "transpose":
+        return of.transpose()
+    total = vectors.dot(of, of, binary)
+    with np.errstate(all="ignore"):
+        length = np.sqrt(total if total.dtype.kind == "f" else np.float64(total))
+    return length if name == "length" else binary("/", of, length)
+
+
+def replaced(of: Any, value: Any, *path: Any) -> Any:
+    """A tuple with another number at a place: ``v.x = 1`` of what cannot be changed."""
+    at, *rest = path
+    if isinstance(at, str):
+        at = type(of)._fields.index(at)
+    items = list(of)
+    items[int(at)] = replaced(items[int(at)], value, *rest) if rest else value
+    return type(of)._make(items)
 
 
 def extreme(which: Callable[[Any, Any], Any], *numbers: Any) -> Any:
@@ -115,6 +154,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def negative(a: Any) -> Any:
     """``-a``."""
+    if isinstance(a, vectors.Vector):
+        return a._of([negative(x) for x in vectors.flat(a)])
     t = scalar_of(a)
     with np.errstate(all="ignore"):
         if t.kind in "fc":

@@ -12,15 +12,17 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from ..frontend.expressions import BINARY
+from ..frontend.expressions import SIGNS
 from ..frontend.groups import COLLECTIVE, SHUFFLE
 from ..frontend.results import Instance, Walked
+from ..frontend.spelling import path_of
 from ..language import functions
 from ..language.constants import ConstantArray
 from ..language.intrinsics import Intrinsic
+from ..language.vectors import VectorType
 from ..source.function import Nested
 from ..types.scalars import INT, Scalar
-from ..types.values import ArrayValue, Method, PythonObject, parts
+from ..types.values import ArrayValue, Method, PythonObject, Tuple, parts
 
 WAITING = {"barrier", "any", "all", *COLLECTIVE, *SHUFFLE}
 #: Name under which the tools of the simulator are found in a rewritten function.
@@ -43,6 +45,7 @@ class Rewriter(ast.NodeTransformer):
         }
         self.notes = {memo[id(n)]: t for n, t in result.notes.items() if id(n) in memo}
         self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
+        self.components = {memo[id(n)] for n in result.components if id(n) in memo}
         self.from_end = {memo[id(n)] for n in result.from_end if id(n) in memo}
         self.objects: dict[str, object] = {}
         self.ranges: set[ast.AST] = set()
@@ -196,6 +199,11 @@ class Rewriter(ast.NodeTransformer):
 
     def assign(self, target: ast.expr, value: ast.expr) -> ast.stmt:
         """One target."""
+        if target in self.components:
+            name, path = path_of(target)
+            steps = [ast.Constant(at) if isinstance(at, str) else self.visit(at) for at in path]
+            changed = self.tool("replaced", ast.Name(name, ast.Load()), value, *steps)
+            return self.assign(ast.Name(name, ast.Store()), changed)
         if isinstance(target, ast.Name):
             t = self.notes.get(target)
             if t is not None:
@@ -215,14 +223,17 @@ class Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """As an assignment."""
         read = copy.deepcopy(node.target)
-        assert isinstance(read, ast.Name | ast.Subscript)
         read.ctx = ast.Load()
+        if node.target in self.components:
+            sign = ast.Constant(SIGNS[type(node.op)])
+            value = self.tool("binary", sign, self.visit(read), self.visit(node.value))
+            return self.assign(node.target, value)
         if isinstance(node.target, ast.Subscript):
             assert isinstance(read, ast.Subscript)
             node.target.slice = self.visit(node.target.slice)
             node.target.value = self.visit(node.target.value)
             read.slice, read.value = node.target.slice, node.target.value
-        sign = ast.Constant(BINARY[type(node.op)])
+        sign = ast.Constant(SIGNS[type(node.op)])
         value = self.tool("binary", sign, read, self.visit(node.value))
         if isinstance(node.target, ast.Name):
             return self.assign(node.target, value)
@@ -249,7 +260,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         """The compiler's arithmetic."""
-        sign = ast.Constant(BINARY[type(node.op)])
+        sign = ast.Constant(SIGNS[type(node.op)])
         return self.tool("binary", sign, self.visit(node.left), self.visit(node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -326,6 +337,8 @@ class Rewriter(ast.NodeTransformer):
             if len(node.args) == 2:
                 return self.cast(what, ast.Call(self.keep(complex), node.args, []))
             return self.cast(what, node.args[0] if node.args else ast.Constant(0))
+        if isinstance(what, VectorType):
+            return self.tool("vector", self.keep(what), *node.args)
         if isinstance(what, Intrinsic):
             assert t is not None
             return self.tool("intrinsic", self.keep(what), self.keep(t), *node.args)
@@ -341,6 +354,8 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(what, Method):
             assert isinstance(func, ast.Attribute)
             func.value = self.visit(func.value)
+            if isinstance(what.of, Tuple):
+                return self.tool("method", ast.Constant(what.name), func.value, *node.args)
             if what.name in WAITING and not isinstance(what.of, ArrayValue):
                 # What is None for a barrier: the scheduler answers only when all are there.
                 return self.waiting(

@@ -57,6 +57,9 @@ class Tools:
     binary = staticmethod(arithmetic.binary)
     extreme = staticmethod(arithmetic.extreme)
     negative = staticmethod(arithmetic.negative)
+    vector = staticmethod(arithmetic.vector)
+    method = staticmethod(arithmetic.method)
+    replaced = staticmethod(arithmetic.replaced)
     intrinsic = staticmethod(arithmetic.intrinsic)
 
     def __init__(self, state: State) -> None:
