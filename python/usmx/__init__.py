@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from ._namespace.manipulation import *  # noqa: F403
     from ._namespace.numbers import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403
+    from ._namespace.sorting import *  # noqa: F403
     from ._namespace.statistics import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 

@@ -22,6 +22,7 @@ import numpy as np
 
 import usmx
 from usmx import _usmx
+from usmx._namespace import sorting
 
 TESTS = Path(__file__).resolve().parents[1] / "python"
 sys.path[:0] = [str(TESTS / "package"), str(TESTS / "python_kernel")]
@@ -129,6 +130,19 @@ def scans() -> None:
     same(before(usmx.asarray(x), axis=1), np.cumsum(x, axis=1) - x)
 
 
+def sorts() -> None:
+    """Short and long rows, of every form of elements, as groups of items sort them; searches."""
+    sorting._ways = "groups"
+    for dtype in ("bool", *TYPES, "complex128"):
+        for shape in ((40, 7), (2, 3000)):
+            x = some(dtype, *shape)
+            a = usmx.asarray(x)
+            same(usmx.sort(a), np.sort(x))
+            same(usmx.argsort(a), np.argsort(x, kind="stable"))
+        same(usmx.searchsorted(a[0, :5], a[1]), np.searchsorted(x[0, :5], x[1]))
+    sorting._ways = None
+
+
 def copies() -> None:
     """Strided, transposed and casting copies of device memory."""
     for dtype in ("int8", "float32", "complex128"):
@@ -195,6 +209,7 @@ CASES: tuple[Callable[[], None], ...] = (
     elementwise,
     reductions,
     scans,
+    sorts,
     copies,
     raw_kernels,
     prelude,

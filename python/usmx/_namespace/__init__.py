@@ -35,6 +35,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "sum",
         "var",
     ),
+    "sorting": ("argpartition", "argsort", "partition", "searchsorted", "sort"),
     "linear_algebra": ("matmul", "matrix_transpose", "outer", "vecdot"),
     "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
     "creation": (

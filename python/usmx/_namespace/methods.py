@@ -15,6 +15,8 @@ METHODS: dict[str, str] = {
         "any",
         "argmax",
         "argmin",
+        "argpartition",
+        "argsort",
         "clip",
         "conj",
         "conjugate",
@@ -29,12 +31,16 @@ METHODS: dict[str, str] = {
         "put",
         "repeat",
         "round",
+        "searchsorted",
         "std",
         "sum",
         "take",
         "var",
     )
 }
+
+#: Methods that change the array, which functions of the same names do not -> what does it.
+IN_PLACE: dict[str, str] = {"partition": "partition_in_place", "sort": "sort_in_place"}
 
 #: Attributes that are functions of the array.
 ATTRIBUTES = ("imag", "real")
@@ -56,4 +62,8 @@ def find(array: Any, name: str) -> Any:
         import usmx
 
         return MethodType(getattr(usmx, METHODS[name]), array)
+    if name in IN_PLACE:
+        from . import sorting
+
+        return MethodType(getattr(sorting, IN_PLACE[name]), array)
     raise AttributeError(f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array)

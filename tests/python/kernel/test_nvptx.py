@@ -52,7 +52,15 @@ def test_every_kernel_compiles_for_cuda(tmp_path):
     assert made.returncode == 0, made.stderr
     texts = json.loads(made.stdout)
     kinds = {name.split("-")[0] for name, _, _ in texts}
-    assert {"elementwise", "reductions", "scans", "copies", "prelude", "python_kernels"} <= kinds
+    assert {
+        "elementwise",
+        "reductions",
+        "scans",
+        "sorts",
+        "copies",
+        "prelude",
+        "python_kernels",
+    } <= kinds
 
     def failure(item):
         name, text, options = item

@@ -1,0 +1,189 @@
+# Sorted arrays have the elements, bit for bit, in the order of NumPy's stable sorts; NaN is at the
+# end in both directions.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+from usmx._namespace import sorting
+
+TYPES = "?bBhHiIqQefdFD"
+SHAPES = [(1,), (7,), (33,), (500,), (3, 5), (40, 4), (6, 100), (5, 1030), (17000,), (2, 17000)]
+
+
+def values(char: str, shape: tuple[int, ...], few: bool, seed: int) -> Any:
+    """Numbers of all sizes, or few different ones; floats with NaN, infinities and both zeros."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(char)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low, high = (max(limits.min, -3), 3) if few else (limits.min, limits.max)
+        return rng.integers(low, high, shape, dtype=dtype, endpoint=True)
+
+    def parts() -> Any:
+        made: Any = rng.integers(-3, 4, shape).astype("d")
+        if not few:
+            made = made * 10.0 ** rng.integers(-4, 5, shape) + rng.normal(size=shape)
+        chance = rng.integers(0, 50, shape)
+        for k, special in enumerate([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0]):
+            made = np.where(chance == k, special, made)
+        return made
+
+    if dtype.kind == "f":
+        return parts().astype(dtype)
+    part = "f" if char == "F" else "d"
+    return np.stack([parts(), parts()], -1).astype(part).view(dtype)[..., 0]
+
+
+def order_of(n: Any, descending: bool) -> Any:
+    """The indices that sort the last axis, stable."""
+    if n.dtype.kind == "c":
+        sign = -1 if descending else 1
+        of_nan = 2 * np.isnan(n.real) + np.isnan(n.imag)
+        real, imag = (np.where(np.isnan(p), 0, sign * p) for p in (n.real, n.imag))
+        return np.lexsort((imag, real, of_nan), axis=-1)
+    key = n if not descending else -n if n.dtype.kind == "f" else ~n
+    return np.argsort(key, axis=-1, kind="stable")
+
+
+def check(char: str, shapes: list[tuple[int, ...]]) -> None:
+    for number, shape in enumerate(shapes):
+        for few in (False, True):
+            n = values(char, shape, few, number)
+            x = usmx.asarray(n)
+            for descending in (False, True):
+                what = (char, shape, few, descending)
+                order = order_of(n, descending)
+                got = usmx.argsort(x, descending=descending)
+                assert got.dtype == np.int64
+                np.testing.assert_array_equal(got.to_numpy(), order, str(what))
+                in_order = usmx.sort(x, descending=descending)
+                wanted = np.take_along_axis(n, order, -1)
+                assert in_order.dtype == wanted.dtype
+                assert in_order.to_numpy().tobytes() == wanted.tobytes(), what
+
+
+@pytest.mark.parametrize("char", TYPES)
+def test_elements_are_in_order_and_equal_ones_in_theirs(char: str) -> None:
+    check(char, SHAPES)
+
+
+@pytest.mark.parametrize("char", "?bHefD")
+def test_groups_of_items_sort_the_same(char: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "_ways", "groups")
+    check(char, [(1,), (500,), (40, 4), (70, 20), (3, 3000)])
+
+
+def test_complex_numbers_are_in_the_order_of_numpy() -> None:
+    n = values("D", (400,), True, 1)
+    np.testing.assert_array_equal(usmx.sort(usmx.asarray(n)).to_numpy(), np.sort(n))
+
+
+@pytest.mark.parametrize("ways", ["items", "groups"])
+def test_places_beyond_32_bits_are_counted(ways: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels for rows of 2^32 elements, on rows that are shorter."""
+    monkeypatch.setattr(sorting, "_ways", ways)
+    monkeypatch.setattr(sorting, "_WIDE", 1)
+    check("h", [(40,), (2, 3000), (17000,)])
+
+
+def test_axes_layouts_and_methods() -> None:
+    rng = np.random.default_rng(5)
+    n = rng.integers(0, 50, (6, 7, 8)).astype("i4")
+    x = usmx.asarray(n)
+    for axis in (0, 1, 2, -2, None):
+        np.testing.assert_array_equal(usmx.sort(x, axis=axis).to_numpy(), np.sort(n, axis))
+        wanted = np.argsort(n, axis, kind="stable")
+        np.testing.assert_array_equal(x.argsort(axis).to_numpy(), wanted)
+        np.testing.assert_array_equal(np.argsort(x, axis=axis, kind="stable").to_numpy(), wanted)
+    for key in (np.s_[::-1], np.s_[:, ::2, 1:], np.s_[1, :, 3]):
+        np.testing.assert_array_equal(usmx.sort(x[key]).to_numpy(), np.sort(n[key]))
+    one = usmx.broadcast_to(usmx.asarray([3, 1, 2]), (2, 3))
+    assert usmx.sort(one, descending=True).tolist() == [[3, 2, 1]] * 2
+    assert (
+        usmx.take_along_axis(x, usmx.argsort(x, axis=1), axis=1).tolist() == np.sort(n, 1).tolist()
+    )
+    assert x.sort(axis=0) is None
+    np.testing.assert_array_equal(x.to_numpy(), np.sort(n, axis=0))
+    x[:, 1, ::2].sort()
+    n = np.sort(n, axis=0)
+    n[:, 1, ::2].sort()
+    np.testing.assert_array_equal(x.to_numpy(), n)
+    assert np.sort(x + 1, stable=True).tolist() == np.sort(n + 1).tolist()
+
+
+def test_results_are_where_the_array_is(kind: Any, queue: usmx.Queue) -> None:
+    x = usmx.asarray([2.0, 1.0], usm_type=kind, queue=queue)
+    for result in (usmx.sort(x), usmx.argsort(x), usmx.searchsorted(x, x)):
+        assert result.usm_type == kind
+        assert result.queue == queue
+
+
+def test_of_no_elements_and_wrong_arguments() -> None:
+    empty = usmx.empty((2, 0), "f4")
+    assert usmx.sort(empty).shape == usmx.argsort(empty, axis=0).shape == (2, 0)
+    assert usmx.argsort(empty).dtype == np.int64
+    x = usmx.arange(6).reshape(2, 3)
+    for axis in (2, -3):
+        with pytest.raises(IndexError, match=f"axis: {axis}"):
+            usmx.sort(x, axis=axis)
+    with pytest.raises(IndexError, match="axis: -1"):
+        usmx.sort(usmx.asarray(1))
+    with pytest.raises(ValueError, match="kind: 'fast'"):
+        usmx.argsort(x, kind="fast")
+    with pytest.raises(TypeError, match="expected an array"):
+        usmx.sort(3)  # type: ignore[arg-type]
+    for call in (usmx.partition, usmx.argpartition):
+        with pytest.raises(ValueError, match="kth: 3 is out of bounds"):
+            call(x, 3)
+
+
+def test_partitions_are_sorted() -> None:
+    x = usmx.asarray([[3, 1, 2], [9, 7, 8]])
+    assert usmx.partition(x, 1).tolist() == np.sort(x).tolist() == [[1, 2, 3], [7, 8, 9]]
+    assert usmx.argpartition(x, (0, -1)).tolist() == [[1, 2, 0]] * 2
+    assert np.partition(x, 4, axis=None).tolist() == [1, 2, 3, 7, 8, 9]
+    x.partition(1, axis=0)
+    assert x.tolist() == [[3, 1, 2], [9, 7, 8]]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_places_in_sorted_arrays_are_those_of_numpy(side: Any) -> None:
+    for char in "?bQefdFD":
+        for few in (False, True):
+            n, wanted_in = values(char, (300,), few, 1), values(char, (20, 5), few, 2)
+            a, v = usmx.asarray(n), usmx.asarray(wanted_in)
+            in_order = np.sort(n)
+            wanted = np.searchsorted(in_order, wanted_in, side)
+            got = usmx.searchsorted(usmx.sort(a), v, side=side)
+            np.testing.assert_array_equal(got.to_numpy(), wanted, (char, few))
+            got = usmx.searchsorted(a, v, side=side, sorter=usmx.argsort(a))
+            np.testing.assert_array_equal(got.to_numpy(), wanted, (char, few))
+    x = usmx.asarray([1, 2, 2, 4], dtype="i4")
+    assert usmx.searchsorted(x, 2, side=side).item() == np.searchsorted([1, 2, 2, 4], 2, side)
+    assert usmx.searchsorted(x, 2.5, side=side).item() == 3
+    assert usmx.searchsorted(x, [0.5, 9], side=side).tolist() == [0, 4]
+    assert x.searchsorted(usmx.asarray([3]), side).tolist() == [3]
+    assert np.searchsorted(x[::-1], 3, side=side, sorter=[-1, 2, 1, 0]).item() == 3
+    assert usmx.searchsorted(x[:0], x, side=side).tolist() == [0] * 4
+    assert usmx.searchsorted(x, x[:0]).shape == (0,)
+
+
+def test_wrong_arguments_of_searches() -> None:
+    x = usmx.arange(4)
+    with pytest.raises(ValueError, match=r"x1: has shape \(2, 2\)"):
+        usmx.searchsorted(x.reshape(2, 2), x)
+    with pytest.raises(ValueError, match="side: 'middle'"):
+        usmx.searchsorted(x, x, side="middle")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="sorter: has shape"):
+        usmx.searchsorted(x, x, sorter=x[:2])
+    with pytest.raises(TypeError, match="sorter: of float64"):
+        usmx.searchsorted(x, x, sorter=x * 1.0)
+    with pytest.raises(IndexError, match="index 4 is out of bounds"):
+        usmx.searchsorted(x, x, sorter=x + 1)
