@@ -98,7 +98,9 @@ if TYPE_CHECKING:
     from ._namespace.linear_algebra import *  # noqa: F403
     from ._namespace.manipulation import *  # noqa: F403
     from ._namespace.numbers import *  # noqa: F403
+    from ._namespace.quantiles import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403
+    from ._namespace.sets import *  # noqa: F403
     from ._namespace.sorting import *  # noqa: F403
     from ._namespace.statistics import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace

@@ -1,0 +1,339 @@
+"""Elements by their rank: medians, quantiles and percentiles, with NaN or without."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .. import _usmx
+from .._usmx import ndarray
+from . import indexing
+from ._common import empty_at, kind_of, to_axes
+from .elementwise import isnan, logical_not, where
+from .sorting import _sortable, sort_rows
+
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+Axis = SupportsIndex | Sequence[SupportsIndex] | None
+
+
+# --- methods: the place of a quantile among n sorted elements, counted from 0. `xp` is usmx if the
+# --- number of elements is an array of ours, else NumPy.
+
+
+def _between(alpha: float, beta: float) -> Callable[..., Any]:
+    def place(n: Any, q: Any, xp: Any) -> Any:
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+    return place
+
+
+def _to_boundaries(place: Any, takes_lower: Callable[[Any, Any], Any], xp: Any) -> Any:
+    lower = xp.floor(place)
+    chosen = xp.where(takes_lower(place - lower, lower), lower, lower + 1)
+    return xp.where(chosen < 0, 0.0, chosen)
+
+
+def _half_way(place: Any, at_zero: float, xp: Any) -> Any:
+    """Between two elements the same share of both."""
+    lower = xp.floor(place)
+    return lower + xp.where(place == lower, at_zero, 1.0 if at_zero else 0.5)
+
+
+_PLACES: dict[str, Callable[..., Any]] = {
+    "linear": lambda n, q, xp: (n - 1) * q,
+    "lower": lambda n, q, xp: xp.floor((n - 1) * q),
+    "higher": lambda n, q, xp: xp.ceil((n - 1) * q),
+    "nearest": lambda n, q, xp: xp.rint((n - 1) * q),
+    "midpoint": lambda n, q, xp: _half_way((n - 1) * q, 0.0, xp),
+    "inverted_cdf": lambda n, q, xp: _to_boundaries(n * q - 1, lambda rest, _: rest == 0, xp),
+    "averaged_inverted_cdf": lambda n, q, xp: _half_way(n * q - 1, 0.5, xp),
+    "closest_observation": lambda n, q, xp: _to_boundaries(
+        n * q - 1.5, lambda rest, lower: (rest == 0) & (lower % 2 == 1), xp
+    ),
+    "interpolated_inverted_cdf": _between(0, 1),
+    "hazen": _between(0.5, 0.5),
+    "weibull": _between(0, 0),
+    "median_unbiased": _between(1 / 3, 1 / 3),
+    "normal_unbiased": _between(3 / 8, 3 / 8),
+}
+#: Methods that give one of the elements, of their type.
+_CHOOSING = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
+def _lines(x: Any, axis: Axis) -> tuple[ndarray, tuple[int, ...], tuple[int, ...]]:
+    """The elements that belong together in the last axis, in order; both shapes of a result."""
+    a = _sortable(x)
+    axes = to_axes(axis, a.ndim)
+    others = tuple(k for k in range(a.ndim) if k not in axes)
+    shape = tuple(a.shape[k] for k in others)
+    kept = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
+    length = prod(a.shape[k] for k in axes)
+    rows = a.transpose((*others, *axes)).reshape((*shape, length))
+    return sort_rows(rows, False, False)[0], shape, kept
+
+
+def _mean_type(dtype: Any) -> Any:
+    return np.dtype("d") if dtype.kind in "biu" else dtype
+
+
+def _middle(low: ndarray, high: ndarray) -> ndarray:
+    """The mean of both."""
+    own = _mean_type(low.dtype)
+    wide = np.dtype("f") if own.char == "e" else own
+    total = low.astype(wide) + high.astype(wide)
+    half: ndarray = (total / wide.type(2)).astype(own, copy=False)
+    return half
+
+
+def _finished(result: ndarray, shape: tuple[int, ...], out: ndarray | None) -> ndarray:
+    result = result.reshape(shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def median(
+    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+) -> ndarray:
+    """Give the middle element, or the mean of both in the middle.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers. Of integers and bools the result is float64.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        NaN of no elements, and where there is one among them.
+
+    Raises
+    ------
+    ValueError
+        An axis that `x` does not have, or twice.
+    """
+    rows, shape, kept = _lines(x, axis)
+    n = rows.shape[-1]
+    dtype = _mean_type(rows.dtype)
+    to = kept if keepdims else shape
+    if n == 0:
+        return _finished(_nans(rows, shape, dtype), to, out)
+    low, high = rows[..., (n - 1) // 2], rows[..., n // 2]
+    result = _middle(low, high) if n % 2 == 0 else low.astype(dtype, copy=False)
+    if rows.dtype.kind in "fc":
+        last = rows[..., -1]
+        result = where(isnan(last), last, result)
+    return _finished(result, to, out)
+
+
+def _nans(like: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
+    made = empty_at(like, shape, dtype)
+    made[...] = float("nan")
+    return made
+
+
+def nanmedian(
+    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+) -> ndarray:
+    """Give the median of the elements that are not NaN; see `median`. NaN if there is none."""
+    rows, shape, kept = _lines(x, axis)
+    if rows.dtype.kind not in "fc" or rows.shape[-1] == 0:
+        return median(x, axis=axis, out=out, keepdims=keepdims)
+    from .elementwise import maximum
+
+    count = _counts(rows)
+    low = _pick(rows, maximum(count - 1, 0) // 2)[..., 0]
+    high = _pick(rows, maximum(count, 1) // 2 - (count == 0))[..., 0]
+    result = where(count[..., 0] % 2 == 0, _middle(low, high), low)
+    return _finished(result, kept if keepdims else shape, out)
+
+
+def _counts(rows: ndarray) -> ndarray:
+    """How many elements of each line are not NaN, which come first."""
+    from .statistics import sum as sum_of
+
+    return sum_of(logical_not(isnan(rows)), axis=-1, keepdims=True)
+
+
+def _pick(rows: ndarray, places: Any) -> ndarray:
+    """Elements of each line at places that are inside of it."""
+    if isinstance(places, np.ndarray):
+        device = _usmx.asarray(places.astype("q"), usm_type=kind_of(rows), queue=rows.queue)
+        last = rows.ndim - 1
+        out = empty_at(rows, (*places.shape, *rows.shape[:-1]))
+        indexing.gather(rows.transpose((last, *range(last))), [device], out)
+        return out.transpose((*range(places.ndim, out.ndim), *range(places.ndim)))
+    length = rows.shape[-1]
+    lines = prod(rows.shape[:-1])
+    at = places.astype("int64").reshape((lines, places.shape[-1]))
+    begin = _usmx.arange(lines, dtype="int64", usm_type=kind_of(rows), queue=rows.queue) * length
+    out = empty_at(rows, at.shape)
+    indexing.gather(rows.reshape(-1), [at + begin[:, None]], out)
+    return out.reshape(places.shape)
+
+
+def _quantile(
+    x: Any,
+    q: Any,
+    per: int,
+    axis: Axis,
+    out: ndarray | None,
+    method: str,
+    keepdims: bool,
+    ignores_nan: bool,
+) -> ndarray:
+    name = "q"
+    if method not in _PLACES:
+        raise ValueError(f"method: {method!r}; expected one of {', '.join(_PLACES)}")
+    rows, shape, kept = _lines(x, axis)
+    own = rows.dtype
+    if own.kind == "c":
+        raise TypeError(f"x: is of {own}; quantiles are of real numbers")
+    host = q.to_numpy() if isinstance(q, ndarray) else np.asarray(q)
+    if host.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: is of {host.dtype}; expected real numbers")
+    # As NumPy: a number does not widen the result, an array does.
+    share = own if isinstance(q, (int, float)) and own.kind == "f" else np.result_type(host, 0.0)
+    host = host.astype("d") / per
+    if host.size and not (host.min() >= 0 and host.max() <= 1):
+        raise ValueError(f"{name}: holds numbers outside of the range from 0 to {per}")
+    n = rows.shape[-1]
+    to = host.shape + (kept if keepdims else shape)
+    result_dtype = (
+        own
+        if method in _CHOOSING
+        else np.result_type(np.dtype("d") if own.kind == "b" else own, share)
+    )
+    if n == 0:
+        dtype = _mean_type(own)
+        return _finished(_nans(rows, host.shape + shape, dtype), to, out)
+    flat: Any = host.reshape(-1)
+    count: Any = n
+    xp: Any = np
+    if ignores_nan and own.kind == "f":
+        import usmx
+
+        count, xp = _counts(rows).astype("float64"), usmx
+        flat = _usmx.asarray(flat, usm_type=kind_of(rows), queue=rows.queue)
+    place = _PLACES[method](count, flat, xp)
+    top = count - 1
+    place = xp.where(place < 0, 0.0, xp.where(place > top, top * 1.0, place))
+    if xp is not np:  # of lines of NaN alone
+        place = xp.where(place < 0, 0.0, place)
+    lower = xp.floor(place)
+    low = _pick(rows, lower)
+    if method in _CHOOSING:
+        result = low
+    else:
+        high = _pick(rows, xp.where(lower < top, lower + 1, lower))
+        part = (place - lower).astype(share)
+        if xp is np:
+            part = _usmx.asarray(part, usm_type=kind_of(rows), queue=rows.queue)
+        low, high = low.astype(result_dtype), high.astype(result_dtype)
+        step = high - low
+        result = where(part >= 0.5, high - step * (1 - part), low + step * part)
+        result = where(part == 0, low, result)
+    if own.kind == "f" and not ignores_nan:
+        last = rows[..., -1:]
+        result = where(isnan(last), last.astype(result.dtype), result)
+    result = result.astype(result_dtype, copy=False)
+    rank = result.ndim - 1
+    return _finished(result.transpose((rank, *range(rank))), to, out)
+
+
+def quantile(
+    x: ndarray,
+    q: Any,
+    /,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> ndarray:
+    """Give the numbers below which shares of the elements are.
+
+    Parameters
+    ----------
+    x : array
+        Real numbers.
+    q : number or array
+        The shares, from 0 to 1; the host reads them.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    method : str, optional
+        How numbers between two elements are found: any of NumPy's thirteen.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        The shape of `q` comes first, then that of the other axes. NaN where there is one among
+        the elements, and of no elements. An element itself where its rank is whole, also if it is
+        infinite.
+
+    Raises
+    ------
+    ValueError
+        A share outside of 0 to 1, another method, an axis that `x` does not have.
+    TypeError
+        Complex numbers.
+    """
+    return _quantile(x, q, 1, axis, out, method, keepdims, False)
+
+
+def percentile(
+    x: ndarray,
+    q: Any,
+    /,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> ndarray:
+    """Give quantiles for shares from 0 to 100; see `quantile`."""
+    return _quantile(x, q, 100, axis, out, method, keepdims, False)
+
+
+def nanquantile(
+    x: ndarray,
+    q: Any,
+    /,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> ndarray:
+    """Give quantiles of the elements that are not NaN; see `quantile`."""
+    return _quantile(x, q, 1, axis, out, method, keepdims, True)
+
+
+def nanpercentile(
+    x: ndarray,
+    q: Any,
+    /,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> ndarray:
+    """Give quantiles of the elements that are not NaN, for shares from 0 to 100."""
+    return _quantile(x, q, 100, axis, out, method, keepdims, True)

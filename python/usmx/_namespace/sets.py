@@ -1,0 +1,332 @@
+"""The different elements of arrays: `unique`, `isin`, and what sets have in common."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple, SupportsIndex
+
+from .. import _usmx
+from .._usmx import ElementwiseKernel, ndarray
+from . import indexing
+from ._common import as_array, as_arrays, empty_at, to_axis
+from .sorting import _INCLUDE, _sortable, argsort, places_in, sort_rows
+
+__all__ = [
+    "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: ndarray
+    indices: ndarray
+    inverse_indices: ndarray
+    counts: ndarray
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: ndarray
+    counts: ndarray
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: ndarray
+    inverse_indices: ndarray
+
+
+def _begins(in_order: ndarray, equal_nan: bool) -> ndarray:
+    """Whether an element of a sorted row is the first of its value."""
+    first = empty_at(in_order, in_order.shape, "bool")
+    first[:1] = True
+    later, earlier = in_order[1:], in_order[:-1]
+    differs = later != earlier
+    if equal_nan and in_order.dtype.kind in "fc":
+        from .elementwise import isnan, logical_and, logical_not
+
+        differs = differs & logical_not(logical_and(isnan(later), isnan(earlier)))
+    first[1:] = differs
+    return first
+
+
+def _at(x: ndarray, places: ndarray) -> ndarray:
+    out = empty_at(x, (*places.shape, *x.shape[1:]))
+    indexing.gather(x, [places], out)
+    return out
+
+
+class _Found:
+    """The different elements of an array; what is not asked for is not computed."""
+
+    def __init__(self, x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> None:
+        x = _sortable(x)
+        self.shape = x.shape if axis is None else (x.shape[to_axis(axis, x.ndim)],)
+        if axis is None:
+            in_order, order = sort_rows(x.reshape(-1), False, places)
+            self.first = _begins(in_order, equal_nan)
+        else:
+            from .manipulation import moveaxis
+            from .statistics import any as any_of
+
+            rows = moveaxis(x, axis.__index__(), 0)
+            flat = rows.reshape(rows.shape[0], -1)
+            order = lexsort([flat[:, k] for k in reversed(range(flat.shape[1]))]) if (
+                flat.shape[1]
+            ) else _usmx.arange(0, queue=x.queue)  # fmt: skip
+            in_order = _at(rows, order)
+            flat = in_order.reshape(in_order.shape[0], -1)
+            self.first = empty_at(x, in_order.shape[0], "bool")
+            self.first[:1] = True
+            self.first[1:] = any_of(flat[1:] != flat[:-1], axis=1)
+        self.order = order
+        self.starts = indexing.places(self.first)
+        values = _at(in_order, self.starts)
+        if axis is not None:
+            from .manipulation import moveaxis
+
+            values = moveaxis(values, 0, axis.__index__())
+        self.values = values
+
+    @property
+    def indices(self) -> ndarray:
+        return _at(self.order, self.starts)
+
+    @property
+    def inverse(self) -> ndarray:
+        from .statistics import cumulative_sum
+
+        out = empty_at(self.order, self.order.shape, "int64")
+        if out.size:
+            number = cumulative_sum(self.first, dtype="int64") - 1
+            indexing.scatter(out, [self.order], number)
+        return out.reshape(self.shape)
+
+    @property
+    def counts(self) -> ndarray:
+        ends = empty_at(self.starts, self.starts.shape, "int64")
+        ends[:-1] = self.starts[1:]
+        ends[-1:] = self.first.size
+        return ends - self.starts
+
+
+def unique_all(x: ndarray, /) -> UniqueAll:
+    """Give the different elements, where each is first, which each element is, how often each is.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers, and any shape. Each NaN differs from all others; -0.0 equals 0.0.
+
+    Returns
+    -------
+    UniqueAll
+        The `values`, in ascending order, the `indices` of their first elements among those of `x`
+        in C order, the `inverse_indices`, of the shape of `x`, for which
+        ``values[inverse_indices]`` is `x`, and the `counts`. The host waits for how many there are.
+    """
+    found = _Found(x, False, True, None)
+    return UniqueAll(found.values, found.indices, found.inverse, found.counts)
+
+
+def unique_counts(x: ndarray, /) -> UniqueCounts:
+    """Give the different elements, in order, and how often each is; see `unique_all`."""
+    found = _Found(x, False, False, None)
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: ndarray, /) -> UniqueInverse:
+    """Give the different elements, in order, and which of them each one is; see `unique_all`."""
+    found = _Found(x, False, True, None)
+    return UniqueInverse(found.values, found.inverse)
+
+
+def unique_values(x: ndarray, /) -> ndarray:
+    """Give the different elements, in order; see `unique_all`."""
+    return _Found(x, False, False, None).values
+
+
+def unique(
+    x: ndarray,
+    /,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Give the different elements in order, as NumPy's function of that name.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers.
+    return_index, return_inverse, return_counts : bool, optional
+        Whether the arrays that `unique_all` describes follow, in this order.
+    axis : int, optional
+        Give the different parts along an axis instead; such parts are equal if all of their
+        elements are.
+    equal_nan : bool, optional
+        Whether all NaN are one element.
+    sorted : bool, optional
+        The result is in order in any case.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+    """
+    found = _Found(x, equal_nan, return_index or return_inverse, axis)
+    results = [found.values]
+    if return_index:
+        results.append(found.indices)
+    if return_inverse:
+        results.append(found.inverse)
+    if return_counts:
+        results.append(found.counts)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def lexsort(keys: Sequence[ndarray] | ndarray, axis: SupportsIndex = -1) -> ndarray:
+    """Give the indices that sort by several keys, of which the last one counts most.
+
+    Parameters
+    ----------
+    keys : sequence of arrays
+        Of one shape.
+    axis : int, optional
+        Along which it is sorted.
+
+    Raises
+    ------
+    ValueError
+        There is no key, or shapes differ.
+    """
+    given = as_arrays(keys)
+    if not given:
+        raise ValueError("keys: is empty; expected at least one array")
+    if any(key.shape != given[0].shape for key in given):
+        shapes = ", ".join(str(key.shape) for key in given)
+        raise ValueError(f"keys: have the shapes {shapes}; expected one shape")
+    from .selection import take_along_axis
+
+    order = argsort(given[0], axis)
+    for key in given[1:]:
+        more = argsort(take_along_axis(key, order, axis=to_axis(axis, key.ndim)), axis)
+        order = take_along_axis(order, more, axis=to_axis(axis, key.ndim))
+    return order
+
+
+@cache
+def _isin_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T value, raw T sorted, int64 count, bool invert",
+        "bool z",
+        "const int64_t k = usmx::sorting::place_of<false>(value, count, "
+        "[&](int64_t at) { return T(sorted[at]); }); "
+        "z = (k < count && T(sorted[k]) == value) != invert",
+        "isin",
+        preamble=_INCLUDE,
+    )
+
+
+def isin(
+    x1: Any,
+    x2: Any,
+    /,
+    assume_unique: bool = False,
+    *,
+    invert: bool = False,
+    kind: str | None = None,
+) -> ndarray:
+    """Say of each element whether it is one of others.
+
+    Parameters
+    ----------
+    x1, x2 : array or number
+        Of any shapes. NaN equals none.
+    assume_unique, kind : optional
+        As NumPy's; they change nothing.
+    invert : bool, optional
+        Say whether it is none of them.
+
+    Returns
+    -------
+    ndarray
+        Bools, of the shape of `x1`.
+    """
+    from .data_types import result_type
+
+    first = next((x for x in (x1, x2) if isinstance(x, ndarray)), None)
+    numbers = (bool, int, float, complex)
+    dtype = result_type(
+        *(x if isinstance(x, (*numbers, ndarray)) else as_array(x, first) for x in (x1, x2))
+    )
+    a, b = (as_array(x, first) for x in (x1, x2))
+    if dtype.kind == "b":
+        dtype = _usmx.dtype("uint8")
+    a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    out = empty_at(a, a.shape, "bool")
+    if b.size == 0:
+        out[...] = invert
+    elif a.size:
+        in_order = sort_rows(b.reshape(-1), False, False)[0]
+        _isin_kernel()(a, in_order, in_order.size, invert, out)
+    return out
+
+
+def _pair(x1: Any, x2: Any) -> tuple[ndarray, ndarray]:
+    """Both arrays in one dimension and of one type."""
+    from .data_types import result_type
+
+    a, b = (x.reshape(-1) for x in as_arrays([x1, x2]))
+    dtype = result_type(a, b)
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+def union1d(x1: Any, x2: Any, /) -> ndarray:
+    """Give the different elements of both arrays, in order."""
+    from .manipulation import concat
+
+    return _Found(concat(_pair(x1, x2)), True, False, None).values
+
+
+def intersect1d(
+    x1: Any, x2: Any, /, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Give the different elements that are in both arrays, in order.
+
+    With `return_indices`, where each is first in the one and in the other array follows.
+    """
+    a, b = _pair(x1, x2)
+    one = _Found(a, True, return_indices, None)
+    both = isin(one.values, b)
+    values = indexing.get(one.values, both)
+    if not return_indices:
+        return values
+    other = _Found(b, True, True, None)
+    indices = _at(other.indices, places_in(other.values, values))
+    return values, indexing.get(one.indices, both), indices
+
+
+def setdiff1d(x1: Any, x2: Any, /, assume_unique: bool = False) -> ndarray:
+    """Give the different elements of `x1` that are not in `x2`, in order."""
+    first = next((x for x in (x1, x2) if isinstance(x, ndarray)), None)
+    values = _Found(as_array(x1, first), True, False, None).values
+    return indexing.get(values, isin(values, x2, invert=True))
+
+
+def setxor1d(x1: Any, x2: Any, /, assume_unique: bool = False) -> ndarray:
+    """Give the different elements that are in one of both arrays alone, in order."""
+    from .manipulation import concat
+
+    a, b = _pair(x1, x2)
+    values: ndarray = sort_rows(concat([setdiff1d(a, b), setdiff1d(b, a)]), False, False)[0]
+    return values
