@@ -89,14 +89,17 @@ if TYPE_CHECKING:
     from ._kernel.launch import device_func, kernel
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
+    from ._namespace.correlation import *  # noqa: F403
     from ._namespace.creation import *  # noqa: F403
     from ._namespace.data_types import *  # noqa: F403
     from ._namespace.elementwise import *  # noqa: F403
     from ._namespace.evaluation import *  # noqa: F403
     from ._namespace.files import *  # noqa: F403
+    from ._namespace.histograms import *  # noqa: F403
     from ._namespace.inspection import *  # noqa: F403
     from ._namespace.linear_algebra import *  # noqa: F403
     from ._namespace.manipulation import *  # noqa: F403
+    from ._namespace.nan_reductions import *  # noqa: F403
     from ._namespace.numbers import *  # noqa: F403
     from ._namespace.quantiles import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403

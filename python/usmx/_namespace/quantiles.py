@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _usmx
 from .._usmx import ndarray
-from . import indexing
+from . import elementwise, indexing
 from ._common import empty_at, kind_of, to_axes
 from .elementwise import isnan, logical_not, where
 from .sorting import _sortable, sort_rows
@@ -21,8 +21,8 @@ __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", 
 Axis = SupportsIndex | Sequence[SupportsIndex] | None
 
 
-# --- methods: the place of a quantile among n sorted elements, counted from 0. `xp` is usmx if the
-# --- number of elements is an array of ours, else NumPy.
+# --- methods: the place of a quantile among n sorted elements, from 0 up. `xp` is `elementwise`
+# --- if the number of elements is an array of ours, else NumPy.
 
 
 def _between(alpha: float, beta: float) -> Callable[..., Any]:
@@ -223,9 +223,7 @@ def _quantile(
     count: Any = n
     xp: Any = np
     if ignores_nan and own.kind == "f":
-        import usmx
-
-        count, xp = _counts(rows).astype("float64"), usmx
+        count, xp = _counts(rows).astype("float64"), elementwise
         flat = _usmx.asarray(flat, usm_type=kind_of(rows), queue=rows.queue)
     place = _PLACES[method](count, flat, xp)
     top = count - 1

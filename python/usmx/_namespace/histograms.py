@@ -1,0 +1,345 @@
+"""How many elements there are of each kind: `histogram`, `bincount`, `digitize`."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .. import _usmx
+from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
+from . import indexing, sorting
+from ._common import as_array, empty_at, kind_of
+from .elementwise import where
+from .sorting import _sortable, places_in, sort_rows
+
+__all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
+
+
+@cache
+def _count_kernel() -> RawKernel:
+    """Each item counts in a chunk, to memory of its own."""
+    return RawKernel(
+        f"{sorting._INCLUDE}USMX_KERNEL(1) count_numbers(const int64_t* from, int64_t* counts, "
+        "int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
+        "  usmx::sorting::count_numbers(from, counts, {length, size, in_row}, bins);\n}\n",
+        "count_numbers",
+    )
+
+
+@cache
+def _add_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "int64 number, int64 bins",
+        "raw int64 counts",
+        "if (uint64_t(number) < uint64_t(bins)) usmx::atomic_add(&counts[number], int64_t(1))",
+        "count_numbers",
+    )
+
+
+@cache
+def _sums_kernel() -> ScanKernel:
+    """Sums of neighbours of one bin, which begin anew at each bin."""
+    return ScanKernel(
+        "T x, raw uint64 bin",
+        "T y",
+        "summed{x, i == 0 || bin[i] != bin[i - 1]}",
+        "b.begins ? b : (summed{T(a.sum + b.sum), a.begins})",
+        "y = a.sum",
+        name="sums_of_bins",
+        scan_type="summed",
+        preamble="struct summed { T sum; bool begins; };\n",
+    )
+
+
+def counts_of(numbers: ndarray, bins: int) -> ndarray:
+    """How often each number from 0 to ``bins - 1`` is there; others are not counted."""
+    numbers = numbers.reshape(-1).astype("int64", copy=False)
+    counts = empty_at(numbers, bins, "int64")
+    counts[...] = 0
+    if not numbers.size or not bins:
+        return counts
+    device = numbers.device
+    in_items = sorting._ways == "items" if sorting._ways else device.is_cpu
+    items = min(4 * device.max_compute_units, -(-numbers.size // 4096))
+    if not in_items or items * bins > max(numbers.size, 1 << 20):
+        _add_kernel()(numbers, bins, counts)
+        return counts
+    if not numbers.flags.c_contiguous:
+        numbers = numbers.copy()
+    size = -(-numbers.size // items)
+    items = -(-numbers.size // size)
+    each = _usmx.empty((items, bins), "int64", usm_type="device", queue=numbers.queue)
+    _count_kernel()[(items,), (1,)](numbers, each.reshape(-1), numbers.size, size, items, bins)
+    from .statistics import sum as sum_of
+
+    return sum_of(each, axis=0, out=counts)
+
+
+def sums_of(numbers: ndarray, weights: ndarray, bins: int) -> ndarray:
+    """The sum of the weights of each number from 0 to ``bins - 1``, the same from run to run."""
+    sums = empty_at(weights, bins, weights.dtype)
+    sums[...] = 0
+    if not numbers.size or not bins:
+        return sums
+    outside = (numbers < 0) | (numbers >= bins)
+    keys = where(outside, bins, numbers).astype("uint64" if bins >= 2**16 else "uint16")
+    in_order, order = sort_rows(keys.reshape(-1))
+    in_order = in_order.astype("uint64", copy=False)
+    moved = empty_at(weights, weights.size)
+    indexing.gather(weights.reshape(-1), [order], moved)
+    running = _sums_kernel()(moved, in_order)
+    every = _usmx.arange(bins, dtype="uint64", usm_type=kind_of(weights), queue=weights.queue)
+    begins, ends = places_in(in_order, every), places_in(in_order, every, right=True)
+    at = where(ends > begins, ends - 1, 0)
+    last = empty_at(weights, bins)
+    indexing.gather(running, [at], last)
+    return where(ends > begins, last, sums)
+
+
+def _weights_for(x: ndarray, weights: Any) -> ndarray:
+    given = as_array(weights, x)
+    if given.shape != x.shape:
+        raise ValueError(f"weights: have shape {given.shape}; expected {x.shape}, as x has")
+    return given
+
+
+def _weighted(numbers: ndarray, weights: ndarray, bins: int, dtype: Any) -> ndarray:
+    """Sums in float64, of complex weights of both parts."""
+    if dtype.kind == "c":
+        from .elementwise import imag, real
+
+        parts = (sums_of(numbers, p(weights).astype("float64"), bins) for p in (real, imag))
+        whole = next(parts).astype("complex128")
+        return (whole + next(parts) * 1j).astype(dtype, copy=False)
+    return sums_of(numbers, weights.astype("float64"), bins).astype(dtype, copy=False)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: SupportsIndex = 0) -> ndarray:
+    """Count how often each number from 0 up is in an array.
+
+    Parameters
+    ----------
+    x : array of integers
+        One dimension, no negative numbers.
+    weights : array, optional
+        What is added for each element instead of one; the result is float64. Sums are the same
+        from run to run.
+    minlength : int, optional
+        The result has at least as many elements.
+
+    Returns
+    -------
+    ndarray
+        One element more than the largest number; the host waits for that.
+
+    Raises
+    ------
+    ValueError
+        A negative number, another number of dimensions, weights of another shape.
+    TypeError
+        `x` is not of integers that fit into int64.
+    """
+    a = as_array(x)
+    least = minlength.__index__()
+    if a.ndim != 1:
+        raise ValueError(f"x: has shape {a.shape}; expected one dimension")
+    if least < 0:
+        raise ValueError(f"minlength: {least} is negative")
+    if a.dtype.kind not in "biu" or a.dtype.char in "QL":
+        if a.size:
+            raise TypeError(f"x: is of {a.dtype}; expected integers that fit into int64")
+        a = a.astype("int64")
+    given = None if weights is None else _weights_for(a, weights)
+    a = a.astype("int64", copy=False)
+    bins = least
+    if a.size:
+        from .statistics import max as max_of
+        from .statistics import min as min_of
+
+        low, high = int(min_of(a).item()), int(max_of(a).item())
+        if low < 0:
+            raise ValueError(f"x: holds {low}; expected no negative numbers")
+        bins = max(high + 1, least)
+    if given is None:
+        return counts_of(a, bins)
+    if given.dtype.kind == "c":
+        raise TypeError(f"weights: are of {given.dtype}; expected real numbers")
+    return _weighted(a, given, bins, np.dtype("d"))
+
+
+def _direction(bins: ndarray) -> tuple[Any, int]:
+    """Edges as the host sees them, and 1 if they ascend, -1 if they descend.
+
+    Raises
+    ------
+    ValueError
+        If they do neither, or have not one dimension.
+    """
+    if bins.ndim != 1:
+        raise ValueError(f"bins: have shape {bins.shape}; expected one dimension")
+    host = bins.to_numpy()
+    if host.dtype.kind == "b":
+        host = host.astype("u1")
+    for sign, ordered in ((1, host[1:] >= host[:-1]), (-1, host[1:] <= host[:-1])):
+        if ordered.all():
+            return host, sign
+    raise ValueError("bins: must increase or decrease monotonically")
+
+
+def digitize(x: Any, bins: Any, /, right: bool = False) -> ndarray:
+    """Give the number of the bin of each element.
+
+    Parameters
+    ----------
+    x : array
+        Real numbers, of any shape.
+    bins : array
+        The edges in one dimension, in ascending or descending order; the host reads them.
+    right : bool, optional
+        Whether a bin holds its right edge instead of its left one.
+
+    Returns
+    -------
+    ndarray
+        As int64, of the shape of `x`: 0 before the first edge.
+
+    Raises
+    ------
+    ValueError
+        `bins` have no order or not one dimension.
+    TypeError
+        Complex numbers.
+    """
+    from .data_types import result_type
+
+    first = next((one for one in (x, bins) if isinstance(one, ndarray)), None)
+    a, edges = as_array(x, first), as_array(bins, first)
+    if "c" in (a.dtype.kind, edges.dtype.kind):
+        raise TypeError(f"x, bins: are of {a.dtype} and {edges.dtype}; expected real numbers")
+    sign = _direction(edges)[1]
+    dtype = result_type(a, edges)
+    a, edges = a.astype(dtype, copy=False), edges.astype(dtype, copy=False)
+    if sign > 0:
+        return places_in(edges, a, right=not right)
+    return edges.size - places_in(edges[::-1].copy(), a, right=not right)
+
+
+def _range_of(a: ndarray, limits: Any) -> tuple[Any, Any]:
+    if limits is not None:
+        low, high = limits
+        if low > high:
+            raise ValueError(f"range: {limits}; the first number is larger than the second")
+        name = "range"
+    elif a.size == 0:
+        return 0, 1
+    else:
+        from .statistics import max as max_of
+        from .statistics import min as min_of
+
+        low, high = min_of(a).to_numpy()[()], max_of(a).to_numpy()[()]
+        name = "x"
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"{name}: reaches from {low} to {high}; expected finite numbers")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return low, high
+
+
+def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
+    """The edges of bins, on the host."""
+    if isinstance(bins, str):
+        raise ValueError(f"bins: {bins!r}; expected a number of bins or an array of edges")
+    if isinstance(bins, (ndarray, np.ndarray, list, tuple)) and np.ndim(bins):
+        given = as_array(bins, a)
+        host, sign = _direction(given)
+        if sign < 0 and host.size > 1 and host[0] != host[-1]:
+            raise ValueError("bins: must increase monotonically")
+        return host
+    count = bins.__index__()
+    if count < 1:
+        raise ValueError(f"bins: {count}; expected at least one")
+    low, high = _range_of(a, limits)
+    own = np.dtype("u1") if a.dtype.kind == "b" else a.dtype
+    dtype = np.result_type(low, high, own)
+    if dtype.kind in "biu":
+        dtype = np.result_type(dtype, float)
+    return np.linspace(low, high, count + 1, dtype=dtype)
+
+
+def histogram_bin_edges(
+    x: Any, /, bins: Any = 10, range: Any = None, weights: Any = None
+) -> ndarray:
+    """Give the edges of the bins of `histogram`, where the array is."""
+    a = _sortable(x)
+    edges: ndarray = _usmx.asarray(_edges_of(a, bins, range), usm_type=kind_of(a), queue=a.queue)
+    return edges
+
+
+def histogram(
+    x: Any,
+    /,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[ndarray, ndarray]:
+    """Count how many elements are between edges.
+
+    Parameters
+    ----------
+    x : array
+        Real numbers, of any shape.
+    bins : int or array, optional
+        How many bins of one width, or the edges, ascending. Each bin holds its left edge, the last
+        one both.
+    range : (low, high), optional
+        Where bins of one width begin and end; by default with the smallest and the largest
+        element. NaN and elements outside are not counted.
+    density : bool, optional
+        Divide by the width of each bin and the sum of all, so that the integral is one.
+    weights : array, optional
+        What is added for each element instead of one. Sums are the same from run to run.
+
+    Returns
+    -------
+    (counts, edges) : tuple of ndarray
+        Counts are int64; of weights the sums, of their type.
+
+    Raises
+    ------
+    ValueError
+        No bins, edges that do not ascend, a range that is not finite, weights of another shape.
+    TypeError
+        Complex numbers.
+    """
+    from .data_types import result_type
+
+    a = _sortable(x)
+    if a.dtype.kind == "c":
+        raise TypeError(f"x: is of {a.dtype}; expected real numbers")
+    if a.dtype.kind == "b":
+        a = a.astype("uint8")
+    given = None if weights is None else _weights_for(a, weights)
+    edges = histogram_bin_edges(a, bins, range)
+    count = edges.size - 1
+    dtype = result_type(a, edges)
+    values, inner = a.astype(dtype, copy=False), edges.astype(dtype, copy=False)
+    if count < 1:
+        raise ValueError(f"bins: {edges.size} edges; expected at least two")
+    last = inner[count]
+    numbers = places_in(inner, values, right=True) - 1
+    numbers = where(values == last, count - 1, numbers)
+    if given is None:
+        found = counts_of(numbers, count)
+    else:
+        found = _weighted(numbers, given, count, given.dtype)
+    if density:
+        from .statistics import diff
+        from .statistics import sum as sum_of
+
+        widths = diff(edges).astype("float64")
+        found = found / widths / sum_of(found)
+    return found, edges
