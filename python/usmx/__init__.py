@@ -79,6 +79,8 @@ from .paths import get_cmake_dir, get_include
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
+    from . import fft as fft
+    from . import linalg as linalg
     from . import random as random
     from ._functions import *  # noqa: F403
     from ._fusion import fuse
@@ -153,7 +155,7 @@ _LATER = {
 }
 
 # Modules that are imported when they are first used.
-_WHOLE = ("random",)
+_WHOLE = ("fft", "linalg", "random")
 
 
 # What users of NumPy look for here -> what there is.

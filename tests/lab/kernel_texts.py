@@ -143,6 +143,30 @@ def sorts() -> None:
     sorting._ways = None
 
 
+def matrices() -> None:
+    """Each decomposition, of each type of numbers."""
+    from usmx import linalg
+
+    x = some("float64", 5, 5) + 4 * np.eye(5)
+    for dtype in ("float32", "float64", "complex64", "complex128"):
+        a = usmx.asarray(x.astype(dtype))
+        # Their bits depend on the device; that they are right is tested elsewhere.
+        for call in (linalg.inv, linalg.det, linalg.qr, linalg.svd, linalg.eig):
+            call(a)
+        linalg.solve(a, a[0])
+        linalg.cholesky(a @ a.T)
+
+
+def transforms() -> None:
+    """A pass of each factor, and a convolution."""
+    from usmx import fft
+
+    for dtype in ("complex64", "complex128"):
+        for n in (4 * 2 * 3, 5 * 7, 11 * 13, 17):
+            a = usmx.asarray(some(dtype, n))
+            fft.irfft(fft.fft(a), n)
+
+
 def copies() -> None:
     """Strided, transposed and casting copies of device memory."""
     for dtype in ("int8", "float32", "complex128"):
@@ -210,6 +234,8 @@ CASES: tuple[Callable[[], None], ...] = (
     reductions,
     scans,
     sorts,
+    matrices,
+    transforms,
     copies,
     raw_kernels,
     prelude,

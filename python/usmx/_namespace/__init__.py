@@ -72,7 +72,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "percentile",
         "quantile",
     ),
-    "linear_algebra": ("matmul", "matrix_transpose", "outer", "vecdot"),
+    "linear_algebra": ("matmul", "matrix_transpose", "outer", "tensordot", "vecdot"),
     "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
     "creation": (
         "diag",

@@ -7,11 +7,14 @@ made for them (dpnp computes on the same memory).
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from .. import _usmx
+from ._common import as_arrays, to_axes
 
-__all__ = ["matmul", "matrix_transpose", "outer", "vecdot"]
+__all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
 
 def _checked(x: Any, name: str) -> _usmx.ndarray:
@@ -125,3 +128,49 @@ def outer(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     """Multiply each element of a vector with each of another one."""
     a, b = _checked(x1, "x1"), _checked(x2, "x2")
     return a.reshape(-1)[:, None] * b.reshape(-1)[None, :]
+
+
+def tensordot(
+    x1: _usmx.ndarray,
+    x2: _usmx.ndarray,
+    /,
+    axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+) -> _usmx.ndarray:
+    """Add the products of elements along several axes of two arrays.
+
+    Parameters
+    ----------
+    x1, x2 : array
+        Any shapes.
+    axes : int or tuple of two sequences of int, optional
+        How many last axes of `x1` and first axes of `x2` meet, or which ones of each.
+
+    Returns
+    -------
+    ndarray
+        Its axes are those of `x1` that are left, then those of `x2`.
+
+    Raises
+    ------
+    ValueError
+        The lengths of axes that meet differ, or there are not as many axes.
+    """
+    a, b = as_arrays((x1, x2))
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise ValueError(f"axes: {axes}; x1 has {a.ndim} dimensions and x2 has {b.ndim}")
+        first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    else:
+        first, second = to_axes(axes[0], a.ndim, "axes"), to_axes(axes[1], b.ndim, "axes")
+    lengths, others = [a.shape[k] for k in first], [b.shape[k] for k in second]
+    if lengths != others:
+        raise ValueError(f"axes: of x1 they have the lengths {lengths}, of x2 {others}")
+    left = [k for k in range(a.ndim) if k not in first]
+    right = [k for k in range(b.ndim) if k not in second]
+    shape = (*(a.shape[k] for k in left), *(b.shape[k] for k in right))
+    rows, columns = prod(a.shape[k] for k in left), prod(b.shape[k] for k in right)
+    made = matmul(
+        a.transpose((*left, *first)).reshape(rows, prod(lengths)),
+        b.transpose((*second, *right)).reshape(prod(lengths), columns),
+    )
+    return made.reshape(shape)

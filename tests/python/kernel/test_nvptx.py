@@ -57,6 +57,8 @@ def test_every_kernel_compiles_for_cuda(tmp_path):
         "reductions",
         "scans",
         "sorts",
+        "matrices",
+        "transforms",
         "copies",
         "prelude",
         "python_kernels",

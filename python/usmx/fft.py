@@ -1,0 +1,381 @@
+"""Fourier transforms: the extension of that name of the Array API standard.
+
+Lengths whose prime factors are at most 13 are computed in passes of these factors, all others as a
+convolution of a power of two; float32 stays float32.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _usmx
+from ._namespace import _transforms
+from ._namespace._common import as_array, empty_at, to_axes, to_axis
+from ._namespace.elementwise import real
+from ._namespace.manipulation import moveaxis, roll
+
+if TYPE_CHECKING:
+    from ._usmx import ndarray
+    from .typing import DeviceLike, DTypeLike, QueueLike, UsmKind
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Lengths = Sequence[int] | None
+_BACK = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _norm(norm: str | None) -> str:
+    if norm is None:
+        return "backward"
+    if norm not in _BACK:
+        raise ValueError(f"norm: {norm!r}; expected 'backward', 'ortho' or 'forward'")
+    return norm
+
+
+def _scale(n: int, norm: str, inverse: bool) -> float:
+    if norm == "ortho":
+        return 1 / sqrt(n)
+    return 1 / n if (norm == "forward") != inverse else 1.0
+
+
+def _complex(x: ndarray) -> np.dtype[Any]:
+    return np.dtype("F" if x.dtype.char in "efF" else "D")
+
+
+def _length(n: Any, default: int) -> int:
+    """How many elements are transformed. ValueError of fewer than one."""
+    length = default if n is None else index(n)
+    if length < 1:
+        raise ValueError(f"n: {length} elements; expected at least one")
+    return length
+
+
+def _lines(x: ndarray, axis: int, length: int, dtype: Any) -> ndarray:
+    """New contiguous lines along the last axis, cut or filled with zeros."""
+    turned = moveaxis(x, axis, -1)
+    own = turned.shape[-1]
+    made = empty_at(x, (*turned.shape[:-1], length), dtype)
+    made[..., :own] = turned[..., :length]
+    if own < length:
+        made[..., own:] = 0
+    return made
+
+
+def _along(x: ndarray, n: Any, axis: int, norm: str, inverse: bool) -> ndarray:
+    place = to_axis(axis, x.ndim)
+    length = _length(n, x.shape[place])
+    lines = _lines(x, place, length, _complex(x))
+    made = _transforms.transform(lines, inverse, _scale(length, norm, inverse))
+    return moveaxis(made, -1, place)
+
+
+def fft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    x : array
+        Of any type; integers are computed as float64.
+    n : int, optional
+        How many elements are transformed: `x` is cut, or filled with zeros. All by default.
+    axis : int, optional
+        Along which axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        Whether the inverse is divided by n, both by its root, or this one by n.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, float32 and complex64, otherwise of complex128.
+
+    Raises
+    ------
+    ValueError
+        `n` is less than one, or another `norm`.
+    """
+    return _along(as_array(x), n, axis, _norm(norm), False)
+
+
+def ifft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the inverse of `fft`, which explains the parameters."""
+    return _along(as_array(x), n, axis, _norm(norm), True)
+
+
+def _axes(x: ndarray, s: Lengths, axes: Any) -> tuple[tuple[int, ...], list[int | None]]:
+    """Axes, which may be there twice, and the lengths along them."""
+    lengths: list[int | None] = [] if s is None else [index(n) for n in s]
+    if axes is None:
+        places = tuple(range(x.ndim)) if s is None else tuple(range(x.ndim - len(lengths), x.ndim))
+        if s is not None and len(lengths) > x.ndim:
+            raise ValueError(f"s: has {len(lengths)} lengths, x has {x.ndim} dimensions")
+    else:
+        given = axes if isinstance(axes, Sequence) else (axes,)
+        places = tuple(to_axis(axis, x.ndim, "axes") for axis in given)
+    if s is None:
+        lengths = [None] * len(places)
+    if len(lengths) != len(places):
+        raise ValueError(f"s: has {len(lengths)} lengths for {len(places)} axes")
+    # -1 is the length of the input, also for a result that is longer.
+    return places, [x.shape[k] if n == -1 else n for k, n in zip(places, lengths, strict=True)]
+
+
+def _many(x: Any, s: Lengths, axes: Any, norm: str | None, inverse: bool) -> ndarray:
+    made = as_array(x)
+    places, lengths = _axes(made, s, axes)
+    norm = _norm(norm)
+    if not places:
+        return made.astype(_complex(made))
+    for place, length in reversed([*zip(places, lengths, strict=True)]):
+        made = _along(made, length, place, norm, inverse)
+    return made
+
+
+def fftn(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : array
+        As in `fft`.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        By default all, or with `s` as many last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+
+    Raises
+    ------
+    ValueError
+        As in `fft`, or the numbers of lengths and axes differ.
+    """
+    return _many(x, s, axes, norm, False)
+
+
+def ifftn(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the inverse of `fftn`, which explains the parameters."""
+    return _many(x, s, axes, norm, True)
+
+
+def _real(x: ndarray, name: str) -> ndarray:
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: x has type {x.dtype}; expected real numbers")
+    return x
+
+
+def rfft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the transform of real numbers: the first ``n // 2 + 1`` elements of `fft`.
+
+    Parameters are those of `fft`.
+
+    Raises
+    ------
+    TypeError
+        The numbers are complex.
+    """
+    a = _real(as_array(x), "rfft")
+    place = to_axis(axis, a.ndim)
+    length = _length(n, a.shape[place])
+    whole = _lines(a, place, length, _complex(a))
+    made = _transforms.transform(whole, False, _scale(length, _norm(norm), False))
+    return moveaxis(made[..., : length // 2 + 1].copy(), -1, place)
+
+
+def irfft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the inverse of `rfft`, real numbers.
+
+    Parameters
+    ----------
+    x : array
+        Taken for the first half of what `fft` gives of real numbers.
+    n : int, optional
+        How many elements the result has: by default ``2 * (m - 1)`` for m elements of `x`.
+    axis, norm : optional
+        As in `fft`.
+    """
+    a = as_array(x)
+    place = to_axis(axis, a.ndim)
+    length = _length(n, 2 * (a.shape[place] - 1))
+    half = _lines(a, place, length // 2 + 1, _complex(a))
+    whole = _transforms.hermitian(half, length)
+    made = _transforms.transform(whole, True, _scale(length, _norm(norm), True))
+    return moveaxis(real(made).copy(), -1, place)
+
+
+def rfftn(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the transform of real numbers along several axes: `rfft` along the last of them.
+
+    Parameters are those of `fftn`.
+
+    Raises
+    ------
+    TypeError
+        The numbers are complex.
+    ValueError
+        As in `fftn`, or there are no axes.
+    """
+    a = _real(as_array(x), "rfftn")
+    places, lengths = _axes(a, s, axes)
+    if not places:
+        raise ValueError("axes: is empty; expected at least one")
+    made = rfft(a, lengths[-1], places[-1], norm)
+    return fftn(made, [-1 if n is None else n for n in lengths[:-1]], places[:-1], norm)
+
+
+def irfftn(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the inverse of `rfftn`, real numbers.
+
+    Parameters are those of `fftn`; the last length is that of the result, as in `irfft`.
+    """
+    a = as_array(x)
+    places, lengths = _axes(a, s, axes)
+    if not places:
+        raise ValueError("axes: is empty; expected at least one")
+    made = ifftn(a, [-1 if n is None else n for n in lengths[:-1]], places[:-1], norm)
+    return irfft(made, lengths[-1], places[-1], norm)
+
+
+def hfft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the transform, which is real, of the first half of Hermitian numbers.
+
+    Parameters are those of `irfft`.
+    """
+    return irfft(as_array(x).conj(), n, axis, _BACK[_norm(norm)])
+
+
+def ihfft(
+    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> ndarray:
+    """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers. Parameters as of `fft`."""
+    return rfft(x, n, axis, _BACK[_norm(norm)]).conj()
+
+
+def fft2(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+) -> ndarray:
+    """Compute `fftn` along two axes, by default the last ones."""
+    return fftn(x, s, axes, norm)
+
+
+def ifft2(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+) -> ndarray:
+    """Compute `ifftn` along two axes, by default the last ones."""
+    return ifftn(x, s, axes, norm)
+
+
+def rfft2(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+) -> ndarray:
+    """Compute `rfftn` along two axes, by default the last ones."""
+    return rfftn(x, s, axes, norm)
+
+
+def irfft2(
+    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+) -> ndarray:
+    """Compute `irfftn` along two axes, by default the last ones."""
+    return irfftn(x, s, axes, norm)
+
+
+# --- frequencies ---------------------------------------------------------------------------------
+
+
+def _frequencies(count: int, first: int, n: int, d: float, dtype: Any, where: Any) -> ndarray:
+    chosen = np.dtype("float64" if dtype is None else dtype)
+    if chosen.char not in "fd":
+        raise TypeError(f"dtype: {chosen}; expected float32 or float64")
+    return (_usmx.arange(first, first + count, dtype="int64", **where) / (n * d)).astype(chosen)
+
+
+def fftfreq(
+    n: int,
+    /,
+    d: float = 1.0,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    usm_type: UsmKind | None = None,
+    queue: QueueLike = None,
+) -> ndarray:
+    """Compute the frequencies of what `fft` gives.
+
+    Parameters
+    ----------
+    n : int
+        How many elements are transformed.
+    d : float, optional
+        The distance between two of them.
+    dtype : optional
+        float64 by default, or float32.
+    device, usm_type, queue : optional
+        As in `usmx.empty`.
+
+    Returns
+    -------
+    ndarray
+        ``[0, 1, ..., -2, -1] / (n * d)``.
+    """
+    count = _length(n, 1)
+    where = {"device": device, "usm_type": usm_type, "queue": queue}
+    return ifftshift(_frequencies(count, -(count // 2), count, d, dtype, where))
+
+
+def rfftfreq(
+    n: int,
+    /,
+    d: float = 1.0,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    usm_type: UsmKind | None = None,
+    queue: QueueLike = None,
+) -> ndarray:
+    """Compute the frequencies of what `rfft` gives, ``[0, 1, ..., n // 2] / (n * d)``.
+
+    Parameters are those of `fftfreq`.
+    """
+    count = _length(n, 1)
+    where = {"device": device, "usm_type": usm_type, "queue": queue}
+    return _frequencies(count // 2 + 1, 0, count, d, dtype, where)
+
+
+def fftshift(x: ndarray, /, axes: int | Sequence[int] | None = None) -> ndarray:
+    """Move the frequency 0 to the middle of the axes, by default of all."""
+    a = as_array(x)
+    places = to_axes(axes, a.ndim)
+    return roll(a, tuple(a.shape[k] // 2 for k in places), axis=places) if places else a
+
+
+def ifftshift(x: ndarray, /, axes: int | Sequence[int] | None = None) -> ndarray:
+    """Undo `fftshift`."""
+    a = as_array(x)
+    places = to_axes(axes, a.ndim)
+    return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places) if places else a

@@ -1,0 +1,828 @@
+"""Linear algebra: the extension of that name of the Array API standard.
+
+Matrices are the last two axes, so stacks of them are computed together. Decompositions are kernels
+of ours on the device where the arrays are.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from . import _usmx
+from ._namespace import _matrices, statistics
+from ._namespace._common import as_arrays, empty_at, kind_of, to_axes, to_axis
+from ._namespace._matrices import LinAlgError
+from ._namespace.data_types import result_type
+from ._namespace.elementwise import imag, real, sqrt, where
+from ._namespace.linear_algebra import matmul, matrix_transpose, outer, tensordot, vecdot
+from ._namespace.manipulation import broadcast_shapes, moveaxis, stack
+
+if TYPE_CHECKING:
+    from ._usmx import ndarray
+
+__all__ = [
+    "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", "cholesky",
+    "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
+    "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm",
+    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot",
+    "vector_norm",
+]  # fmt: skip
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues of Hermitian matrices, ascending, and their vectors as columns."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues and their vectors as columns, complex."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class QRResult(NamedTuple):
+    """A matrix with orthonormal columns and an upper triangular one."""
+
+    Q: ndarray
+    R: ndarray
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of determinants and the logarithm of their absolute values."""
+
+    sign: ndarray
+    logabsdet: ndarray
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+
+    U: ndarray
+    S: ndarray
+    Vh: ndarray
+
+
+# --- systems of equations ------------------------------------------------------------------------
+
+
+def _regular(failed: ndarray, name: str) -> None:
+    where_is = _matrices.failure(failed)
+    if where_is is not None:
+        raise LinAlgError(f"{_matrices.of_stack(name, where_is)}: is singular")
+
+
+def solve(x1: ndarray, x2: ndarray, /) -> ndarray:
+    """Solve ``x1 @ x = x2`` by LU decomposition with exchanged rows.
+
+    Parameters
+    ----------
+    x1 : array
+        Square matrices, of shape (..., n, n).
+    x2 : array
+        Of shape (n,), which is a vector for each matrix, or (..., n, m). The axes before broadcast.
+
+    Returns
+    -------
+    ndarray
+        Of shape (..., n) for a vector, otherwise (..., n, m).
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular, or the shapes do not match.
+    """
+    a, b = as_arrays((x1, x2))
+    a = _matrices.matrices(a, "x1", square=True)
+    b = _matrices.floating(b, "x2")
+    if b.ndim == 0:
+        raise LinAlgError("x2: has no dimensions; expected at least one")
+    is_vector = b.ndim == 1
+    right = b[:, None] if is_vector else b
+    n = a.shape[-1]
+    if right.shape[-2] != n:
+        raise LinAlgError(f"x2: has shape {b.shape}; expected {n} rows, because x1 has {a.shape}")
+    dtype = result_type(a, b)
+    shape = broadcast_shapes(a.shape[:-2], right.shape[:-2])
+    made, rows, failed = _matrices.lu(a.astype(dtype, copy=False))
+    _regular(failed, "x1")
+    x = empty_at(a, (*shape, *right.shape[-2:]), dtype)
+    x[...] = right
+    if a.shape[:-2] != shape:
+        made = _matrices.contiguous(_usmx.broadcast_to(made, (*shape, n, n)))
+        rows = _matrices.contiguous(_usmx.broadcast_to(rows, (*shape, n)))
+    _matrices.solve_with(made, rows, x)
+    return x[..., 0] if is_vector else x
+
+
+def _identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndarray:
+    made = _usmx.zeros((*shape, n * n), dtype, usm_type=kind_of(like), queue=like.queue)
+    if n:
+        made[..., :: n + 1] = 1
+    return made.reshape((*shape, n, n))
+
+
+def inv(x: ndarray, /) -> ndarray:
+    """Invert square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not square, or singular.
+    """
+    a = _matrices.matrices(x, square=True)
+    made, rows, failed = _matrices.lu(a)
+    _regular(failed, "x")
+    b = _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
+    _matrices.solve_with(made, rows, b)
+    return b
+
+
+def det(x: ndarray, /) -> ndarray:
+    """Compute determinants of square matrices, of shape (...). LinAlgError if they are not."""
+    return _matrices.determinants(_matrices.matrices(x, square=True))[0]
+
+
+def slogdet(x: ndarray, /) -> SlogdetResult:
+    """Compute signs and logarithms of determinants, which may be too large or small themselves.
+
+    Returns
+    -------
+    SlogdetResult
+        ``sign``, a number of length one or 0, and ``logabsdet``; 0 and ``-inf`` if singular.
+
+    Raises
+    ------
+    LinAlgError
+        The matrices are not square.
+    """
+    _, sign, logarithm = _matrices.determinants(_matrices.matrices(x, square=True))
+    return SlogdetResult(sign, logarithm)
+
+
+def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
+    """Write Hermitian positive definite matrices as ``L @ L^H``, or as ``U^H @ U``.
+
+    Parameters
+    ----------
+    x : array
+        Square matrices; only the lower triangles are read, with `upper` only the upper ones.
+    upper : bool, optional
+        Whether to give U.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not square, or not positive definite.
+    """
+    a = _matrices.matrices(x, square=True)
+    made, failed = _matrices.cholesky(_matrices.adjoint(a) if upper else a)
+    where_is = _matrices.failure(failed)
+    if where_is is not None:
+        raise LinAlgError(f"{_matrices.of_stack('x', where_is)}: is not positive definite")
+    return _matrices.in_order(_matrices.adjoint(made)) if upper else made
+
+
+def qr(x: ndarray, /, *, mode: Literal["reduced", "complete"] | str = "reduced") -> QRResult | Any:
+    """Write matrices as products of orthonormal columns and upper triangular matrices.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    mode : {"reduced", "complete", "r"}, optional
+        Whether Q has min(m, n) or m columns. ``"r"`` gives only R of the reduced form.
+
+    Returns
+    -------
+    QRResult
+        ``Q`` and ``R``. The signs are those of reflections, as in LAPACK.
+
+    Raises
+    ------
+    ValueError
+        Another mode, or fewer than two dimensions.
+    """
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"mode: {mode!r}; expected 'reduced', 'complete' or 'r'")
+    a = _matrices.matrices(x)
+    m, n = a.shape[-2:]
+    columns = m if mode == "complete" else min(m, n)
+    made, factors = _matrices.qr(a)
+    upper = _upper(made[..., :columns, :])
+    if mode == "r":
+        return upper
+    return QRResult(_matrices.reflections(made, factors, columns), upper)
+
+
+def _upper(a: ndarray) -> ndarray:
+    from ._namespace.creation import triu
+
+    return triu(a)
+
+
+# --- singular values -----------------------------------------------------------------------------
+
+
+def _scaled(a: ndarray) -> tuple[ndarray, ndarray]:
+    """The matrices divided by their largest elements, and those (1 for 0 and for infinities)."""
+    largest = _largest(a)
+    usable = (largest > 0) & (largest < inf)
+    factor = where(usable, largest, _usmx.ones_like(largest))
+    return a / factor, factor[..., 0]
+
+
+def _largest(a: ndarray) -> ndarray:
+    size = abs(a)
+    if a.dtype.kind == "c":
+        size = statistics.max(_stacked_parts(a), axis=-1)
+    return statistics.max(size, axis=(-2, -1), keepdims=True)
+
+
+def _stacked_parts(a: ndarray) -> ndarray:
+    return stack((abs(real(a)), abs(imag(a))), axis=-1)
+
+
+def _svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
+    m, n = a.shape[-2:]
+    if m < n:
+        u, s, v = _svd(_matrices.adjoint(a), vectors, full)
+        if u is None or v is None:
+            return None, s, None
+        return _matrices.adjoint(v), s, _matrices.adjoint(u)
+    if not a.size:
+        s = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
+        if not vectors:
+            return None, s, None
+        left = _identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
+        return left, s, _identity(a, n, a.shape[:-2], a.dtype)
+    scaled, factor = _scaled(a)
+    x, v = _matrices.orthogonal_columns(scaled)
+    s = _lengths(x)
+    place = _matrices.places(s)
+    s = _matrices.arranged(s, place) * factor
+    if not vectors:
+        return None, s, None
+    x, v = _matrices.arranged(x, place), _matrices.arranged(v, place)
+    # Columns for singular values of 0 have no direction; reflections find one.
+    made, factors = _matrices.qr(matrix_transpose(x))
+    u = _matrices.reflections(made, factors, m if full else n)
+    on_diagonal = diagonal(made)
+    sign = on_diagonal / abs(on_diagonal)
+    sign = where(on_diagonal == 0, _usmx.ones_like(sign), sign)
+    u[..., :n] = u[..., :n] * sign[..., None, :]
+    vh = v.conj() if v.dtype.kind == "c" else v
+    return u, s, vh
+
+
+def _lengths(x: ndarray) -> ndarray:
+    """The lengths of rows, of elements that are not too large."""
+    return sqrt(statistics.sum(_squares(x), axis=-1))
+
+
+def _squares(x: ndarray) -> ndarray:
+    """The squares of absolute values."""
+    if x.dtype.kind != "c":
+        return x * x
+    re, im = real(x), imag(x)
+    return re * re + im * im
+
+
+def svd(
+    x: ndarray,
+    /,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+) -> SVDResult | Any:
+    """Write matrices as ``(U * S) @ Vh``.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    full_matrices : bool, optional
+        Whether U is (m, m) and Vh (n, n), or only what belongs to the min(m, n) singular values.
+    compute_uv : bool, optional
+        If False, only the singular values are computed and returned, as by `svdvals`.
+    hermitian : bool, optional
+        For callers of NumPy's function; the result does not depend on it.
+
+    Returns
+    -------
+    SVDResult
+        ``U``, ``S`` and ``Vh``; singular values descend.
+
+    Raises
+    ------
+    LinAlgError
+        Fewer than two dimensions, or no convergence.
+    """
+    a = _matrices.matrices(x)
+    u, s, vh = _svd(a, compute_uv, full_matrices)
+    return SVDResult(u, s, vh) if u is not None and vh is not None else s
+
+
+def svdvals(x: ndarray, /) -> ndarray:
+    """Compute singular values, in descending order. LinAlgError of fewer than two dimensions."""
+    return _svd(_matrices.matrices(x), False, False)[1]
+
+
+def _tolerance(a: ndarray, rtol: Any) -> Any:
+    if rtol is None:
+        return max(a.shape[-2:]) * _matrices.epsilon(a.dtype)
+    if isinstance(rtol, (int, float)):
+        return rtol
+    (array,) = as_arrays((rtol,))
+    return array[..., None] if array.ndim else array
+
+
+def matrix_rank(x: ndarray, /, *, rtol: Any = None, tol: Any = None) -> ndarray:
+    """Count the singular values that are not nearly 0.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    rtol : float or array, optional
+        Of what part of the largest singular value they are larger: by default ``max(m, n)`` times
+        the machine epsilon.
+    tol : float or array, optional
+        In place of `rtol`, how large they are themselves.
+
+    Returns
+    -------
+    ndarray
+        Of int64 and of shape (...).
+    """
+    a = _matrices.matrices(x)
+    s = svdvals(a)
+    if tol is not None:
+        bound = tol if isinstance(tol, (int, float)) else as_arrays((tol,))[0][..., None]
+    elif s.shape[-1] == 0:
+        bound = 0.0
+    else:
+        bound = statistics.max(s, axis=-1, keepdims=True) * _tolerance(a, rtol)
+    return statistics.sum((s > bound).astype("int64"), axis=-1)
+
+
+def pinv(x: ndarray, /, *, rtol: Any = None, rcond: Any = None) -> ndarray:
+    """Compute pseudo-inverses (Moore-Penrose) of shape (..., n, m).
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    rtol, rcond : float or array, optional
+        Singular values that are not larger than this part of the largest one count as 0: by
+        default ``max(m, n)`` times the machine epsilon.
+    """
+    a = _matrices.matrices(x)
+    u, s, vh = svd(a, full_matrices=False)
+    if not a.size:
+        return _usmx.zeros(
+            (*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype, usm_type=kind_of(a), queue=a.queue
+        )
+    bound = statistics.max(s, axis=-1, keepdims=True) * _tolerance(
+        a, rcond if rtol is None else rtol
+    )
+    one = _usmx.ones_like(s)
+    inverse = where(s > bound, one / where(s > bound, s, one), _usmx.zeros_like(s))
+    return matmul(_matrices.adjoint(vh) * inverse[..., None, :], _matrices.adjoint(u))
+
+
+def lstsq(a: ndarray, b: ndarray, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """Solve equations as well as possible: ``x`` of the least ``norm(b - a @ x)``.
+
+    Parameters
+    ----------
+    a : array
+        A matrix of shape (m, n).
+    b : array
+        Of shape (m,) or (m, k).
+    rcond : float, optional
+        As in `pinv`.
+
+    Returns
+    -------
+    tuple
+        The solution, the sums of squared residuals (empty if the rank is less than n or m <= n),
+        the rank, and the singular values.
+    """
+    left, right = as_arrays((a, b))
+    left, right = _matrices.matrices(left, "a"), _matrices.floating(right, "b")
+    if left.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != left.shape[0]:
+        raise LinAlgError(
+            f"a: has shape {left.shape}, b has {right.shape}; expected (m, n) and (m,) or (m, k)"
+        )
+    m, n = left.shape
+    solution = matmul(pinv(left, rtol=rcond), right)
+    s = svdvals(left)
+    rank = matrix_rank(left, rtol=rcond)
+    if m > n and int(rank.item()) == n:
+        rest = right - matmul(left, solution)
+        squares = statistics.sum(abs(rest) ** 2, axis=0)
+        residuals = squares.reshape(-1)
+    else:
+        residuals = empty_at(left, 0, _matrices.real_type(result_type(left, right)))
+    return solution, residuals, rank, s
+
+
+# --- eigenvalues ---------------------------------------------------------------------------------
+
+
+def _hermitian(a: ndarray, lower: bool) -> ndarray:
+    """The matrices that one of the triangles stands for."""
+    from ._namespace.creation import tril, triu
+
+    half = tril(a, k=-1) if lower else triu(a, k=1)
+    made = _matrices.contiguous(half + _matrices.adjoint(half))
+    own = diagonal(a)
+    diagonal(made)[...] = real(own) if a.dtype.kind == "c" else own
+    return made
+
+
+def _eigh(x: ndarray, side: str) -> tuple[ndarray, ndarray]:
+    a = _matrices.matrices(x, square=True)
+    if side.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO: {side!r}; expected 'L' or 'U'")
+    n = a.shape[-1]
+    if not a.size:
+        values = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
+        return values, empty_at(a, a.shape)
+    scaled, factor = _scaled(_hermitian(a, side.upper() == "L"))
+    # Moved so that no eigenvalue is negative, right singular vectors are eigenvectors.
+    shift = statistics.max(statistics.sum(abs(scaled), axis=-1), axis=-1)
+    moved = _matrices.contiguous(scaled)
+    diagonal(moved)[...] = diagonal(scaled) + shift[..., None]
+    _, v = _matrices.orthogonal_columns(moved)
+    columns = matrix_transpose(v)
+    product = (v.conj() if v.dtype.kind == "c" else v) * matrix_transpose(matmul(scaled, columns))
+    values = statistics.sum(real(product) if product.dtype.kind == "c" else product, axis=-1)
+    place = _matrices.places(-values)
+    values = _matrices.arranged(_matrices.in_order(values), place) * factor
+    return values, matrix_transpose(_matrices.arranged(v, place))
+
+
+def eigh(x: ndarray, /, UPLO: str = "L") -> EighResult:
+    """Compute eigenvalues and eigenvectors of Hermitian matrices.
+
+    Parameters
+    ----------
+    x : array
+        Square matrices, of which one triangle is read.
+    UPLO : {"L", "U"}, optional
+        The lower or the upper one.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues``, real and ascending, and ``eigenvectors``, orthonormal columns.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not square, or no convergence.
+    """
+    return EighResult(*_eigh(x, UPLO))
+
+
+def eigvalsh(x: ndarray, /, UPLO: str = "L") -> ndarray:
+    """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`."""
+    return _eigh(x, UPLO)[0]
+
+
+def _schur(x: ndarray) -> tuple[ndarray, ndarray]:
+    a = _matrices.matrices(x, square=True)
+    made, z, failed = _matrices.schur(a)
+    where_is = _matrices.failure(failed)
+    if where_is is not None:
+        raise LinAlgError(f"{_matrices.of_stack('x', where_is)}: eigenvalues did not converge")
+    return made, z
+
+
+def eig(x: ndarray, /) -> EigResult:
+    """Compute eigenvalues and eigenvectors of square matrices.
+
+    Returns
+    -------
+    EigResult
+        ``eigenvalues`` and ``eigenvectors``, both complex; vectors are columns of length 1. The
+        eigenvalues are in no particular order.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not square, or no convergence (also of NaN and infinities).
+    """
+    made, z = _schur(x)
+    vectors = matmul(z, _matrices.triangular_vectors(made))
+    if vectors.size:
+        largest = _largest_of_columns(vectors)
+        vectors = vectors / largest
+        vectors = vectors / _lengths(matrix_transpose(vectors))[..., None, :]
+    return EigResult(_matrices.contiguous(diagonal(made)), vectors)
+
+
+def _largest_of_columns(a: ndarray) -> ndarray:
+    return statistics.max(abs(a), axis=-2, keepdims=True)
+
+
+def eigvals(x: ndarray, /) -> ndarray:
+    """Compute the eigenvalues of square matrices, as complex numbers; see `eig`."""
+    return _matrices.contiguous(diagonal(_schur(x)[0]))
+
+
+# --- norms ---------------------------------------------------------------------------------------
+
+
+def vector_norm(
+    x: ndarray,
+    /,
+    *,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    ord: float = 2,
+) -> ndarray:
+    """Compute norms of vectors.
+
+    Parameters
+    ----------
+    x : array
+        Any shape.
+    axis : int or tuple of int, optional
+        The axes of a vector; by default the array is one.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    ord : float, optional
+        ``sum(abs(x) ** ord) ** (1 / ord)``; `inf` is the largest and `-inf` the smallest absolute
+        value, 0 the number of elements that are not 0.
+
+    Returns
+    -------
+    ndarray
+        Real numbers of the precision of `x`.
+    """
+    (a,) = as_arrays((x,))
+    if a.dtype.kind in "biu":
+        a = a.astype("float64")
+    axes = to_axes(axis, a.ndim)
+    if not axes:
+        size = abs(a)
+        return (size != 0).astype(size.dtype) if ord == 0 else size
+    keywords: dict[str, Any] = {"axis": axes, "keepdims": keepdims}
+    size = abs(a)
+    if ord == inf:
+        return statistics.max(size, **keywords)
+    if ord == -inf:
+        return statistics.min(size, **keywords)
+    if ord == 0:
+        return statistics.sum((size != 0).astype(size.dtype), **keywords)
+    if ord == 1:
+        return statistics.sum(size, **keywords)
+    if ord == 2:
+        return sqrt(statistics.sum(_squares(a), **keywords))
+    return statistics.sum(size**ord, **keywords) ** (1.0 / ord)
+
+
+def matrix_norm(
+    x: ndarray,
+    /,
+    *,
+    keepdims: bool = False,
+    ord: float | Literal["fro", "nuc"] | None = "fro",
+) -> ndarray:
+    """Compute norms of matrices.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    keepdims : bool, optional
+        Whether the last two axes stay, with length one.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, optional
+        Frobenius' norm, the sum of the singular values, the largest or smallest sum of a column,
+        singular value, or sum of a row.
+
+    Raises
+    ------
+    ValueError
+        Another order.
+    """
+    a = _matrices.matrices(x)
+    if ord in ("fro", None):
+        return vector_norm(a, axis=(-2, -1), keepdims=keepdims)
+    if ord in ("nuc", 2, -2):
+        s = svdvals(a)
+        take = {"nuc": statistics.sum, 2: statistics.max, -2: statistics.min}[ord]
+        made = take(s, axis=-1)
+    elif ord in (1, -1, inf, -inf):
+        sums = statistics.sum(abs(a), axis=-2 if abs(ord) == 1 else -1)
+        made = (statistics.max if ord > 0 else statistics.min)(sums, axis=-1)
+    else:
+        raise ValueError(f"ord: {ord!r}; expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
+    return made[..., None, None] if keepdims else made
+
+
+def norm(
+    x: ndarray,
+    ord: Any = None,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+) -> ndarray:
+    """Compute a norm of vectors or of matrices, as NumPy's function of that name does.
+
+    Parameters
+    ----------
+    x : array
+        Any shape; without `axis` and with `ord`, a vector or a matrix.
+    ord : optional
+        See `vector_norm` and `matrix_norm`; by default the root of the sum of squares.
+    axis : int or tuple of two int, optional
+        The axis of vectors, or those of matrices.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Raises
+    ------
+    ValueError
+        Neither a vector nor a matrix.
+    """
+    (a,) = as_arrays((x,))
+    if axis is None:
+        if ord is None:
+            return vector_norm(a, keepdims=keepdims)
+        axes = tuple(range(a.ndim))
+    else:
+        axes = to_axes(axis, a.ndim)
+    if len(axes) == 1:
+        return vector_norm(a, axis=axes, ord=2 if ord is None else ord, keepdims=keepdims)
+    if len(axes) != 2:
+        raise ValueError(f"axis: {len(axes)} axes; expected one of vectors or two of matrices")
+    made = matrix_norm(
+        moveaxis(a, axes, (-2, -1)), ord="fro" if ord is None else ord, keepdims=keepdims
+    )
+    return moveaxis(made, (-2, -1), axes) if keepdims else made
+
+
+def cond(x: ndarray, p: Any = None) -> ndarray:
+    """Compute condition numbers: the norm of matrices times that of their inverses.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n), square unless `p` is None, 2 or -2.
+    p : optional
+        See `matrix_norm`; by default 2.
+    """
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+# --- products and parts --------------------------------------------------------------------------
+
+
+def matrix_power(x: ndarray, n: int, /) -> ndarray:
+    """Multiply square matrices with themselves.
+
+    Parameters
+    ----------
+    x : array
+        Square matrices.
+    n : int
+        How often; negative numbers are powers of the inverses, and 0 gives identities.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not square, or singular and `n` negative.
+    """
+    (a,) = as_arrays((x,))
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"x: has shape {a.shape}; expected square matrices")
+    try:
+        exponent = index(n)
+    except TypeError:
+        raise TypeError(f"n: is of type {type(n).__name__}; expected an integer") from None
+    if exponent == 0:
+        return _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
+    if exponent < 0:
+        a, exponent = inv(a), -exponent
+    made = None
+    while True:
+        if exponent % 2:
+            made = a if made is None else matmul(made, a)
+        exponent //= 2
+        if not exponent:
+            return made if made is not a and made is not None else a.copy()
+        a = matmul(a, a)
+
+
+def multi_dot(arrays: Sequence[ndarray]) -> ndarray:
+    """Multiply matrices one after the other, in the order with the fewest operations.
+
+    Parameters
+    ----------
+    arrays : sequence of array
+        Matrices; the first and the last one may be vectors.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two arrays.
+    """
+    given = as_arrays(arrays)
+    if len(given) < 2:
+        raise ValueError(f"arrays: {len(given)} given; expected at least two")
+    lengths = [1 if given[0].ndim == 1 else given[0].shape[0]]
+    lengths += [x.shape[0] for x in given[1:]]
+    lengths += [1 if given[-1].ndim == 1 else given[-1].shape[-1]]
+    count = len(given)
+    cost = [[0] * count for _ in range(count)]
+    cut = [[0] * count for _ in range(count)]
+    for width in range(1, count):
+        for i in range(count - width):
+            j = i + width
+            cost[i][j], cut[i][j] = min(
+                (cost[i][k] + cost[k + 1][j] + lengths[i] * lengths[k + 1] * lengths[j + 1], k)
+                for k in range(i, j)
+            )
+
+    def product(i: int, j: int) -> ndarray:
+        if i == j:
+            return given[i]
+        return matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
+
+    return product(0, count - 1)
+
+
+def diagonal(x: ndarray, /, *, offset: int = 0) -> ndarray:
+    """Give the diagonals of matrices, of shape (..., length): a view of contiguous matrices.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    offset : int, optional
+        How far right of the main diagonal; negative is below.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two dimensions.
+    """
+    return _matrices.diagonal(as_arrays((x,))[0], index(offset))
+
+
+def trace(x: ndarray, /, *, offset: int = 0, dtype: Any = None) -> ndarray:
+    """Add the elements of diagonals.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+    offset : int, optional
+        See `diagonal`.
+    dtype : optional
+        The type of the result, as in `usmx.sum`.
+    """
+    return statistics.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def cross(x1: ndarray, x2: ndarray, /, *, axis: int = -1) -> ndarray:
+    """Compute cross products of vectors of three elements.
+
+    Parameters
+    ----------
+    x1, x2 : array
+        They broadcast, and have the length 3 along `axis`.
+    axis : int, optional
+        Of both arrays.
+
+    Raises
+    ------
+    ValueError
+        A length is not 3.
+    """
+    a, b = as_arrays((x1, x2))
+    turned = []
+    for name, x in (("x1", a), ("x2", b)):
+        place = to_axis(axis, x.ndim)
+        if x.shape[place] != 3:
+            raise ValueError(f"{name}: has length {x.shape[place]} along axis {axis}; expected 3")
+        turned.append(moveaxis(x, place, -1))
+    a, b = turned
+    parts = [
+        a[..., (k + 1) % 3] * b[..., (k + 2) % 3] - a[..., (k + 2) % 3] * b[..., (k + 1) % 3]
+        for k in range(3)
+    ]
+    return moveaxis(stack(parts, axis=-1), -1, axis)
