@@ -221,9 +221,28 @@ def speaking(item, x, n):
         print("item", i, f"{x[i]:.2f}", n, 1.5, True)
 
 
+BODY = np.dtype([("tag", "u1"), ("mass", "f8"), ("vel", usmx.vec(3, "float32").dtype), ("z", "c8")])
+
+
+def turned(p, m):
+    q = p.copy()
+    q.vel = (m @ p.vel).normalize() if p.tag > 1 and p.vel.length() > 1 else -p.vel
+    p.mass += q.vel.dot(p.vel)
+    return q
+
+
+@usmx.kernel
+def of_records(item, x, m):
+    i = item.get_id(0)
+    p = x[i]
+    p.z *= 2
+    x[i] = turned(p, m)
+
+
 def python_kernels() -> None:
-    """Print and assert, and the examples."""
+    """Print and assert, records and vectors, and the examples."""
     speaking[8](usmx.asarray(some("float16", 8)), 9).wait()
+    of_records[8](usmx.zeros(8, dtype=BODY), usmx.mat(3, 3, "float32")(range(9))).wait()
     for path in sorted((lab.ROOT / "examples" / "kernels").glob("*.py")):
         with contextlib.redirect_stdout(io.StringIO()):
             test_examples.load(path).main()

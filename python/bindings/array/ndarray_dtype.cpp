@@ -109,12 +109,50 @@ dtype from_dtype_like(nb::handle obj) {
   return from_text(to_text(nb::object(obj.attr("str")), "dtype.str"));
 }
 
+nb::object to_numpy_dtype(const dtype& type);
+
+bool has_padding(const dtype::fields& members) {
+  return std::ranges::any_of(members, [](const field& f) {
+    return f.name.empty() || (f.type.members() != nullptr && has_padding(*f.type.members()));
+  });
+}
+
+/// With the places of the fields: a list of fields would make fields of the padding too.
+nb::object to_padded_dtype(nb::handle np, const dtype& type) {
+  nb::list names, formats, offsets, titles;
+  std::size_t at = 0;
+  for (const field& f : *type.members()) {
+    const std::size_t begin = at;
+    std::size_t size = f.type.itemsize();
+    for (const auto n : f.shape) size *= static_cast<std::size_t>(n);
+    at += size;
+    if (f.name.empty()) continue;
+    names.append(nb::str(f.name.c_str(), f.name.size()));
+    titles.append(f.title.empty() ? nb::none()
+                                  : nb::object(nb::str(f.title.c_str(), f.title.size())));
+    offsets.append(begin);
+    nb::list shape;
+    for (const auto n : f.shape) shape.append(n);
+    const nb::object one = to_numpy_dtype(f.type);
+    formats.append(f.shape.empty() ? one : nb::object(nb::make_tuple(one, nb::tuple(shape))));
+  }
+  nb::dict about;
+  about["names"] = names;
+  about["formats"] = formats;
+  about["offsets"] = offsets;
+  about["titles"] = titles;
+  about["itemsize"] = type.itemsize();
+  return np.attr("dtype")(about);
+}
+
 nb::object to_numpy_dtype(const dtype& type) {
   const nb::object np = numpy();
   if (!np.is_valid())
     throw nb::import_error("numpy is not installed; install it with: pip install numpy");
-  if (const dtype::fields* members = type.members())
+  if (const dtype::fields* members = type.members()) {
+    if (has_padding(*members)) return to_padded_dtype(np, type);
     return np.attr("dtype")(write_typedescr(*members));
+  }
   return np.attr("dtype")(type.typestr().c_str());
 }
 

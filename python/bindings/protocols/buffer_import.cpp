@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <charconv>
 #include <cstring>
@@ -191,6 +192,22 @@ class format_reader {
     if (dtype::parse(detail::format("|V{}", bytes), f.type) == fault::none) members.push_back(f);
   }
 
+  /// One field of padding for several in a row: NumPy writes "xxxx" where others write "4x".
+  static dtype::fields merged(const dtype::fields& members) {
+    dtype::fields all;
+    std::size_t padding = 0;
+    for (const field& f : members) {
+      if (f.name.empty()) {
+        padding += f.type.itemsize();
+        continue;
+      }
+      pad(all, std::exchange(padding, 0));
+      all.push_back(f);
+    }
+    pad(all, padding);
+    return all;
+  }
+
   bool read_record(item& out, int depth) {
     dtype::fields members;
     std::size_t at = 0;
@@ -214,7 +231,7 @@ class format_reader {
       members.push_back(std::move(f));
       if (dtype::packed_size(members, at) != fault::none) return false;
     }
-    return dtype::make_record(std::move(members), at, out.type) == fault::none;
+    return dtype::make_record(merged(members), at, out.type) == fault::none;
   }
 
   /// "3x": bytes without a name. "3x:name:", as NumPy writes it: a field of bytes.
@@ -286,8 +303,37 @@ std::optional<buffer_element> read_format(const char* format) {
   return format_reader(format).read();
 }
 
+/// Whether arrays of records are among the fields. NumPy leaves the padding between their elements
+/// out of its formats, so that it could not be told from padding behind the last field.
+bool has_arrays_of_records(const dtype::fields& members) {
+  return std::ranges::any_of(members, [](const field& f) {
+    const dtype::fields* const inner = f.type.members();
+    return inner != nullptr && (!f.shape.empty() || has_arrays_of_records(*inner));
+  });
+}
+
+/// Adds the bytes behind the last field, which NumPy's formats leave out.
+void add_padding(dtype& type, std::size_t itemsize) {
+  if (type.members() == nullptr || has_arrays_of_records(*type.members())) return;
+  dtype::fields members = *type.members();
+  field padding;
+  auto bytes = itemsize - type.itemsize();
+  if (!members.empty() && members.back().name.empty()) {
+    bytes += members.back().type.itemsize();
+    members.pop_back();
+  }
+  if (dtype::parse(detail::format("|V{}", bytes), padding.type) != fault::none) return;
+  members.push_back(padding);
+  dtype padded;
+  if (dtype::make_record(std::move(members), itemsize, padded) == fault::none) type = padded;
+}
+
 std::optional<buffer_element> element_in(const Py_buffer& b) {
   std::optional<buffer_element> element = read_format(b.format != nullptr ? b.format : "B");
+  if (element && b.itemsize > 0 &&
+      element->type.itemsize() < static_cast<std::size_t>(b.itemsize)) {
+    add_padding(element->type, static_cast<std::size_t>(b.itemsize));
+  }
   if (b.itemsize <= 0 || !element ||
       element->type.itemsize() != static_cast<std::size_t>(b.itemsize)) {
     return {};

@@ -24,6 +24,7 @@ def as_array(obj: Any) -> Any:
     """
     if isinstance(obj, _usmx.ndarray):
         return obj
+    obj = unpacked(obj)
     if isinstance(obj, tuple):
         return tuple_like(obj, [as_array(item) for item in obj])
     found: Any = _usmx._imported(obj, host=True)
@@ -38,6 +39,7 @@ def tuple_like(old: Any, items: list[Any]) -> Any:
 
 def parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The arguments in a tuple, with names of their own: ``"t.0.1"``; else the argument."""
+    value = unpacked(value)
     if not isinstance(value, tuple):
         yield name, value
         return
@@ -46,6 +48,7 @@ def parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 _kept: dict[int, object] = {}
+_NUMBERS = (bool, int, float, complex, type(None), tuple)
 
 
 def key_of_class(kind: object) -> str:
@@ -92,10 +95,12 @@ def type_of(obj: object, where: str) -> Type:
     """
     import enum
 
+    from .language import records
     from .language.local_memory import LocalMemory
     from .types import scalars
     from .types.scalars import Array, Static, TupleOf
 
+    obj = unpacked(obj)
     if isinstance(obj, tuple):
         items = [type_of(item, f"{where}, item {k}") for k, item in enumerate(obj)]
         return TupleOf(tuple(items), type(obj) if hasattr(type(obj), "_fields") else None)
@@ -105,7 +110,9 @@ def type_of(obj: object, where: str) -> Type:
         # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
         # which waits for what is pending and takes the memory for shared from then on.
         typestr = obj._typestr
-        element = scalars.named("bool" if typestr == "|b1" else typestr[1:])
+        element: Any = scalars.named("bool" if typestr == "|b1" else typestr[1:])
+        if element is None and getattr(obj.dtype, "names", None):
+            element = records.record_of(obj.dtype)
         if element is None:
             raise TypeError(f"{where}: dtype {obj.dtype} is not supported in kernels")
         contiguous = bool(obj.flags.c_contiguous)
@@ -113,7 +120,7 @@ def type_of(obj: object, where: str) -> Type:
     if type(obj).__module__ == "numpy" and getattr(obj, "ndim", 0) > 0:
         # On the device a buffer arrives as an array of usmx; the simulator takes it as it is.
         array: Any = obj
-        element = scalars.named(array.dtype)
+        element = scalars.named(array.dtype) or records.meant(array.dtype)
         if element is not None:
             return Array(element, array.ndim, array.flags.c_contiguous, array.flags.writeable)
     if isinstance(obj, int | float | complex) and not isinstance(obj, bool):
@@ -135,11 +142,22 @@ def type_of(obj: object, where: str) -> Type:
 
 
 def fields_of_record(obj: Any) -> Any:
-    """The fields of one record of NumPy or a struct of ctypes, as a tuple.
+    """One record of NumPy or a struct of ctypes as a tuple of its fields; called at launches.
 
     Raises
     ------
     TypeError
-        Kernels made from Python functions take none yet.
+        It has no fields, or more than are passed by value.
     """
-    raise TypeError(f"one {type(obj).__name__} is not supported in kernels; pass its fields")
+    from .language import records
+
+    return records.value_of(obj)
+
+
+def unpacked(obj: Any) -> Any:
+    """The same of one record; everything else as it is."""
+    if type(obj) in _NUMBERS or isinstance(obj, _usmx.ndarray):
+        return obj
+    from .language import records
+
+    return records.value_of(obj) if records.is_one(obj) else obj

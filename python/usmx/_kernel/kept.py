@@ -85,9 +85,11 @@ class _Key:
         module = kind.__module__.partition(".")[0]
         if kind in _PLAIN:
             self.parts.append(f"{kind.__name__} {obj!r}")
-        elif kind in (tuple, frozenset):
-            items = obj if kind is tuple else sorted(obj, key=repr)
+        elif kind in (tuple, frozenset) or hasattr(kind, "_fields"):
+            items = sorted(obj, key=repr) if kind is frozenset else obj
             self.parts.append(f"{kind.__name__} {len(obj)}")
+            if kind not in (tuple, frozenset):
+                self.value(kind, frozenset())
             for item in items:
                 self.value(item, names)
         elif kind is type(sys):
@@ -138,6 +140,14 @@ class _Key:
         kind: Any = type(obj)
         if kind.__name__ == "VectorType" and kind.__module__.startswith("usmx."):
             self.parts.append(f"vectors {obj.__name__}")
+        elif kind is type and hasattr(obj, "_record"):
+            self.parts.append(f"record {obj._record}")
+        elif hasattr(obj, "fields") and getattr(obj, "names", None):
+            self.parts.append(f"fields {obj.descr} {obj.itemsize}")
+        elif kind.__name__ == "PyCStructType":
+            from .language import records
+
+            self.parts.append(f"struct {records.meant(obj)}")
         elif hasattr(kind, "__members__") and hasattr(obj, "value"):
             self.parts.append(f"member {kind.__qualname__}.{obj.name}")
             self.value(obj.value, frozenset())
@@ -156,9 +166,8 @@ class _Key:
         """The type of an argument."""
         if isinstance(obj, _usmx.ndarray):
             about = obj.flags
-            self.parts.append(
-                f"array {obj._typestr} {obj.ndim} {about.c_contiguous} {about.writeable}"
-            )
+            element = obj.dtype.descr if "V" in obj._typestr else obj._typestr
+            self.parts.append(f"array {element} {obj.ndim} {about.c_contiguous} {about.writeable}")
         elif type(obj) in (bool, int, float, complex):
             self.parts.append(f"argument {type(obj).__name__}")
         elif type(obj).__module__ == "numpy" and getattr(obj, "ndim", 1) == 0:

@@ -180,3 +180,36 @@ def test_host_memory_behaves_as_an_array():
     assert "usm_type='unknown'" in repr(x)
     assert x.T.copy().to_numpy().tolist() == source.T.tolist()
     assert um.MemoryUSMDevice(x, copy=True).nbytes == source.nbytes
+
+
+ALIGNED = np.dtype([("a", "f4"), ("b", "f8", (3,)), ("c", "?")], align=True)
+SPREAD = np.dtype({"names": ["p", "q"], "formats": ["i2", "f4"], "offsets": [3, 9], "itemsize": 32})
+
+
+@pytest.mark.parametrize("dtype", [ALIGNED, SPREAD], ids=["aligned", "by offsets"])
+def test_records_with_padding_keep_their_places(dtype):
+    source = np.frombuffer(bytes(range(1, dtype.itemsize + 1)) * 6, dtype).copy()
+    for x in (usmx.asarray(source), usmx.asarray(source, copy=False)):
+        assert x.dtype == dtype
+        assert x.to_numpy().tobytes() == source.tobytes()
+        assert x[::2].to_numpy()[dtype.names[0]].tolist() == source[::2][dtype.names[0]].tolist()
+    y = usmx.zeros(6, dtype=dtype, usm_type="device")
+    assert y.to_numpy().dtype == dtype
+    y[...] = source
+    assert y.to_numpy()[dtype.names[-1]].tolist() == source[dtype.names[-1]].tolist()
+
+
+def test_padding_of_a_record_in_a_record_keeps_its_place():
+    dtype = np.dtype([("a", "u1"), ("in", [("x", "f8"), ("y", "u1")]), ("b", "f4")], align=True)
+    source = np.zeros(3, dtype)
+    source["in"]["y"], source["b"] = [1, 2, 3], [7, 8, 9]
+    got = usmx.asarray(source).to_numpy()
+    assert got["in"]["y"].tolist() == [1, 2, 3]
+    assert got["b"].tolist() == [7, 8, 9]
+
+
+def test_arrays_of_records_with_padding_are_refused_because_formats_leave_it_out():
+    inner = np.dtype([("x", "f8"), ("y", "u1")], align=True)
+    source = np.zeros(3, np.dtype([("a", "u1"), ("in", inner, (2,)), ("b", "f4")], align=True))
+    with pytest.raises(TypeError, match="expected numbers, booleans or records of them"):
+        usmx.asarray(source)

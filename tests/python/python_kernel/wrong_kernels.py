@@ -405,7 +405,7 @@ def loop_else(item, a):
         a[0] = 2
 
 
-@wrong("only variables and elements can be assigned", "a.shape", F)
+@wrong("only variables, elements and fields can be assigned", "a.shape", F)
 def assign_attribute(item, a):
     a.shape = 3
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from ..types import operators, scalars
 from ..types import values as v
-from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
-from .elements import Elements, as_view, reach
+from ..types.values import ArrayValue, Number, PythonObject, Reference, Tuple, Value
+from .elements import Elements, as_view
 from .expressions import BINARY, Operators
 from .names import Names
 from .spelling import path_of
@@ -83,22 +83,31 @@ class Assignments:
         if isinstance(node.target, ast.Name) or self._component(node.target) is not None:
             self._augment(node, value)
             return
-        if not isinstance(node.target, ast.Subscript):
-            raise self.walk.error(node.target, "only variables and elements can be assigned")
-        if isinstance(node.op, ast.MatMult):
-            raise self.walk.error(node, "'@=' is not supported for elements of arrays")
-        sign = BINARY[type(node.op)]
-        b = self.walk.number(node.value, value, f"the right side of '{sign}='")
-        a_array = self.elements.to_write(node.target)
-        if not a_array.pure:
+        if not isinstance(node.target, ast.Subscript | ast.Attribute):
+            raise self.walk.error(
+                node.target, "only variables, elements and fields can be assigned"
+            )
+        element = self._place(node.target)
+        if not isinstance(element, Number | Reference):
+            raise self.walk.error(node.target, f"{v.describe(element)} cannot be changed")
+        if not element.pure:
             raise self.walk.error(
                 node.target, "its index would be evaluated twice; assign it to a variable first"
             )
-        element = Number(a_array.element, reach(a_array))
+        old = self.elements.records.read(node, element)
+        if isinstance(old, Tuple):
+            new = self.operators.combined(node, node.op, (node.target, old), (node.value, value))
+            self._store(element, new, node)
+            return
+        element = self.walk.number(node.target, element)
+        sign = _sign(self.walk, node)
+        b = self.walk.number(node.value, value, f"the right side of '{sign}='")
         result = self.operators.operate(node, sign, element, b)
         plain = sign in ("+", "-", "*", "&", "|", "^") or (
-            sign == "/" and element.type.kind in "fc"
+            sign == "/" and element.type.kind == "f"
         )
+        if element.type.kind == "c":
+            plain = False  # a method, which expects an object that is aligned
         if self.walk.module.grouped and sign in "*/" and element.type.kind == "f":
             plain = False  # the prelude says why
         if plain and result.type == element.type and not element.type.is_narrow:
@@ -107,9 +116,8 @@ class Assignments:
             except TypeError as error:
                 raise self.walk.error(node, str(error)) from None
             self.walk.line(f"{element.code} {sign}= {code};")
-            self.walk.mark_written(a_array)
             return
-        self._store(a_array, result, node)
+        self._store(element, result, node)
 
     def _augment(self, node: ast.AugAssign, value: Value) -> None:
         """``a += value`` of a variable, or of a component of one."""
@@ -133,6 +141,21 @@ class Assignments:
         b = walk.number(node.value, value, f"the right side of '{sign}='")
         new = self.operators.operate(node, sign, a, b)
         self.assign(target, new, node)
+
+    def _place(self, target: ast.Subscript | ast.Attribute) -> Value:
+        """What is in memory where a value is stored: a number or a record."""
+        of = self.elements.in_memory(target.value)
+        if isinstance(of, Reference):
+            self.elements.records.mark_written(target, of)
+            place = self.elements.part(target, of)
+            if isinstance(place, ArrayValue):
+                raise self.walk.error(target, "a kernel writes single elements, no arrays")
+            return place
+        if isinstance(target, ast.Attribute):
+            raise self.walk.error(target, "only variables, elements and fields can be assigned")
+        a = self.elements.to_write(target, of)
+        self.walk.mark_written(a)
+        return self.elements.place(a)
 
     def _component(self, target: ast.expr) -> Tuple | None:
         """The variable of which ``v.x`` or ``m[i, j]`` is a part that may change."""
@@ -209,23 +232,24 @@ class Assignments:
             self._set_component(target, component, value, node)
         elif isinstance(target, ast.Name):
             self._assign_name(target, value, node)
-        elif isinstance(target, ast.Subscript):
-            a = self.elements.to_write(target)
-            self._store(a, self.walk.number(node, value, "the stored value"), node)
+        elif isinstance(target, ast.Subscript | ast.Attribute):
+            self._store(self._place(target), value, node)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value, node)
         elif isinstance(target, ast.Starred):
             raise self.walk.error(target, "'*' before a target is not supported in kernels")
         else:
-            raise self.walk.error(target, "only variables and elements can be assigned")
+            raise self.walk.error(target, "only variables, elements and fields can be assigned")
 
     def _assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
         """``name = value``."""
         name = target.id
         if isinstance(value, Tuple):
             value = self._name_tuple(name, value, node)
-        if isinstance(value, ArrayValue) and (value.indices or value.sliced):
+        if isinstance(value, ArrayValue) and (value.indices or value.sliced or value.within):
             value = self._name_row(name, value)
+        if isinstance(value, Reference):
+            value = self.elements.records.named(name, value)
         if not isinstance(value, Number):
             self.names.bind_static(name, value, node)
             return
@@ -244,6 +268,10 @@ class Assignments:
 
     def _name_row(self, name: str, value: ArrayValue) -> ArrayValue:
         """A row under a name: its indices become variables, so that they keep their values."""
+        if value.within is not None:
+            of = self.elements.records.named(f"{name}.of", value.within)
+            code = of.code + value.code.removeprefix(value.within.code)
+            value = replace(value, code=code, within=of)
         if value.sliced:
             left, spelled = value.ndim - len(value.indices), self.walk.spell(name)
             self.walk.declare(f"usmx::strided<{value.sliced}, {left}> {spelled}{{}};")
@@ -263,13 +291,15 @@ class Assignments:
 
     def _name_tuple(self, name: str, value: Tuple, node: ast.AST) -> Tuple:
         """A tuple under a name: its numbers become variables, so that they keep their values."""
-        once = self.walk.stores.get(name) == 1
+        once = self.walk.stores.get(name) == 1 and not is_mutable(value)
         copied = self._reads_tuple(name, value)
         items: list[Value] = []
         for part, item in [*v.parts(name, value)]:
             if isinstance(item, Number) and not (once and item.const is not None):
                 items.append(self.walk.temporary(item) if copied else item)
-            elif isinstance(item, ArrayValue) and (item.indices or item.sliced):
+            elif isinstance(item, Reference):
+                items.append(self.elements.records.named(part, item))
+            elif isinstance(item, ArrayValue) and (item.indices or item.sliced or item.within):
                 items.append(self._name_row(part, item))
             else:
                 items.append(item)
@@ -337,14 +367,15 @@ class Assignments:
         }
         return not spelled & words
 
-    def _store(self, a: ArrayValue, value: Number, node: ast.AST) -> None:
+    def _store(self, place: Value, value: Value, node: ast.AST) -> None:
         """``a[i] = value``."""
-        try:
-            code = operators.stored(value, a.element).code
-        except TypeError as error:
-            raise self.walk.error(node, str(error)) from None
-        self.walk.mark_written(a)
-        self.walk.line(f"{reach(a)} = {code};")
+        records = self.elements.records
+        if isinstance(place, Reference):
+            records.store(node, place, value)
+            return
+        number = self.walk.number(node, value, "the stored value")
+        assert isinstance(place, Number)
+        records.write(node, place, number)
 
 
 def _sign(walk: Walk, node: ast.AugAssign) -> str:

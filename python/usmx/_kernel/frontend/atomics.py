@@ -8,7 +8,7 @@ import ast
 from ..language import functions
 from ..types import operators
 from ..types import values as v
-from ..types.scalars import BOOL, Scalar
+from ..types.scalars import BOOL, Record, Scalar
 from ..types.values import ArrayValue, AtomicValue, Number, PythonObject, Value
 from .elements import Elements, reach
 from .items import unknown
@@ -59,6 +59,7 @@ class Atomics:
             raise self.walk.error(
                 array_node, "private memory belongs to one work-item and needs no atomic operations"
             )
+        assert isinstance(a.element, Scalar)
         return AtomicValue(a.element, f"&{reach(a)}")
 
     def element(self, array_node: ast.expr, index: ast.expr) -> ArrayValue:
@@ -66,6 +67,12 @@ class Atomics:
         array = self.walk.value(array_node)
         if not isinstance(array, ArrayValue):
             raise self.walk.error(array_node, f"expected an array, got {v.describe(array)}")
+        if array.fields or array.within is not None or isinstance(array.element, Record):
+            raise self.walk.error(
+                array_node,
+                "atomic operations on fields of records are not supported, which need not be "
+                "aligned; use an array of their own",
+            )
         where = self.walk.value(index)
         items = where.items if isinstance(where, v.Tuple) else (where,)
         nodes = index.elts if isinstance(index, ast.Tuple) else [index] * len(items)

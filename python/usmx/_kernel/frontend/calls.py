@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..language import functions as f
-from ..language import intrinsics, library, vectors
+from ..language import intrinsics, library, records, vectors
 from ..language.device_function import DeviceFunction
 from ..source.function import Nested
 from ..types import operators, scalars
@@ -24,6 +24,7 @@ from ..types.values import (
     Method,
     Number,
     PythonObject,
+    Reference,
     Tuple,
     Value,
     convert,
@@ -36,6 +37,7 @@ from .items import Items
 from .lowering import Lowering
 from .memory import Memory
 from .printing import Printing
+from .records import Records
 from .vectors import Vectors, kind_of
 from .walk import Walk, by_name, constant, in_order
 
@@ -137,9 +139,11 @@ class Calls:
         device_functions: DeviceFunctions,
         lowering: Lowering,
         vectors_of: Vectors,
+        records_of: Records,
     ) -> None:
         self.walk = walk
         self.vectors = vectors_of
+        self.records = records_of
         self.lowering = lowering
         self.items = items
         self.groups = groups
@@ -207,6 +211,10 @@ class Calls:
             return self.device_functions.call(node, obj)
         if isinstance(obj, vectors.VectorType):
             return self.vectors.made(node, obj)
+        if records.is_struct_class(obj):
+            record = records.meant(obj)
+            assert record is not None
+            return self.records.made(node, record)
         if v.fields_of(obj):
             return self._named_tuple(node, obj)
         template = self.lowering.find(obj, len(node.args))
@@ -319,6 +327,11 @@ class Calls:
     def _method(self, node: ast.Call, method: Method) -> Value:
         """A call of a method."""
         of, name = method.of, method.name
+        if name == "copy" and isinstance(of, Reference | Tuple):
+            in_order(self.walk, node, 0)
+            copied = self.records.values(node, of)
+            assert isinstance(copied, Tuple)
+            return copied
         if kind_of(of) is not None:
             assert isinstance(of, Tuple)
             return self.vectors.method(node, of, name)

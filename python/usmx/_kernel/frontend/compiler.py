@@ -13,6 +13,7 @@ from ..types.scalars import Array, Scalar, Static, Type
 from ..types.values import parts
 from .elaborate import elaborate
 from .module import Module
+from .records import declarations
 from .results import Instance, Result, Walked
 
 
@@ -121,6 +122,7 @@ def compile_kernel(
             parameters += [f"int64_t {n}" for n in lengths + strides]
             head.append(_view(spelled, t, const, lengths, strides))
     lines = [f"// {function.name}({_signature(names, arguments)})"]
+    lines += declarations(module.records)
     # In namespaces, so that a variable of the same name hides nothing.
     if module.constants:
         lines += ["namespace table {", *_declarations(module), "}", ""]

@@ -9,12 +9,13 @@ import itertools
 from collections.abc import Callable, Mapping
 
 from ..source.function import Function, Nested, read
-from ..types.scalars import Array, Scalar, Static, TupleOf, Type
+from ..types.scalars import Array, RecordOf, Scalar, Static, TupleOf, Type
 from ..types.values import (
     ArrayValue,
     ItemValue,
     Number,
     PythonObject,
+    Reference,
     Tuple,
     Value,
     convert,
@@ -23,8 +24,9 @@ from ..types.values import (
     parts,
 )
 from . import spelling
-from .elements import as_view
+from .elements import as_view, check_view
 from .module import Module
+from .records import Records
 from .results import Instance, Walked
 from .walk import Walk, constant
 
@@ -36,9 +38,14 @@ class DeviceFunctions:
     """Calls of device functions."""
 
     def __init__(
-        self, walk: Walk, elaborate: Elaborate, bind: Callable[[str, Value, ast.AST], None]
+        self,
+        walk: Walk,
+        elaborate: Elaborate,
+        bind: Callable[[str, Value, ast.AST], None],
+        records: Records,
     ) -> None:
         self.walk = walk
+        self.records = records
         #: Gives a name to what exists only while compiling.
         self.bind = bind
         #: Functions inside of this one, the same in every round.
@@ -50,6 +57,10 @@ class DeviceFunctions:
         walk = self.walk
         nodes = self._bound(node, callee)
         values = [walk.value(one) for one in nodes]
+        for value in values:
+            for _, item in parts("", value):
+                if isinstance(item, ArrayValue):
+                    check_view(walk, node, item)
         instance = self._instance(node, callee, nodes, values)
         result = instance.result
         walk.result.calls.append(instance)
@@ -67,6 +78,10 @@ class DeviceFunctions:
             for part, item in parts(name, value):
                 if isinstance(item, Number):
                     codes.append(convert(item, instance.arguments[part]).code)
+                elif isinstance(item, Reference):
+                    codes.append(item.code)
+                    if part in result.written:
+                        self.records.mark_written(node, item)
                 elif isinstance(item, ArrayValue):
                     is_written = part in result.written
                     codes.append(as_view(item, is_written))
@@ -213,6 +228,8 @@ class DeviceFunctions:
             dense = value.dense or (value.space != "global" and not value.sliced)
             rank = value.ndim - len(value.indices)
             return Array(value.element, rank, dense, not value.readonly)
+        if isinstance(value, Reference):
+            return RecordOf(value.record, not value.readonly)
         if isinstance(value, ItemValue):
             return value
         if isinstance(value, PythonObject):
@@ -240,6 +257,9 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
             numbers[p] = t
             given = "" if walked.variables[p].cpp == t.cpp else "_given"
             parameters.append(f"{t.cpp} {spelled}{given}")
+        elif isinstance(t, RecordOf):
+            const = "" if p in result.written else "const "
+            parameters.append(f"{const}{t.record.cpp}& {spelled}")
         elif isinstance(t, Array):
             const = "" if p in result.written else "const "
             form = "dense" if t.dense else "strided"

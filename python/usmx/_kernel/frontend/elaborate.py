@@ -85,12 +85,12 @@ def put_together(walk: Walk) -> Names:
     groups = Groups(walk, items, operators)
     atomics = Atomics(walk, elements)
     printing = Printing(walk)
-    device_functions = DeviceFunctions(walk, elaborate, names.bind_static)
+    device_functions = DeviceFunctions(walk, elaborate, names.bind_static, operators.records)
     own = PythonFunctions(walk, elements, device_functions)
     lowering = Lowering(walk)
     calls = Calls(
         walk, own, items, groups, atomics, memory, printing, device_functions, lowering,
-        operators.vectors,
+        operators.vectors, operators.records,
     )  # fmt: skip
     assignments = Assignments(walk, names, elements, operators)
     walk.expressions = {

@@ -10,9 +10,11 @@ import types as python_types
 from dataclasses import replace
 
 from ..language.functions import Namespace
+from ..language.records import is_vector
 from ..language.vectors import METHODS as METHODS_OF_VECTORS
 from ..types import operators, scalars
 from ..types import values as v
+from ..types.scalars import Record
 from ..types.values import (
     ArrayValue,
     AtomicValue,
@@ -20,6 +22,7 @@ from ..types.values import (
     Method,
     Number,
     PythonObject,
+    Reference,
     Tuple,
     Value,
     constant,
@@ -28,7 +31,7 @@ from ..types.values import (
 from .expressions import Operators
 from .lowering import METHODS
 from .names import Names
-from .vectors import kind_of
+from .vectors import is_mutable, kind_of
 from .walk import Walk
 
 
@@ -38,6 +41,7 @@ class Elements:
     def __init__(self, walk: Walk, operators: Operators) -> None:
         self.walk = walk
         self.operators = operators
+        self.records = operators.records
 
     # --- shapes ---------------------------------------------------------------------------------
 
@@ -47,10 +51,8 @@ class Elements:
             return Tuple(tuple(self.length(a, k) for k in range(len(a.indices), a.ndim)))
         if name == "ndim":
             return constant(a.ndim - len(a.indices))
-        if name == "dtype":
-            return PythonObject(a.element)
-        if name == "itemsize":
-            return constant(a.element.size)
+        if name in ("dtype", "itemsize") and not a.fields:
+            return PythonObject(a.element) if name == "dtype" else constant(a.element.size)
         if name == "size":
             size = constant(1)
             for k in range(len(a.indices), a.ndim):
@@ -58,7 +60,19 @@ class Elements:
                 if k == len(a.indices) and a.ndim - len(a.indices) == 1:
                     size = self.length(a, k)
             return size
+        if isinstance(a.element, Record):
+            return self.field_of_all(node, a, name)
         raise self.walk.error(node, f"'{name}' of an array is not supported in kernels")
+
+    def field_of_all(self, node: ast.AST, a: ArrayValue, name: str) -> ArrayValue:
+        """``x["mass"]``: the field of each element, once it has its indices."""
+        record = a.element
+        for one in (*a.fields, name):
+            f = record.field(one) if isinstance(record, Record) else None
+            if f is None:
+                raise self.walk.error(node, f"{a.element} have no field '{one}' here")
+            record = f.type
+        return replace(a, fields=(*a.fields, name))
 
     def length(self, a: ArrayValue, axis: int) -> Number:
         """The length of an axis."""
@@ -77,6 +91,9 @@ class Elements:
         """``a[i, j]``."""
         walk = self.walk
         of = walk.value(node.value)
+        name = text_of(node.slice)
+        if name is not None:
+            return self.named(node, of, name)
         if isinstance(of, Tuple) and isinstance(node.slice, ast.Slice):
             return self._part(of, node.slice)
         if isinstance(of, Tuple):
@@ -84,6 +101,7 @@ class Elements:
             if kind_of(of) is None and len(many) > 1:
                 raise walk.error(node.slice, "a tuple takes one index")
             found: Value = of
+            self.note_part(node.value)
             for one in many:
                 if not isinstance(found, Tuple):
                     raise walk.error(one, f"{v.describe(found)} has no elements")
@@ -95,6 +113,69 @@ class Elements:
         if any(isinstance(part, ast.Slice) for part in parts):
             return self._sliced(node, of, parts)
         return self.element(self.indexed(node, of))
+
+    def named(self, node: ast.Subscript, of: Value, name: str) -> Value:
+        """``x[i]["mass"]``, ``x["mass"]``."""
+        if isinstance(of, Reference):
+            return self.records.read(node, self.records.field(node, of, name))
+        if isinstance(of, ArrayValue):
+            return self.field_of_all(node, of, name)
+        if isinstance(of, Tuple) and is_mutable(of):
+            if name in of.fields:
+                self.note_part(node.value)
+                return of.items[of.fields.index(name)]
+            shown = ", ".join(of.fields)
+            raise self.walk.error(node, f"the record has no field '{name}'; it has {shown}")
+        raise self.walk.error(node, f"{v.describe(of)} has no fields")
+
+    def note_part(self, node: ast.expr) -> None:
+        """Only a part of this is read, if it is in memory."""
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            self.walk.result.partial.add(node)
+
+    def in_memory(self, node: ast.expr) -> Value:
+        """What an expression stands for, without reading what is in memory."""
+        root: ast.expr = node
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        if not isinstance(node, ast.Subscript | ast.Attribute) or not isinstance(root, ast.Name):
+            return self.walk.value(node)
+        return self.part(node, self.in_memory(node.value))
+
+    def part(self, node: ast.Subscript | ast.Attribute, of: Value) -> Value:
+        """The same of a part of what is in memory."""
+        found = self._part_in_memory(node, of)
+        if isinstance(found, Reference):
+            self.walk.result.partial.add(node)
+        return found
+
+    def _part_in_memory(self, node: ast.Subscript | ast.Attribute, of: Value) -> Value:
+        name = node.attr if isinstance(node, ast.Attribute) else text_of(node.slice)
+        if isinstance(of, Reference) and name is not None:
+            return self.records.field(node, of, name)
+        if isinstance(of, Reference) and isinstance(node, ast.Subscript):
+            return self._part_of_vector(node, of)
+        if isinstance(of, ArrayValue) and isinstance(node, ast.Subscript):
+            if name is not None:
+                return self.field_of_all(node, of, name)
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if any(isinstance(part, ast.Slice) for part in parts):
+                return self._sliced(node, of, parts)
+            return self.place(self.indexed(node, of))
+        return self.walk.value(node)
+
+    def _part_of_vector(self, node: ast.Subscript, of: Reference) -> Value:
+        """``x[i][0]`` of an element that is a vector, ``x[i][0, 1]`` of one that is a matrix."""
+        if is_vector(of.record):
+            whole = self.records.field(node, of, of.record.names[0])
+            if isinstance(whole, ArrayValue):
+                return self.place(self.indexed(node, whole))
+            at = self.walk.value(node.slice)
+            k = self.walk.to_constant(node.slice, at, "the index of a vector in memory")
+            if not -len(of.record.names) <= k < len(of.record.names):
+                raise self.walk.error(node.slice, f"index {k} of {v.describe(of)}")
+            return self.records.field(node, of, of.record.names[k])
+        raise self.walk.error(node, f"{v.describe(of)} has fields, no elements; write p.name")
 
     def _item(self, node: ast.Subscript, at: ast.expr, of: Tuple) -> Value:
         """``t[k]``."""
@@ -127,6 +208,7 @@ class Elements:
             else:
                 codes.append(self._index(part, walk.value(part), a, axis)[0])
             axis += 1
+        check_view(walk, node, a)
         element = a.sliced
         if not element:
             const = "const " if a.space == "constant" else ""
@@ -136,7 +218,7 @@ class Elements:
         name = walk.store_once("auto", f"usmx::sliced({', '.join([view, *codes])})")
         return replace(
             a, code=name, ndim=kept + a.ndim - axis, indices=(), shape=None, dense=False,
-            sliced=element, pure=True,
+            sliced=element, pure=True, within=None,
         )  # fmt: skip
 
     def _bound(self, node: ast.expr | None, otherwise: str) -> str:
@@ -246,13 +328,28 @@ class Elements:
 
     def element(self, a: ArrayValue) -> Value:
         """The number at a full set of indices, else the array with those it has."""
+        found = self.place(a)
+        in_record = isinstance(a.element, Record) or a.space == "field"
+        return self.records.read(self.walk.statement, found) if in_record else found
+
+    def place(self, a: ArrayValue) -> Value:
+        """The same, of which nothing is read yet."""
         if len(a.indices) < a.ndim:
             return a
-        return Number(a.element, reach(a), pure=a.pure)
+        if not isinstance(a.element, Record):
+            return Number(a.element, reach(a), pure=a.pure)
+        found: Value = Reference(
+            a.element, reach(a), parameter=a.parameter,
+            readonly=a.readonly or a.space == "constant", pure=a.pure,
+        )  # fmt: skip
+        for name in a.fields:
+            assert isinstance(found, Reference)
+            found = self.records.field(self.walk.statement, found, name)
+        return found
 
-    def to_write(self, node: ast.Subscript) -> ArrayValue:
+    def to_write(self, node: ast.Subscript, of: Value | None = None) -> ArrayValue:
         """The element that is written."""
-        of = self.walk.value(node.value)
+        of = self.walk.value(node.value) if of is None else of
         if not isinstance(of, ArrayValue):
             raise self.walk.error(node, f"{v.describe(of)} has no elements that could be assigned")
         inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -303,10 +400,17 @@ class Attributes:
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
             if name == "conjugate" or name in METHODS:
                 return Method(of, name)
+        elif isinstance(of, Reference):
+            if name == "copy" and of.record.field(name) is None:
+                return Method(of, name)
+            return self.elements.records.read(node, self.elements.records.field(node, of, name))
         elif isinstance(of, Tuple):
             if kind_of(of) is not None and name in METHODS_OF_VECTORS:
                 return Method(of, name)
+            if name == "copy" and is_mutable(of) and name not in of.fields:
+                return Method(of, name)
             if name in of.fields:
+                self.elements.note_part(node.value)
                 return of.items[of.fields.index(name)]
             if of.fields:
                 raise self.walk.error(
@@ -356,6 +460,21 @@ def listed(walk: Walk, node: ast.expr, value: Tuple, what: str) -> tuple[scalars
     except TypeError as error:
         raise walk.error(node, str(error)) from None
     return t, walk.store_once(t.cpp, f"{{{', '.join(codes)}}}", f"[{len(codes)}]")
+
+
+def text_of(node: ast.expr) -> str | None:
+    """The name of a field between brackets."""
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return node.value if is_text else None  # type: ignore[attr-defined]
+
+
+def check_view(walk: Walk, node: ast.AST, a: ArrayValue) -> None:
+    """Refuse what has no view: functions take arrays whose elements are aligned."""
+    if a.fields or (a.space == "field" and not isinstance(a.element, Record)):
+        what = f"the field '{a.fields[-1]}' of an array" if a.fields else "an array in a record"
+        raise walk.error(
+            node, f"{what} cannot be passed or sliced; pass the {'array' if a.fields else 'record'}"
+        )
 
 
 def as_view(a: ArrayValue, is_written: bool) -> str:

@@ -12,6 +12,7 @@ from ..types import values as v
 from ..types.scalars import BOOL
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value, constant
 from . import vectors
+from .records import Records
 from .walk import Walk
 
 BINARY: dict[type[ast.operator], str] = {
@@ -36,6 +37,7 @@ class Operators:
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.vectors = vectors.Vectors(walk, self.operate)
+        self.records = Records(walk)
 
     def tuple_of(self, node: ast.Tuple) -> Value:
         """``a, b``."""

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 import math
 
+from ..language import records
 from ..language.local_memory import LocalMemory
 from ..types import scalars
-from ..types.scalars import Scalar
+from ..types.scalars import Record, Scalar
 from ..types.values import ArrayValue, PythonObject, Tuple, Value
 from .walk import Walk, by_name
 
@@ -27,7 +28,7 @@ class Memory:
         walk.take_memory(walk.function.tree, "local", walk.spell(name), size)
         return self.local(walk.spell(name), value.shape, value.dtype)
 
-    def local(self, name: str, lengths: tuple[int, ...], t: Scalar) -> ArrayValue:
+    def local(self, name: str, lengths: tuple[int, ...], t: Scalar | Record) -> ArrayValue:
         """An array that is declared before the first statement."""
         text = "".join(f"[{n}]" for n in lengths)
         self.walk.declare(f"usmx::local<{t.cpp}{text}> {name};")
@@ -55,7 +56,9 @@ class Memory:
         made = walk.result.called[node] = ArrayValue(t, len(lengths), name, "private", lengths)
         return made
 
-    def _shape_and_type(self, node: ast.Call, *more: str) -> tuple[tuple[int, ...], Scalar]:
+    def _shape_and_type(
+        self, node: ast.Call, *more: str
+    ) -> tuple[tuple[int, ...], Scalar | Record]:
         """The arguments of local.array and private.array; others are allowed and change nothing."""
         walk = self.walk
         shape_node, dtype_node, *_ = by_name(walk, node, "shape", "dtype", *more)
@@ -76,6 +79,10 @@ class Memory:
             t = scalars.named(dtype_node.value)
         else:
             given = walk.value(dtype_node)
+            record = records.meant(given.value) if isinstance(given, PythonObject) else None
+            if record is not None:
+                walk.module.use(record)
+                return lengths, record
             t = scalars.named(given.value) if isinstance(given, PythonObject) else None
         if t is None:
             raise walk.error(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..language.constants import ConstantArray
+from ..types.scalars import Record
 from . import spelling
 from .results import Instance
 
@@ -47,6 +48,8 @@ class Module:
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    #: Records by the names of their structs.
+    records: dict[str, Record] = field(default_factory=dict)
 
     def unique(self, name: str) -> str:
         """A name that nothing else of the text has."""
@@ -56,6 +59,11 @@ class Module:
             wanted = f"{spelling.spell(name)}_{number}"
         self.taken.add(wanted)
         return wanted
+
+    def use(self, element: object) -> None:
+        """The text needs the struct of these elements, if they are records."""
+        if isinstance(element, Record):
+            self.records.setdefault(element.cpp, element)
 
     def constant(self, table: ConstantArray, name: str) -> Table:
         """A constant table under a name of its own."""

@@ -9,12 +9,13 @@ from ..language.constants import ConstantArray
 from ..language.local_memory import LocalMemory
 from ..source.function import MISSING
 from ..types import scalars
-from ..types.scalars import Array, Scalar, Static, TupleOf
+from ..types.scalars import Array, RecordOf, Scalar, Static, TupleOf
 from ..types.values import (
     ArrayValue,
     ItemValue,
     Number,
     PythonObject,
+    Reference,
     Tuple,
     Value,
     constant,
@@ -59,7 +60,11 @@ class Names:
             if name in self.walk.module.known:
                 return constant(self.walk.module.known[name])
             return Number(t, cpp, origins=frozenset({name}))
+        if isinstance(t, RecordOf):
+            self.walk.module.use(t.record)
+            return Reference(t.record, cpp, parameter=name, readonly=not t.writable)
         if isinstance(t, Array):
+            self.walk.module.use(t.element)
             return ArrayValue(
                 t.element, t.ndim, cpp, dense=t.dense, parameter=name, readonly=not t.writable
             )
@@ -216,6 +221,8 @@ def _what(value: Value) -> str:
 def _kind(value: Value) -> str:
     if isinstance(value, ArrayValue):
         return "another array"
+    if isinstance(value, Reference):
+        return "a record of another array"
     if isinstance(value, Tuple):
         return "a tuple"
     return "a function" if isinstance(value, PythonObject) else "something else"

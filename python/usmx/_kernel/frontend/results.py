@@ -50,6 +50,8 @@ class Result:
     lowered: dict[ast.AST, ast.expr] = field(default_factory=dict)
     #: For the simulator: targets that are parts of variables, such as `v.x`.
     components: set[ast.AST] = field(default_factory=set)
+    #: For the simulator: elements that are vectors and of which only a part is read.
+    partial: set[ast.AST] = field(default_factory=set)
     #: For the simulator: indices that count from the end.
     from_end: set[ast.AST] = field(default_factory=set)
 

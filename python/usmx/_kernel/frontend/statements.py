@@ -108,7 +108,7 @@ class Statements:
         assert node.value is not None
         if self.walk.result.returns_nothing:
             raise self.walk.error(node, "returns a value here and nothing before")
-        value = self.walk.value(node.value)
+        value = self.operators.records.values(node.value, self.walk.value(node.value))
         numbers = [
             self.walk.number(node.value, item, "the returned value")
             for _, item in v.parts("", value)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..language import vectors
+from ..language.records import RecordValue
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
@@ -27,8 +28,9 @@ def kind_of(value: object) -> Any:
 
 
 def is_mutable(value: Tuple) -> bool:
-    """Whether parts of a variable can be assigned: of a vector, not of a tuple of Python."""
-    return kind_of(value) is not None
+    """Whether parts of a variable can be assigned: of vectors and records, not of tuples."""
+    is_record = isinstance(value.kind, type) and issubclass(value.kind, RecordValue)
+    return is_record or kind_of(value) is not None
 
 
 class Vectors:

@@ -96,12 +96,16 @@ class Walk:
         self.statement: ast.stmt = function.tree
         #: Types of what earlier rounds returned.
         self.returned: tuple[Scalar, ...] | None = None
+        #: Parameters whose elements earlier rounds wrote.
+        self.written: set[str] = set()
+        self.result: Result = Result()
         self.scope: Scope = Scope()
         self.begin_round()
 
     def begin_round(self) -> None:
         """Forget everything but the types of variables and results."""
-        self.result: Result = Result()
+        self.written |= self.result.written
+        self.result = Result()
         self.scope = Scope(self.scope.variables)
         #: Name that the value at hand is about to get.
         self.hint: str = ""
@@ -112,7 +116,7 @@ class Walk:
     @property
     def types(self) -> tuple[object, ...]:
         """What rounds are repeated for until it no longer changes."""
-        return dict(self.scope.variables), self.returned
+        return dict(self.scope.variables), self.returned, self.written | self.result.written
 
     @property
     def walked(self) -> Walked:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..._operations import Operation
-from ..language import vectors
+from ..language import records, vectors
 from ..language.intrinsics import Intrinsic
 from ..types import scalars
-from ..types.scalars import Scalar, promote
+from ..types.scalars import Record, Scalar, promote
 
 _scalars: dict[type, Scalar] = {
     bool: scalars.BOOL,
@@ -100,6 +100,8 @@ def vector(kind: Any, *values: Any) -> Any:
 
 def method(name: str, of: Any, *operands: Any) -> Any:
     """A method of a vector."""
+    if name == "copy":
+        return of
     if name in ("dot", "cross"):
         return getattr(vectors, name)(of, *operands, binary)
     if name == "transpose":
@@ -110,6 +112,27 @@ def method(name: str, of: Any, *operands: Any) -> Any:
     return length if name == "length" else binary("/", of, length)
 
 
+def record(kind: Any, *values: Any, **named: Any) -> Any:
+    """``Point(x, y)`` of a struct of ctypes."""
+    given = dict(zip(kind._fields, values, strict=False)) | named
+    return kind._make(_like(f.type, f.shape, given.get(f.name)) for f in kind._record.fields)
+
+
+def _like(t: Scalar | Record, shape: tuple[int, ...], value: Any) -> Any:
+    """A field of that type; zeros of None."""
+    if shape:
+        items = [None] * shape[0] if value is None else value
+        return tuple(_like(t, shape[1:], one) for one in items)
+    if isinstance(t, Scalar):
+        return cast(t, 0 if value is None else value)
+    kind = records.kind_of(t)
+    if isinstance(kind, vectors.VectorType):
+        return vector(kind, *([] if value is None else [value]))
+    values = [None] * len(t.fields) if value is None else value
+    pairs = zip(t.fields, values, strict=True)
+    return kind._make(_like(f.type, f.shape, one) for f, one in pairs)
+
+
 def replaced(of: Any, value: Any, *path: Any) -> Any:
     """A tuple with another number at a place: ``v.x = 1`` of what cannot be changed."""
     at, *rest = path
@@ -117,7 +140,8 @@ def replaced(of: Any, value: Any, *path: Any) -> Any:
         at = type(of)._fields.index(at)
     items = list(of)
     items[int(at)] = replaced(items[int(at)], value, *rest) if rest else value
-    return type(of)._make(items)
+    make: Any = getattr(type(of), "_make", tuple)
+    return make(items)
 
 
 def extreme(which: Callable[[Any, Any], Any], *numbers: Any) -> Any:

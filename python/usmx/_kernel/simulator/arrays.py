@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..language import records
 from ..types import scalars
-from ..types.scalars import Scalar
+from ..types.scalars import Record, Scalar
 from .arithmetic import cast
 
 
@@ -54,7 +55,7 @@ class SimArray:
     """An array with checked accesses."""
 
     def __init__(
-        self, values: np.ndarray[Any, Any], element: Scalar, name: str, state: State,
+        self, values: np.ndarray[Any, Any], element: Scalar | Record, name: str, state: State,
         space: str = "global", readonly: bool = False,
     ) -> None:  # fmt: skip
         self.values = values
@@ -108,8 +109,13 @@ class SimArray:
             return None
         return View(self, given)
 
-    def note(self, at: tuple[int, ...], what: str, value: Any = None) -> None:
+    def note(
+        self, at: tuple[int, ...], what: str, value: Any = None, path: tuple[Any, ...] = (),
+        old: Any = None,
+    ) -> None:  # fmt: skip
         """Note an access. Items may write equal values, and are all writers then.
+
+        Of a record `path` is where it has the number, and `old` the number.
 
         Raises
         ------
@@ -120,14 +126,15 @@ class SimArray:
             return
         state = self.state
         me = (state.item, state.group, state.phase)
-        entry = self.accesses.setdefault(at, Access())
+        entry = self.accesses.setdefault((*at, *path), Access())
 
         def conflicts(other: tuple[int, int, int] | None) -> bool:
             if other is None or other[0] == me[0]:
                 return False
             return not (other[1] == me[1] and other[2] < me[2])
 
-        again = what == "write" and bool(entry.writers) and is_same(self.values[at], value)
+        again = what == "write" and bool(entry.writers)
+        again = again and is_same(old if path else self.values[at], value)
         rivals = [] if what == "atomic" else [entry.atomic]
         # What reads after one of several writes of a value reads that value in any order.
         if not again and (what != "read" or all(map(conflicts, entry.writers))):
@@ -138,9 +145,10 @@ class SimArray:
             if conflicts(other):
                 assert other is not None
                 how = "reads" if what == "read" else "writes"
+                shown = f"{at if len(at) > 1 else at[0]}{''.join(f'.{p}' for p in path)}"
                 raise RaceError(
                     f"kernel '{state.kernel}': work-item {me[0]} {how} element "
-                    f"{at if len(at) > 1 else at[0]} of '{self.name}', which work-item {other[0]} "
+                    f"{shown} of '{self.name}', which work-item {other[0]} "
                     f"{'writes' if other in (*entry.writers, entry.atomic) else 'reads'}, and "
                     "the accesses are not synchronized; use a barrier within a work-group, or an "
                     "atomic operation"
@@ -156,17 +164,40 @@ class SimArray:
         else:
             entry.readers = [r for r in entry.readers if r[0] != me[0]] + [me]
 
-    def __getitem__(self, index: Any) -> Any:
+    def reference(self, index: Any) -> Any:
+        """A part, a record in it, or the place of a number."""
         part = self.part(index)
         if part is not None:
             return part
         at = self.where(index)
+        if isinstance(self.element, Record):
+            return SimRecord(self, at, (), self.values[at], self.element)
+        return at
+
+    def __getattr__(self, name: str) -> Any:
+        element = self.__dict__.get("element")
+        if isinstance(element, Record) and element.field(name) is not None:
+            return FieldOf(self, (name,))
+        raise AttributeError(f"arrays in kernels have no '{name}'")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, str):
+            return FieldOf(self, (index,))
+        part = self.reference(index)
+        if isinstance(part, SimArray):
+            return part
+        if isinstance(part, SimRecord):
+            return part.usmx_load() if part.usmx_is_vector() else part
+        at = part
         self.note(at, "read")
         value = self.values[at]
         return bool(value) if self.element.kind == "b" else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self.where(index)
+        if isinstance(self.element, Record):
+            self.reference(index).usmx_store(value)
+            return
         value = self.values.dtype.type(cast(self.element, value))
         self.note(at, "write", value)
         self.values[at] = value
@@ -213,6 +244,192 @@ class View(SimArray):
         return self.of.where(tuple(whole))
 
 
+class FieldOf:
+    """``x["mass"]``: a field of each element, once it has its indices."""
+
+    def __init__(self, of: SimArray, names: tuple[str, ...]) -> None:
+        self.of = of
+        self.names = names
+
+    shape = property(lambda self: self.of.shape)
+    ndim = property(lambda self: self.of.ndim)
+    size = property(lambda self: self.of.size)
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def _last(self, index: Any) -> Any:
+        found = self.of.reference(index)
+        for name in self.names[:-1]:
+            found = found.usmx_part(name, load=False)
+        return found
+
+    def reference(self, index: Any) -> Any:
+        """The field, if it is a record; nothing is read."""
+        if isinstance(index, str):
+            return FieldOf(self.of, (*self.names, index))
+        found = self._last(index)
+        if isinstance(found, SimArray):
+            return FieldOf(found, self.names)
+        return found.usmx_part(self.names[-1], load=False)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, str):
+            return FieldOf(self.of, (*self.names, index))
+        found = self._last(index)
+        if isinstance(found, SimArray):
+            return FieldOf(found, self.names)
+        return found.usmx_part(self.names[-1])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._last(index).usmx_set(self.names[-1], value)
+
+
+class SimRecord:
+    """A record in memory, whose fields are read and written by name."""
+
+    __slots__ = ("usmx_array", "usmx_at", "usmx_path", "usmx_record", "usmx_values")
+
+    def __init__(
+        self, array: SimArray, at: tuple[int, ...], path: tuple[Any, ...], values: Any,
+        record: Record,
+    ) -> None:  # fmt: skip
+        given = (array, at, path, record, values)
+        for name, value in zip(self.__slots__, given, strict=True):
+            object.__setattr__(self, name, value)
+
+    def usmx_is_vector(self) -> bool:
+        """Whether it is a vector or a matrix, which is read as a whole."""
+        return records.is_vector(self.usmx_record)
+
+    def usmx_part(self, name: Any, load: bool = True) -> Any:
+        """A field; of a vector also by its number."""
+        record = self.usmx_record
+        if not isinstance(name, str):
+            kind = records.kind_of(record)
+            if len(kind._shape) == 2:
+                return self.usmx_part(record.names[0])[name]
+            name = record.names[int(name)]
+        f = record.field(name)
+        assert f is not None
+        value, path = self.usmx_values[name], (*self.usmx_path, name)
+        if f.shape:
+            return SimField(self.usmx_array, self.usmx_at, path, value, f.type)
+        if isinstance(f.type, Record):
+            part = SimRecord(self.usmx_array, self.usmx_at, path, value, f.type)
+            return part.usmx_load() if load and part.usmx_is_vector() else part
+        self.usmx_array.note(self.usmx_at, "read", path=path)
+        return bool(value) if f.type.kind == "b" else value
+
+    def usmx_set(self, name: Any, value: Any) -> None:
+        """Another value for a field."""
+        if not isinstance(name, str):
+            kind = records.kind_of(self.usmx_record)
+            if len(kind._shape) == 2:
+                self.usmx_part(self.usmx_record.names[0])[name] = value
+                return
+            name = self.usmx_record.names[int(name)]
+        f = self.usmx_record.field(name)
+        assert f is not None
+        if not isinstance(f.type, Scalar) or f.shape:
+            part = self.usmx_part(name, load=False)
+            part.usmx_store(value)
+            return
+        old = self.usmx_values[name]
+        value = old.dtype.type(cast(f.type, value))
+        path = (*self.usmx_path, name)
+        self.usmx_array.note(self.usmx_at, "write", value, path, old)
+        self.usmx_values[name] = value
+
+    def usmx_load(self) -> Any:
+        """Its value: a tuple of the fields, or a vector."""
+        parts = [_value(self.usmx_part(f.name)) for f in self.usmx_record.fields]
+        kind = records.kind_of(self.usmx_record)
+        if self.usmx_is_vector():
+            return kind._of(_numbers(parts))
+        return kind._make(parts)
+
+    def usmx_store(self, value: Any) -> None:
+        """All fields, of a record or of a tuple that was read before."""
+        numbers = _numbers(value.usmx_load() if isinstance(value, SimRecord) else value)
+        self.usmx_fill(iter(numbers))
+
+    def usmx_fill(self, numbers: Iterator[Any]) -> None:
+        """All numbers, one after the other."""
+        for f in self.usmx_record.fields:
+            if isinstance(f.type, Scalar) and not f.shape:
+                self.usmx_set(f.name, next(numbers))
+            else:
+                self.usmx_part(f.name, load=False).usmx_fill(numbers)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "copy" and self.usmx_record.field(name) is None:
+            return self.usmx_load
+        if self.usmx_record.field(name) is None:
+            raise AttributeError(f"the record has no field '{name}'")
+        return self.usmx_part(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.usmx_set(name, value)
+
+    __getitem__ = usmx_part
+    __setitem__ = usmx_set
+
+
+class SimField(SimArray):
+    """An array that is a field of a record."""
+
+    def __init__(
+        self, of: SimArray, at: tuple[int, ...], path: tuple[Any, ...],
+        values: np.ndarray[Any, Any], element: Scalar | Record,
+    ) -> None:  # fmt: skip
+        super().__init__(values, element, of.name, of.state, of.space, of.readonly)
+        self.of = of
+        self.place = at
+        self.path = path
+
+    def note(
+        self, at: tuple[int, ...], what: str, value: Any = None, path: tuple[Any, ...] = (),
+        old: Any = None,
+    ) -> None:  # fmt: skip
+        """Note an access, as one of the array that the record is in."""
+        old = old if path else self.values[at]
+        self.of.note(self.place, what, value, (*self.path, *at, *path), old)
+
+    def usmx_fill(self, numbers: Iterator[Any]) -> None:
+        """All numbers, one after the other."""
+        for at in np.ndindex(*self.shape):
+            if isinstance(self.element, Record):
+                self.reference(at).usmx_fill(numbers)
+            else:
+                self[at] = next(numbers)
+
+
+def _value(part: Any) -> Any:
+    if isinstance(part, SimArray):
+        return tuple(_value(part[k]) for k in range(len(part)))
+    return part.usmx_load() if isinstance(part, SimRecord) else part
+
+
+def _numbers(value: Any) -> list[Any]:
+    """All numbers in tuples."""
+    if not isinstance(value, tuple | list):
+        return [value]
+    return [x for item in value for x in _numbers(item)]
+
+
+def reference(of: Any, index: Any) -> Any:
+    """A part of an array or a record of which not everything is read."""
+    if isinstance(of, SimRecord):
+        return of.usmx_part(index, load=False)
+    if isinstance(of, FieldOf) or (isinstance(of, SimArray) and isinstance(of.element, Record)):
+        return of[index] if isinstance(index, str) else of.reference(index)
+    return getattr(of, index) if isinstance(index, str) else of[index]
+
+
 class AtomicRef:
     """An element that is only changed as a whole."""
 
@@ -223,6 +440,7 @@ class AtomicRef:
     def change(self, name: str, *values: Any) -> Any:
         """An operation; gives the value before."""
         array, element = self.array, self.array.element
+        assert isinstance(element, Scalar)
         array.note(self.at, "atomic")
         before = array.values[self.at]
         array.values[self.at] = changed(name, element, before, *values)
@@ -441,8 +659,13 @@ class SubGroup(Range3):
         return self.get_local_id() == 0
 
 
-def element_of(array: Any) -> Scalar:
+def element_of(array: Any) -> Scalar | Record:
     """The type of an array's elements."""
-    found = scalars.named(array.dtype)
+    found = scalars.named(array.dtype) or records.meant(array.dtype)
     assert found is not None
     return found
+
+
+def dtype_of(element: Scalar | Record) -> Any:
+    """The type of NumPy."""
+    return records.to_numpy(element) if isinstance(element, Record) else element.name

@@ -19,6 +19,7 @@ from ..frontend.spelling import path_of
 from ..language import functions
 from ..language.constants import ConstantArray
 from ..language.intrinsics import Intrinsic
+from ..language.records import RecordValue
 from ..language.vectors import VectorType
 from ..source.function import Nested
 from ..types.scalars import INT, Scalar
@@ -46,6 +47,7 @@ class Rewriter(ast.NodeTransformer):
         self.notes = {memo[id(n)]: t for n, t in result.notes.items() if id(n) in memo}
         self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
         self.components = {memo[id(n)] for n in result.components if id(n) in memo}
+        self.partial = {memo[id(n)] for n in result.partial if id(n) in memo}
         self.from_end = {memo[id(n)] for n in result.from_end if id(n) in memo}
         self.objects: dict[str, object] = {}
         self.ranges: set[ast.AST] = set()
@@ -228,7 +230,10 @@ class Rewriter(ast.NodeTransformer):
             sign = ast.Constant(SIGNS[type(node.op)])
             value = self.tool("binary", sign, self.visit(read), self.visit(node.value))
             return self.assign(node.target, value)
-        if isinstance(node.target, ast.Subscript):
+        if isinstance(node.target, ast.Attribute):
+            assert isinstance(read, ast.Attribute)
+            node.target.value = read.value = self.visit(node.target.value)
+        elif isinstance(node.target, ast.Subscript):
             assert isinstance(read, ast.Subscript)
             node.target.slice = self.visit(node.target.slice)
             node.target.value = self.visit(node.target.value)
@@ -309,8 +314,16 @@ class Rewriter(ast.NodeTransformer):
         else:
             node.slice = new[0]
         node.value = self.visit(node.value)
+        if node in self.partial:
+            return self.tool("reference", node.value, node.slice)
         t = self.notes.get(node)
         return node if t is None else self.cast(t, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """A record in another one may be read in part."""
+        is_partial = node in self.partial
+        node.value = self.visit(node.value)
+        return self.tool("reference", node.value, ast.Constant(node.attr)) if is_partial else node
 
     def visit_Call(self, node: ast.Call) -> Any:
         """What the compiler found the call to be."""
@@ -339,6 +352,11 @@ class Rewriter(ast.NodeTransformer):
             return self.cast(what, node.args[0] if node.args else ast.Constant(0))
         if isinstance(what, VectorType):
             return self.tool("vector", self.keep(what), *node.args)
+        if isinstance(what, type) and issubclass(what, RecordValue):
+            made = self.tool("record", self.keep(what), *node.args)
+            assert isinstance(made, ast.Call)
+            made.keywords = node.keywords
+            return made
         if isinstance(what, Intrinsic):
             assert t is not None
             return self.tool("intrinsic", self.keep(what), self.keep(t), *node.args)

@@ -30,9 +30,12 @@ from .arrays import (
     FromEnd,
     Item,
     SimArray,
+    SimRecord,
     State,
     SubGroup,
+    dtype_of,
     element_of,
+    reference,
 )
 from .rewrite import Rewriter
 
@@ -60,6 +63,8 @@ class Tools:
     vector = staticmethod(arithmetic.vector)
     method = staticmethod(arithmetic.method)
     replaced = staticmethod(arithmetic.replaced)
+    record = staticmethod(arithmetic.record)
+    reference = staticmethod(reference)
     intrinsic = staticmethod(arithmetic.intrinsic)
 
     def __init__(self, state: State) -> None:
@@ -71,6 +76,8 @@ class Tools:
 
     def cast_tuple(self, types: Mapping[str, Scalar], value: Any, name: str = "") -> Any:
         """A tuple of variables, and the tuples in it."""
+        if isinstance(value, SimRecord) and any(n.startswith(f"{name}.") for n in types):
+            value = value.usmx_load()
         if isinstance(value, tuple):
             items = [self.cast_tuple(types, x, f"{name}.{k}") for k, x in enumerate(value)]
             return given.tuple_like(value, items)
@@ -94,7 +101,7 @@ class Tools:
         key = (id(site), self.state.group)
         if key not in self.tiles:
             assert what.shape is not None
-            values = np.full(math.prod(what.shape), 0, what.element.name).reshape(what.shape)
+            values = np.zeros(math.prod(what.shape), dtype_of(what.element)).reshape(what.shape)
             values.view(np.uint8)[...] = 0xCD if what.element.kind != "b" else 1
             self.tiles[key] = SimArray(values, what.element, what.code, self.state, "local")
         return self.tiles[key]
@@ -102,7 +109,7 @@ class Tools:
     def private(self, _: object, what: ArrayValue) -> SimArray:
         """An array of one item, all zeros."""
         assert what.shape is not None
-        values = np.zeros(what.shape, what.element.name)
+        values = np.zeros(what.shape, dtype_of(what.element))
         return SimArray(values, what.element, what.code, self.state, "private")
 
     def atomic(self, name: str, array: SimArray, index: Any, *values: Any) -> Any:
@@ -349,7 +356,10 @@ def on_host(array: Any) -> tuple[np.ndarray[Any, Any], bool]:
     """The elements where the host may use them, and whether they are a copy."""
     array.wait() if hasattr(array, "wait") else None
     if array.usm_type == "device" or array.dtype.name == "float16":
-        return array.to_numpy().copy(), True
+        host = array.to_numpy()
+        # As bytes: NumPy copies records field by field, and what is between them is lost.
+        plain = host if host.dtype.names is None else host.view(f"V{host.dtype.itemsize}")
+        return plain.copy().view(host.dtype), True
     return np.asarray(memoryview(array)), False
 
 

@@ -8,6 +8,8 @@ Python numbers are *weak* and adapt to what they meet. ``2.0 * x[i]`` is float32
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
+import hashlib
 from dataclasses import dataclass
 
 #: Order of the kinds: a weak value adapts to a strong one of the same or a later kind.
@@ -151,10 +153,75 @@ def join(a: Scalar, b: Scalar) -> Scalar:
 
 
 @dataclass(frozen=True)
+class Field:
+    """One field: its name, its type, its lengths if it is an array, and where it begins."""
+
+    name: str
+    type: Scalar | Record
+    shape: tuple[int, ...]
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        size = self.type.size
+        for n in self.shape:
+            size *= n
+        return size
+
+
+@dataclass(frozen=True)
+class Record:
+    """The type of a record: the fields that kernels can use, in the order of their places."""
+
+    fields: tuple[Field, ...]
+    size: int
+
+    #: As a `Scalar` has it, so that what takes numbers only can refuse it.
+    kind = "V"
+    name = "record"
+    weak = False
+
+    @functools.cached_property
+    def cpp(self) -> str:
+        """The name of its struct: the same for the same fields."""
+        about = repr((self.fields, self.size)).encode()
+        return f"record::r{hashlib.sha256(about).hexdigest()[:12]}"
+
+    @property
+    def is_integer(self) -> bool:
+        """As a `Scalar` has it."""
+        return False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return tuple(f.name for f in self.fields)
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name."""
+        return next((f for f in self.fields if f.name == name), None)
+
+    def __str__(self) -> str:
+        return f"records of {', '.join(self.names)}"
+
+
+@dataclass(frozen=True)
+class RecordOf:
+    """The type of a parameter that stands for a record in memory."""
+
+    record: Record
+    writable: bool
+
+    def __str__(self) -> str:
+        return f"a record of {', '.join(self.record.names)}"
+
+
+@dataclass(frozen=True)
 class Array:
     """The type of an array argument: element, rank, whether it is contiguous, whether writable."""
 
-    element: Scalar
+    element: Scalar | Record
     ndim: int
     dense: bool = True
     writable: bool = True
@@ -185,7 +252,7 @@ class TupleOf:
 
 
 #: What an argument may be for the compiler.
-Type = Scalar | Array | Static | TupleOf
+Type = Scalar | Array | Static | TupleOf | RecordOf
 
 
 def named(obj: object) -> Scalar | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .scalars import BOOL, COMPLEX, FLOAT, INT, Scalar, TupleOf
+from .scalars import BOOL, COMPLEX, FLOAT, INT, Record, Scalar, TupleOf
 
 # How tightly a piece of C++ holds together; a looser one gets brackets.
 ATOM, UNARY, PRODUCT, SUM, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(
@@ -53,10 +53,10 @@ class Tuple:
 class ArrayValue:
     """An array: its element type, its rank, and how C++ reaches an element."""
 
-    element: Scalar
+    element: Scalar | Record
     ndim: int
     code: str
-    #: Where it lives: global, local, private or constant.
+    #: Where it lives: global, local, private, constant, or in a field of a record.
     space: str = "global"
     #: Lengths if known when compiling.
     shape: tuple[int, ...] | None = None
@@ -69,9 +69,25 @@ class ArrayValue:
     #: Of a slice: C++ of its elements' type. The code is a view then, in each kind of memory.
     sliced: str = ""
     pure: bool = True
+    #: Of records: the fields that are taken of each element, one in the other.
+    fields: tuple[str, ...] = ()
+    #: The record that it is a field of.
+    within: Reference | None = None
 
     def __str__(self) -> str:
         return f"a {self.ndim - len(self.indices)}-d array"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A record in memory."""
+
+    record: Record
+    code: str
+    #: Parameter of the function that its memory came in by.
+    parameter: str | None = None
+    readonly: bool = False
+    pure: bool = True
 
 
 @dataclass(frozen=True)
@@ -104,7 +120,7 @@ class Method:
     name: str
 
 
-Value = Number | Tuple | ArrayValue | ItemValue | AtomicValue | PythonObject | Method
+Value = Number | Tuple | ArrayValue | Reference | ItemValue | AtomicValue | PythonObject | Method
 
 
 def fields_of(kind: object) -> tuple[str, ...]:
@@ -149,6 +165,8 @@ def describe(value: Value) -> str:
         return f"a {value.kind.__name__}" if value.kind else f"a tuple of {len(value.items)}"
     if isinstance(value, ArrayValue):
         return str(value)
+    if isinstance(value, Reference):
+        return f"a record of {', '.join(value.record.names)}"
     if isinstance(value, ItemValue):
         return f"the {value.what}"
     if isinstance(value, AtomicValue):
