@@ -35,6 +35,18 @@ class deferred_use {
   ~deferred_use() = default;
 };
 
+namespace detail {
+/// While one lives, commands of this thread make nothing submit what was put off: they only read
+/// memory that was there before.
+class only_reading {
+ public:
+  only_reading() noexcept;
+  ~only_reading();
+  only_reading(const only_reading&) = delete;
+  only_reading& operator=(const only_reading&) = delete;
+};
+}  // namespace detail
+
 /// Keeps memory of any library alive. Arrays and sub-views share one through shared_ptr.
 ///
 /// It also records the queues that may still have commands on the memory: ours and, after an export
@@ -64,6 +76,10 @@ class owner {
   bool is_exposed() const noexcept { return borrowed_ || exposed_.load(std::memory_order_acquire); }
   /// `what` is made to submit its commands before the memory is used otherwise.
   void used_later(std::weak_ptr<deferred_use> what);
+  /// Commands that were put off are submitted now.
+  void submit_deferred() noexcept {
+    if (deferred_.load(std::memory_order_acquire)) submit_all_deferred();
+  }
 
   /// For `submission`: called before its command goes to `queue`, and `used_until` after it, with
   /// the event if there is one: querying an event costs a tenth of querying a queue.
@@ -147,10 +163,6 @@ class owner {
     sycl::event last;
   };
 
-  /// Commands that were put off are submitted now.
-  void submit_deferred() noexcept {
-    if (deferred_.load(std::memory_order_acquire)) submit_all_deferred();
-  }
   void submit_all_deferred() noexcept;
   use& find_use(const sycl::queue& queue);
   void end_use(const sycl::queue& queue, const sycl::event* last) noexcept;

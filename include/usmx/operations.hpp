@@ -58,6 +58,9 @@ class deferred {
   virtual bool is_computed() const noexcept = 0;
   /// Submits what computes it, once. Throws build_error, allocation_error, the same each time.
   virtual const array& get() = 0;
+  /// Whether its elements are those of a view, or of the value that it is a view of: then a change
+  /// of one changes the other.
+  virtual bool is_shared() = 0;
   /// Whether something besides other values holds it: then it is kept when one of those is
   /// computed on the way.
   virtual void seen(bool is_seen) noexcept = 0;
@@ -88,6 +91,24 @@ struct value_reduction {
 /// Throws as reduction_kernel does.
 array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
              const reduction_axes& axes = {}, const array* out = nullptr);
+
+/// One step from the elements of a value to a part of them, or to another order of their axes.
+struct view_step {
+  enum class kind : char {
+    slice,   // of `axis`: `count` elements from `first` by `step`
+    take,    // element `first` of `axis`, which goes away
+    insert,  // a new axis of length one before `axis`
+    swap,    // `axis` and `other`
+  };
+  kind what = kind::slice;
+  int axis = 0, other = 0;
+  std::int64_t first = 0, count = 0, step = 1;
+};
+/// The part that all steps lead to, one after the other. Throws as the functions of `layout` do.
+any_view stepped(any_view elements, std::span<const view_step> steps);
+/// A view of a value that may not be computed yet; its elements are those of the value. As long as
+/// only this view is left of a value, only the elements in it are computed.
+shared_deferred view_of(const shared_deferred& value, std::vector<view_step> steps);
 
 /// A kernel that computing a value would run.
 struct planned_kernel {

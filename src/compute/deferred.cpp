@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -45,6 +46,8 @@ constexpr const char* fusion_prologue =
 /// A cast is an operation that does nothing with an operand in its type.
 constexpr operation cast_row = {"astype", 1,     result_rule::same,    "",
                                 "",       false, {{{"biufc", "{0}"}}}, ""};
+/// What views have in the place of an operation; they have steps.
+constexpr operation view_row = cast_row;
 
 class value;
 using shared_value = std::shared_ptr<value>;
@@ -137,6 +140,17 @@ class value final : public deferred,
 
   /// Whether it was part of a reduction before.
   bool is_reduced() noexcept { return std::exchange(reduced_, true); }
+  const shared_value& base() const { return std::get<shared_value>(sources_[0]); }
+  /// Whether nothing but one view is left of a value that was not computed: then the elements that
+  /// are not in it are not needed. Other views would share memory with it.
+  bool is_only_base() const;
+  /// The elements of a view, if they can be computed without the rest; what has to be computed
+  /// before, in `first`; neither, if its base has to.
+  shared_value alone(shared_value& first) const;
+  bool is_view() const noexcept { return &op_ == &view_row; }
+  bool is_shared() override;
+  static shared_deferred view_of(shared_value base, std::vector<view_step>&& steps,
+                                 extents&& shape);
   int operations() const noexcept { return operations_; }
   int operands() const noexcept { return operands_; }
   /// Tells the memory of all arrays and the values that it is made of.
@@ -157,11 +171,23 @@ class value final : public deferred,
   // What follows is guarded by `computing` until the value is computed.
   std::vector<source> sources_;
   std::vector<std::weak_ptr<value>> made_of_this_;
-  bool in_progress_ = false, reduced_ = false;
+  std::vector<view_step> steps_;  // of a view, from its only source
+  bool reduced_ = false;
   array result_;
   std::exception_ptr failure_;
 
   void compute_now() noexcept;
+  /// The elements are there.
+  void finish(array&& result) noexcept;
+  /// After that: what is made of the elements has to be computed before they change.
+  void announce_users();
+  void compute_view();
+  struct parts {
+    std::unordered_map<const value*, shared_value> of;
+    std::vector<shared_value> kept;  // a key's address is not used again meanwhile
+  };
+  shared_value seen_through(std::span<const view_step> steps, const extents& shape,
+                            shared_value& first, parts& known) const;
 };
 
 /// The kernel of a value: its text, what it is called with, and which values it computes.
@@ -174,6 +200,7 @@ class expression_text {
   ~expression_text() {
     std::vector<source> arrays;
     for (array& a : arrays_) arrays.emplace_back(std::move(a));
+    for (auto& [v, part] : in_place_) arrays.emplace_back(std::move(part));
     computing::drop(std::move(arrays));
   }
   /// Computes nothing: what is needed first is added to `plan`, and then this.
@@ -192,11 +219,14 @@ class expression_text {
 
  private:
   std::vector<operand> operands() const;
-  /// A value of another shape than the root's, which is not computed.
+  /// A value that is not computed and has to be before: one of another shape than the root's, a
+  /// view that shares memory.
   static shared_value repeated_in(const value& v, const extents& shape);
+  std::string planned_name(value& v);
 
   /// The variable of a value; its lines are written first.
   std::string name_of(value& v);
+  std::string name_of_view(value& v);
   std::string name_of(const array& a);
   std::string name_of(const operand& number, const dtype& as);
   std::string source_text(const source& s, const dtype& as);
@@ -213,6 +243,7 @@ class expression_text {
   std::unordered_map<value*, std::string> names_;
   std::vector<value*> computed_;
   std::unordered_map<value*, std::string> planned_;
+  std::unordered_map<value*, shared_value> in_place_;  // of views whose base is not computed
 };
 
 std::size_t count_of(const extents& shape) noexcept {
@@ -312,6 +343,32 @@ std::string expression_text::name_of(const operand& number, const dtype& as) {
   return name;
 }
 
+std::string expression_text::planned_name(value& v) {
+  shared_value part, first;
+  const bool is_part = v.is_view() && !(part = v.alone(first));
+  value* const of = is_part ? v.base().get() : part ? part.get() : &v;
+  const auto [known, is_new] = planned_.try_emplace(part ? &v : of);
+  if (is_new) {
+    expression_text(*of, *plan_);
+    known->second = format("k{}", plan_->size() - 1);
+    planned_bytes_ += bytes_of(*of);
+  }
+  return is_part ? known->second + "[...]" : known->second;
+}
+
+std::string expression_text::name_of_view(value& v) {
+  if (const auto known = in_place_.find(&v); known != in_place_.end()) {
+    return name_of(*known->second);
+  }
+  shared_value first;
+  shared_value part = v.alone(first);
+  if (!part) {
+    if (plan_ == nullptr) return name_of(v.get());
+    return v.base()->is_computed() ? name_of(v.base()->get()) : planned_name(v);
+  }
+  return name_of(*in_place_.emplace(&v, std::move(part)).first->second);
+}
+
 std::string expression_text::source_text(const source& s, const dtype& as) {
   if (const auto* number = std::get_if<operand>(&s)) return name_of(*number, as);
   std::string name;
@@ -325,16 +382,14 @@ std::string expression_text::source_text(const source& s, const dtype& as) {
   } else {
     value& inner = *std::get<shared_value>(s);
     // Repeated for each element that it is broadcast to, it would be computed many times.
-    if (plan_ != nullptr && !inner.is_computed() && !(inner.shape_ == root_.shape_)) {
-      if (const auto [known, is_new] = planned_.try_emplace(&inner); is_new) {
-        expression_text(inner, *plan_);
-        known->second = format("k{}", plan_->size() - 1);
-        planned_bytes_ += bytes_of(inner);
-      }
-      name = planned_.at(&inner);
-      own = inner.types_.result;
-    } else if (inner.is_computed() || !(inner.shape_ == root_.shape_)) {
+    if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == root_.shape_))) {
       from_array(inner.get());
+    } else if (!(inner.shape_ == root_.shape_)) {
+      name = planned_name(inner);
+      own = inner.types_.result;
+    } else if (inner.is_view()) {
+      name = name_of_view(inner);
+      own = inner.types_.result;
     } else {
       name = name_of(inner);
       own = inner.types_.result;
@@ -404,17 +459,8 @@ array expression_text::reduce(const value_reduction& how, const reduction_axes& 
   const std::vector<operand> in = operands();
   expression_output out;
   out.given = given;
-  for (auto& [v, name] : names_) v->in_progress_ = true;
-  const auto end = [&] {
-    for (auto& [v, name] : names_) v->in_progress_ = false;
-  };
-  try {
-    kernel.submit(root_.queue_, in, std::span(&out, 1), axes);
-  } catch (...) {
-    end();
-    throw;
-  }
-  end();
+  const detail::only_reading inputs;
+  kernel.submit(root_.queue_, in, std::span(&out, 1), axes);
   return given != nullptr ? *given : std::move(out.made);
 }
 
@@ -423,20 +469,13 @@ void expression_text::run(const array* given) {
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   if (given != nullptr) out.back().given = given;  // the root is written last
-  for (auto& [v, name] : names_) v->in_progress_ = true;
-  try {
+  {
+    const detail::only_reading inputs;
     kernel.submit(root_.queue_, in, out);
-  } catch (...) {
-    for (auto& [v, name] : names_) v->in_progress_ = false;
-    throw;
   }
-  for (auto& [v, name] : names_) v->in_progress_ = false;
   if (given != nullptr) computed_.pop_back();
-  for (std::size_t k = 0; k < computed_.size(); ++k) {
-    value& v = *computed_[k];
-    v.result_ = std::move(out[k].made);
-    v.computed_.store(true, std::memory_order_release);
-  }
+  for (std::size_t k = 0; k < computed_.size(); ++k) computed_[k]->finish(std::move(out[k].made));
+  for (value* v : computed_) v->announce_users();
   // Last: what they are made of may end with them.
   for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
 }
@@ -446,20 +485,18 @@ shared_value expression_text::repeated_in(const value& v, const extents& shape) 
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
     if (!((*inner)->shape_ == shape)) return *inner;
+    if ((*inner)->is_view()) {
+      shared_value first;
+      if (!(*inner)->alone(first)) return first ? first : *inner;
+      continue;
+    }
     if (shared_value found = repeated_in(**inner, shape)) return found;
   }
   return nullptr;
 }
 
 void expression_text::compute_repeated(value& root) {
-  root.in_progress_ = true;
-  try {
-    while (const shared_value inner = repeated_in(root, root.shape_)) inner->get();
-  } catch (...) {
-    root.in_progress_ = false;
-    throw;
-  }
-  root.in_progress_ = false;
+  while (const shared_value inner = repeated_in(root, root.shape_)) inner->get();
 }
 
 void value::compute_now() noexcept {
@@ -470,6 +507,7 @@ void value::compute_now() noexcept {
   if (is_computed()) return;
   try {
     const shared_value keep = shared_from_this();
+    if (is_view()) return compute_view();
     expression_text::compute_repeated(*this);
     if (!is_computed()) expression_text(*this).run();
   } catch (...) {
@@ -479,12 +517,135 @@ void value::compute_now() noexcept {
   }
 }
 
+void value::finish(array&& result) noexcept {
+  result_ = std::move(result);
+  computed_.store(true, std::memory_order_release);
+}
+
+void value::announce_users() {
+  const auto users = std::exchange(made_of_this_, {});
+  const shared_owner& owner = result_.keep_alive();
+  if (!owner) return;
+  for (const auto& user : users) {
+    if (const auto v = user.lock(); v && !v->is_computed()) owner->used_later(user);
+  }
+}
+
+bool value::is_shared() {
+  const computing lock;
+  if (is_computed() || is_view()) return true;
+  return std::ranges::any_of(made_of_this_, [](const auto& user) {
+    const auto v = user.lock();
+    return v && v->is_view();
+  });
+}
+
+bool value::is_only_base() const {
+  if (seen_.load(std::memory_order_relaxed) > 0) return false;
+  int views = 0;
+  for (const auto& user : made_of_this_) {
+    const auto v = user.lock();
+    views += v && v->is_view() && !v->is_computed() ? 1 : 0;
+  }
+  return views <= 1;
+}
+
+shared_value value::alone(shared_value& first) const {
+  if (base()->is_computed() || !base()->is_only_base()) return nullptr;
+  parts known;
+  return base()->seen_through(steps_, shape_, first, known);
+}
+
+shared_value value::seen_through(std::span<const view_step> steps, const extents& shape,
+                                 shared_value& first, parts& known) const {
+  if (const auto found = known.of.find(this); found != known.of.end()) return found->second;
+  std::vector<source> sources;
+  const auto add = [&](const array& a) {
+    layout repeated;
+    if (!a.elements().layout().broadcast(shape_, repeated)) return false;  // too many bytes
+    const any_view all = a.elements().with_layout(std::move(repeated), 0);
+    sources.emplace_back(a.with_view(stepped(all, steps)));
+    return true;
+  };
+  for (const source& s : sources_) {
+    if (const auto* a = std::get_if<array>(&s)) {
+      if (!add(*a)) return nullptr;
+      continue;
+    }
+    const auto* inner = std::get_if<shared_value>(&s);
+    if (inner == nullptr) {
+      sources.push_back(s);
+    } else if ((*inner)->is_computed()) {
+      if (!add((*inner)->get())) return nullptr;
+    } else if (!((*inner)->shape_ == shape_) ||
+               (*inner)->seen_.load(std::memory_order_relaxed) > 0) {
+      first = *inner;
+      return nullptr;
+    } else {
+      shared_value whole = *inner;
+      if (whole->is_view()) {
+        whole = (*inner)->alone(first);
+        if (!whole) {
+          if (!first) first = *inner;
+          return nullptr;
+        }
+        known.kept.push_back(whole);
+      }
+      shared_value part = whole->seen_through(steps, shape, first, known);
+      if (!part) return nullptr;
+      sources.emplace_back(std::move(part));
+    }
+  }
+  auto made =
+      std::make_shared<value>(queue_, op_, types_, std::move(sources), extents(shape), kind_);
+  known.of.emplace(this, made);
+  return made;
+}
+
+shared_deferred value::view_of(shared_value base, std::vector<view_step>&& steps, extents&& shape) {
+  if (base->is_view()) {  // views of views share what the first one is of
+    steps.insert(steps.begin(), base->steps_.begin(), base->steps_.end());
+    base = shared_value(base->base());
+  }
+  const operation_types types = base->types_;
+  const sycl::queue queue = base->queue_;
+  const usm_kind kind = base->kind_;
+  std::vector<source> sources;
+  sources.emplace_back(std::move(base));
+  const auto made =
+      std::make_shared<value>(queue, view_row, types, std::move(sources), std::move(shape), kind);
+  made->steps_ = std::move(steps);
+  made->announce();
+  return made;
+}
+
+void value::compute_view() {
+  std::optional<array> elements;
+  const shared_value whole = base();
+  while (!elements && !whole->is_computed()) {
+    shared_value first;
+    if (const shared_value part = alone(first)) {
+      elements = part->get();
+    } else if (first) {
+      first->get();
+    } else {
+      break;
+    }
+  }
+  if (!elements) {
+    const array& a = whole->get();
+    elements = a.with_view(stepped(a.elements(), steps_));
+  }
+  finish(*std::move(elements));
+  announce_users();
+  computing::drop(std::exchange(sources_, {}));
+}
+
 void value::compute() noexcept {
   if (is_computed()) return;
   const detail::driver_entry inside(std::nothrow);
   const computing lock;
-  // The command that is about to use the memory may be the one that computes this.
-  if (is_computed() || in_progress_) return;
+  if (is_computed()) return;
   if (seen_.load(std::memory_order_relaxed) > 0) return compute_now();
   // Not needed itself, only by what is made of it.
   for (const auto& known : std::vector(made_of_this_)) {
@@ -499,7 +660,11 @@ void value::announce() {
     if (const auto* a = std::get_if<array>(&s)) {
       if (const shared_owner& owner = a->keep_alive()) owner->used_later(weak_from_this());
     } else if (const auto* v = std::get_if<shared_value>(&s)) {
-      (*v)->made_of_this_.push_back(weak_from_this());
+      auto& users = (*v)->made_of_this_;
+      if (users.size() == users.capacity()) {
+        std::erase_if(users, [](const auto& user) { return user.expired(); });
+      }
+      users.push_back(weak_from_this());
     }
   }
 }
@@ -708,10 +873,11 @@ void store(const shared_deferred& what, const array& out) {
   }
   const detail::driver_entry inside;
   const computing lock;
-  if (v.is_computed()) {
+  if (v.is_computed() || v.is_view()) {
     copy_async(v.queue(), out, v.get());
     return;
   }
+  if (const shared_owner& owner = out.keep_alive()) owner->submit_deferred();
   expression_text::compute_repeated(v);
   expression_text(v).run(&out);
 }
@@ -721,7 +887,17 @@ std::vector<planned_kernel> explain(const shared_deferred& what) {
   const detail::driver_entry inside;
   const computing lock;
   auto& v = static_cast<value&>(*what);
-  if (!v.is_computed()) expression_text(v, plan);
+  if (v.is_computed()) return plan;
+  if (!v.is_view()) {
+    expression_text(v, plan);
+    return plan;
+  }
+  shared_value first;
+  if (const shared_value part = v.alone(first)) {
+    expression_text(*part, plan);
+  } else if (!v.base()->is_computed()) {
+    expression_text(*v.base(), plan);
+  }
   return plan;
 }
 
@@ -773,8 +949,64 @@ array reduce(const sycl::queue& queue, const deferred_operand& what, const value
       std::make_shared<value>(queue, cast_row, types, std::move(sources), std::move(shape), kind);
   detail::require_type(queue.get_device(), how.value);
   detail::require_type(queue.get_device(), how.result);
+  if (out != nullptr && out->keep_alive()) out->keep_alive()->submit_deferred();
   expression_text::compute_repeated(*root);
   return expression_text(*root).reduce(how, axes, out);
+}
+
+namespace {
+
+layout stepped(layout where, std::span<const view_step> steps, std::int64_t& shift) {
+  for (const view_step& s : steps) {
+    std::int64_t by = 0;
+    switch (s.what) {
+      case view_step::kind::slice:
+        where = where.sliced(s.axis, s.first, s.count, s.step, by);
+        break;
+      case view_step::kind::take:
+        where = where.indexed(s.axis, s.first, by);
+        break;
+      case view_step::kind::insert:
+        where = where.with_axis(s.axis);
+        break;
+      case view_step::kind::swap: {
+        std::vector<int> order(static_cast<std::size_t>(where.rank()));
+        std::iota(order.begin(), order.end(), 0);
+        std::swap(order.at(static_cast<std::size_t>(s.axis)),
+                  order.at(static_cast<std::size_t>(s.other)));
+        where = where.permuted(order);
+        break;
+      }
+    }
+    shift += by;
+  }
+  return where;
+}
+
+}  // namespace
+
+any_view stepped(any_view elements, std::span<const view_step> steps) {
+  std::int64_t shift = 0;
+  layout where = stepped(elements.layout(), steps, shift);
+  return elements.with_layout(std::move(where), shift);
+}
+
+shared_deferred view_of(const shared_deferred& of, std::vector<view_step> steps) {
+  auto base = std::static_pointer_cast<value>(of);
+  layout whole;
+  detail::require_valid(layout::c_order(base->shape(), base->dtype().itemsize(), whole));
+  std::int64_t shift = 0;
+  const layout where = stepped(whole, steps, shift);
+  const detail::driver_entry inside;
+  const computing lock;
+  if (base->is_computed()) {
+    const array& a = base->get();
+    operation_types types;
+    types.result = base->dtype();
+    return std::make_shared<value>(a.with_view(stepped(a.elements(), steps)), types,
+                                   extents(where.shape()));
+  }
+  return value::view_of(std::move(base), std::move(steps), extents(where.shape()));
 }
 
 shared_deferred cast(const sycl::queue& queue, const deferred_operand& what, const dtype& type) {

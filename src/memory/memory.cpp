@@ -123,15 +123,26 @@ void owner::used_later(std::weak_ptr<deferred_use> what) {
   used_.store(true, std::memory_order_release);
 }
 
+namespace {
+thread_local int readers = 0;
+}  // namespace
+
+detail::only_reading::only_reading() noexcept { ++readers; }
+detail::only_reading::~only_reading() { --readers; }
+
 void owner::submit_all_deferred() noexcept {
-  std::vector<std::weak_ptr<deferred_use>> all;
-  {
-    const std::scoped_lock lock(mutex_);
-    all = std::exchange(later_, {});
-    deferred_.store(false, std::memory_order_release);
-  }
-  for (const auto& one : all) {
-    if (const auto alive = one.lock()) alive->compute();
+  if (readers > 0) return;
+  // A view that is computed adds what is made of it.
+  while (deferred_.load(std::memory_order_acquire)) {
+    std::vector<std::weak_ptr<deferred_use>> all;
+    {
+      const std::scoped_lock lock(mutex_);
+      all = std::exchange(later_, {});
+      deferred_.store(false, std::memory_order_release);
+    }
+    for (const auto& one : all) {
+      if (const auto alive = one.lock()) alive->compute();
+    }
   }
 }
 

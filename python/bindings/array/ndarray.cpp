@@ -455,7 +455,7 @@ void bind_array(nb::module_& m) {
           return nb::object(
               nb::module_::import_("usmx._namespace.indexing").attr("get")(self, key));
         }
-        return wrap_view(value_of(self), indexed(value_of(self).elements(), key));
+        return part_of(self, key);
       },
       nb::arg("key").none(), nb::sig("def _getitem(self, key: Index) -> ndarray"));
   c.def(

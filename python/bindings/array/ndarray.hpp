@@ -164,6 +164,8 @@ class host_elements {
 bool is_advanced(nb::handle key);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
+/// `self[key]`, of elements that may not be computed yet.
+nb::object part_of(nb::handle self, nb::handle key);
 /// `a[key] = value`: a number, anything with USM, anything with host elements; broadcast and cast.
 void assign(const array& target, nb::handle value);
 

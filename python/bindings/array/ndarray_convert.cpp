@@ -103,7 +103,7 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 /// how every C++ exception is called in Python.
 PyObject* get_item(PyObject* self, PyObject* key) noexcept {
   try {
-    return wrap_view(value_of(self), indexed(value_of(self).elements(), key)).release().ptr();
+    return part_of(self, key).release().ptr();
   } catch (...) {
     PyErr_Clear();
   }

@@ -77,22 +77,46 @@ std::vector<int> axis_order(nb::handle axes, int rank) {
   return order;
 }
 
+int rank_of(nb::handle self) { return static_cast<int>(self_of<ndarray>(self).shape().size()); }
+
+/// An order of axes as exchanges of two.
+std::vector<view_step> exchanges(const std::vector<int>& order) {
+  std::vector<int> now(order.size());
+  std::iota(now.begin(), now.end(), 0);
+  std::vector<view_step> steps;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const auto from = static_cast<std::size_t>(std::ranges::find(now, order[k]) - now.begin());
+    if (from == k) continue;
+    std::swap(now[k], now[from]);
+    steps.push_back({.what = view_step::kind::swap,
+                     .axis = static_cast<int>(k),
+                     .other = static_cast<int>(from)});
+  }
+  return steps;
+}
+
+nb::object permuted(nb::handle self, const std::vector<int>& order) {
+  ndarray& a = self_of<ndarray>(self);
+  if (const shared_deferred later = a.later()) {
+    return wrap_deferred(view_of(later, exchanges(order)));
+  }
+  const any_view& v = a.value().elements();
+  return wrap_view(a.value(), v.with_layout(v.layout().permuted(order), 0));
+}
+
 nb::object transpose(nb::handle self, nb::handle axes) {
-  const any_view& v = value_of(self).elements();
-  return wrap_view(value_of(self),
-                   v.with_layout(v.layout().permuted(axis_order(axes, v.rank())), 0));
+  return permuted(self, axis_order(axes, rank_of(self)));
 }
 
 nb::object swap_axes(nb::handle self, int first, int second) {
-  const any_view& v = value_of(self).elements();
-  std::vector<int> order(static_cast<std::size_t>(v.rank()));
+  std::vector<int> order(static_cast<std::size_t>(rank_of(self)));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]);
-  return wrap_view(value_of(self), v.with_layout(v.layout().permuted(order), 0));
+  return permuted(self, order);
 }
 
 nb::object matrix_transpose(nb::handle self) {
-  const int rank = value_of(self).elements().rank();
+  const int rank = rank_of(self);
   if (rank < 2) throw nb::value_error("mT: needs at least two dimensions");
   return swap_axes(self, rank - 2, rank - 1);
 }
@@ -244,7 +268,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
   c.def(
       "swapaxes",
       [](nb::handle self, nb::handle first, nb::handle second) {
-        const int rank = value_of(self).elements().rank();
+        const int rank = rank_of(self);
         return swap_axes(self, to_axis(first, rank), to_axis(second, rank));
       },
       nb::arg("axis1"), nb::arg("axis2"), "A view with two axes exchanged.",
@@ -310,32 +334,67 @@ char kind_of_indices(nb::handle key) {
   nb::raise_python_error();
 }
 
+/// What an index is applied to: elements that are there.
+struct seen_elements {
+  any_view v;
+
+  std::int64_t length(int axis) const { return v.layout().shape()[static_cast<std::size_t>(axis)]; }
+  void take(int axis, std::int64_t index) {
+    std::int64_t shift = 0;
+    layout where = v.layout().indexed(axis, index, shift);
+    v = v.with_layout(std::move(where), shift);
+  }
+  void slice(int axis, std::int64_t first, std::int64_t count, std::int64_t step) {
+    std::int64_t shift = 0;
+    layout where = v.layout().sliced(axis, first, count, step, shift);
+    v = v.with_layout(std::move(where), shift);
+  }
+  void insert(int axis) { v = v.with_layout(v.layout().with_axis(axis), 0); }
+};
+
+/// Elements that are not computed yet.
+struct later_elements {
+  std::vector<std::int64_t> shape;
+  std::vector<view_step> steps = {};
+
+  std::int64_t length(int axis) const { return shape[static_cast<std::size_t>(axis)]; }
+  void take(int axis, std::int64_t index) {
+    shape.erase(shape.begin() + axis);
+    steps.push_back({.what = view_step::kind::take, .axis = axis, .first = index});
+  }
+  void slice(int axis, std::int64_t first, std::int64_t count, std::int64_t step) {
+    shape[static_cast<std::size_t>(axis)] = count;
+    steps.push_back({.axis = axis, .first = first, .count = count, .step = step});
+  }
+  void insert(int axis) {
+    shape.insert(shape.begin() + axis, 1);
+    steps.push_back({.what = view_step::kind::insert, .axis = axis});
+  }
+};
+
 /// `source_axis` is what the user calls the axis: integers before it have taken others away.
-void apply_integer(any_view& v, nb::handle key, int axis, int source_axis) {
+template <class Elements>
+void apply_integer(Elements& v, nb::handle key, int axis, int source_axis) {
   const Py_ssize_t given = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
   if (given == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
-  const std::int64_t length = v.layout().shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t length = v.length(axis);
   const std::int64_t index = given < 0 ? given + length : given;
   if (index < 0 || index >= length) {
     throw index_error("index {} is out of bounds for axis {} with size {}", given, source_axis,
                       length);
   }
-  std::int64_t shift = 0;
-  layout where = v.layout().indexed(axis, index, shift);
-  v = v.with_layout(std::move(where), shift);
+  v.take(axis, index);
 }
 
-void apply_slice(any_view& v, nb::handle key, int axis) {
+template <class Elements>
+void apply_slice(Elements& v, nb::handle key, int axis) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 1;
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) != 0) nb::raise_python_error();
-  const Py_ssize_t length =
-      static_cast<Py_ssize_t>(v.layout().shape()[static_cast<std::size_t>(axis)]);
+  const Py_ssize_t length = static_cast<Py_ssize_t>(v.length(axis));
   const Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
-  std::int64_t shift = 0;
-  layout where = v.layout().sliced(axis, start, count, step, shift);
-  v = v.with_layout(std::move(where), shift);
+  v.slice(axis, start, count, step);
 }
 
 /// True for integers; arrays have `__index__` too, and only those without dimensions are integers.
@@ -414,8 +473,10 @@ bool is_advanced(nb::handle key) {
   return false;
 }
 
-any_view indexed(const any_view& v, nb::handle key) {
-  if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
+namespace {
+
+template <class Elements>
+void apply_key(Elements& out, int rank, nb::handle key) {
   PyObject* const* items = nullptr;
   PyObject* const single[] = {key.ptr()};
   Py_ssize_t n = 1;
@@ -437,22 +498,20 @@ any_view indexed(const any_view& v, nb::handle key) {
       ++consumed;
     }
   }
-  if (consumed > v.rank()) {
+  if (consumed > rank) {
     throw index_error("too many indices for array: array is {}-dimensional, but {} were indexed",
-                      v.rank(), consumed);
+                      rank, consumed);
   }
 
-  any_view out = v;
   int axis = 0;
   int source_axis = 0;
   for (Py_ssize_t k = 0; k < n; ++k) {
     const nb::handle item = items[k];
     if (item.ptr() == Py_Ellipsis) {
-      axis += v.rank() - consumed;
-      source_axis += v.rank() - consumed;
+      axis += rank - consumed;
+      source_axis += rank - consumed;
     } else if (item.is_none()) {
-      out = out.with_layout(out.layout().with_axis(axis), 0);
-      ++axis;
+      out.insert(axis++);
     } else if (PySlice_Check(item.ptr())) {
       apply_slice(out, item, axis++);
       ++source_axis;
@@ -460,7 +519,26 @@ any_view indexed(const any_view& v, nb::handle key) {
       apply_integer(out, item, axis, source_axis++);
     }
   }
-  return out;
+}
+
+}  // namespace
+
+any_view indexed(const any_view& v, nb::handle key) {
+  if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
+  seen_elements out{v};
+  apply_key(out, v.rank(), key);
+  return std::move(out.v);
+}
+
+nb::object part_of(nb::handle self, nb::handle key) {
+  ndarray& a = self_of<ndarray>(self);
+  if (const shared_deferred later = a.later(); later && !PyUnicode_Check(key.ptr())) {
+    const extents& shape = later->shape();
+    later_elements out{{shape.begin(), shape.end()}};
+    apply_key(out, static_cast<int>(shape.size()), key);
+    return wrap_deferred(view_of(later, std::move(out.steps)));
+  }
+  return wrap_view(a.value(), indexed(a.value().elements(), key));
 }
 
 namespace {

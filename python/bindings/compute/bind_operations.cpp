@@ -122,7 +122,7 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
                                            detail::shape_text(target.shape()))
                                 .c_str());
     }
-    if (target.later()) {
+    if (target.later() && !target.later()->is_shared()) {
       if (made->dtype() != target.dtype()) made = cast(target.queue(), made, target.dtype());
       target.become(std::move(made));
     } else {

@@ -1,0 +1,212 @@
+"""When values are computed: views of them, writes to what they are made of, programs that mix both."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import usmx
+
+
+def ramp(shape, usm_type="device"):
+    """Small enough for exact sums and products of float32, in device memory: nothing is computed on
+    the host."""
+    count = int(np.prod(shape))
+    host = (np.arange(count) % 7 - 3).astype(np.float32).reshape(shape)
+    return usmx.asarray(host, usm_type=usm_type), host
+
+
+def kernels(expression):
+    return len(usmx.explain(expression).kernels)
+
+
+def test_what_is_made_of_a_value_keeps_its_elements_when_those_change_later():
+    x, host = ramp(1000)
+    y = x + 1
+    made = y * 2
+    y.to_numpy()  # computes y, not what is made of it
+    y[0] = 100
+    np.testing.assert_array_equal(made.to_numpy(), (host + 1) * 2)
+    assert y[0] == 100
+
+
+def test_what_is_made_of_a_view_keeps_its_elements_when_the_base_changes():
+    x, host = ramp(1000)
+    y = x + 1
+    view = y[10:20]
+    made = view * 2
+    y += 100
+    np.testing.assert_array_equal(made.to_numpy(), (host + 1)[10:20] * 2)
+    np.testing.assert_array_equal(view.to_numpy(), (host + 101)[10:20])
+
+
+def test_a_view_of_a_value_shares_its_memory():
+    x, host = ramp((30, 40))
+    y = x * 2
+    view = y.T[3]
+    view[:] = 7
+    expected = host * 2
+    expected.T[3] = 7
+    np.testing.assert_array_equal(y.to_numpy(), expected)
+    y[5, 3] = 9
+    assert view[5] == 9
+
+
+def test_two_views_of_a_value_that_has_no_name_share_memory():
+    x, host = ramp(100)
+    first = (x + 1)[:50]
+    second = first[10:]
+    second[0] = 50
+    assert first[10] == 50
+    np.testing.assert_array_equal(first[:10].to_numpy(), host[:10] + 1)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x: (x * 2 + 1)[5:900:7],
+        lambda x: (x * 2 + 1)[::-1] + 1,
+        lambda x: (x * 2 + 1)[5] * 3,
+        lambda x: (x.reshape(10, 100) * 2 + 1)[:, 3],
+        lambda x: (x.reshape(10, 100) + x[:100])[2:5, ::3] - 1,
+        lambda x: (x.reshape(10, 100) * 2).T + 1,
+        lambda x: (x.reshape(10, 100) * 2).T[3:, 1][:, None] * 2,
+        lambda x: ((x + 1)[1:] * 2)[1:] + (x * 3)[2:],
+        lambda x: (x.reshape(10, 10, 10) + 1).transpose(2, 0, 1)[4] * 2,
+    ],
+)
+def test_a_view_of_a_value_without_a_name_is_a_part_of_one_kernel(part):
+    x, host = ramp(1000)
+    made = part(x)
+    assert kernels(made) == 1
+    np.testing.assert_array_equal(made.to_numpy(), part(host))
+
+
+def test_only_the_elements_in_a_view_are_computed():
+    x, _ = ramp(100_000)
+    made = (x + 1)[:10] * 2
+    plan = usmx.explain(made)
+    assert [k.shape for k in plan.kernels] == [(10,)]
+    assert plan.kernels[0].bytes_read == 40
+
+
+def test_a_view_of_a_value_with_a_name_computes_it_once():
+    x, host = ramp(1000)
+    y = x + 1
+    made = y[1:] - y[:-1]
+    assert kernels(made) == 2
+    np.testing.assert_array_equal(made.to_numpy(), np.diff(host))
+
+
+def test_views_of_values_refuse_what_views_of_arrays_refuse():
+    x, _ = ramp((10, 10))
+    with pytest.raises(IndexError, match="index 10 is out of bounds for axis 1 with size 10"):
+        (x + 1)[0, 10]
+    with pytest.raises(IndexError, match="too many indices for array: array is 2-dimensional"):
+        (x + 1)[0, 0, 0]
+    with pytest.raises(IndexError, match="only records have fields"):
+        (x + 1)["a"]
+
+
+class Program:
+    """Random statements on arrays of ours and of NumPy's at once, with the same views."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.values = [ramp((6, 50)), ramp((6, 50))]
+        self.text = []
+
+    def say(self, text):
+        self.text.append(text)
+
+    def pick(self, shape=None):
+        fitting = [
+            k for k, (_, host) in enumerate(self.values) if shape is None or host.shape == shape
+        ]
+        return self.random.choice(fitting)
+
+    def make(self):
+        left = self.pick()
+        right = self.pick(self.values[left][1].shape)
+        (a, x), (b, y) = self.values[left], self.values[right]
+        if self.random.random() < 0.5:
+            self.say(f"v{len(self.values)} = v{left} + v{right} * 2")
+            self.values.append((a + b * 2, np.asarray(x + y * 2)))
+        else:
+            self.say(f"v{len(self.values)} = v{left} - v{right}")
+            self.values.append((a - b, np.asarray(x - y)))
+
+    def see(self):
+        which = self.pick()
+        a, x = self.values[which]
+        key, text = self.random.choice(
+            [
+                ((slice(None, None, -1),), "[::-1]"),
+                ((slice(1, None),), "[1:]"),
+                ((Ellipsis, slice(None, None, 2)), "[..., ::2]"),
+                ((0, Ellipsis), "[0, ...]"),
+                ("T", ".T"),
+            ]
+        )
+        if x.ndim == 0 or (text in ("[1:]", "[0, ...]") and x.shape[0] < 2):
+            return
+        # Of a value with a name, or of one that only the view keeps.
+        if self.random.random() < 0.4:
+            a, x = a + 1, np.asarray(x + 1)
+            text = f" + 1{text}"
+        self.say(f"v{len(self.values)} = v{which}{text}")
+        self.values.append((a.T, x.T) if key == "T" else (a[key], x[key]))
+
+    def change(self):
+        which = self.pick()
+        a, x = self.values[which]
+        other = self.pick(x.shape)
+        b, y = self.values[other]
+        how = self.random.randrange(4)
+        if how == 3:
+            if x.ndim == 0:
+                return
+            self.say(f"v{which} += v{which}[::-1]")
+            a += a[::-1]
+            x += x[::-1].copy()
+        elif how == 0:
+            self.say(f"v{which}[...] = 5")
+            a[...] = 5
+            x[...] = 5
+        elif how == 1:
+            self.say(f"v{which} += 3")
+            a += 3
+            x += 3
+        else:
+            self.say(f"v{which}[...] = v{other} - 1")
+            a[...] = b - 1
+            x[...] = y - 1
+
+    def look(self):
+        which = self.pick()
+        self.say(f"look at v{which}")
+        a, x = self.values[which]
+        np.testing.assert_array_equal(a.to_numpy(), x, err_msg="; ".join(self.text))
+
+    def forget(self):
+        if len(self.values) > 2:
+            which = self.random.randrange(len(self.values))
+            self.say(f"forget v{which}, the last takes its place")
+            self.values[which] = self.values[-1]
+            self.values.pop()
+
+    def run(self, statements):
+        steps = [self.make] * 4 + [self.see] * 3 + [self.change] * 2 + [self.look, self.forget]
+        for _ in range(statements):
+            self.random.choice(steps)()
+        for which in range(len(self.values)):
+            a, x = self.values[which]
+            np.testing.assert_array_equal(a.to_numpy(), x, err_msg="; ".join(self.text))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_programs_give_what_numpy_gives(seed):
+    Program(seed).run(12)
