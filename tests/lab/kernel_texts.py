@@ -140,6 +140,13 @@ def sorts() -> None:
             same(usmx.sort(a), np.sort(x))
             same(usmx.argsort(a), np.argsort(x, kind="stable"))
         same(usmx.searchsorted(a[0, :5], a[1]), np.searchsorted(x[0, :5], x[1]))
+    numbers = some("int64", 5000)
+    for ways in ("items", "groups"):
+        sorting._ways = ways
+        a = usmx.asarray(numbers)
+        same(usmx.bincount(a), np.bincount(numbers))
+        same(usmx.bincount(a, a), np.bincount(numbers, numbers))
+        same(usmx.sort(a), np.sort(numbers))
     sorting._ways = None
 
 
