@@ -5,6 +5,7 @@
 
 #include "complex_functions.hpp"
 #include "expression.hpp"
+#include "prelude/special.hpp"
 
 namespace usmx::fusion {
 // Integers wrap around as NumPy's do; signed ones of C++ must not overflow.

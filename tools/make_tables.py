@@ -71,6 +71,7 @@ def of_kernels() -> list[str]:
         bounds = [str(row.ulps)] if set(row.takes) & set("iuf") else []
         bounds += [f"complex {row.complex_ulps}"] if row.complex_ulps else []
         off = ", ".join(bounds) if row.ulps or row.complex_ulps else "exact"
+        names = [name for name in names if not name.startswith("scipy.")]
         lines.append(
             f"| {', '.join(f'`{n}`' for n in names)} | {row.doc} | {kinds(row.takes)} | {off} |"
         )
@@ -84,7 +85,8 @@ def of_fused() -> list[str]:
         if row.texts:
             letters = "".join(some for some, _ in row.texts)
             doc = row.doc.replace("|", "\\|")
-            lines.append(f"| `np.{row.name}` | {doc} | {kinds(letters)} |")
+            place = f"usmx.{row.space}" if row.space else "np"
+            lines.append(f"| `{place}.{row.name}` | {doc} | {kinds(letters)} |")
     return lines
 
 
@@ -121,21 +123,28 @@ def in_order(names: list[str]) -> list[str]:
     )
 
 
-def of_arrays() -> str:
-    """The text of ``python/usmx/_namespace/elementwise.py``."""
+#: What `usmx.special` has in addition, because SciPy has it there.
+ALSO_SPECIAL = ["cbrt", "exp2", "expm1", "log1p"]
+
+
+def of_arrays(space: str = "") -> str:
+    """The text of ``_namespace/elementwise.py``, or of ``special.py``, in ``python/usmx/``."""
     lines = [
-        '"""The functions of arrays that compute each element by itself.',
+        '"""Special functions of arrays, with the names that SciPy gives them.'
+        if space
+        else '"""The functions of arrays that compute each element by itself.',
         "",
         "Written by `make stubs` from `_operations`; do not edit.",
         '"""',
         "# SPDX-License-Identifier: Apache-2.0",
         "",
-        "from .._usmx import Operation",
+        *([f"from ._namespace.elementwise import {', '.join(ALSO_SPECIAL)}"] if space else []),
+        f"from {'.' if space else '..'}_usmx import Operation",
         "",
     ]
-    names = []
+    names = [*ALSO_SPECIAL] if space else []
     for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
-        if not row.texts:
+        if not row.texts or row.space != space:
             continue
         lines += [f'{row.name}: Operation = Operation("{row.name}")', f'"""Gives {row.doc}."""']
         names.append(row.name)
@@ -148,8 +157,10 @@ def of_arrays() -> str:
 
 def names_of_arrays() -> str:
     """The text of ``python/usmx/_namespace/_elementwise_names.py``."""
-    names = {row.name for row in TABLE.OPERATIONS if row.texts}
-    names |= {row.standard for row in TABLE.OPERATIONS if row.texts and row.standard}
+    names = {row.name for row in TABLE.OPERATIONS if row.texts and not row.space}
+    names |= {
+        row.standard for row in TABLE.OPERATIONS if row.texts and row.standard and not row.space
+    }
     lines = [
         '"""The names of `elementwise`, for `dir(usmx)` without importing it.',
         "",
@@ -171,6 +182,7 @@ def wanted() -> dict[Path, str]:
     return {
         ROOT / "python" / "usmx" / "_functions.py": functions(),
         ROOT / "python" / "usmx" / "_namespace" / "elementwise.py": of_arrays(),
+        ROOT / "python" / "usmx" / "special.py": of_arrays("special"),
         ROOT / "python" / "usmx" / "_namespace" / "_elementwise_names.py": names_of_arrays(),
         ROOT / "src" / "compute" / "operations.inc": for_cpp(),
         kernels: between(kernels.read_text(encoding="utf-8"), "functions of kernels", of_kernels()),

@@ -364,6 +364,60 @@ inline T yn(int n, T x) {
   }
   return sign * now;
 }
+/// Upwards where that is stable, and downwards from an order far above elsewhere: what is found is
+/// J but for a factor, which the sum J0 + 2 (J2 + J4 + ...) = 1 gives.
+template <class T>
+inline T jn(int n, T x) {
+  const bool is_odd = n % 2 != 0;
+  const T sign = is_odd && (n < 0) != (x < T(0)) ? T(-1) : T(1);
+  n = n < 0 ? 0 - n : n;
+  x = fabs(x);
+  if (n == 0 || isnan(x)) return j0(x);
+  if (n == 1) return sign * j1(x);
+  if (isinf(x)) return T(0);
+  constexpr bool is_wide = sizeof(T) == 8;
+  if (x < T(is_wide ? 1e-8 : 1e-4)) {
+    T term = sign;
+    for (int k = 1; k <= n && term != T(0); ++k) term = term * (x / 2) / T(k);
+    return term;
+  }
+  if (x > T(n)) {
+    T before = j0(x), now = j1(x);
+    for (int k = 1; k < n; ++k) {
+      const T next = T(2 * k) / x * now - before;
+      before = now;
+      now = next;
+    }
+    return sign * now;
+  }
+  T above = 0, now = 1, wanted = 0, sum = 0;
+  const int start = 2 * ((n + int(sqrt(T(is_wide ? 160 : 60) * T(n))) + 2) / 2);
+  for (int k = start; k > 0; --k) {
+    const T below = T(2 * k) / x * now - above;
+    above = now;
+    now = below;
+    if (fabs(now) > T(1e10f)) {
+      now *= T(1e-10f);
+      above *= T(1e-10f);
+      wanted *= T(1e-10f);
+      sum *= T(1e-10f);
+    }
+    if (k % 2 == 1 && k > 1) sum += now;
+    if (k == n) wanted = above;
+  }
+  return sign * wanted / (2 * sum + now);
+}
+/// Of orders that are written as floats; NaN if they are not whole.
+template <class T>
+inline T bessel_j(T order, T x) {
+  if (!(fabs(order) < T(1e9f)) || order != rint(order)) return T(__builtin_nanf(""));
+  return jn(int(order), x);
+}
+template <class T>
+inline T bessel_y(T order, T x) {
+  if (!(fabs(order) < T(1e9f)) || order != rint(order)) return T(__builtin_nanf(""));
+  return yn(int(order), x);
+}
 template <class T>
 inline T cyl_bessel_i0(T x) {
   x = fabs(x);
@@ -383,7 +437,8 @@ inline T cyl_bessel_i1(T x) {
 
 template <class T>
 inline T sinpi(T x) {
-  // The nearest half is exact, and so is what is left.
+  // All steps to the rest are exact: whole turns, the nearest half, what is left.
+  x -= 2 * trunc(x / 2);
   const T halves = rint(2 * x), rest = T(3.14159265358979323846) * (x - halves / 2);
   const T quarter = halves - 4 * floor(halves / 4);
   if (!isfinite(x)) return T(__builtin_nanf(""));
@@ -394,6 +449,7 @@ inline T sinpi(T x) {
 }
 template <class T>
 inline T cospi(T x) {
+  x -= 2 * trunc(x / 2);
   const T halves = rint(2 * x), rest = T(3.14159265358979323846) * (x - halves / 2);
   const T quarter = halves - 4 * floor(halves / 4);
   if (!isfinite(x)) return T(__builtin_nanf(""));
@@ -406,6 +462,18 @@ template <class T>
 inline T exp10(T x) {
   return pow(T(10), x);
 }
+/// 1 / (1 + exp(-x)), which keeps its digits where it is small.
+template <class T>
+inline T expit(T x) {
+  const T e = exp(T(0) - fabs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// log(p / (1 - p)); about 1/2, where that vanishes, by a difference that is exact.
+template <class T>
+inline T logit(T p) {
+  if (p >= T(0.25) && p <= T(0.75)) return 2 * atanh(2 * p - 1);
+  return log(p / (1 - p));
+}
 template <class T>
 inline void sincos(T x, T* sine, T* cosine) {
   *sine = sin(x);
@@ -416,5 +484,34 @@ inline void sincospi(T x, T* sine, T* cosine) {
   *sine = sinpi(x);
   *cosine = cospi(x);
 }
+
+// --- half is computed in float, which has the digits that the steps lose ------------------------
+
+#define USMX_SPECIAL_1(name) \
+  inline half name(half x) { return half(name(float(x))); }
+#define USMX_SPECIAL_2(name) \
+  inline half name(half x, half y) { return half(name(float(x), float(y))); }
+
+USMX_SPECIAL_1(erfinv)
+USMX_SPECIAL_1(erfcinv)
+USMX_SPECIAL_1(erfcx)
+USMX_SPECIAL_1(normcdf)
+USMX_SPECIAL_1(normcdfinv)
+USMX_SPECIAL_1(j0)
+USMX_SPECIAL_1(j1)
+USMX_SPECIAL_1(y0)
+USMX_SPECIAL_1(y1)
+USMX_SPECIAL_1(cyl_bessel_i0)
+USMX_SPECIAL_1(cyl_bessel_i1)
+USMX_SPECIAL_1(sinpi)
+USMX_SPECIAL_1(cospi)
+USMX_SPECIAL_1(exp10)
+USMX_SPECIAL_1(expit)
+USMX_SPECIAL_1(logit)
+USMX_SPECIAL_2(bessel_j)
+USMX_SPECIAL_2(bessel_y)
+
+#undef USMX_SPECIAL_1
+#undef USMX_SPECIAL_2
 
 }  // namespace usmx

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import linalg as linalg
     from . import random as random
+    from . import special as special
     from ._functions import *  # noqa: F403
     from ._fusion import fuse
     from ._kernel.language.constants import constant
@@ -155,7 +156,7 @@ _LATER = {
 }
 
 # Modules that are imported when they are first used.
-_WHOLE = ("fft", "linalg", "random")
+_WHOLE = ("fft", "linalg", "random", "special")
 
 
 # What users of NumPy look for here -> what there is.

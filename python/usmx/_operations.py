@@ -70,9 +70,14 @@ class Operation:
         The first operand is a bool, and has no part in the type of the others.
     standard : str
         Its name in the Array API standard, if that is another one.
+    space : str
+        The namespace of arrays' functions that has it, ``"special"`` for ``usmx.special``; `usmx`
+        itself by default.
     ulps, complex_ulps : int
         Units in the last place that ``function`` may be off: those of the OpenCL C specification
         ("Relative error as ULPs"), which SYCL refers to. 0 is exact.
+    oscillates : bool
+        The bounds are units in the last place of the larger one of 1 and the value.
     any_zero : bool
         Of two zeros either may be the result.
     domain : tuple of float
@@ -95,8 +100,10 @@ class Operation:
     wide: str = ""
     chooses: bool = False
     standard: str = ""
+    space: str = ""
     ulps: int = 0
     complex_ulps: int = 0
+    oscillates: bool = False
     any_zero: bool = False
     domain: tuple[float, float] = (0.05, 0.95)
 
@@ -115,7 +122,7 @@ class Operation:
         """See ``fused``; empty if it cannot be fused."""
         if self.fused is not None:
             return self.fused
-        if f"numpy.{self.name}" not in self.python.split():
+        if not self.space and f"numpy.{self.name}" not in self.python.split():
             return ()
         operands = ", ".join(f"{{{k}}}" for k in range(self.arity))
         return ((self.takes, f"{self.function}({operands})"),)
@@ -147,6 +154,37 @@ def _math(
         ulps=ulps,
         complex_ulps=max(complex_ulps, in_arrays, 0),
         domain=(1.05, 9.0) if name == "acosh" else (0.05, 0.95),
+    )
+
+
+def _special(
+    name: str,
+    doc: str,
+    function: str,
+    ulps: int,
+    domain: tuple[float, float],
+    python: str = "",
+    arity: int = 1,
+    oscillates: bool = False,
+) -> Operation:
+    """A function of SciPy's name, which `math` may have as `python`.
+
+    The bounds are those of measured errors, rounded up.
+    """
+    operands = ", ".join("ab"[:arity])
+    return Operation(
+        name,
+        doc,
+        arity,
+        python=f"{python} usmx.special.{name} scipy.special.{name}".strip(),
+        function=function,
+        takes="f",
+        numpy=f"each({python or f'special.{name}'}, {operands})",
+        space="special",
+        ulps=ulps,
+        oscillates=oscillates,
+        any_zero=True,
+        domain=domain,
     )
 
 
@@ -277,16 +315,37 @@ OPERATIONS: tuple[Operation, ...] = (
               function="degrees", takes="f", ulps=2, fused=(("f", "in_degrees({0})"),)),
     Operation("rad2deg", "radians as degrees", fused=(("f", "in_degrees({0})"),)),
     # --- special functions ----------------------------------------------------------------------
-    Operation("erf", "the error function", python="math.erf", function="erf", takes="f",
-              numpy="each(math.erf, a)", ulps=16, domain=(-2.0, 2.0)),
-    Operation("erfc", "1 - erf(a), also for large a", python="math.erfc", function="erfc",
-              takes="f", numpy="each(math.erfc, a)", ulps=16, domain=(-2.0, 2.0)),
-    Operation("gamma", "the gamma function", python="math.gamma", function="tgamma", takes="f",
-              numpy="each(math.gamma, a)", ulps=16, domain=(0.5, 4.0)),
+    _special("erf", "the error function", "erf", 16, (-2.0, 2.0), "math.erf"),
+    _special("erfc", "1 - erf(a), also for large a", "erfc", 16, (-2.0, 2.0), "math.erfc"),
+    _special("erfinv", "the inverse of erf", "erfinv", 4, (-0.95, 0.95)),
+    _special("erfcinv", "the inverse of erfc", "erfcinv", 4, (0.05, 1.95)),
+    _special("erfcx", "exp(a * a) * erfc(a), which does not overflow on the way", "erfcx", 4,
+             (-2.0, 9.0)),
+    _special("gamma", "the gamma function", "tgamma", 16, (0.5, 4.0), "math.gamma"),
     # The specification leaves its error to the implementation.
-    Operation("lgamma", "the logarithm of the gamma function's absolute value",
-              python="math.lgamma", function="lgamma", takes="f",
-              numpy="each(math.lgamma, a)", ulps=16, domain=(0.5, 4.0)),
+    _special("gammaln", "the logarithm of the gamma function's absolute value", "lgamma", 16,
+             (0.5, 4.0), "math.lgamma"),
+    _special("ndtr", "the probability that a normal number is at most a", "normcdf", 4, _SIGNED),
+    _special("ndtri", "the inverse of ndtr", "normcdfinv", 4, (0.05, 0.95)),
+    _special("j0", "the Bessel function of the first kind of order 0", "j0", 4, _SIGNED,
+             oscillates=True),
+    _special("j1", "the Bessel function of the first kind of order 1", "j1", 4, _SIGNED,
+             oscillates=True),
+    _special("y0", "the Bessel function of the second kind of order 0", "y0", 8, (0.05, 9.0),
+             oscillates=True),
+    _special("y1", "the Bessel function of the second kind of order 1", "y1", 4, (0.05, 9.0),
+             oscillates=True),
+    _special("jn", "the Bessel function of the first kind of whole order a, at b", "bessel_j", 4,
+             _SIGNED, arity=2, oscillates=True),
+    _special("yn", "the Bessel function of the second kind of whole order a, at b", "bessel_y", 8,
+             (0.05, 9.0), arity=2, oscillates=True),
+    _special("i0", "the modified Bessel function of order 0", "cyl_bessel_i0", 8, _SIGNED),
+    _special("i1", "the modified Bessel function of order 1", "cyl_bessel_i1", 8, _SIGNED),
+    _special("sinpi", "sin(pi * a)", "sinpi", 4, _SIGNED, oscillates=True),
+    _special("cospi", "cos(pi * a)", "cospi", 4, _SIGNED, oscillates=True),
+    _special("exp10", "10 to the power a", "exp10", 16, (-4.0, 4.0)),
+    _special("expit", "1 / (1 + exp(-a)), the logistic function", "expit", 6, _SIGNED),
+    _special("logit", "log(a / (1 - a)), the inverse of expit", "logit", 8, (0.05, 0.95)),
     # --- rounding: Python's functions give ints, NumPy's keep the type --------------------------
     Operation("floor_int", "the largest int that is not larger", python="math.floor",
               function="floor_int", takes="iuf", numpy="whole(np.floor(a))", result="int",
@@ -381,5 +440,5 @@ def names_of_usmx() -> list[tuple[str, str]]:
         (path.removeprefix("usmx."), row.doc)
         for row in OPERATIONS
         for path in row.python.split()
-        if path.startswith("usmx.")
+        if path.startswith("usmx.") and path.count(".") == 1
     ]

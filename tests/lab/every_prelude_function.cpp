@@ -139,6 +139,7 @@ void every_special_function(T* p) {
   p[0] = erfinv(p[0]) + erfcinv(p[0]) + erfcx(p[0]) + normcdf(p[0]) + normcdfinv(p[0]);
   p[1] = j0(p[1]) + j1(p[1]) + y0(p[1]) + y1(p[1]) + yn(2, p[1]);
   p[2] = cyl_bessel_i0(p[2]) + cyl_bessel_i1(p[2]) + sinpi(p[2]) + cospi(p[2]) + exp10(p[2]);
+  p[2] += jn(3, p[2]) + bessel_j(p[1], p[2]) + bessel_y(p[1], p[2]) + expit(p[2]) + logit(p[2]);
   sincos(p[3], &p[4], &p[5]);
   sincospi(p[3], &p[6], &p[7]);
 }

@@ -173,6 +173,20 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
       if (made != Py_NotImplemented) return made;
       Py_DECREF(made);
     }
+    for (PyObject* const o : objects) {
+      if (is_ready<ndarray>(o)) continue;
+      // What stands for an array while a function is traced.
+      const nb::object traced = nb::steal(
+          PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__usmx_operation__"));
+      if (!traced) {
+        PyErr_Clear();
+        continue;
+      }
+      const nb::object name = nb::cast(std::string(op.name));
+      return traced(nb::handle(o), name, nb::handle(args), nb::handle(out), nb::handle(type))
+          .release()
+          .ptr();
+    }
     operation_operands operands;
     if (!operands.read(objects)) {
       PyObject* const wrong = objects[operands.all.size()];

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import _usmx
 from .._operations import BY_NAME, OPERATIONS
 from .spelling import cpp, literal
 
@@ -193,6 +194,11 @@ class Symbol:
             )
         result = apply(self.program, ufunc, inputs, dtype)
         return write(result, out[0], f"np.{ufunc.__name__}", casting)
+
+    def __usmx_operation__(self, name: str, operands: Any, out: Any, dtype: Any) -> Any:
+        """A function of `usmx` or `usmx.special` of values."""
+        made = apply(self.program, name, operands, dtype)
+        return write(made, out, f"usmx.{name}")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         functions = self.program.functions
@@ -388,18 +394,20 @@ def operate(program: Program, name: str, *operands: Any) -> Any:
 
 
 def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
-    """One ufunc: NumPy says the types, the table the text."""
-    name = ufunc.__name__
+    """One ufunc, or the name of an operation: NumPy says the types, the table the text."""
+    name = ufunc if isinstance(ufunc, str) else ufunc.__name__
+    if isinstance(ufunc, str):
+        of_numpy = getattr(np, name, None)
+        if of_numpy in program.functions:
+            made = program.functions[of_numpy](program, *inputs)
+            return made if dtype is None else made.astype(dtype)
+        ufunc = of_numpy if isinstance(of_numpy, np.ufunc) else None
     row = BY_NAME.get(name)
     if row is None or not row.texts:
         raise TypeError(f"np.{name} cannot be fused")
     for value in inputs:
         constant(program, value)
-    given = tuple(type_of(value) for value in inputs)
-    if all(isinstance(t, type) for t in given):
-        given = tuple(np.dtype(NATURAL[t]) for t in given)
-    how = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
-    *types, result = ufunc.resolve_dtypes((*given, None), **how)
+    *types, result = _types(name, ufunc, inputs, dtype)
     text = row.text(types[0].kind)
     if text is None:
         raise TypeError(f"np.{name} of {types[0]} cannot be fused")
@@ -407,7 +415,23 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
     if len(types) == 2 and types[0] != types[1]:
         # Only comparisons of 64-bit integers keep two types; they are compared by value.
         text = row.mixed
-    return program.line(result, text.format(*operands, T=cpp(types[0])))
+    made = program.line(result, text.format(*operands, T=cpp(types[0])))
+    return made if ufunc is not None or dtype is None else made.astype(dtype)
+
+
+def _types(name: str, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
+    """The types that operands are cast to, and that of the result."""
+    given = tuple(type_of(value) for value in inputs)
+    if all(isinstance(t, type) for t in given):
+        given = tuple(np.dtype(NATURAL[t]) for t in given)
+    if ufunc is None:
+        weak: dict[Any, Any] = {int: 1, float: 1.0, complex: 1j}
+        found = _usmx._result_types(name, *(weak[t] if isinstance(t, type) else t for t in given))
+        if found is None:
+            raise TypeError(f"{name} is not defined for {', '.join(map(str, given))}")
+        return found
+    how = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
+    return ufunc.resolve_dtypes((*given, None), **how)
 
 
 def _give_operators() -> None:

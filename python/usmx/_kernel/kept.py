@@ -126,7 +126,13 @@ class _Key:
             ):
                 raise _Unknown
             self.parts.append(f"{obj.__module__}.{obj.__qualname__}")
-        elif module == "usmx" and kind.__name__ in ("DeviceOnly", "Namespace", "dtype", "Scalar"):
+        elif module == "usmx" and kind.__name__ in (
+            "DeviceOnly",
+            "Namespace",
+            "Operation",
+            "dtype",
+            "Scalar",
+        ):
             self.parts.append(f"usmx {getattr(obj, '__name__', '')} {obj!r:.80}")
         elif module == "numpy" and kind.__name__ == "ufunc":
             self.parts.append(f"numpy {obj.__name__}")

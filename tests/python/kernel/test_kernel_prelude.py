@@ -51,6 +51,7 @@ def test_mathematical_functions_agree_with_numpy(dtype):
     calls = ", ".join(f"usmx::{call}" for call in wanted)
     k = kernel(
         f"""
+#include "usmx/prelude/special.hpp"
     USMX_KERNEL(1) f(const T* xs, const T* ys, T* out) {{
       auto i = usmx::global_id(), n = usmx::global_range();
       T x = xs[i], y = ys[i];

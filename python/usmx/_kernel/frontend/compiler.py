@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..language.intrinsics import SPECIAL
 from ..source.function import Function
 from ..types import scalars
 from ..types.scalars import Array, Scalar, Static, Type
@@ -135,6 +136,8 @@ def compile_kernel(
     lines += ["  " + line for line in head + result.declarations]
     lines += [*result.lines, "}", ""]
     text = "\n".join(lines)
+    if any(f"usmx::{name}(" in text for name in SPECIAL):
+        text = f'#include "usmx/prelude/special.hpp"\n{text}'
     return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
 
 

@@ -103,29 +103,34 @@ ROWS: tuple[Intrinsic, ...] = tuple(
     form for row in _operations.OPERATIONS if row.function for form in _forms(row)
 )
 
+#: Functions of prelude/special.hpp, which only texts that call them include.
+SPECIAL: frozenset[str] = frozenset(row.name for row in ROWS if row.row.space)
+
 _known: dict[int, tuple[object, Intrinsic]] = {}
-_numpy_known = False
+#: Modules that are used if the program has imported them.
+_OTHERS = ("numpy", "usmx.special", "scipy.special")
+_others_known: list[str] = []
 
 
 def _objects(row: Intrinsic) -> list[object]:
-    """The Python functions that a row stands for, NumPy's only if it is imported."""
+    """The Python functions that a row stands for, those of `_OTHERS` only if they are imported."""
     places: dict[str, object] = {
         "math": math,
         "cmath": cmath,
         "builtins": builtins,
         "usmx": functions,
-        "numpy": sys.modules.get("numpy"),
+        **{name: sys.modules.get(name) for name in _OTHERS},
     }
-    paths = [path.split(".") for path in row.python.split()]
-    found = [getattr(places[module], name, None) for module, name in paths]
+    paths = [path.rpartition(".") for path in row.python.split()]
+    found = [getattr(places[module], name, None) for module, _, name in paths]
     return [obj for obj in found if obj is not None]
 
 
 def find(function: object) -> Intrinsic | None:
     """The row of a Python function, None if it has none."""
-    global _numpy_known  # noqa: PLW0603 - NumPy may be imported after the first kernel
-    if not _known or (not _numpy_known and "numpy" in sys.modules):
-        _numpy_known = "numpy" in sys.modules
+    others = [name for name in _OTHERS if name in sys.modules]
+    if not _known or others != _others_known:  # imported after the first kernel
+        _others_known[:] = others
         for row in ROWS:
             for obj in _objects(row):
                 _known.setdefault(id(obj), (obj, row))

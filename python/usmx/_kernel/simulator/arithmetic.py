@@ -15,6 +15,7 @@ from ..language import records, vectors
 from ..language.intrinsics import Intrinsic
 from ..types import scalars
 from ..types.scalars import Record, Scalar, promote
+from . import special
 
 _scalars: dict[type, Scalar] = {
     bool: scalars.BOOL,
@@ -190,10 +191,10 @@ def negative(a: Any) -> Any:
 # --- what the expressions of the table of intrinsics are made of ---------------------------------
 
 
-def _as_in_c(function: Callable[[float], float], x: float) -> float:
+def _as_in_c(function: Callable[..., float], x: float, *more: float) -> float:
     """A function of `math` with the values that C gives where Python raises."""
     try:
-        return function(x)
+        return function(x, *more)
     except OverflowError:
         return math.copysign(math.inf, x)
     except ValueError:  # a pole
@@ -202,11 +203,12 @@ def _as_in_c(function: Callable[[float], float], x: float) -> float:
         return math.copysign(math.inf, x) if x == 0 else math.nan
 
 
-def each(function: Callable[[float], float], a: Any) -> Any:
-    """A function of one float, in the type of ``a``; of every element of an array."""
-    a = np.asarray(a)
-    flat = [_as_in_c(function, float(x)) for x in a.ravel()]
-    return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
+def each(function: Callable[..., float], *operands: Any) -> Any:
+    """A function of floats, in the type of the first operand; of every element of arrays."""
+    arrays = np.broadcast_arrays(*operands)
+    rows = zip(*(a.ravel() for a in arrays), strict=True)
+    flat = [_as_in_c(function, *map(float, row)) for row in rows]
+    return np.array(flat, dtype=arrays[0].dtype).reshape(arrays[0].shape)[()]
 
 
 def same(value: Any, like: Any) -> Any:
@@ -242,7 +244,7 @@ def clz(a: Any) -> Any:
     return np.array(flat, dtype=a.dtype).reshape(a.shape)[()]
 
 
-_NAMES = {"np": np, "math": math, "each": each, "same": same, "whole": whole,
+_NAMES = {"np": np, "math": math, "special": special, "each": each, "same": same, "whole": whole,
           "popcount": popcount, "clz": clz, "power": power}  # fmt: skip
 _compiled: dict[str, Any] = {}
 
