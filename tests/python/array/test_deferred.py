@@ -1,4 +1,4 @@
-"""When values are computed: views of them, writes to what they are made of, programs that mix both."""
+"""When values are computed: views, writes to what they are made of, programs that mix both."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
