@@ -103,9 +103,7 @@ class Assignments:
         sign = _sign(self.walk, node)
         b = self.walk.number(node.value, value, f"the right side of '{sign}='")
         result = self.operators.operate(node, sign, element, b)
-        plain = sign in ("+", "-", "*", "&", "|", "^") or (
-            sign == "/" and element.type.kind == "f"
-        )
+        plain = sign in ("+", "-", "*", "&", "|", "^") or (sign == "/" and element.type.kind == "f")
         if element.type.kind == "c":
             plain = False  # a method, which expects an object that is aligned
         if self.walk.module.grouped and sign in "*/" and element.type.kind == "f":
