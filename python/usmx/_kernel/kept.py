@@ -50,21 +50,24 @@ class _Key:
         names: set[str] = set()
         self.code(code, names)
         attributes = frozenset(names)
+        # Of the names of attributes none is a global's, even if one is called the same.
+        names = _globals(code)
         for name, value in sorted(python.__annotations__.items()):
             names.update(value.replace(".", " ").split() if isinstance(value, str) else ())
             self.parts.append(name)
             self.value(value, attributes)
+        attributes |= names
         for name in sorted(names):
             if name in python.__globals__:
                 self.parts.append(name)
-                self.value(python.__globals__[name], frozenset(names))
+                self.value(python.__globals__[name], attributes)
         for name, cell in zip(code.co_freevars, python.__closure__ or (), strict=True):
             self.parts.append(name)
             try:
                 value = cell.cell_contents
             except ValueError:
                 continue
-            self.value(value, frozenset(names))
+            self.value(value, attributes)
 
     def code(self, code: CodeType, names: set[str]) -> None:
         """What was compiled of the lines, should the file have changed since."""
@@ -186,6 +189,26 @@ class _Key:
                 self.argument(item)
         else:
             self.value(obj, frozenset())
+
+
+def _globals(code: CodeType) -> set[str]:
+    """The names of globals that a function reads, and the functions in it."""
+    import opcode
+
+    wanted = opcode.opmap["LOAD_GLOBAL"]
+    names, argument = set(), 0
+    for at in range(0, len(code.co_code), 2):
+        operation, low = code.co_code[at : at + 2]
+        argument = argument << 8 | low
+        if operation == opcode.EXTENDED_ARG:
+            continue
+        if operation == wanted:
+            names.add(code.co_names[argument >> 1])
+        argument = 0
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            names |= _globals(constant)
+    return names
 
 
 def _lines(code: CodeType) -> str:

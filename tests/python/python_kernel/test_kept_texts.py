@@ -229,6 +229,44 @@ def test_tables_belong_to_the_key(
     assert key_of(reads) not in (None, before, found)
 
 
+size = object()  # nothing that a key describes
+
+
+def test_an_attribute_that_is_called_as_a_global_is_none(key_of: Callable[..., object]) -> None:
+    def attribute(item, x):  # type: ignore[no-untyped-def]
+        x[0] = x.size
+
+    def reads(item, x):  # type: ignore[no-untyped-def]
+        def inner(v):  # type: ignore[no-untyped-def]
+            return v + size
+
+        x[0] = inner(x[0])
+
+    assert key_of(attribute) is not None
+    assert key_of(reads) is None
+
+
+def test_records_and_vectors_belong_to_the_key(key_of: Callable[..., object]) -> None:
+    def reads(item, x, v):  # type: ignore[no-untyped-def]
+        x[0].a = made(v).x
+
+    def key(fields: object, v: object) -> object:
+        found = key_of(reads, usmx.zeros(1, dtype=fields), v)
+        assert found is not None
+        return found[0]  # type: ignore[index]
+
+    vec2 = usmx.vec(2, "float32")
+    made = usmx.vec(2, "float32")
+    fields = [("a", "f4"), ("b", "i4")]
+    first = key(fields, vec2(1, 2))
+    assert first == key(fields, vec2(3, 4))
+    assert first != key(fields[::-1], vec2(1, 2))
+    assert first != key([*fields[:1], ("c", "i4")], vec2(1, 2))
+    assert first != key(fields, usmx.vec(2, "float64")(1, 2))
+    made = usmx.vec(2, "float64")
+    assert first != key(fields, vec2(1, 2))
+
+
 def test_names_that_several_functions_have_of_one_module_belong_to_the_key(
     key_of: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

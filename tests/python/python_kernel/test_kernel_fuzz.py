@@ -37,6 +37,8 @@ import usmx
 
 Both = collections.namedtuple("Both", "whole real")
 Kind = enum.IntEnum("Kind", {"FOUR": 4})
+vec3 = usmx.vec(3, usmx.float32)
+mat3 = usmx.mat(3, 3, usmx.float32)
 """
 
 
@@ -59,6 +61,11 @@ class Program:
         self.dtypes += [random.choice(["f2", "f4", "f8"]) for _ in range(2)]
         # A negative float has no place in unsigned memory, nor a meaning that all devices share.
         self.tile = random.choice(self.dtypes[2:] if self.mixed else self.dtypes)
+        # Records whose integers are among those of the program.
+        inner = [("k", random.choice(self.integers)), ("w", "f8")]
+        fields = [("n", random.choice(self.integers)), ("v", "f4"), ("c", "f8", (2,))]
+        fields += [("inner", inner), ("t", [("x", "f4"), ("y", "f4"), ("z", "f4")])]
+        self.body = np.dtype(fields, align=random.random() < 0.5)
         self.lines = []
         self.loops = 0
         self.text = self.written()
@@ -91,6 +98,7 @@ class Program:
 
     def int_leaf(self, _):
         names = ["a[i]", "b[i]", "n", "v0", "v1", "v2", f"{self.random.randint(0, 100)}"]
+        names += ["body.n", "bodies[i]['inner'].k"]
         if self.private:
             names += [f"p[{self.random.randint(0, 3)}]", "p[v0 & 3]"]
         return self.random.choice(names + [f"k{d}" for d in range(self.loops)])
@@ -98,6 +106,15 @@ class Program:
     def float_leaf(self, _):
         number = self.random.choice(["0.5", "3.0", "0.1", "1e3"])
         names = ["x[i]", "y[i]", "s", "w0", "w1", number]
+        names += [
+            "body.v",
+            "bodies[i].c[1]",
+            "bodies['inner'][i].w",
+            "body.t.y",
+            "t.x",
+            "u[1]",
+            "m[0, 2]",
+        ]
         return self.random.choice(names + (["z.real", "z.imag"] if self.complex else []))
 
     def pair(self, kind, depth):
@@ -187,7 +204,13 @@ class Program:
 
     def bool_both(self, depth):
         a, b = self.pair("bool", depth)
-        return f"({a} {self.random.choice(['and', 'or'])} {b})"
+        word = self.random.choice(["and", "or"])
+        if self.random.random() < 0.2:
+            # What is computed on lines of its own, and only where Python comes to it.
+            b = self.random.choice(
+                [f"g{self.seed}(v1, v2)[0] < v2", "t.normalize().x < u.length()", "t == u"]
+            )
+        return f"({a} {word} {b})"
 
     def bool_negation(self, depth):
         return f"(not {self.expression('bool', depth)})"
@@ -206,6 +229,7 @@ class Program:
         """To several names, of complex numbers, to private memory."""
         form = self.random.choice(
             ["swap", "pair", "record", "part", "split", "digits", "sum"]
+            + ["vector", "vector", "body", "body"]
             + ["complex"] * self.complex
             + ["private"] * bool(self.private)
         )
@@ -240,6 +264,10 @@ class Program:
             a, b = self.pair(kind := self.random.choice(["int", "float"]), 2)
             into = "v1" if kind == "int" else "w1"
             self.lines.append(f"{indent}{into} = sum(({a}, {b}, Kind.FOUR))")
+        elif form == "vector":
+            self.lines.append(indent + self.vector())
+        elif form == "body":
+            self.lines += [indent + line for line in self.of_body()]
         elif form == "complex":
             a, b = self.pair("float", 1)
             sign = self.random.choice("+-*")
@@ -249,6 +277,58 @@ class Program:
             sign = self.random.choice(["=", "+=", "-="])
             index = self.random.choice(["1", "2", "v1 & 3"])
             self.lines.append(f"{indent}p[{index}] {sign} {self.expression('int', 2)}")
+
+    def vector(self):
+        """A statement on vectors and matrices."""
+        a, b = self.pair("float", 1)
+        one, other = self.random.sample(["t", "u", "bodies[i].t", "body.t"], 2)
+        into = self.random.choice(["t", "u"])
+        at = "1" if self.mixed else self.random.choice(["1", "v0 & 1", "v1 & 1"])
+        sign = self.random.choice("+-*/")
+        return self.random.choice(
+            [
+                f"{into} = {one} {sign} vec3({a}, {b}, 2)",
+                f"{into} = vec3({one} {sign} {a})",
+                f"{into} = {one}.cross({other}) * 0.5",
+                f"{into} = -{one} if {self.expression('bool', 1)} else {other}",
+                f"{into} = m @ {one}",
+                f"{into} = {one}.normalize()",
+                f"{into} = {one}",
+                f"{into}.y {self.random.choice(['=', '+=', '-='])} {a}",
+                f"{into}[{at}] = {a}",
+                f"{into} {sign}= {other}",
+                f"w0 = {one}.dot({other}) + {one}.length()",
+                f"w1 = sum({into}) + {into}[{at}]",
+                f"m = m.transpose() @ mat3({one}, {other}, t) * 0.25",
+                f"m[{at}] = {one}",
+                f"m[2, {at}] = {a}",
+                f"bodies[i].t = {one} {sign} {other}",
+                f"body.t.z {self.random.choice(['=', '*='])} {a}",
+                f"t, u = turned{self.seed}({one}, {b})",
+            ]
+        )
+
+    def of_body(self):
+        """Statements on records."""
+        a, b = self.pair("float", 1)
+        lines = [
+            [f"body.v = {a}"],
+            [f"bodies[i].c[0] {self.random.choice(['=', '+=', '*='])} {b}"],
+            [f"bodies['inner'][i].w = {a}"],
+            [f"w1 = changed{self.seed}(bodies[i], {a})"],
+            [f"copy = copied{self.seed}(body, {b})", f"copy.c[1] -= {a}", "bodies[i] = copy"],
+            ["copy = body.copy()", f"copy.inner.w = {a}", "w0 = copy.inner.w + copy.v + body.v"],
+            ["own[1] = body", f"own[1].v = {b}", "own[0] = own[1]", "w0 = own[0].v + own[0].t.x"],
+            [f"for c in body.c: w0 += c * {a}"],
+        ]
+        if not self.mixed:
+            whole = self.expression("int", 1)
+            lines += [
+                [f"body.n = {whole}"],
+                [f"bodies[i]['inner'].k {self.random.choice('+-*')}= v1"],
+            ]
+            lines += [[f"body.c[{self.random.choice(['v0', 'v1'])} & 1] = {a}"]]
+        return self.random.choice(lines)
 
     def exchange(self):
         """What needs all items of a group, so that it stands in no branch."""
@@ -332,10 +412,28 @@ class Program:
             "    whole, both = t",
             "    return Both(both.whole + whole, (both.real, whole))",
             "",
-            f"def kernel{number}(item, a, b, x, y, n, s, whole, real):",
+            f"def turned{number}(v, by):",
+            "    w = v * 2",
+            "    w.x += by",
+            "    return w, v.cross(w)",
+            "",
+            f"def changed{number}(p, by):",
+            "    p.v += by",
+            "    p.t.y = by",
+            "    return p.v * 2",
+            "",
+            f"def copied{number}(p, by):",
+            "    q = p.copy()",
+            "    q.t = q.t * 2 + vec3(by)",
+            "    return q",
+            "",
+            f"def kernel{number}(item, a, b, x, y, n, s, bodies, whole, real):",
             "    i = item.get_global_id(0)",
             "    v0, v1, v2 = 1, a[i], n",
             "    w0, w1 = x[i], 2.0",
+            "    body = bodies[i]",
+            "    own = usmx.private.array(2, bodies.dtype)",
+            "    t, u, m = vec3(x[i], 1, 2), body.t, mat3(1, 2, 3, 4, x[i], 6, 7, 8, 9)",
             "    def inner(u, w=3):",
             "        v2 = u + v0",
             "        return v2 * w - (v1 if u > a[i] else 1)",
@@ -374,7 +472,14 @@ class Program:
         whole = usmx.zeros((3, SIZE), dtype="i8", usm_type="shared")
         real = usmx.zeros((7, SIZE), dtype="f8", usm_type="shared")
         passed = [usmx.asarray(a, usm_type="shared") for a in arrays]
-        return [*passed, 3, 1.5, whole, real]
+        bodies = np.zeros(SIZE, self.body)
+        for name in ("n", "v"):
+            bodies[name] = random.integers(0, 100, SIZE)
+        bodies["inner"]["k"], bodies["c"] = 5, random.uniform(-9, 9, (SIZE, 2))
+        bodies["t"]["x"] = random.uniform(-9, 9, SIZE)
+        given = usmx.zeros(SIZE, dtype=self.body, usm_type="shared")
+        given[...] = bodies
+        return [*passed, 3, 1.5, given, whole, real]
 
 
 def loaded(programs, folder):
@@ -395,6 +500,14 @@ def flat(arguments, plan):
         assert how in "nd"
         if how == "d":
             yield from value.shape
+
+
+def check_same(got, want, message):
+    """Equal numbers; what is between fields has no meaning."""
+    for name in want.dtype.names or ():
+        check_same(got[name], want[name], message)
+    if want.dtype.names is None:
+        np.testing.assert_array_equal(got, want, err_msg=message)
 
 
 def check_together(programs, folder):
@@ -418,10 +531,13 @@ def check_together(programs, folder):
         except (usmx.KernelError, ZeroDivisionError) as error:
             refusals.append(str(error))  # a literal that does not fit, for one
             continue
-        wanted[p.seed] = [v.to_numpy() for v in values[-2:]]
+        wanted[p.seed] = [v.to_numpy() for v in values[-3:]]
         # Each has functions of its own, of which some have the same names.
-        own = made.text.replace("namespace device {", f"namespace device{p.seed} {{")
-        sources.append(own.replace("device::", f"device{p.seed}::"))
+        own = made.text
+        for space in ("device", "record"):
+            own = own.replace(f"namespace {space} {{", f"namespace {space}{p.seed} {{")
+            own = own.replace(f"{space}::", f"{space}{p.seed}::")
+        sources.append(own)
         plans[p.seed] = made.plan
     module = usmx.RawModule("\n".join(sources), usmx.kernel(functions[0])._options)
     for p, text in zip(programs, texts, strict=True):
@@ -430,8 +546,8 @@ def check_together(programs, folder):
         values = p.arguments()
         kernel = module.get_function(f"kernel{p.seed}")
         kernel[sizes](*flat(values, plans[p.seed])).wait()
-        for got, want in zip(values[-2:], wanted[p.seed], strict=True):
-            np.testing.assert_array_equal(got.to_numpy(), want, err_msg=f"seed {p.seed}\n{text}")
+        for got, want in zip(values[-3:], wanted[p.seed], strict=True):
+            check_same(got.to_numpy(), want, f"seed {p.seed}\n{text}")
     return len(wanted), refusals
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 
+import module_lambdas
 import numpy as np
 import pytest
 from language_run import DTYPES, expected, given, run
@@ -163,3 +164,39 @@ def test_two_lengths_stay_a_global_and_a_local_range_beside_a_lambda():
     x = usmx.zeros(8, dtype="float32")
     kernel[8, 4](x).wait()
     assert x.to_numpy().tolist() == [1, 2, 3, 4] * 2
+
+
+UP, DOWN = module_lambdas.pair
+ROOT = module_lambdas.roots["root"]
+BY_FOUR, BY_FIVE = module_lambdas.made(4), module_lambdas.made(5)
+
+
+@pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+def test_lambdas_of_modules_are_functions_of_kernels(simulated):
+    @usmx.device_func
+    def apply(f, v):
+        return f(v)
+
+    marked = usmx.device_func(module_lambdas.double)
+
+    @usmx.kernel(simulate=simulated)
+    def kernel(item, x, out):
+        i = item.get_id(0)
+        v = x[i]
+        out[i, 0] = module_lambdas.double(v) + UP(v) * 10 + DOWN(v) * 100
+        out[i, 1] = module_lambdas.spread(v) + module_lambdas.spread(v, by=5)
+        out[i, 2] = module_lambdas.nested(v) + ROOT(v) + module_lambdas.half(v)
+        out[i, 3] = BY_FOUR(v) + BY_FIVE(v) * 100 + apply(DOWN, v) + marked(v)
+
+    x = usmx.asarray([1.0, 4.0, 9.0])
+    out = usmx.zeros((3, 4))
+    kernel[3](x, out)
+    for v, row in zip(x.to_numpy(), out.to_numpy(), strict=True):
+        want = [v * 2 + (v + 1) * 10 + (v - 1) * 100, v * 2 + 3 + v * 5 + 3]
+        want += [v * 10 + 1 + v**0.5 + v / 2, v * 4 + 1 + (v * 5 + 1) * 100 + v - 1 + v * 2]
+        assert row.tolist() == want
+
+
+def test_a_kernel_is_not_a_lambda():
+    with pytest.raises(TypeError, match="a lambda cannot be a kernel; write it with def"):
+        usmx.kernel(lambda item: None)[1]()

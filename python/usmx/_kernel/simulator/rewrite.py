@@ -314,14 +314,14 @@ class Rewriter(ast.NodeTransformer):
         else:
             node.slice = new[0]
         node.value = self.visit(node.value)
-        if node in self.partial:
+        if node in self.partial and isinstance(node.ctx, ast.Load):
             return self.tool("reference", node.value, node.slice)
         t = self.notes.get(node)
         return node if t is None else self.cast(t, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """A record in another one may be read in part."""
-        is_partial = node in self.partial
+        is_partial = node in self.partial and isinstance(node.ctx, ast.Load)
         node.value = self.visit(node.value)
         return self.tool("reference", node.value, ast.Constant(node.attr)) if is_partial else node
 

@@ -83,6 +83,51 @@ class Nested(Function):
         return self.parameters[: len(self.parameters) - len(self.captured)]
 
 
+def _lambda(
+    python: Any, lines: list[str], filename: str, fail: Callable[[str], KernelError]
+) -> Function:
+    """A lambda of a module: the one in the text whose place is that of the code."""
+    code = python.__code__
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError as error:
+        raise fail(f"its source text could not be read again: {error.msg}") from None
+    places = [
+        ((line, column), (end_line or line, end or 0))
+        for line, end_line, column, end in code.co_positions()
+        if line is not None and column is not None and (column, end) != (0, 0)
+    ]
+    names = code.co_varnames[: code.co_argcount]
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and places and _holds(node.body, places)
+        if tuple(p.arg for p in (*node.args.posonlyargs, *node.args.args)) == names
+    ]
+    if not found:
+        raise fail("its source text cannot be found; write it with def")
+    # Of one in another one's body the inner one is meant: its body is the shortest that fits.
+    node = min(found, key=lambda n: (n.body.end_lineno or 0) - n.body.lineno or _width(n.body))
+    a = node.args
+    if a.vararg or a.kwarg or a.kwonlyargs:
+        raise fail("only plain parameters are supported in a lambda")
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
+    made = ast.copy_location(ast.FunctionDef("usmx_lambda", a, body, []), node)
+    place = Place("<lambda>", filename, 1, 0, tuple(line.rstrip("\n") for line in lines))
+    return Function(python, made, place, names)
+
+
+def _holds(node: ast.expr, places: list[tuple[tuple[int, int], tuple[int, int]]]) -> bool:
+    """Whether all of these are inside of the text of an expression."""
+    first = node.lineno, node.col_offset
+    last = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return all(first <= begin and end <= last for begin, end in places)
+
+
+def _width(node: ast.expr) -> int:
+    return (node.end_col_offset or 0) - node.col_offset
+
+
 def read(python: Callable[..., object]) -> Function:
     """The tree of a function.
 
@@ -105,7 +150,11 @@ def read(python: Callable[..., object]) -> Function:
         return KernelError(cause, name, filename, code.co_firstlineno, 0, "")
 
     if name == "<lambda>":
-        raise fail("a lambda cannot be a kernel; write it with def")
+        try:
+            lines = texts.whole(python)
+        except (OSError, TypeError):
+            raise fail("its source text cannot be found; write it with def in a file") from None
+        return _lambda(python, lines, filename, fail)
     try:
         lines, first = texts.of(python)
     except (OSError, TypeError):

@@ -51,6 +51,20 @@ def of(python: Callable[..., Any]) -> tuple[list[str], int]:
     return inspect.getsourcelines(python)
 
 
+def whole(python: Callable[..., Any]) -> list[str]:
+    """All lines of the text that a function stands in.
+
+    Raises
+    ------
+    OSError
+        They cannot be found.
+    """
+    import inspect
+
+    held = _found.get(python.__code__)
+    return list(held[0] if held is not None else inspect.findsource(python)[0])
+
+
 def keep(python: Callable[..., Any], lines: Sequence[str], first: int) -> None:
     """Remember the lines of a function that came from another process."""
     _found[python.__code__] = (["\n"] * (first - 1) + list(lines), first)
