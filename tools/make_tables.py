@@ -5,6 +5,7 @@ how the committed files differ, with exit code 1 if they do.
 """
 # SPDX-License-Identifier: Apache-2.0
 
+import cmath
 import difflib
 import re
 import sys
@@ -66,14 +67,15 @@ def of_kernels() -> list[str]:
         names = [
             path.replace("numpy.", "np.").removeprefix("builtins.") for path in row.python.split()
         ]
-        if row.takes == "fc":
+        takes = "fc" if row.takes == "f" and row.complex_ulps else row.takes
+        if takes == "fc" and hasattr(cmath, row.function):
             names.append(f"cmath.{row.function}")
         bounds = [str(row.ulps)] if set(row.takes) & set("iuf") else []
         bounds += [f"complex {row.complex_ulps}"] if row.complex_ulps else []
         off = ", ".join(bounds) if row.ulps or row.complex_ulps else "exact"
         names = [name for name in names if not name.startswith("scipy.")]
         lines.append(
-            f"| {', '.join(f'`{n}`' for n in names)} | {row.doc} | {kinds(row.takes)} | {off} |"
+            f"| {', '.join(f'`{n}`' for n in names)} | {row.doc} | {kinds(takes)} | {off} |"
         )
     return lines
 

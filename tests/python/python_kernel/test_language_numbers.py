@@ -190,3 +190,77 @@ def test_members_of_enumerations_are_arguments(simulated):
         assert out.to_numpy().tolist() == [3, 2.5, 0.5]
         kernel[1](Way.LEFT, Weight.LIGHT, Half.ONE, out).wait()
         assert out.to_numpy().tolist() == [2, -1, 0.5]
+
+
+OF_CMATH = [
+    name
+    for name in dir(cmath)
+    if callable(getattr(cmath, name)) and name not in ("polar", "rect", "isclose")
+    if not name.startswith("_")
+]
+PARTS = (-3.5, -1.0, -0.5, -0.0, 0.0, 1e-8, 0.25, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+@pytest.mark.parametrize("name", OF_CMATH)
+def test_functions_of_cmath_have_the_values_of_python_also_on_branch_cuts(name, simulated):
+    function = getattr(cmath, name)
+    numbers, want = [], []
+    for z in (complex(a, b) for a in PARTS for b in PARTS):
+        try:
+            want.append(complex(function(z)))
+        except ValueError:
+            continue  # a pole: kernels give infinities
+        numbers.append(z)
+
+    @usmx.kernel(simulate=simulated)
+    def kernel(item, x, out):
+        i = item.get_id(0)
+        out[i] = function(x[i])
+
+    out = usmx.zeros(len(numbers), dtype="complex128")
+    kernel[len(numbers)](usmx.asarray(numbers), out)
+    for z, got, wanted in zip(numbers, out.to_numpy(), want, strict=True):
+        assert abs(got - wanted) <= 16 * 2.0**-52 * abs(wanted), z
+        for part in ("real", "imag"):
+            a, b = getattr(got, part), getattr(wanted, part)
+            if abs(b) > 1e-3 * abs(wanted):
+                assert math.copysign(1, a) == math.copysign(1, b), z
+
+
+@pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+def test_isclose_compares_as_python_does(simulated):
+    @usmx.kernel(simulate=simulated)
+    def kernel(item, x, y, out):
+        i = item.get_id(0)
+        out[i, 0] = cmath.isclose(x[i], y[i])
+        out[i, 1] = cmath.isclose(x[i], y[i], rel_tol=0.5, abs_tol=0.1)
+        out[i, 2] = math.isclose(x[i].real, y[i].real, abs_tol=1e-3)
+
+    infinity = complex(math.inf, 0)
+    x = [1, 1 + 1e-10j, 0, 1e-12, 3j, infinity, infinity, complex(math.nan), 1e-3]
+    y = [1, 1, 1e-3, 0, 5j, infinity, 1, complex(math.nan), 0]
+    out = usmx.zeros((len(x), 3), dtype="int32")
+    x, y = np.array(x, "complex128"), np.array(y, "complex128")
+    kernel[len(x)](usmx.asarray(x), usmx.asarray(y), out)
+    for a, b, row in zip(x, y, out.to_numpy(), strict=True):
+        want = [cmath.isclose(a, b), cmath.isclose(a, b, rel_tol=0.5, abs_tol=0.1)]
+        assert row.tolist() == [*want, math.isclose(a.real, b.real, abs_tol=1e-3)], (a, b)
+
+
+@pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
+def test_constants_of_cmath_are_numbers(simulated):
+    @usmx.kernel(simulate=simulated)
+    def kernel(item, out):
+        out[0] = cmath.pi + cmath.e * 1j
+        out[1] = cmath.infj * 1
+        out[2] = cmath.nanj
+        out[3] = cmath.tau + cmath.inf
+
+    out = usmx.zeros(4, dtype="complex128")
+    kernel[1](out)
+    a, b, c, d = out.to_numpy()
+    assert a == cmath.pi + cmath.e * 1j
+    assert math.isinf(b.imag)
+    assert math.isnan(c.imag)
+    assert math.isinf(d.real)

@@ -251,6 +251,8 @@ class Calls:
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
         result = row.result_type(t)
+        if row.header:
+            self.walk.module.headers.add(row.header)
         self.walk.result.notes[node] = t
         self.walk.result.called[node] = row
         pure = all(o.pure for o in operands)
@@ -355,9 +357,10 @@ def exact(value: Number) -> str:
 
 def _in_library(obj: object) -> Callable[..., Any] | None:
     """What is compiled for a function of the standard library that needs statements."""
-    if getattr(obj, "__module__", None) != "math":
+    module = getattr(obj, "__module__", None)
+    if module not in ("math", "cmath"):
         return None
-    return library.LIBRARY.get(f"math.{getattr(obj, '__name__', '')}")
+    return library.LIBRARY.get(f"{module}.{getattr(obj, '__name__', '')}")
 
 
 def _is_dtype(obj: object) -> bool:

@@ -123,6 +123,7 @@ def compile_kernel(
             parameters += [f"int64_t {n}" for n in lengths + strides]
             head.append(_view(spelled, t, const, lengths, strides))
     lines = [f"// {function.name}({_signature(names, arguments)})"]
+    lines += [f'#include "{header}"' for header in sorted(module.headers)]
     lines += declarations(module.records)
     # In namespaces, so that a variable of the same name hides nothing.
     if module.constants:

@@ -48,6 +48,8 @@ class Module:
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    #: Headers in addition to the prelude.
+    headers: set[str] = field(default_factory=set)
     #: Records by the names of their structs.
     records: dict[str, Record] = field(default_factory=dict)
 

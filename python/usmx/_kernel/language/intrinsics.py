@@ -36,11 +36,14 @@ class Intrinsic:
         What it is in Python, names separated by blanks.
     takes : str
         Kinds of numbers that it is defined for.
+    header : str
+        Where it is defined, if that is not part of the prelude.
     """
 
     row: _operations.Operation
     python: str
     takes: str
+    header: str = ""
 
     @property
     def name(self) -> str:
@@ -94,6 +97,12 @@ class Intrinsic:
 
 def _forms(row: _operations.Operation) -> tuple[Intrinsic, ...]:
     """A row for kernels: those of floats and complex numbers are two, as in math and cmath."""
+    if row.takes == "f" and row.complex_ulps:
+        # Those of complex numbers that kernels seldom need.
+        has_name = hasattr(cmath, row.function)
+        name = f"cmath.{row.function}" if has_name else f"numpy.{row.name}"
+        more = Intrinsic(row, name, "c", "usmx/complex_functions.hpp")
+        return Intrinsic(row, row.python, "f"), more
     if row.takes != "fc":
         return (Intrinsic(row, row.python, row.takes),)
     return Intrinsic(row, row.python, "f"), Intrinsic(row, f"cmath.{row.function}", "c")
@@ -140,6 +149,6 @@ def find(function: object) -> Intrinsic | None:
 
 def complex_form(row: Intrinsic) -> Intrinsic | None:
     """The row for complex operands of a function that also has one for floats, as numpy.exp."""
-    if row.takes != "f" or row.row.takes != "fc":
+    if row.takes != "f":
         return None
-    return next(r for r in ROWS if r.row is row.row and r.takes == "c")
+    return next((r for r in ROWS if r.row is row.row and r.takes == "c"), None)

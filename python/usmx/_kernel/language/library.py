@@ -80,9 +80,26 @@ def remainder(x: Any, y: Any) -> Any:
     return math.copysign(1.0, x) * result
 
 
+def isclose(a: Any, b: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+    """``math.isclose`` and ``cmath.isclose``."""
+    if a == b:
+        return True
+    size_a, size_b = abs(a), abs(b)
+    if math.isinf(size_a) or math.isinf(size_b):
+        return False
+    difference = abs(a - b)
+    return (
+        difference <= abs(rel_tol * size_b)
+        or difference <= abs(rel_tol * size_a)
+        or difference <= abs_tol
+    )
+
+
 #: Functions by the path of what they stand for.
 LIBRARY: dict[str, Callable[..., Any]] = {
     "math.frexp": frexp,
     "math.ldexp": ldexp,
+    "math.isclose": isclose,
+    "cmath.isclose": isclose,
     "math.remainder": remainder,
 }
