@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, Self, TypedDict, Unpack
 
 from . import _usmx
-from ._namespace import elementwise
+from ._namespace import elementwise, sorting
 from .typing import DeviceLike, DTypeLike, QueueLike, ShapeLike, UsmKind
 
 __all__ = ["Generator", "default_rng"]
@@ -72,21 +72,6 @@ while (low < high) {
   if (uint64_t(sums[middle]) > want) high = middle; else low = middle + 1;
 }
 z = low;"""
-_MERGE = """\
-const int64_t lane = i / length * length, run = (i - lane) / width, own = lane + run * width;
-const bool is_left = run % 2 == 0;
-const int64_t begin = is_left ? own + width : own - width;
-const int64_t end = lane + length < begin + width ? lane + length : begin + width;
-const uint64_t key = keys[i];
-int64_t low = begin, high = end < begin ? begin : end;
-while (low < high) {
-  const int64_t middle = low + (high - low) / 2;
-  const uint64_t other = keys[middle];
-  if (is_left ? other < key : other <= key) low = middle + 1; else high = middle;
-}
-const int64_t to = (is_left ? own : begin) + (i - own) + (low - begin);
-sorted[to] = key;
-places[to] = order[i];"""
 _GATHER = """\
 const int64_t row = i / inner, lane = row / count;
 z = x[(lane * length + order[(each ? row : row % count)]) * inner + i % inner];"""
@@ -100,16 +85,6 @@ def _choose() -> _usmx.ElementwiseKernel:
         _CHOOSE,
         "choose",
         preamble='#include "usmx/random.hpp"\n',
-    )
-
-
-@cache
-def _merge() -> _usmx.ElementwiseKernel:
-    return _usmx.ElementwiseKernel(
-        "raw uint64 keys, raw int64 order, int64 length, int64 width",
-        "raw uint64 sorted, raw int64 places",
-        _MERGE,
-        "merge",
     )
 
 
@@ -138,16 +113,10 @@ def _sum(what: str) -> _usmx.ReductionKernel:
 
 def _order(keys: _usmx.ndarray, length: int) -> _usmx.ndarray:
     """The places in their lanes of sorted keys, lane after lane of a length."""
-    where: Where = {"queue": keys.queue, "usm_type": keys.usm_type}
-    order: _usmx.ndarray = _usmx.arange(keys.size, **where) % max(length, 1)
-    other_keys = _usmx.empty(keys.size, "uint64", **where)
-    other_order = _usmx.empty(keys.size, "int64", **where)
-    width = 1
-    while width < length:
-        _merge()(keys, order, length, width, other_keys, other_order, size=keys.size)
-        keys, order, other_keys, other_order = other_keys, other_order, keys, order
-        width *= 2
-    return order
+    if not keys.size:
+        return keys.astype("int64")
+    order: _usmx.ndarray = sorting.sort_rows(keys.reshape(-1, length))[1]
+    return order.reshape(-1)
 
 
 def _taken(
