@@ -223,6 +223,16 @@ inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
     before += whole[d];
   }
   const int64_t row = chunk / cut.in_row * cut.length, end = cut.end(chunk);
+  if (int64_t(whole[digit<Form, Bits>(from[row], number, flip)]) == cut.length) {
+    // The digit is the same in the whole row, as the high ones of small integers are.
+    for (int64_t i = cut.begin(chunk); i < end; ++i) to[i] = from[i];
+    if constexpr (Places) {
+      for (int64_t i = cut.begin(chunk); i < end; ++i) {
+        new_places[i] = is_first ? Place(i - row) : places[i];
+      }
+    }
+    return;
+  }
   for (int64_t i = cut.begin(chunk); i < end; ++i) {
     const element<Form, Word> x = from[i];
     const int64_t k = row + int64_t(mine[digit<Form, Bits>(x, number, flip)]++);

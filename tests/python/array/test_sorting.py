@@ -187,3 +187,14 @@ def test_wrong_arguments_of_searches() -> None:
         usmx.searchsorted(x, x, sorter=x * 1.0)
     with pytest.raises(IndexError, match="index 4 is out of bounds"):
         usmx.searchsorted(x, x, sorter=x + 1)
+
+
+def test_digits_that_are_the_same_in_a_row() -> None:
+    n = np.full((2, 17000), 7, "u8")
+    n[1, ::7] = 2**40
+    n[1, ::5] = 3
+    for descending in (False, True):
+        x, order = usmx.asarray(n), order_of(n, descending)
+        np.testing.assert_array_equal(usmx.argsort(x, descending=descending).to_numpy(), order)
+        wanted = np.take_along_axis(n, order, -1)
+        np.testing.assert_array_equal(usmx.sort(x, descending=descending).to_numpy(), wanted)
