@@ -18,7 +18,7 @@ from ._namespace._common import as_arrays, empty_at, kind_of, to_axes, to_axis
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
 from ._namespace.elementwise import imag, real, sqrt, where
-from ._namespace.linear_algebra import matmul, matrix_transpose, outer, tensordot, vecdot
+from ._namespace.linear_algebra import diagonals, matmul, matrix_transpose, outer, tensordot, vecdot
 from ._namespace.manipulation import broadcast_shapes, moveaxis, stack
 
 if TYPE_CHECKING:
@@ -780,7 +780,7 @@ def diagonal(x: ndarray, /, *, offset: int = 0) -> ndarray:
     ValueError
         Fewer than two dimensions.
     """
-    return _matrices.diagonal(as_arrays((x,))[0], index(offset))
+    return diagonals(as_arrays((x,))[0], index(offset))
 
 
 def trace(x: ndarray, /, *, offset: int = 0, dtype: Any = None) -> ndarray:

@@ -151,9 +151,12 @@ def sorts() -> None:
 
 
 def matrices() -> None:
-    """Each decomposition, of each type of numbers."""
+    """Products, and each decomposition, of each type of numbers."""
     from usmx import linalg
 
+    for dtype in TYPES:
+        x = some(dtype, 17, 17)
+        same(usmx.asarray(x) @ usmx.asarray(x), x @ x)
     x = some("float64", 5, 5) + 4 * np.eye(5)
     for dtype in ("float32", "float64", "complex64", "complex128"):
         a = usmx.asarray(x.astype(dtype))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _usmx
 from .._usmx import RawKernel, ndarray
-from ._common import as_array, empty_at, kind_of
+from ._common import as_array, empty_at
 
 _CPP = {
     "f": ("float", "float"),
@@ -86,25 +86,6 @@ def adjoint(a: ndarray) -> ndarray:
     """The conjugate transpose; of real numbers a view."""
     turned = a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
     return turned.conj() if a.dtype.kind == "c" else turned
-
-
-def diagonal(a: ndarray, offset: int = 0) -> ndarray:
-    """The diagonals of matrices: a view if the matrices are contiguous."""
-    if a.ndim < 2:
-        raise ValueError(f"x: has shape {a.shape}; expected at least two dimensions")
-    m, n = a.shape[-2:]
-    length = max(0, min(m + min(offset, 0), n - max(offset, 0)))
-    first = max(offset, 0) - min(offset, 0) * n
-    if not length:
-        return (
-            a.reshape((*a.shape[:-2], m * n))[..., :0] if m * n else empty_at(a, (*a.shape[:-2], 0))
-        )
-    try:
-        flat = a.reshape((*a.shape[:-2], m * n), copy=False)
-    except ValueError:
-        steps = _usmx.arange(length, usm_type=kind_of(a), queue=a.queue)
-        return a[..., steps - min(offset, 0), steps + max(offset, 0)]
-    return flat[..., first : first + (length - 1) * (n + 1) + 1 : n + 1]
 
 
 # --- launches ------------------------------------------------------------------------------------

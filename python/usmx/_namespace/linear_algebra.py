@@ -1,20 +1,46 @@
-"""Products of matrices and vectors: sums of products, computed in one kernel without a temporary.
-
-They read each element as often as it is needed, so large matrices are slower than with a library
-made for them (dpnp computes on the same memory).
-"""
+"""Products of matrices, vectors and arrays: in tiles by a kernel, or as sums of products."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import prod
+from operator import index
 from typing import Any
 
 from .. import _usmx
-from ._common import as_arrays, to_axes
+from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
+from .data_types import result_type
+from .manipulation import broadcast_shapes
 
-__all__ = ["matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
+__all__ = [
+    "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot",
+    "vdot", "vecdot",
+]  # fmt: skip
+
+#: Of a type of elements, its name in C++ and that of its sums.
+_TYPES = {
+    "b": ("int8_t", "int8_t"),
+    "h": ("int16_t", "int16_t"),
+    "i": ("int32_t", "int32_t"),
+    "l": ("int64_t", "int64_t"),
+    "q": ("int64_t", "int64_t"),
+    "B": ("uint8_t", "uint8_t"),
+    "H": ("uint16_t", "uint16_t"),
+    "I": ("uint32_t", "uint32_t"),
+    "L": ("uint64_t", "uint64_t"),
+    "Q": ("uint64_t", "uint64_t"),
+    "e": ("half", "float"),
+    "f": ("float", "float"),
+    "d": ("double", "double"),
+    "F": ("usmx::complex<float>", "usmx::complex<float>"),
+    "D": ("usmx::complex<double>", "usmx::complex<double>"),
+}
+#: Rows and columns of a tile, as in kernels/matrix_product.hpp.
+_TILE = 64
+#: Rows and columns from which on tiles are faster than sums of products.
+_SMALL = 16
 
 
 def _checked(x: Any, name: str) -> _usmx.ndarray:
@@ -34,6 +60,56 @@ def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.nda
     return _usmx._reduce(
         product, value, own, reduce="a + b", identity="0", axes=(axis % product.ndim,)
     )
+
+
+@cache
+def _tile_kernel(char: str) -> _usmx.RawKernel:
+    number, total = _TYPES[char]
+    return _usmx.RawKernel(
+        '#include "usmx/matrix_product.hpp"\n'
+        f"using T = {number};\nusing Sum = {total};\n"
+        f"USMX_KERNEL(1) product({number} const* a, {number} const* b, {number}* c, int64_t n, "
+        "int64_t length, int64_t m, int64_t step_a, int64_t step_b) {\n"
+        "  using namespace usmx::matrix_product;\n"
+        "  usmx::local<Sum[depth][columns]> second;\n"
+        "  tile<T, Sum>(second.get(), a, b, c, n, length, m, step_a, step_b);\n}\n",
+        "product",
+        contract=True,
+    )
+
+
+def _by_tiles(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
+    dtype = result_type(a, b)
+    shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    n, length, m = *a.shape[-2:], b.shape[-1]
+    made = empty_at(a, (*shape, n, m), dtype)
+    if not made.size:
+        return made
+    if not length:
+        made[...] = 0
+        return made
+    left, step_a = _stacked(a, shape, dtype)
+    right, step_b = _stacked(b, shape, dtype)
+    groups = prod(shape) * -(-n // _TILE) * -(-m // _TILE)
+    _tile_kernel(dtype.char)[groups * _TILE, (_TILE,)](
+        left, right, made, n, length, m, step_a, step_b
+    )
+    return made
+
+
+def _stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:
+    """Contiguous matrices of a type, and how far they lie apart: 0 if there is one for all."""
+    if prod(x.shape[:-2]) == 1:
+        step = 0
+    else:
+        step = x.shape[-2] * x.shape[-1]
+        if x.shape[:-2] != shape:
+            x = _usmx.broadcast_to(x, (*shape, *x.shape[-2:]))
+    if x.dtype != dtype or not x.flags.c_contiguous:
+        copy = empty_at(x, x.shape, dtype)
+        copy[...] = x
+        x = copy
+    return x, step
 
 
 def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
@@ -68,6 +144,10 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
         )
     left = a[None, :] if row else a
     right = b[:, None] if column else b
+    if a.dtype.kind != "b" or b.dtype.kind != "b":
+        n, m = left.shape[-2], right.shape[-1]
+        if n > 1 and m > 1 and max(n, m) >= _SMALL:
+            return _by_tiles(left, right)
     # (..., n, 1, k) times (..., 1, m, k)
     turned = matrix_transpose(right)
     made = _sum_of_products(left[..., :, None, :], turned[..., None, :, :], -1)
@@ -174,3 +254,95 @@ def tensordot(
         b.transpose((*second, *right)).reshape(prod(lengths), columns),
     )
     return made.reshape(shape)
+
+
+def dot(x1: Any, x2: Any, /) -> _usmx.ndarray:
+    """Multiply as NumPy's function of that name: the last axis of `x1`, the last but one of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : array
+        With one axis, it is that one; with none, elements are multiplied.
+
+    Raises
+    ------
+    ValueError
+        The lengths of the axes differ.
+    """
+    a, b = as_arrays((x1, x2))
+    if a.ndim == 0 or b.ndim == 0:
+        made: _usmx.ndarray = a * b
+        return made
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, axes=((-1,), (-2 if b.ndim > 1 else -1,)))
+
+
+def vdot(x1: Any, x2: Any, /) -> _usmx.ndarray:
+    """Add the products of all elements, of `x1` the conjugates."""
+    a, b = as_arrays((x1, x2))
+    return vecdot(a.reshape(-1), b.reshape(-1))
+
+
+def inner(x1: Any, x2: Any, /) -> _usmx.ndarray:
+    """Add the products along the last axes, of each vector of `x1` with each of `x2`."""
+    a, b = as_arrays((x1, x2))
+    if a.ndim == 0 or b.ndim == 0:
+        made: _usmx.ndarray = a * b
+        return made
+    return tensordot(a, b, axes=((-1,), (-1,)))
+
+
+def kron(x1: Any, x2: Any, /) -> _usmx.ndarray:
+    """Multiply each element of `x1` with `x2`, side by side."""
+    a, b = as_arrays((x1, x2))
+    rank = max(a.ndim, b.ndim)
+    left, right = ((1,) * (rank - x.ndim) + x.shape for x in (a, b))
+    spread_left = tuple(n for length in left for n in (length, 1))
+    spread_right = tuple(n for length in right for n in (1, length))
+    made = a.reshape(spread_left) * b.reshape(spread_right)
+    return made.reshape(tuple(x * y for x, y in zip(left, right, strict=True)))
+
+
+def diagonals(a: _usmx.ndarray, offset: int = 0) -> _usmx.ndarray:
+    """The diagonals of the last two axes: a view if these are contiguous."""
+    if a.ndim < 2:
+        raise ValueError(f"x: has shape {a.shape}; expected at least two dimensions")
+    m, n = a.shape[-2:]
+    length = max(0, min(m + min(offset, 0), n - max(offset, 0)))
+    if not length:
+        return empty_at(a, (*a.shape[:-2], 0))
+    first = max(offset, 0) - min(offset, 0) * n
+    try:
+        flat = a.reshape((*a.shape[:-2], m * n), copy=False)
+    except ValueError:
+        steps = _usmx.arange(length, usm_type=kind_of(a), queue=a.queue)
+        return a[..., steps - min(offset, 0), steps + max(offset, 0)]
+    return flat[..., first : first + (length - 1) * (n + 1) + 1 : n + 1]
+
+
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usmx.ndarray:
+    """Give diagonals of two axes, along a new last axis: a view where the layout allows it.
+
+    Parameters
+    ----------
+    x : array
+        Of at least two dimensions.
+    offset : int, optional
+        How far right of the main diagonal; negative is below.
+    axis1, axis2 : int, optional
+        The axes of rows and of columns. `usmx.linalg.diagonal` takes the last ones.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two dimensions, or the same axis twice.
+    """
+    a = as_array(x)
+    if a.ndim < 2:
+        raise ValueError(f"x: has shape {a.shape}; expected at least two dimensions")
+    row, column = to_axis(axis1, a.ndim, "axis1"), to_axis(axis2, a.ndim, "axis2")
+    if row == column:
+        raise ValueError(f"axis2: {axis2} is the same axis as axis1")
+    rest = [k for k in range(a.ndim) if k not in (row, column)]
+    return diagonals(a.transpose((*rest, row, column)), index(offset))

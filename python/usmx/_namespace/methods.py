@@ -22,6 +22,8 @@ METHODS: dict[str, str] = {
         "conjugate",
         "cumprod",
         "cumsum",
+        "diagonal",
+        "dot",
         "max",
         "mean",
         "min",
