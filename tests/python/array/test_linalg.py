@@ -118,7 +118,7 @@ def deficient(x: np.ndarray) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize("char", "fdFD")
+@pytest.mark.parametrize("char", "fD")
 def test_singular_values_and_vectors(char: str) -> None:
     for shape in SQUARE[:-1] + OTHERS + EMPTY:
         least = min(shape[-2:])
@@ -144,7 +144,7 @@ def test_singular_values_and_vectors(char: str) -> None:
             )
 
 
-@pytest.mark.parametrize("char", "fdFD")
+@pytest.mark.parametrize("char", "fD")
 def test_eigenvalues_of_hermitian_matrices(char: str) -> None:
     for shape in SQUARE:
         x = some(shape, char)
@@ -159,7 +159,7 @@ def test_eigenvalues_of_hermitian_matrices(char: str) -> None:
             close(upper.to_numpy(), wanted, largest(wanted))
 
 
-@pytest.mark.parametrize("char", "fdFD")
+@pytest.mark.parametrize("char", "fD")
 def test_eigenvalues_of_any_matrices(char: str) -> None:
     for shape in SQUARE:
         x = some(shape, char)
