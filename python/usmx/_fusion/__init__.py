@@ -18,9 +18,10 @@ import numpy as np
 from .. import _usmx
 from .._kernel.source import pickles
 from .functions import FUNCTIONS
+from .on_arrays import OnArrays
 from .reductions import ROWS, Reduced, text_of
 from .spelling import PREAMBLE, cpp
-from .symbols import NATURAL, Program, Symbol, constant
+from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant
 
 __all__ = ["Fused", "fuse"]
 
@@ -44,7 +45,7 @@ class Fused(_usmx._FusedCall):
                     "parameters is supported"
                 )
         self._count = len(parameters)
-        self._traced: dict[tuple[Any, ...], _Traced] = {}
+        self._traced: dict[tuple[Any, ...], _Traced | OnArrays] = {}
         functools.update_wrapper(self, function)
 
     def __repr__(self) -> str:
@@ -80,17 +81,30 @@ class Fused(_usmx._FusedCall):
         key = tuple(map(_key_of, args))
         traced = self._traced.get(key)
         if traced is None:
-            traced = self._traced[key] = _Traced(self._function, args, self._contract)
+            traced = self._traced[key] = self._trace(args)
+        if isinstance(traced, OnArrays):
+            return traced(args, passed, out, queue, depends_on)
         if traced.written and (same := _same_arrays(args)):
             # Arguments that are one array see each other's new values.
             traced = self._traced.get((*key, same))
             if traced is None:
-                traced = self._traced[(*key, same)] = _Traced(
-                    self._function, args, self._contract, dict(same)
-                )
+                traced = self._traced[(*key, same)] = self._trace(args, dict(same))
+            if isinstance(traced, OnArrays):
+                return traced(args, passed, out, queue, depends_on)
         if args is as_given and traced.takes_arguments_as_they_are:
             self._remember(args, traced.kernel)
         return traced(args, passed, out, queue, depends_on)
+
+    def _trace(
+        self, args: tuple[Any, ...], same: dict[int, int] | None = None
+    ) -> _Traced | OnArrays:
+        """One kernel if that is possible."""
+        try:
+            return _Traced(self._function, args, self._contract, same)
+        except SeveralKernels as reason:
+            if not any(map(_is_array, args)):
+                raise TypeError(f"{reason}, and no argument is an array") from None
+            return OnArrays(self._function, str(reason))
 
     def _array_of(self, number: int, value: Any) -> Any:
         """An array in the place of another library's object, whose description is read once."""
@@ -108,6 +122,11 @@ class Fused(_usmx._FusedCall):
     def sources(self) -> list[str]:
         """The C++ texts that were compiled so far, one for each list of types and layouts."""
         return [text for traced in self._traced.values() for text in traced.sources]
+
+    @property
+    def several(self) -> list[str]:
+        """Why calls were computed by several kernels, one reason for each list of types."""
+        return [one.reason for one in self._traced.values() if isinstance(one, OnArrays)]
 
 
 @overload
@@ -129,6 +148,10 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     in place (``x += y``, ``x[...] = y``, ``np.add(x, y, out=x)``) are changed; then it may return
     nothing.
 
+    What one kernel cannot compute - indexing, sorting, several reductions, arithmetic with what a
+    reduction gives - makes each call run the function on the arrays, whose operations are computed
+    lazily and fused where that is possible; `Fused.several` says why.
+
     Parameters
     ----------
     function : callable
@@ -147,8 +170,8 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     Raises
     ------
     TypeError
-        At the first call: if an element decides (``if``, ``and``, ``bool()``), if elements of other
-        places are asked for, if something is not to be traced.
+        At the first call: if an element decides (``if``, ``and``, ``bool()``), if something is not
+        to be traced.
 
     Examples
     --------
@@ -340,9 +363,7 @@ class _Traced:
         results: list[Any] = []
         for value in result if self.many else [result]:
             if isinstance(value, Reduced):
-                raise TypeError(
-                    "a fused function returns one reduction alone, not among other values"
-                )
+                raise SeveralKernels("the function returns a reduction among other values")
             numbers = [k for k, symbol in program.written.items() if symbol is value]
             results.append(numbers[0] if numbers else constant(program, value))
         if not results and not program.written:

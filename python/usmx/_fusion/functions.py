@@ -10,7 +10,7 @@ import numpy as np
 
 from .reductions import reduce
 from .spelling import literal
-from .symbols import WEAK, Program, Symbol, cast, constant, operate, type_of, write
+from .symbols import WEAK, Program, SeveralKernels, Symbol, cast, constant, operate, type_of, write
 
 
 def _as_operand(value: Any) -> Any:
@@ -22,7 +22,7 @@ def _as_operand(value: Any) -> Any:
 def where(program: Program, condition: Any, x: Any = None, y: Any = None) -> Any:
     """``np.where`` of three operands."""
     if x is None or y is None:
-        raise TypeError("np.where(condition) has no size that is known before; pass x and y")
+        raise SeveralKernels("np.where(condition) has no size that is known before")
     dtype = np.result_type(_as_operand(x), _as_operand(y))
     weak = all(isinstance(type_of(value), type) for value in (x, y))
     if weak and dtype.kind in WEAK:
@@ -114,6 +114,7 @@ def _reduction(name: str) -> Callable[..., Any]:
 #: NumPy's function -> what traces it: called with the program and NumPy's arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where,
+    np.copy: lambda program, a: constant(program, a).copy(),
     np.copyto: copyto,
     np.clip: clip,
     np.round: around,

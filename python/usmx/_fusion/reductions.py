@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .spelling import cpp
-from .symbols import Program, Symbol, cast, constant
+from .symbols import Program, SeveralKernels, Symbol, cast, constant
 
 #: ufunc -> its name in messages, how two are joined, what nothing gives.
 ROWS: dict[str, tuple[str, str, str | None]] = {
@@ -26,7 +26,6 @@ class Reduced:
     """What a reduction gives. It can only be returned: everything else needs its value."""
 
     __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None
 
     def __init__(self, name: str, value: Symbol, result: np.dtype[Any], axis: Any, keep: bool):
         self.name = name
@@ -35,15 +34,20 @@ class Reduced:
         self.axis = axis
         self.keepdims = keep
 
-    def refuse(self, *_: object) -> NoReturn:
+    def refuse(self, *_: object, **__: object) -> NoReturn:
         """Any use but returning it."""
-        raise TypeError(
-            f"a fused function cannot compute with what {ROWS[self.name][0]} gives; return it, and "
-            "compute with the result"
-        )
+        raise SeveralKernels(f"the function computes with what {ROWS[self.name][0]} gives")
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self.refuse()
+
+    __array_ufunc__ = __usmx_operation__ = __getitem__ = __matmul__ = __rfloordiv__ = refuse
+    __rmod__ = __rand__ = __ror__ = __xor__ = __rxor__ = __invert__ = __pos__ = refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = refuse
     __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = __bool__ = __float__ = refuse
+    __int__ = __index__ = __complex__ = __len__ = __iter__ = __setitem__ = refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = refuse
     __array__ = __array_function__ = __floordiv__ = __mod__ = __and__ = __or__ = refuse
 
@@ -62,7 +66,7 @@ def reduce(
     title = ROWS[name][0]
     for word, given in {"out": out, **others}.items():
         if given is not None and given is not np._NoValue:
-            raise TypeError(f"{title}: {word}= cannot be fused; leave it out")
+            raise SeveralKernels(f"{title}: {word}= is not a part of one kernel")
     symbol = constant(program, value)
     own: np.dtype[Any] = symbol.dtype
     result: np.dtype[Any] = own

@@ -16,6 +16,40 @@ from .. import _usmx
 from .._operations import BY_NAME, OPERATIONS
 from .spelling import cpp, literal
 
+#: What arrays have and elements do not.
+_OF_ARRAYS = frozenset(
+    [
+        "T",
+        "argmax",
+        "argmin",
+        "argsort",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "flat",
+        "flatten",
+        "mT",
+        "nbytes",
+        "ndim",
+        "nonzero",
+        "ptp",
+        "ravel",
+        "repeat",
+        "reshape",
+        "shape",
+        "size",
+        "sort",
+        "squeeze",
+        "std",
+        "strides",
+        "swapaxes",
+        "take",
+        "tolist",
+        "trace",
+        "transpose",
+        "var",
+    ]
+)
 WEAK = {"i": int, "f": float, "c": complex}
 NATURAL = {int: "q", float: "d", complex: "D"}
 
@@ -51,8 +85,19 @@ class Program:
         return Symbol(self, self._known[key], dtype)
 
 
+class SeveralKernels(TypeError):
+    """What one kernel cannot compute, but arrays can: the function is run on those instead."""
+
+
 def _no(what: str, instead: str) -> NoReturn:
     raise TypeError(f"a fused function is traced once, so it cannot {what}; {instead}")
+
+
+def _needs_arrays(what: str) -> Callable[..., NoReturn]:
+    def method(self: Symbol, *args: object, **kwargs: object) -> NoReturn:
+        raise SeveralKernels(what)
+
+    return method
 
 
 def _refuse(what: str, instead: str) -> Callable[..., NoReturn]:
@@ -182,7 +227,7 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
-            raise TypeError(f"np.{ufunc.__name__}.{method} cannot be fused")
+            raise SeveralKernels(f"np.{ufunc.__name__}.{method} cannot be fused")
         dtype = kwargs.pop("dtype", None)
         casting = kwargs.pop("casting", "same_kind")
         out = kwargs.pop("out", (None,))
@@ -203,10 +248,7 @@ class Symbol:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         functions = self.program.functions
         if function not in functions:
-            raise TypeError(
-                f"np.{function.__name__} cannot be fused; call it on the result of the fused "
-                "function, or write it with ufuncs and np.where"
-            )
+            raise SeveralKernels(f"np.{function.__name__} takes elements from other places")
         return functions[function](self.program, *args, **kwargs)
 
     # --- what arrays have ---
@@ -257,7 +299,23 @@ class Symbol:
         """To the nearest even number of so many decimals."""
         return np.round(self, decimals, out=out)
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_ARRAYS:
+            raise SeveralKernels(f".{name} is not an attribute of one element")
+        raise AttributeError(f"a value of a fused function has no attribute {name!r}")
+
     # --- operators: the others are rows of the table, see the end of this file ---
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __matmul__(self, other: Any) -> NoReturn:
+        raise SeveralKernels("a product of matrices takes elements from other places")
+
+    __rmatmul__ = __matmul__
 
     def __pow__(self, other: Any) -> Any:
         # As ndarray does: exact, and quicker.
@@ -276,17 +334,17 @@ class Symbol:
     __float__ = _refuse("make a Python float of an element", "use astype(float)")
     __complex__ = _refuse("make a Python complex of an element", "use astype(complex)")
     __array__ = _refuse("make a NumPy array of an element", "use functions that it can trace")
-    __len__ = _refuse("ask for a length", "each element is computed by itself")
-    __iter__ = _refuse("walk through elements", "each is computed by itself")
+    __len__ = _needs_arrays("the length of an array is not known to one element")
+    __iter__ = _needs_arrays("iterating takes elements from other places")
 
     def __getitem__(self, index: Any) -> Any:
         if _is_whole(index) and self.mutable:
             return self
-        return _no("take elements from other places", "slice the arguments instead")
+        raise SeveralKernels("an index takes elements from other places")
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not _is_whole(index) or not self.mutable:
-            _no("assign to some elements", "write x[...] = np.where(condition, new, x)")
+            raise SeveralKernels("an index takes elements from other places")
         if value is not self:
             self.update(value, "x[...] =", "unsafe")
 
@@ -404,7 +462,7 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
         ufunc = of_numpy if isinstance(of_numpy, np.ufunc) else None
     row = BY_NAME.get(name)
     if row is None or not row.texts:
-        raise TypeError(f"np.{name} cannot be fused")
+        raise SeveralKernels(f"np.{name} cannot be fused")
     for value in inputs:
         constant(program, value)
     *types, result = _types(name, ufunc, inputs, dtype)
