@@ -451,9 +451,8 @@ def cumprod(
 def diff(
     x: _usmx.ndarray,
     /,
-    *,
-    axis: SupportsIndex = -1,
     n: SupportsIndex = 1,
+    axis: SupportsIndex = -1,
     prepend: _usmx.ndarray | None = None,
     append: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
@@ -463,10 +462,10 @@ def diff(
     ----------
     x : array
         With at least one dimension.
-    axis : int, optional
-        Along which neighbours stand.
     n : int, optional
         How many times differences are taken.
+    axis : int, optional
+        Along which neighbours stand.
     prepend, append : array, optional
         Elements that stand before and after those of `x` along the axis.
     """
