@@ -163,6 +163,13 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
       }
     }
     const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
+    if (op.chooses && count == 1 && keywords == nullptr) {
+      // As NumPy's: where a condition alone is true.
+      return nb::module_::import_("usmx")
+          .attr("nonzero")(nb::handle(PyTuple_GET_ITEM(args, 0)))
+          .release()
+          .ptr();
+    }
     if (count != static_cast<std::size_t>(op.arity)) {
       throw nb::type_error(
           detail::format("{} takes {} operands, got {}", op.name, op.arity, count).c_str());

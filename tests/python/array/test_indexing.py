@@ -327,3 +327,10 @@ def test_kernels_written_for_cuda_select_the_same() -> None:
     np.testing.assert_array_equal(x.to_numpy(), a)
     with pytest.raises(IndexError, match="index 40 is out of bounds for axis 0"):
         x[usmx.asarray([40])]
+
+
+def test_where_of_a_condition_alone_is_nonzero() -> None:
+    host = np.arange(20).reshape(4, 5) % 3 == 0
+    found = usmx.where(usmx.asarray(host))
+    for ours, theirs in zip(found, np.where(host), strict=True):
+        np.testing.assert_array_equal(ours.to_numpy(), theirs)
