@@ -96,9 +96,9 @@ class Kernel(_usmx._KernelDispatcher):
         if self._function is None:
             from .source.function import read
 
-            if self.python.__name__ == "<lambda>":
-                raise TypeError("a lambda cannot be a kernel; write it with def")
             function = read(self.python)
+            if self.python.__name__ == "<lambda>":
+                raise function.place.error(None, "a lambda cannot be a kernel; write it with def")
             if self._has_item and not function.parameters:
                 raise function.place.error(
                     None, "it has no parameters; the first one must be the work-item"

@@ -195,8 +195,3 @@ def test_lambdas_of_modules_are_functions_of_kernels(simulated):
         want = [v * 2 + (v + 1) * 10 + (v - 1) * 100, v * 2 + 3 + v * 5 + 3]
         want += [v * 10 + 1 + v**0.5 + v / 2, v * 4 + 1 + (v * 5 + 1) * 100 + v - 1 + v * 2]
         assert row.tolist() == want
-
-
-def test_a_kernel_is_not_a_lambda():
-    with pytest.raises(TypeError, match="a lambda cannot be a kernel; write it with def"):
-        usmx.kernel(lambda item: None)[1]()
