@@ -67,8 +67,9 @@ def of_kernels() -> list[str]:
         names = [
             path.replace("numpy.", "np.").removeprefix("builtins.") for path in row.python.split()
         ]
-        takes = "fc" if row.takes == "f" and row.complex_ulps else row.takes
-        if takes == "fc" and hasattr(cmath, row.function):
+        rare = row.takes == "f" and row.complex_ulps and hasattr(cmath, row.function)
+        takes = "fc" if rare and row.function != "log10" else row.takes
+        if takes == "fc":
             names.append(f"cmath.{row.function}")
         bounds = [str(row.ulps)] if set(row.takes) & set("iuf") else []
         bounds += [f"complex {row.complex_ulps}"] if row.complex_ulps else []

@@ -95,13 +95,15 @@ class Intrinsic:
         return tuple(name for kind in self.takes for name in KINDS[kind])
 
 
+#: Functions of cmath that kernels seldom need; the header has others, with values unlike NumPy's.
+OF_CMATH = ("tan", "asin", "acos", "atan", "tanh", "asinh", "acosh", "atanh")
+
+
 def _forms(row: _operations.Operation) -> tuple[Intrinsic, ...]:
     """A row for kernels: those of floats and complex numbers are two, as in math and cmath."""
-    if row.takes == "f" and row.complex_ulps:
+    if row.takes == "f" and row.complex_ulps and row.function in OF_CMATH:
         # Those of complex numbers that kernels seldom need.
-        has_name = hasattr(cmath, row.function)
-        name = f"cmath.{row.function}" if has_name else f"numpy.{row.name}"
-        more = Intrinsic(row, name, "c", "usmx/complex_functions.hpp")
+        more = Intrinsic(row, f"cmath.{row.function}", "c", "usmx/complex_functions.hpp")
         return Intrinsic(row, row.python, "f"), more
     if row.takes != "fc":
         return (Intrinsic(row, row.python, row.takes),)
