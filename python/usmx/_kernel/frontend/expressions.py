@@ -36,7 +36,7 @@ class Operators:
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
-        self.vectors = vectors.Vectors(walk, self.operate)
+        self.vectors = vectors.Vectors(walk)
         self.records = Records(walk)
 
     def tuple_of(self, node: ast.Tuple) -> Value:

@@ -36,12 +36,9 @@ def is_mutable(value: Tuple) -> bool:
 class Vectors:
     """What is done with all numbers of a vector at once."""
 
-    def __init__(
-        self, walk: Walk, operate: Callable[[ast.AST, str, Number, Number], Number]
-    ) -> None:
+    def __init__(self, walk: Walk) -> None:
+        # Not the operators, which refer to this: a circle would keep the values of tables alive.
         self.walk = walk
-        #: The result of an operator on two numbers.
-        self.operate = operate
 
     def numbers(self, node: ast.AST, value: Value) -> list[Number]:
         """All numbers of a value, each to be used as often as needed."""
@@ -136,8 +133,13 @@ class Vectors:
         return self.numbers(node, value) * count
 
     def _operate(self, node: ast.AST, sign: str, a: Number, b: Number) -> Number:
+        """``a sign b`` of two numbers."""
+        try:
+            result = operators.binary(sign, a, b, grouped=self.walk.module.grouped)
+        except TypeError as error:
+            raise self.walk.error(node, str(error)) from None
         # A component may change, so that no launch is specialised for it.
-        return replace(self.operate(node, sign, a, b), origins=frozenset())
+        return replace(result, origins=frozenset())
 
     def product(self, node: ast.AST, left: Value, right: Value) -> Tuple:
         """``a @ b``."""
