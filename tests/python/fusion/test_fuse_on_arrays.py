@@ -120,3 +120,21 @@ def test_what_arrays_refuse_too_is_their_error():
         usmx.fuse(lambda x: x[9])(x)
     with pytest.raises(TypeError, match="no argument is an array"):
         usmx.fuse(lambda x: x[0])(3)
+
+
+def test_what_cannot_be_computed_is_an_error_that_says_so():
+    x = usmx.asarray(A, usm_type="device")
+    with pytest.raises(TypeError, match="complex numbers have no order"):
+        usmx.fuse(lambda x: np.max(x * 1j))(x)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'initial'"):
+        usmx.fuse(lambda x: np.sum(x, initial=3))(x)
+    with pytest.raises(TypeError, match=r"np\.add\.accumulate: is not computed on devices"):
+        usmx.fuse(lambda x: np.add.accumulate(x))(x)
+
+
+def test_divmod_and_sorting():
+    x = usmx.asarray(A, usm_type="device")
+    quotient, rest = usmx.fuse(lambda x: divmod(x, 3))(x)
+    np.testing.assert_array_equal(quotient.to_numpy(), A // 3)
+    np.testing.assert_array_equal(rest.to_numpy(), A % 3)
+    np.testing.assert_array_equal(usmx.fuse(lambda x: np.sort(-x))(x).to_numpy(), np.sort(-A))
