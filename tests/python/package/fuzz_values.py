@@ -92,7 +92,8 @@ class Stage:
         if change < 0.2 and a.ndim > 1:
             return a.T
         if change < 0.25:
-            return usmx.broadcast_to(a, (2**40, *a.shape))
+            # Not more: functions compute with the elements, each as often as it is repeated.
+            return usmx.broadcast_to(a, (2**10, *a.shape))
         if change < 0.3:
             a.flags.writeable = False
         if change < 0.4:
