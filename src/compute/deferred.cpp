@@ -1,503 +1,30 @@
-// Values that are computed when they are needed. A value keeps what it is made of; computing it
-// writes all that was not computed before into the text of one elementwise kernel, which is found
-// again by the form of the expression.
+// Values that are computed when they are needed: when that is, and what is put off.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "compute/fused_kernel.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
-#include "core/aliasing.hpp"
+#include "compute/value.hpp"
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/detail/driver_gate.hpp"
-#include "usmx/elementwise.hpp"
-#include "usmx/loops.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/operations.hpp"
 #include "usmx/placement.hpp"
-#include "usmx/reduction.hpp"
 
 namespace usmx {
-namespace {
-
-using detail::format;
-
-/// One kernel has at most so many operations and operands: its text stays short, and no device has
-/// fewer arguments.
-constexpr int most_operations = 64;
-constexpr int most_operands = 24;
-
-/// What the texts of the table are written for.
-constexpr const char* fusion_prologue =
-    "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
-
-/// A cast is an operation that does nothing with an operand in its type.
-constexpr operation cast_row = {"astype", 1,     result_rule::same,    "",
-                                "",       false, {{{"biufc", "{0}"}}}, ""};
-/// What views have in the place of an operation; they have steps.
-constexpr operation view_row = cast_row;
-
-class value;
-using shared_value = std::shared_ptr<value>;
-/// An array, a number, or a value.
-using source = std::variant<array, operand, shared_value>;
-
-/// Held while values are looked into or computed: one that several threads need is computed once.
-/// Values are computed inside of others.
-///
-/// What is dropped meanwhile is kept until the lock is free: its owner may need another lock, as
-/// Python's, that a thread holds which waits for this one.
-class computing {
- public:
-  computing() {
-    if (!mutex().try_lock()) detail::wait_for_lock(mutex());
-    ++depth;
-  }
-  computing(const computing&) = delete;
-  computing& operator=(const computing&) = delete;
-  ~computing() {
-    std::vector<std::vector<source>> ended;
-    if (--depth == 0) ended.swap(dropped);
-    mutex().unlock();
-  }
-  /// Ends them later.
-  static void drop(std::vector<source>&& sources) noexcept {
-    try {
-      dropped.push_back(std::move(sources));
-    } catch (...) {
-      sources.clear();
-    }
-  }
-
- private:
-  static std::recursive_mutex& mutex() {
-    static auto& one = *new std::recursive_mutex;
-    return one;
-  }
-  // Of the thread that has the lock.
-  static inline thread_local int depth = 0;
-  static inline thread_local std::vector<std::vector<source>> dropped;
-};
-
-class value final : public deferred,
-                    public deferred_use,
-                    public std::enable_shared_from_this<value> {
- public:
-  value(const sycl::queue& queue, const operation& op, const operation_types& types,
-        std::vector<source>&& sources, extents&& shape, usm_kind kind)
-      : op_(op),
-        types_(types),
-        shape_(std::move(shape)),
-        kind_(kind),
-        queue_(queue),
-        sources_(std::move(sources)) {
-    for (const source& s : sources_) {
-      if (const auto* inner = std::get_if<shared_value>(&s); inner && !(*inner)->is_computed()) {
-        operations_ += (*inner)->operations_;
-        operands_ += (*inner)->operands_;
-      } else {
-        ++operands_;
-      }
-    }
-  }
-
-  /// One that was computed.
-  value(array&& result, const operation_types& types, extents&& shape)
-      : op_(cast_row),
-        types_(types),
-        shape_(std::move(shape)),
-        kind_(result.kind()),
-        queue_(result.queue()),
-        computed_(true),
-        result_(std::move(result)) {}
-
-  const extents& shape() const noexcept override { return shape_; }
-  const usmx::dtype& dtype() const noexcept override { return types_.result; }
-  usm_kind kind() const noexcept override { return kind_; }
-  const sycl::queue& queue() const noexcept override { return queue_; }
-  bool is_computed() const noexcept override { return computed_.load(std::memory_order_acquire); }
-  const array& get() override {
-    compute_now();
-    if (failure_) std::rethrow_exception(failure_);
-    return result_;
-  }
-  void seen(bool is_seen) noexcept override {
-    seen_.fetch_add(is_seen ? 1 : -1, std::memory_order_relaxed);
-  }
-  void compute() noexcept override;
-
-  /// Whether it was part of a reduction before.
-  bool is_reduced() noexcept { return std::exchange(reduced_, true); }
-  const shared_value& base() const { return std::get<shared_value>(sources_[0]); }
-  /// Whether nothing but one view is left of a value that was not computed: then the elements that
-  /// are not in it are not needed. Other views would share memory with it.
-  bool is_only_base() const;
-  /// The elements of a view, if they can be computed without the rest; what has to be computed
-  /// before, in `first`; neither, if its base has to.
-  shared_value alone(shared_value& first) const;
-  bool is_view() const noexcept { return &op_ == &view_row; }
-  bool is_shared() override;
-  static shared_deferred view_of(shared_value base, std::vector<view_step>&& steps,
-                                 extents&& shape);
-  int operations() const noexcept { return operations_; }
-  int operands() const noexcept { return operands_; }
-  /// Tells the memory of all arrays and the values that it is made of.
-  void announce();
-
- private:
-  friend class expression_text;
-
-  const operation& op_;
-  operation_types types_;
-  extents shape_;
-  usm_kind kind_;
-  sycl::queue queue_;
-  /// At most, counting what values have in common several times.
-  int operations_ = 1, operands_ = 0;
-  std::atomic<int> seen_{0};
-  std::atomic<bool> computed_{false};
-  // What follows is guarded by `computing` until the value is computed.
-  std::vector<source> sources_;
-  std::vector<std::weak_ptr<value>> made_of_this_;
-  std::vector<view_step> steps_;  // of a view, from its only source
-  bool reduced_ = false;
-  array result_;
-  std::exception_ptr failure_;
-
-  void compute_now() noexcept;
-  /// The elements are there.
-  void finish(array&& result) noexcept;
-  /// After that: what is made of the elements has to be computed before they change.
-  void announce_users();
-  void compute_view();
-  struct parts {
-    std::unordered_map<const value*, shared_value> of;
-    std::vector<shared_value> kept;  // a key's address is not used again meanwhile
-  };
-  shared_value seen_through(std::span<const view_step> steps, const extents& shape,
-                            shared_value& first, parts& known) const;
-};
-
-/// The kernel of a value: its text, what it is called with, and which values it computes.
-class expression_text {
- public:
-  /// After `compute_repeated`: nothing that the text is made of is computed while it is written.
-  explicit expression_text(value& root) : root_(root) { name_of(root); }
-  expression_text(const expression_text&) = delete;
-  expression_text& operator=(const expression_text&) = delete;
-  ~expression_text() {
-    std::vector<source> arrays;
-    for (array& a : arrays_) arrays.emplace_back(std::move(a));
-    for (auto& [v, part] : in_place_) arrays.emplace_back(std::move(part));
-    computing::drop(std::move(arrays));
-  }
-  /// Computes nothing: what is needed first is added to `plan`, and then this.
-  expression_text(value& root, std::vector<planned_kernel>& plan) : root_(root), plan_(&plan) {
-    name_of(root);
-    describe();
-  }
-
-  /// Computes the root, and the other values that are seen; with `out` only the root, into that.
-  void run(const array* out = nullptr);
-  /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
-  /// memory may compute other values of the expression on the way, and the root itself.
-  static void compute_repeated(value& root);
-  /// Computes the root on the way of a reduction.
-  array reduce(const value_reduction& how, const reduction_axes& axes, const array* out);
-
- private:
-  std::vector<operand> operands() const;
-  /// A value that is not computed and has to be before: one of another shape than the root's, a
-  /// view that shares memory.
-  static shared_value repeated_in(const value& v, const extents& shape);
-  std::string planned_name(value& v);
-
-  /// The variable of a value; its lines are written first.
-  std::string name_of(value& v);
-  std::string name_of_view(value& v);
-  std::string name_of(const array& a);
-  std::string name_of(const operand& number, const dtype& as);
-  std::string source_text(const source& s, const dtype& as);
-  void add_input(const dtype& type, const std::string& name);
-  void describe();
-
-  value& root_;
-  std::vector<planned_kernel>* plan_ = nullptr;
-  std::size_t planned_bytes_ = 0;  // of operands that are not computed yet
-  std::string lines_, inputs_, outputs_, ends_;
-  std::string declared_, passed_;  // the same inputs for a function in C++
-  std::vector<array> arrays_;
-  std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
-  std::unordered_map<value*, std::string> names_;
-  std::vector<value*> computed_;
-  std::unordered_map<value*, std::string> planned_;
-  std::unordered_map<value*, shared_value> in_place_;  // of views whose base is not computed
-};
-
-std::size_t count_of(const extents& shape) noexcept {
-  std::size_t count = 1;
-  for (const std::int64_t length : shape) count *= static_cast<std::size_t>(length);
-  return count;
-}
-std::size_t bytes_of(const value& v) noexcept { return count_of(v.shape()) * v.dtype().itemsize(); }
-
-void expression_text::describe() {
-  planned_kernel made;
-  made.text = lines_;
-  made.shape = root_.shape_;
-  made.operations = static_cast<int>(names_.size());
-  made.bytes_read = planned_bytes_;
-  for (const array& a : arrays_) {
-    // Elements that are repeated are read once.
-    const any_view& v = a.elements();
-    made.bytes_read +=
-        std::min(v.nbytes(), static_cast<std::size_t>(v.last_byte() - v.first_byte()));
-  }
-  for (const auto& [v, name] : names_) {
-    if (std::ranges::find(computed_, v) != computed_.end()) {
-      made.bytes_written += bytes_of(*v);
-    } else {
-      made.bytes_saved += 2 * bytes_of(*v);
-    }
-  }
-  plan_->push_back(std::move(made));
-}
-
-std::string replaced(std::string_view text, std::span<const std::string> operands,
-                     std::string_view type) {
-  std::string out;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (text[k] != '{') {
-      out += text[k];
-      continue;
-    }
-    const char which = text[k + 1];
-    out += which == 'T' ? type : std::string_view(operands[static_cast<std::size_t>(which - '0')]);
-    k += 2;
-  }
-  return out;
-}
-
-std::string expression_text::name_of(value& v) {
-  if (const auto known = names_.find(&v); known != names_.end()) return known->second;
-  std::vector<std::string> operands;
-  for (std::size_t k = 0; k < v.sources_.size(); ++k) {
-    operands.push_back(source_text(v.sources_[k], v.types_.operands[k]));
-  }
-  const dtype& computed = v.types_.operands[v.op_.chooses ? 1 : 0];
-  const bool is_mixed = v.sources_.size() == 2 && v.types_.operands[0] != v.types_.operands[1];
-  const std::string_view text = is_mixed ? v.op_.mixed : v.op_.text_of(computed);
-  std::string name = format("v{}", names_.size());
-  const std::string_view type = device_name(v.types_.result);
-  lines_ += format("const {0} {1} = {0}({2});\n", type, name,
-                   replaced(text, operands, device_name(computed)));
-  names_.emplace(&v, name);
-  if (&v == &root_ || v.seen_.load(std::memory_order_relaxed) > 0) {
-    outputs_ +=
-        format("{}{} o{}", outputs_.empty() ? "" : ", ", v.types_.result.name(), computed_.size());
-    ends_ += format("o{} = {};\n", computed_.size(), name);
-    computed_.push_back(&v);
-  }
-  return name;
-}
-
-void expression_text::add_input(const dtype& type, const std::string& name) {
-  const char* const comma = inputs_.empty() ? "" : ", ";
-  inputs_ += format("{}{} {}", comma, type.name(), name);
-  declared_ += format("{}{} {}", comma, device_name(type), name);
-  passed_ += comma + name;
-}
-
-std::string expression_text::name_of(const array& a) {
-  for (std::size_t k = 0; k < operands_.size(); ++k) {
-    if (operands_[k].first < 0) continue;
-    if (detail::is_same(arrays_[static_cast<std::size_t>(operands_[k].first)].elements(),
-                        a.elements())) {
-      return format("x{}", k);
-    }
-  }
-  std::string name = format("x{}", operands_.size());
-  add_input(a.elements().dtype(), name);
-  operands_.emplace_back(static_cast<int>(arrays_.size()), operand(false));
-  arrays_.push_back(a);
-  return name;
-}
-
-std::string expression_text::name_of(const operand& number, const dtype& as) {
-  std::string name = format("x{}", operands_.size());
-  add_input(as, name);
-  const auto bytes = number.number_as(as);
-  operands_.emplace_back(-1, operand(as, bytes.data()));
-  return name;
-}
-
-std::string expression_text::planned_name(value& v) {
-  shared_value part, first;
-  const bool is_part = v.is_view() && !(part = v.alone(first));
-  value* const of = is_part ? v.base().get() : part ? part.get() : &v;
-  const auto [known, is_new] = planned_.try_emplace(part ? &v : of);
-  if (is_new) {
-    expression_text(*of, *plan_);
-    known->second = format("k{}", plan_->size() - 1);
-    planned_bytes_ += bytes_of(*of);
-  }
-  return is_part ? known->second + "[...]" : known->second;
-}
-
-std::string expression_text::name_of_view(value& v) {
-  if (const auto known = in_place_.find(&v); known != in_place_.end()) {
-    return name_of(*known->second);
-  }
-  shared_value first;
-  shared_value part = v.alone(first);
-  if (!part) {
-    if (plan_ == nullptr) return name_of(v.get());
-    return v.base()->is_computed() ? name_of(v.base()->get()) : planned_name(v);
-  }
-  return name_of(*in_place_.emplace(&v, std::move(part)).first->second);
-}
-
-std::string expression_text::source_text(const source& s, const dtype& as) {
-  if (const auto* number = std::get_if<operand>(&s)) return name_of(*number, as);
-  std::string name;
-  dtype own;
-  const auto from_array = [&](const array& a) {
-    name = name_of(a);
-    own = a.elements().dtype();
-  };
-  if (const auto* a = std::get_if<array>(&s)) {
-    from_array(*a);
-  } else {
-    value& inner = *std::get<shared_value>(s);
-    // Repeated for each element that it is broadcast to, it would be computed many times.
-    if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == root_.shape_))) {
-      from_array(inner.get());
-    } else if (!(inner.shape_ == root_.shape_)) {
-      name = planned_name(inner);
-      own = inner.types_.result;
-    } else if (inner.is_view()) {
-      name = name_of_view(inner);
-      own = inner.types_.result;
-    } else {
-      name = name_of(inner);
-      own = inner.types_.result;
-    }
-  }
-  return own == as ? name : format("expression::convert<{}>({})", device_name(as), name);
-}
-
-/// Kernels by their parameters and lines. Programs have few forms of expressions; one that makes
-/// them without end begins anew.
-elementwise_kernel kernel_of(const std::string& inputs, const std::string& outputs,
-                             const std::string& lines) {
-  constexpr std::size_t most = 4096;
-  static auto& known = *new std::unordered_map<std::string, elementwise_kernel>;
-  std::string key = inputs + ';' + outputs + ';' + lines;
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (known.size() >= most) known.clear();
-  elementwise_text text;
-  text.preamble = fusion_prologue;
-  return known
-      .emplace(std::move(key), elementwise_kernel(inputs, outputs, lines, "usmx", std::move(text)))
-      .first->second;
-}
-
-std::vector<operand> expression_text::operands() const {
-  std::vector<operand> in;
-  for (const auto& [number, what] : operands_) {
-    in.push_back(number < 0 ? what : operand(arrays_[static_cast<std::size_t>(number)]));
-  }
-  return in;
-}
-
-reduction_kernel kernel_of(const std::string& inputs, const std::string& declared,
-                           const std::string& passed, const std::string& lines,
-                           const std::string& value, const value_reduction& how) {
-  constexpr std::size_t most = 4096;
-  static auto& known = *new std::unordered_map<std::string, reduction_kernel>;
-  std::string key = inputs + ';' + lines + ';' + how.value.name() + ';' + how.result.name() + ';' +
-                    how.map + ';' + how.reduce + ';' + how.post_map + ';' +
-                    how.identity.value_or("-") + ';' + how.reduce_type;
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (known.size() >= most) known.clear();
-  const std::string_view type = device_name(how.value);
-  reduction_text text;
-  text.preamble = format("{}inline {} computed({}) {{\n{}return {};\n}}\n", fusion_prologue, type,
-                         declared, lines, value);
-  if (how.map == "x") {
-    text.map = format("computed({})", passed);
-  } else {
-    text.preamble += format("inline auto mapped({} x) {{ return {}; }}\n", type, how.map);
-    text.map = format("mapped(computed({}))", passed);
-  }
-  text.reduce = how.reduce;
-  text.post_map = format("o0 = {}({});", device_name(how.result), how.post_map);
-  text.identity = how.identity;
-  text.reduce_type = how.reduce_type.empty() ? std::string(type) : how.reduce_type;
-  return known
-      .emplace(std::move(key),
-               reduction_kernel(inputs, how.result.name() + " o0", std::move(text), "usmx"))
-      .first->second;
-}
-
-array expression_text::reduce(const value_reduction& how, const reduction_axes& axes,
-                              const array* given) {
-  const reduction_kernel kernel =
-      kernel_of(inputs_, declared_, passed_, lines_, names_.at(&root_), how);
-  const std::vector<operand> in = operands();
-  expression_output out;
-  out.given = given;
-  const detail::only_reading inputs;
-  kernel.submit(root_.queue_, in, std::span(&out, 1), axes);
-  return given != nullptr ? *given : std::move(out.made);
-}
-
-void expression_text::run(const array* given) {
-  const elementwise_kernel kernel = kernel_of(inputs_, outputs_, lines_ + ends_);
-  const std::vector<operand> in = operands();
-  std::vector<expression_output> out(computed_.size());
-  if (given != nullptr) out.back().given = given;  // the root is written last
-  {
-    const detail::only_reading inputs;
-    kernel.submit(root_.queue_, in, out);
-  }
-  if (given != nullptr) computed_.pop_back();
-  for (std::size_t k = 0; k < computed_.size(); ++k) computed_[k]->finish(std::move(out[k].made));
-  for (value* v : computed_) v->announce_users();
-  // Last: what they are made of may end with them.
-  for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
-}
-
-shared_value expression_text::repeated_in(const value& v, const extents& shape) {
-  for (const source& s : v.sources_) {
-    const auto* inner = std::get_if<shared_value>(&s);
-    if (inner == nullptr || (*inner)->is_computed()) continue;
-    if (!((*inner)->shape_ == shape)) return *inner;
-    if ((*inner)->is_view()) {
-      shared_value first;
-      if (!(*inner)->alone(first)) return first ? first : *inner;
-      continue;
-    }
-    if (shared_value found = repeated_in(**inner, shape)) return found;
-  }
-  return nullptr;
-}
-
-void expression_text::compute_repeated(value& root) {
-  while (const shared_value inner = repeated_in(root, root.shape_)) inner->get();
-}
+namespace detail {
 
 void value::compute_now() noexcept {
   if (is_computed()) return;
@@ -508,8 +35,8 @@ void value::compute_now() noexcept {
   try {
     const shared_value keep = shared_from_this();
     if (is_view()) return compute_view();
-    expression_text::compute_repeated(*this);
-    if (!is_computed()) expression_text(*this).run();
+    fused_kernel::compute_repeated(*this);
+    if (!is_computed()) fused_kernel(*this).run();
   } catch (...) {
     failure_ = std::current_exception();
     computing::drop(std::exchange(sources_, {}));
@@ -668,6 +195,23 @@ void value::announce() {
     }
   }
 }
+
+}  // namespace detail
+
+namespace {
+
+using detail::cast_row;
+using detail::computing;
+using detail::format;
+using detail::fused_kernel;
+using detail::shared_value;
+using detail::source;
+using detail::value;
+
+/// One kernel has at most so many operations and operands: its text stays short, and no device has
+/// fewer arguments.
+constexpr int most_operations = 64;
+constexpr int most_operands = 24;
 
 /// Others may write to this memory without our knowing.
 bool may_change(const array& a) noexcept {
@@ -878,8 +422,8 @@ void store(const shared_deferred& what, const array& out) {
     return;
   }
   if (const shared_owner& owner = out.keep_alive()) owner->submit_deferred();
-  expression_text::compute_repeated(v);
-  expression_text(v).run(&out);
+  fused_kernel::compute_repeated(v);
+  fused_kernel(v).run(&out);
 }
 
 std::vector<planned_kernel> explain(const shared_deferred& what) {
@@ -889,14 +433,14 @@ std::vector<planned_kernel> explain(const shared_deferred& what) {
   auto& v = static_cast<value&>(*what);
   if (v.is_computed()) return plan;
   if (!v.is_view()) {
-    expression_text(v, plan);
+    fused_kernel(v, plan);
     return plan;
   }
   shared_value first;
   if (const shared_value part = v.alone(first)) {
-    expression_text(*part, plan);
+    fused_kernel(*part, plan);
   } else if (!v.base()->is_computed()) {
-    expression_text(*v.base(), plan);
+    fused_kernel(*v.base(), plan);
   }
   return plan;
 }
@@ -950,8 +494,8 @@ array reduce(const sycl::queue& queue, const deferred_operand& what, const value
   detail::require_type(queue.get_device(), how.value);
   detail::require_type(queue.get_device(), how.result);
   if (out != nullptr && out->keep_alive()) out->keep_alive()->submit_deferred();
-  expression_text::compute_repeated(*root);
-  return expression_text(*root).reduce(how, axes, out);
+  fused_kernel::compute_repeated(*root);
+  return fused_kernel(*root).reduce(how, axes, out);
 }
 
 namespace {

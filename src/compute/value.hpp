@@ -1,0 +1,169 @@
+// A value that is computed when it is needed: what it is made of, and who has to know when its
+// elements are about to change.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compute/operations.hpp"
+#include "usmx/memory.hpp"
+#include "usmx/operations.hpp"
+
+namespace usmx::detail {
+
+/// A cast is an operation that does nothing with an operand in its type.
+inline constexpr operation cast_row = {"astype", 1,     result_rule::same,    "",
+                                       "",       false, {{{"biufc", "{0}"}}}, ""};
+/// What views have in the place of an operation; they have steps.
+inline constexpr operation view_row = cast_row;
+
+class value;
+using shared_value = std::shared_ptr<value>;
+/// An array, a number, or a value.
+using source = std::variant<array, operand, shared_value>;
+
+/// Held while values are looked into or computed: one that several threads need is computed once.
+/// Values are computed inside of others.
+///
+/// What is dropped meanwhile is kept until the lock is free: its owner may need another lock, as
+/// Python's, that a thread holds which waits for this one.
+class computing {
+ public:
+  computing() {
+    if (!mutex().try_lock()) wait_for_lock(mutex());
+    ++depth;
+  }
+  computing(const computing&) = delete;
+  computing& operator=(const computing&) = delete;
+  ~computing() {
+    std::vector<std::vector<source>> ended;
+    if (--depth == 0) ended.swap(dropped);
+    mutex().unlock();
+  }
+  /// Ends them later.
+  static void drop(std::vector<source>&& sources) noexcept {
+    try {
+      dropped.push_back(std::move(sources));
+    } catch (...) {
+      sources.clear();
+    }
+  }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static auto& one = *new std::recursive_mutex;
+    return one;
+  }
+  // Of the thread that has the lock.
+  static inline thread_local int depth = 0;
+  static inline thread_local std::vector<std::vector<source>> dropped;
+};
+
+class value final : public deferred,
+                    public deferred_use,
+                    public std::enable_shared_from_this<value> {
+ public:
+  value(const sycl::queue& queue, const operation& op, const operation_types& types,
+        std::vector<source>&& sources, extents&& shape, usm_kind kind)
+      : op_(op),
+        types_(types),
+        shape_(std::move(shape)),
+        kind_(kind),
+        queue_(queue),
+        sources_(std::move(sources)) {
+    for (const source& s : sources_) {
+      if (const auto* inner = std::get_if<shared_value>(&s); inner && !(*inner)->is_computed()) {
+        operations_ += (*inner)->operations_;
+        operands_ += (*inner)->operands_;
+      } else {
+        ++operands_;
+      }
+    }
+  }
+
+  /// One that was computed.
+  value(array&& result, const operation_types& types, extents&& shape)
+      : op_(cast_row),
+        types_(types),
+        shape_(std::move(shape)),
+        kind_(result.kind()),
+        queue_(result.queue()),
+        computed_(true),
+        result_(std::move(result)) {}
+
+  const extents& shape() const noexcept override { return shape_; }
+  const usmx::dtype& dtype() const noexcept override { return types_.result; }
+  usm_kind kind() const noexcept override { return kind_; }
+  const sycl::queue& queue() const noexcept override { return queue_; }
+  bool is_computed() const noexcept override { return computed_.load(std::memory_order_acquire); }
+  const array& get() override {
+    compute_now();
+    if (failure_) std::rethrow_exception(failure_);
+    return result_;
+  }
+  void seen(bool is_seen) noexcept override {
+    seen_.fetch_add(is_seen ? 1 : -1, std::memory_order_relaxed);
+  }
+  void compute() noexcept override;
+
+  /// Whether it was part of a reduction before.
+  bool is_reduced() noexcept { return std::exchange(reduced_, true); }
+  const shared_value& base() const { return std::get<shared_value>(sources_[0]); }
+  /// Whether nothing but one view is left of a value that was not computed: then the elements that
+  /// are not in it are not needed. Other views would share memory with it.
+  bool is_only_base() const;
+  /// The elements of a view, if they can be computed without the rest; what has to be computed
+  /// before, in `first`; neither, if its base has to.
+  shared_value alone(shared_value& first) const;
+  bool is_view() const noexcept { return &op_ == &view_row; }
+  bool is_shared() override;
+  static shared_deferred view_of(shared_value base, std::vector<view_step>&& steps,
+                                 extents&& shape);
+  int operations() const noexcept { return operations_; }
+  int operands() const noexcept { return operands_; }
+  /// Tells the memory of all arrays and the values that it is made of.
+  void announce();
+
+ private:
+  friend class fused_kernel;
+
+  const operation& op_;
+  operation_types types_;
+  extents shape_;
+  usm_kind kind_;
+  sycl::queue queue_;
+  /// At most, counting what values have in common several times.
+  int operations_ = 1, operands_ = 0;
+  std::atomic<int> seen_{0};
+  std::atomic<bool> computed_{false};
+  // What follows is guarded by `computing` until the value is computed.
+  std::vector<source> sources_;
+  std::vector<std::weak_ptr<value>> made_of_this_;
+  std::vector<view_step> steps_;  // of a view, from its only source
+  bool reduced_ = false;
+  array result_;
+  std::exception_ptr failure_;
+
+  void compute_now() noexcept;
+  /// The elements are there.
+  void finish(array&& result) noexcept;
+  /// After that: what is made of the elements has to be computed before they change.
+  void announce_users();
+  void compute_view();
+  struct parts {
+    std::unordered_map<const value*, shared_value> of;
+    std::vector<shared_value> kept;  // a key's address is not used again meanwhile
+  };
+  shared_value seen_through(std::span<const view_step> steps, const extents& shape,
+                            shared_value& first, parts& known) const;
+};
+
+}  // namespace usmx::detail
