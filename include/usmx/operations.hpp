@@ -88,9 +88,13 @@ struct value_reduction {
   std::optional<std::string> identity = {};
   std::string reduce_type = {};
 };
+/// Computed when it is needed, in one kernel with others along the same axes of the same data.
 /// Throws as reduction_kernel does.
-array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
-             const reduction_axes& axes = {}, const array* out = nullptr);
+shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
+                       const value_reduction& how, const reduction_axes& axes = {});
+/// Computes it into elements that are there.
+void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
+            const reduction_axes& axes, const array& out);
 
 /// One step from the elements of a value to a part of them, or to another order of their axes.
 struct view_step {

@@ -44,6 +44,12 @@ struct reduction_axes {
   bool keep = false;
 };
 
+/// The axes of so many dimensions that are reduced, in order. Throws std::invalid_argument for one
+/// that is not there, or named twice.
+std::vector<int> reduced_axes(const reduction_axes& axes, std::size_t rank);
+/// The shape of the results. Throws as `reduced_axes` does.
+extents reduced_shape(const extents& shape, const reduction_axes& axes);
+
 /// `reduction_kernel total("T x", "T y", {.map = "x", .reduce = "a + b", .post_map = "y = a",
 /// .identity = "0"})`, then `array sum = total(queue, {x}, {.axes = {{0}}})`.
 ///

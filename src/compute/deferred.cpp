@@ -14,6 +14,7 @@
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
+#include "compute/waiting_reductions.hpp"
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
@@ -22,6 +23,7 @@
 #include "usmx/memory.hpp"
 #include "usmx/operations.hpp"
 #include "usmx/placement.hpp"
+#include "usmx/reduction.hpp"
 
 namespace usmx {
 namespace detail {
@@ -35,6 +37,7 @@ void value::compute_now() noexcept {
   try {
     const shared_value keep = shared_from_this();
     if (is_view()) return compute_view();
+    if (is_reduction()) return compute_reduction();
     fused_kernel::compute_repeated(*this);
     if (!is_computed()) fused_kernel(*this).run();
   } catch (...) {
@@ -78,7 +81,7 @@ bool value::is_only_base() const {
 }
 
 shared_value value::alone(shared_value& first) const {
-  if (base()->is_computed() || !base()->is_only_base()) return nullptr;
+  if (base()->is_computed() || base()->is_reduction() || !base()->is_only_base()) return nullptr;
   parts known;
   return base()->seen_through(steps_, shape_, first, known);
 }
@@ -104,7 +107,7 @@ shared_value value::seen_through(std::span<const view_step> steps, const extents
       sources.push_back(s);
     } else if ((*inner)->is_computed()) {
       if (!add((*inner)->get())) return nullptr;
-    } else if (!((*inner)->shape_ == shape_) ||
+    } else if ((*inner)->is_reduction() || !((*inner)->shape_ == shape_) ||
                (*inner)->seen_.load(std::memory_order_relaxed) > 0) {
       first = *inner;
       return nullptr;
@@ -183,10 +186,17 @@ void value::compute() noexcept {
 void value::announce() {
   const detail::driver_entry inside;
   const computing lock;
+  const auto announce_to = [&](const array& a) {
+    if (const shared_owner& owner = a.keep_alive()) owner->used_later(weak_from_this());
+  };
   for (const source& s : sources_) {
     if (const auto* a = std::get_if<array>(&s)) {
-      if (const shared_owner& owner = a->keep_alive()) owner->used_later(weak_from_this());
+      announce_to(*a);
     } else if (const auto* v = std::get_if<shared_value>(&s)) {
+      if ((*v)->is_computed()) {
+        announce_to((*v)->get());
+        continue;
+      }
       auto& users = (*v)->made_of_this_;
       if (users.size() == users.capacity()) {
         std::erase_if(users, [](const auto& user) { return user.expired(); });
@@ -207,11 +217,6 @@ using detail::fused_kernel;
 using detail::shared_value;
 using detail::source;
 using detail::value;
-
-/// One kernel has at most so many operations and operands: its text stays short, and no device has
-/// fewer arguments.
-constexpr int most_operations = 64;
-constexpr int most_operands = 24;
 
 /// Others may write to this memory without our knowing.
 bool may_change(const array& a) noexcept {
@@ -283,8 +288,9 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
   for (const deferred_operand& o : operands) {
     if (const auto* inner = std::get_if<shared_deferred>(&o)) {
       auto v = std::static_pointer_cast<value>(*inner);
-      if (!v->is_computed() && (operations + v->operations() > most_operations ||
-                                arrays + v->operands() > most_operands || v->queue() != queue)) {
+      if (!v->is_computed() &&
+          (operations + v->operations() > detail::most_operations ||
+           arrays + v->operands() > detail::most_operands || v->queue() != queue)) {
         v->get();
       }
       if (v->is_computed()) {
@@ -417,7 +423,7 @@ void store(const shared_deferred& what, const array& out) {
   }
   const detail::driver_entry inside;
   const computing lock;
-  if (v.is_computed() || v.is_view()) {
+  if (v.is_computed() || v.is_view() || v.is_reduction()) {
     copy_async(v.queue(), out, v.get());
     return;
   }
@@ -427,22 +433,22 @@ void store(const shared_deferred& what, const array& out) {
 }
 
 std::vector<planned_kernel> explain(const shared_deferred& what) {
-  std::vector<planned_kernel> plan;
+  detail::kernel_plan plan;
   const detail::driver_entry inside;
   const computing lock;
   auto& v = static_cast<value&>(*what);
-  if (v.is_computed()) return plan;
+  if (v.is_computed()) return std::move(plan.kernels);
   if (!v.is_view()) {
-    fused_kernel(v, plan);
-    return plan;
+    fused_kernel::plan(v, plan);
+    return std::move(plan.kernels);
   }
   shared_value first;
   if (const shared_value part = v.alone(first)) {
-    fused_kernel(*part, plan);
+    fused_kernel::plan(*part, plan);
   } else if (!v.base()->is_computed()) {
-    fused_kernel(*v.base(), plan);
+    fused_kernel::plan(*v.base(), plan);
   }
-  return plan;
+  return std::move(plan.kernels);
 }
 
 namespace {
@@ -462,40 +468,67 @@ void set_eager(bool is_eager_now) noexcept {
   eager().store(is_eager_now, std::memory_order_relaxed);
 }
 
-array reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
-             const reduction_axes& axes, const array* out) {
-  const detail::driver_entry inside;
-  const computing lock;
-  operation_types types;
-  std::ranges::fill(types.operands, how.value);
-  types.result = how.value;
-  std::vector<source> sources;
-  extents shape;
-  usm_kind kind = usm_kind::device;
-  if (const auto* known = std::get_if<shared_deferred>(&what)) {
-    auto v = std::static_pointer_cast<value>(*known);
-    shape = v->shape();
-    kind = v->kind();
-    // Reduced once more, it is worth to be stored.
-    if (v->is_reduced() || v->queue() != queue) v->get();
-    if (v->is_computed()) {
-      sources.emplace_back(v->get());
-    } else {
-      sources.emplace_back(std::move(v));
-    }
-  } else {
-    const array& a = *std::get<operand>(what).array();
-    shape = a.elements().layout().shape();
-    kind = a.kind();
-    sources.emplace_back(a);
-  }
-  const auto root =
-      std::make_shared<value>(queue, cast_row, types, std::move(sources), std::move(shape), kind);
+namespace {
+
+/// What a reduction is of.
+source elements_of(const sycl::queue& queue, const deferred_operand& what,
+                   const value_reduction& how) {
   detail::require_type(queue.get_device(), how.value);
   detail::require_type(queue.get_device(), how.result);
-  if (out != nullptr && out->keep_alive()) out->keep_alive()->submit_deferred();
-  fused_kernel::compute_repeated(*root);
-  return fused_kernel(*root).reduce(how, axes, out);
+  if (const auto* plain = std::get_if<operand>(&what)) return *plain->array();
+  auto v = std::static_pointer_cast<value>(std::get<shared_deferred>(what));
+  if (v->queue() != queue || v->operations() >= detail::most_operations) v->get();
+  if (v->is_computed()) return v->get();
+  return v;
+}
+usm_kind kind_of(const source& s) {
+  if (const auto* v = std::get_if<shared_value>(&s)) return (*v)->kind();
+  return std::get<array>(s).kind();
+}
+
+}  // namespace
+
+shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
+                       const value_reduction& how, const reduction_axes& axes) {
+  const detail::driver_entry inside;
+  const computing lock;
+  source of = elements_of(queue, what, how);
+  const auto* a = std::get_if<array>(&of);
+  const bool at_once = is_eager() || (a != nullptr && may_change(*a));
+  const extents& shape = detail::shape_of(of);
+  reduction_axes listed;
+  listed.axes = reduced_axes(axes, shape.size());
+  listed.keep = axes.keep;
+  const bool is_empty = std::ranges::any_of(
+      *listed.axes, [&](int axis) { return shape[static_cast<std::size_t>(axis)] == 0; });
+  if (is_empty && !how.identity) {
+    throw std::invalid_argument(format(
+        "shape: {} has no elements along the reduced axes, and the reduction has no identity",
+        detail::shape_text(shape.span())));
+  }
+  const usm_kind kind = kind_of(of);
+  shared_value made = value::reduction_of(queue, std::move(of), how, listed, kind);
+  if (at_once) {
+    made->get();
+  } else {
+    made->announce();
+    detail::waiting_reductions::add(made);
+  }
+  return made;
+}
+
+void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
+            const reduction_axes& axes, const array& out) {
+  const detail::driver_entry inside;
+  const computing lock;
+  source of = elements_of(queue, what, how);
+  const usm_kind kind = kind_of(of);
+  if (const auto* v = std::get_if<shared_value>(&of); v && (*v)->is_reduced()) (*v)->get();
+  const shared_value elements =
+      value::reduction_of(queue, std::move(of), how, axes, kind)->reduced_elements();
+  if (out.keep_alive()) out.keep_alive()->submit_deferred();
+  fused_kernel::compute_repeated(*elements);
+  fused_kernel({{elements, how}}).reduce(axes, &out);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compute/waiting_reductions.hpp"
 #include "core/aliasing.hpp"
 #include "core/format.hpp"
 #include "usmx/elementwise.hpp"
@@ -28,10 +29,40 @@ std::size_t bytes_of(const value& v) noexcept { return count_of(v.shape()) * v.d
 
 }  // namespace
 
+fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions)
+    : fused_kernel(std::move(reductions), nullptr) {}
+
+fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions, kernel_plan* plan)
+    : queue_(reductions.front().elements->queue_),
+      shape_(reductions.front().elements->shape_),
+      reductions_(std::move(reductions)),
+      plan_(plan) {
+  for (const element_reduction& r : reductions_) name_of(*r.elements);
+}
+
+fused_kernel::fused_kernel(value& root, kernel_plan& plan)
+    : queue_(root.queue_), shape_(root.shape_), stored_(&root), plan_(&plan) {
+  name_of(root);
+}
+
+fused_kernel::~fused_kernel() {
+  std::vector<source> used;
+  for (array& a : arrays_) used.emplace_back(std::move(a));
+  for (auto& [v, part] : in_place_) used.emplace_back(std::move(part));
+  for (element_reduction& r : reductions_) used.emplace_back(std::move(r.elements));
+  computing::drop(std::move(used));
+}
+
 void fused_kernel::describe() {
   planned_kernel made;
   made.text = lines_;
-  made.shape = root_.shape_;
+  made.shape = shape_;
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    const element_reduction& r = reductions_[k];
+    made.text += format("reduce {}: {}{}\n", names_.at(r.elements.get()),
+                        reductions_.size() > 1 ? format("r{} = ", k) : "", r.how.reduce);
+    made.bytes_written += r.how.result.itemsize();
+  }
   made.operations = static_cast<int>(names_.size());
   made.bytes_read = planned_bytes_;
   for (const array& a : arrays_) {
@@ -47,7 +78,7 @@ void fused_kernel::describe() {
       made.bytes_saved += 2 * bytes_of(*v);
     }
   }
-  plan_->push_back(std::move(made));
+  plan_->kernels.push_back(std::move(made));
 }
 
 std::string replaced(std::string_view text, std::span<const std::string> operands,
@@ -79,7 +110,7 @@ std::string fused_kernel::name_of(value& v) {
   lines_ += format("const {0} {1} = {0}({2});\n", type, name,
                    replaced(text, operands, device_name(computed)));
   names_.emplace(&v, name);
-  if (&v == &root_ || v.seen_.load(std::memory_order_relaxed) > 0) {
+  if (stored_ != nullptr && (&v == stored_ || v.seen_.load(std::memory_order_relaxed) > 0)) {
     outputs_ +=
         format("{}{} o{}", outputs_.empty() ? "" : ", ", v.types_.result.name(), computed_.size());
     ends_ += format("o{} = {};\n", computed_.size(), name);
@@ -121,13 +152,12 @@ std::string fused_kernel::planned_name(value& v) {
   shared_value part, first;
   const bool is_part = v.is_view() && !(part = v.alone(first));
   value* const of = is_part ? v.base().get() : part ? part.get() : &v;
-  const auto [known, is_new] = planned_.try_emplace(part ? &v : of);
-  if (is_new) {
-    fused_kernel(*of, *plan_);
-    known->second = format("k{}", plan_->size() - 1);
-    planned_bytes_ += bytes_of(*of);
-  }
-  return is_part ? known->second + "[...]" : known->second;
+  const value* const key = part && !is_part ? &v : of;
+  if (planned_.insert(key).second) planned_bytes_ += bytes_of(*of);
+  const auto known = plan_->names.find(key);
+  const std::string name = known != plan_->names.end() ? known->second : plan(*of, *plan_);
+  plan_->names.try_emplace(key, name);
+  return is_part ? name + "[...]" : name;
 }
 
 std::string fused_kernel::name_of_view(value& v) {
@@ -156,9 +186,9 @@ std::string fused_kernel::source_text(const source& s, const dtype& as) {
   } else {
     value& inner = *std::get<shared_value>(s);
     // Repeated for each element that it is broadcast to, it would be computed many times.
-    if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == root_.shape_))) {
+    if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == shape_))) {
       from_array(inner.get());
-    } else if (!(inner.shape_ == root_.shape_)) {
+    } else if (inner.is_reduction() || !(inner.shape_ == shape_)) {
       name = planned_name(inner);
       own = inner.types_.result;
     } else if (inner.is_view()) {
@@ -196,46 +226,110 @@ std::vector<operand> fused_kernel::operands() const {
   return in;
 }
 
-reduction_kernel kernel_of(const std::string& inputs, const std::string& declared,
-                           const std::string& passed, const std::string& lines,
-                           const std::string& value, const value_reduction& how) {
-  constexpr std::size_t most = 4096;
-  static auto& known = *new std::unordered_map<std::string, reduction_kernel>;
-  std::string key = inputs + ';' + lines + ';' + how.value.name() + ';' + how.result.name() + ';' +
-                    how.map + ';' + how.reduce + ';' + how.post_map + ';' +
-                    how.identity.value_or("-") + ';' + how.reduce_type;
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (known.size() >= most) known.clear();
-  const std::string_view type = device_name(how.value);
-  reduction_text text;
-  text.preamble = format("{}inline {} computed({}) {{\n{}return {};\n}}\n", fusion_prologue, type,
-                         declared, lines, value);
-  if (how.map == "x") {
-    text.map = format("computed({})", passed);
-  } else {
-    text.preamble += format("inline auto mapped({} x) {{ return {}; }}\n", type, how.map);
-    text.map = format("mapped(computed({}))", passed);
-  }
-  text.reduce = how.reduce;
-  text.post_map = format("o0 = {}({});", device_name(how.result), how.post_map);
-  text.identity = how.identity;
-  text.reduce_type = how.reduce_type.empty() ? std::string(type) : how.reduce_type;
-  return known
-      .emplace(std::move(key),
-               reduction_kernel(inputs, how.result.name() + " o0", std::move(text), "usmx"))
-      .first->second;
+/// The type that a reduction joins.
+std::string joined_type(const value_reduction& how) {
+  return how.reduce_type.empty() ? std::string(device_name(how.value)) : how.reduce_type;
 }
 
-array fused_kernel::reduce(const value_reduction& how, const reduction_axes& axes,
-                           const array* given) {
-  const reduction_kernel kernel =
-      kernel_of(inputs_, declared_, passed_, lines_, names_.at(&root_), how);
+/// The C++ of reductions that one kernel computes: several are joined as the members of a
+/// structure. `names` are the variables with their elements.
+reduction_text text_of(std::span<const element_reduction> reductions,
+                       std::span<const std::string> names, const std::string& declared,
+                       const std::string& passed, const std::string& lines) {
+  reduction_text text;
+  std::string members, mapped, joined, identity;
+  text.preamble = fusion_prologue;
+  bool has_identity = true;
+  for (std::size_t k = 0; k < reductions.size(); ++k) {
+    const value_reduction& how = reductions[k].how;
+    const std::string type = joined_type(how);
+    const char* const comma = k == 0 ? "" : ", ";
+    text.preamble += format(
+        "inline {0} map{1}({2} x) {{ return {0}({3}); }}\n"
+        "inline {0} join{1}({0} a, {0} b) {{ return {0}({4}); }}\n"
+        "inline {5} end{1}({0} a, [[maybe_unused]] int64_t n) {{ return {5}({6}); }}\n",
+        type, k, device_name(how.value), how.map, how.reduce, device_name(how.result),
+        how.post_map);
+    members += format("  {} r{};\n", type, k);
+    mapped += format("{}map{}({})", comma, k, names[k]);
+    joined += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
+    identity += format("{}{}({})", comma, type, how.identity.value_or("0"));
+    has_identity = has_identity && how.identity;
+    text.post_map += reductions.size() == 1 ? format("o{0} = end{0}(a, n);", k)
+                                            : format("o{0} = end{0}(a.r{0}, n); ", k);
+  }
+  if (reductions.size() == 1) {
+    text.reduce_type = joined_type(reductions[0].how);
+    text.reduce = "join0(a, b)";
+  } else {
+    text.reduce_type = "reduced";
+    text.preamble += format(
+        "struct reduced {{\n{}}};\n"
+        "inline reduced join_all(const reduced& a, const reduced& b) {{ return {{{}}}; }}\n",
+        members, joined);
+    text.reduce = "join_all(a, b)";
+    mapped = format("reduced{{{}}}", mapped);
+    identity = format("reduced{{{}}}", identity);
+  }
+  text.preamble += format("inline {} computed({}) {{\n{}return {};\n}}\n", text.reduce_type,
+                          declared, lines, mapped);
+  text.map = format("computed({})", passed);
+  if (has_identity) text.identity = identity;
+  return text;
+}
+
+std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array* given) {
+  constexpr std::size_t most = 4096;
+  static auto& known = *new std::unordered_map<std::string, reduction_kernel>;
+  std::string key = inputs_ + ';' + lines_, outputs;
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    const value_reduction& how = reductions_[k].how;
+    names.push_back(names_.at(reductions_[k].elements.get()));
+    for (const std::string& part :
+         {names[k], how.value.name(), how.result.name(), how.map, how.reduce, how.post_map,
+          how.identity.value_or("-"), how.reduce_type}) {
+      key += ';' + part;
+    }
+    outputs += format("{}{} o{}", k == 0 ? "" : ", ", how.result.name(), k);
+  }
+  auto found = known.find(key);
+  if (found == known.end()) {
+    if (known.size() >= most) known.clear();
+    found = known
+                .emplace(std::move(key),
+                         reduction_kernel(inputs_, outputs,
+                                          text_of(reductions_, names, declared_, passed_, lines_),
+                                          "usmx"))
+                .first;
+  }
+  const reduction_kernel kernel = found->second;
   const std::vector<operand> in = operands();
-  expression_output out;
-  out.given = given;
-  const only_reading inputs;
-  kernel.submit(root_.queue_, in, std::span(&out, 1), axes);
-  return given != nullptr ? *given : std::move(out.made);
+  std::vector<expression_output> out(reductions_.size());
+  out[0].given = given;
+  {
+    const only_reading inputs;
+    kernel.submit(queue_, in, out, axes);
+  }
+  std::vector<array> made;
+  for (expression_output& o : out) made.push_back(o.given ? *o.given : std::move(o.made));
+  return made;
+}
+
+std::string fused_kernel::plan(value& v, kernel_plan& plan) {
+  if (!v.is_reduction()) {
+    fused_kernel(v, plan).describe();
+    return format("k{}", plan.kernels.size() - 1);
+  }
+  std::vector<element_reduction> reductions;
+  const auto together = waiting_reductions::with(v.shared_from_this());
+  for (const shared_value& r : together) reductions.push_back({r->reduced_elements(), r->how()});
+  fused_kernel(std::move(reductions), &plan).describe();
+  for (std::size_t k = 0; k < together.size(); ++k) {
+    const std::string kernel = format("k{}", plan.kernels.size() - 1);
+    plan.names[together[k].get()] = together.size() == 1 ? kernel : format("{}.r{}", kernel, k);
+  }
+  return plan.names[&v];
 }
 
 void fused_kernel::run(const array* given) {
@@ -245,7 +339,7 @@ void fused_kernel::run(const array* given) {
   if (given != nullptr) out.back().given = given;  // the root is written last
   {
     const only_reading inputs;
-    kernel.submit(root_.queue_, in, out);
+    kernel.submit(queue_, in, out);
   }
   if (given != nullptr) computed_.pop_back();
   for (std::size_t k = 0; k < computed_.size(); ++k) computed_[k]->finish(std::move(out[k].made));
@@ -258,7 +352,7 @@ shared_value fused_kernel::repeated_in(const value& v, const extents& shape) {
   for (const source& s : v.sources_) {
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
-    if (!((*inner)->shape_ == shape)) return *inner;
+    if ((*inner)->is_reduction() || !((*inner)->shape_ == shape)) return *inner;
     if ((*inner)->is_view()) {
       shared_value first;
       if (!(*inner)->alone(first)) return first ? first : *inner;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -13,37 +14,48 @@
 
 namespace usmx::detail {
 
-/// The kernel of a value: its text, what it is called with, and which values it computes.
+/// What is joined, and how.
+struct element_reduction {
+  shared_value elements;  // those of one shape, for all that a kernel reduces
+  const value_reduction& how;
+};
+
+/// The kernels that computing a value would run, and the names of what they compute.
+struct kernel_plan {
+  std::vector<planned_kernel> kernels = {};
+  std::unordered_map<const value*, std::string> names = {};
+};
+
+/// The kernel of a value, or of reductions along the same axes: its text, what it is called with,
+/// and which values it computes.
 class fused_kernel {
  public:
   /// After `compute_repeated`: nothing that the text is made of is computed while it is written.
-  explicit fused_kernel(value& root) : root_(root) { name_of(root); }
+  explicit fused_kernel(value& root) : queue_(root.queue_), shape_(root.shape_), stored_(&root) {
+    name_of(root);
+  }
+  explicit fused_kernel(std::vector<element_reduction>&& reductions);
   fused_kernel(const fused_kernel&) = delete;
   fused_kernel& operator=(const fused_kernel&) = delete;
-  ~fused_kernel() {
-    std::vector<source> arrays;
-    for (array& a : arrays_) arrays.emplace_back(std::move(a));
-    for (auto& [v, part] : in_place_) arrays.emplace_back(std::move(part));
-    computing::drop(std::move(arrays));
-  }
-  /// Computes nothing: what is needed first is added to `plan`, and then this.
-  fused_kernel(value& root, std::vector<planned_kernel>& plan) : root_(root), plan_(&plan) {
-    name_of(root);
-    describe();
-  }
+  ~fused_kernel();
 
   /// Computes the root, and the other values that are seen; with `out` only the root, into that.
   void run(const array* out = nullptr);
   /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
   /// memory may compute other values of the expression on the way, and the root itself.
   static void compute_repeated(value& root);
-  /// Computes the root on the way of a reduction.
-  array reduce(const value_reduction& how, const reduction_axes& axes, const array* out);
+  /// Joins elements as they are computed. `out` is for a single reduction.
+  std::vector<array> reduce(const reduction_axes& axes, const array* out = nullptr);
+  /// Computes nothing: adds what computing `v` runs, and gives the name of the result.
+  static std::string plan(value& v, kernel_plan& plan);
 
  private:
+  fused_kernel(value& root, kernel_plan& plan);
+  fused_kernel(std::vector<element_reduction>&& reductions, kernel_plan* plan);
+
   std::vector<operand> operands() const;
   /// A value that is not computed and has to be before: one of another shape than the root's, a
-  /// view that shares memory.
+  /// reduction, a view that shares memory.
   static shared_value repeated_in(const value& v, const extents& shape);
   std::string planned_name(value& v);
 
@@ -56,8 +68,11 @@ class fused_kernel {
   void add_input(const dtype& type, const std::string& name);
   void describe();
 
-  value& root_;
-  std::vector<planned_kernel>* plan_ = nullptr;
+  sycl::queue queue_;
+  extents shape_;
+  value* stored_ = nullptr;  // the root; reductions store no value on the way
+  std::vector<element_reduction> reductions_;
+  kernel_plan* plan_ = nullptr;
   std::size_t planned_bytes_ = 0;  // of operands that are not computed yet
   std::string lines_, inputs_, outputs_, ends_;
   std::string declared_, passed_;  // the same inputs for a function in C++
@@ -65,7 +80,7 @@ class fused_kernel {
   std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
   std::unordered_map<value*, std::string> names_;
   std::vector<value*> computed_;
-  std::unordered_map<value*, std::string> planned_;
+  std::unordered_set<const value*> planned_;
   std::unordered_map<value*, shared_value> in_place_;  // of views whose base is not computed
 };
 

@@ -24,11 +24,21 @@ inline constexpr operation cast_row = {"astype", 1,     result_rule::same,    ""
                                        "",       false, {{{"biufc", "{0}"}}}, ""};
 /// What views have in the place of an operation; they have steps.
 inline constexpr operation view_row = cast_row;
+/// What reductions have there; they have `reduces`.
+inline constexpr operation reduction_row = cast_row;
 
 class value;
 using shared_value = std::shared_ptr<value>;
 /// An array, a number, or a value.
 using source = std::variant<array, operand, shared_value>;
+
+/// One kernel has at most so many operations and operands: its text stays short, and no device has
+/// fewer arguments.
+inline constexpr int most_operations = 64;
+inline constexpr int most_operands = 24;
+
+/// Of an array or a value.
+const extents& shape_of(const source& s) noexcept;
 
 /// Held while values are looked into or computed: one that several threads need is computed once.
 /// Values are computed inside of others.
@@ -129,11 +139,23 @@ class value final : public deferred,
                                  extents&& shape);
   int operations() const noexcept { return operations_; }
   int operands() const noexcept { return operands_; }
+
+  /// A reduction along axes that are listed, counted from the front.
+  static shared_value reduction_of(const sycl::queue& queue, source of, const value_reduction& how,
+                                   const reduction_axes& axes, usm_kind kind);
+  bool is_reduction() const noexcept { return &op_ == &reduction_row; }
+  const value_reduction& how() const noexcept { return reduces_->how; }
+  const reduction_axes& axes() const noexcept { return reduces_->axes; }
+  /// What it joins: the elements in the type that it reduces, and their shape.
+  shared_value reduced_elements() const;
+  const extents& reduced_shape() const;
+  const std::vector<source>& sources() const noexcept { return sources_; }
   /// Tells the memory of all arrays and the values that it is made of.
   void announce();
 
  private:
   friend class fused_kernel;
+  friend class waiting_reductions;
 
   const operation& op_;
   operation_types types_;
@@ -148,6 +170,11 @@ class value final : public deferred,
   std::vector<source> sources_;
   std::vector<std::weak_ptr<value>> made_of_this_;
   std::vector<view_step> steps_;  // of a view, from its only source
+  struct reduction {
+    value_reduction how;
+    reduction_axes axes;
+  };
+  std::unique_ptr<const reduction> reduces_;  // of a reduction, what it does with its only source
   bool reduced_ = false;
   array result_;
   std::exception_ptr failure_;
@@ -158,6 +185,8 @@ class value final : public deferred,
   /// After that: what is made of the elements has to be computed before they change.
   void announce_users();
   void compute_view();
+  void compute_reduction();
+  static void compute_together(std::vector<shared_value> reductions);
   struct parts {
     std::unordered_map<const value*, shared_value> of;
     std::vector<shared_value> kept;  // a key's address is not used again meanwhile
@@ -165,5 +194,10 @@ class value final : public deferred,
   shared_value seen_through(std::span<const view_step> steps, const extents& shape,
                             shared_value& first, parts& known) const;
 };
+
+inline const extents& shape_of(const source& s) noexcept {
+  if (const auto* v = std::get_if<shared_value>(&s)) return (*v)->shape();
+  return std::get<array>(s).elements().layout().shape();
+}
 
 }  // namespace usmx::detail

@@ -105,24 +105,6 @@ struct stage {
   static stage cut(std::int64_t rows, std::int64_t length, std::int64_t most);
 };
 
-/// Which axes are reduced.
-std::vector<bool> reduced_axes(const reduction_axes& axes, std::size_t rank) {
-  std::vector<bool> reduced(rank, !axes.axes);
-  if (!axes.axes) return reduced;
-  const auto n = static_cast<int>(rank);
-  for (const int axis : *axes.axes) {
-    const int at = axis < 0 ? axis + n : axis;
-    if (at < 0 || at >= n) {
-      throw std::invalid_argument(format("axis: {} is out of range for {} dimensions", axis, n));
-    }
-    if (reduced[static_cast<std::size_t>(at)]) {
-      throw std::invalid_argument(format("axis: {} is named twice", axis));
-    }
-    reduced[static_cast<std::size_t>(at)] = true;
-  }
-  return reduced;
-}
-
 std::vector<std::int64_t> c_order_steps(std::span<const std::int64_t> lengths) {
   std::vector<std::int64_t> steps(lengths.size());
   std::int64_t step = 1;
@@ -239,6 +221,37 @@ std::string zeros(std::size_t rank) {
 }
 
 }  // namespace
+
+std::vector<int> reduced_axes(const reduction_axes& axes, std::size_t rank) {
+  const auto n = static_cast<int>(rank);
+  std::vector<int> reduced;
+  if (!axes.axes) {
+    for (int axis = 0; axis < n; ++axis) reduced.push_back(axis);
+    return reduced;
+  }
+  for (const int axis : *axes.axes) {
+    const int at = axis < 0 ? axis + n : axis;
+    if (at < 0 || at >= n) {
+      throw std::invalid_argument(format("axis: {} is out of range for {} dimensions", axis, n));
+    }
+    const auto place = std::ranges::lower_bound(reduced, at);
+    if (place != reduced.end() && *place == at) {
+      throw std::invalid_argument(format("axis: {} is named twice", axis));
+    }
+    reduced.insert(place, at);
+  }
+  return reduced;
+}
+
+extents reduced_shape(const extents& shape, const reduction_axes& axes) {
+  const std::vector<int> reduced = reduced_axes(axes, shape.size());
+  std::vector<std::int64_t> lengths;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    const bool is_reduced = std::ranges::binary_search(reduced, static_cast<int>(k));
+    if (!is_reduced || axes.keep) lengths.push_back(is_reduced ? 1 : shape[k]);
+  }
+  return extents{std::span<const std::int64_t>(lengths)};
+}
 
 struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
   state(detail::expression_signature its_signature, reduction_text its_text)
@@ -629,16 +642,18 @@ std::optional<sycl::event> reduction_kernel::state::run(const call_request& aske
                                                         const reduction_axes& axes) const {
   expression_call c(*this, asked);
   const extents shape = c.input_shape();
-  const std::vector<bool> is_reduced = reduced_axes(axes, shape.size());
+  std::vector<bool> is_reduced(shape.size());
+  for (const int axis : reduced_axes(axes, shape.size())) {
+    is_reduced[static_cast<std::size_t>(axis)] = true;
+  }
 
-  std::vector<std::int64_t> kept_lengths, reduced_lengths, out_lengths;
+  std::vector<std::int64_t> kept_lengths, reduced_lengths;
   std::int64_t results = 1, count = 1;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     (is_reduced[k] ? reduced_lengths : kept_lengths).push_back(shape[k]);
     (is_reduced[k] ? count : results) *= shape[k];
-    if (!is_reduced[k] || axes.keep) out_lengths.push_back(is_reduced[k] ? 1 : shape[k]);
   }
-  const extents out_shape{std::span<const std::int64_t>(out_lengths)};
+  const extents out_shape = reduced_shape(shape, axes);
   c.check_output_shapes(out_shape);
   if (count == 0 && results != 0 && !text.identity) {
     throw std::invalid_argument(

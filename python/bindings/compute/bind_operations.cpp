@@ -393,9 +393,10 @@ void bind_operations(nb::module_& m) {
             which.axes->push_back(nb::cast<int>(axis));
           }
         }
-        const array* given = out.is_none() ? nullptr : &value_of(out);
-        array made = reduce(operands.queue(), operands.all.front(), how, which, given);
-        return given != nullptr ? nb::borrow(out) : wrap_array(std::move(made));
+        const auto& of = operands.all.front();
+        if (out.is_none()) return wrap_deferred(reduce(operands.queue(), of, how, which));
+        reduce(operands.queue(), of, how, which, value_of(out));
+        return nb::borrow(out);
       },
       nb::arg("x"), nb::arg("value"), nb::arg("result"), nb::kw_only(), nb::arg("map") = "x",
       nb::arg("reduce"), nb::arg("post_map") = "a", nb::arg("identity") = nb::none(),

@@ -111,6 +111,16 @@ def test_views_of_values_refuse_what_views_of_arrays_refuse():
         (x + 1)["a"]
 
 
+def test_what_is_made_of_a_view_of_a_view_keeps_its_elements_when_the_base_changes():
+    x, host = ramp((6, 50))
+    base = x * 2
+    view = base[..., ::2]
+    x[...] = 0  # computes base, not the view
+    made = view[..., ::2] * 3
+    base[...] = 100
+    np.testing.assert_array_equal(made.to_numpy(), host[:, ::4] * 6)
+
+
 class Program:
     """Random statements on arrays of ours and of NumPy's at once, with the same views."""
 
@@ -160,6 +170,18 @@ class Program:
         self.say(f"v{len(self.values)} = v{which}{text}")
         self.values.append((a.T, x.T) if key == "T" else (a[key], x[key]))
 
+    def reduce(self):
+        which = self.pick()
+        a, x = self.values[which]
+        if x.size == 0:
+            return
+        axis = self.random.choice([None, *range(x.ndim)])
+        keep = self.random.random() < 0.3
+        for name in self.random.sample(["max", "min"], self.random.choice([1, 2])):
+            self.say(f"v{len(self.values)} = v{which}.{name}(axis={axis}, keepdims={keep})")
+            made = getattr(usmx, name)(a, axis=axis, keepdims=keep)
+            self.values.append((made, np.array(getattr(x, name)(axis=axis, keepdims=keep))))
+
     def change(self):
         which = self.pick()
         a, x = self.values[which]
@@ -199,7 +221,8 @@ class Program:
             self.values.pop()
 
     def run(self, statements):
-        steps = [self.make] * 4 + [self.see] * 3 + [self.change] * 2 + [self.look, self.forget]
+        steps = [self.make] * 4 + [self.see] * 3 + [self.reduce, self.change] * 2
+        steps += [self.look, self.forget]
         for _ in range(statements):
             self.random.choice(steps)()
         for which in range(len(self.values)):
