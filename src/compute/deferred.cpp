@@ -384,7 +384,7 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
   std::array<operand_type, 3> types;
   std::array<deferred_operand, 2> exact = {operand(false), operand(false)};
   if (!op.mixed.empty() && operands.size() == 2) {
-    // Integers are compared by value: what does not fit into the other's type is no error here.
+    // Integers are compared by value: one that does not fit into the other type is allowed here.
     for (const std::size_t k : {0, 1}) {
       const auto* number = std::get_if<operand>(&operands[k]);
       const auto other = type_of(operands[1 - k]);

@@ -27,7 +27,7 @@ struct operation {
   /// Numbers of these kinds do not become others that the operation takes: "b" where NumPy refuses
   /// bools.
   std::string_view refused;
-  /// Numbers of these kinds are computed as float64 or complex128, whatever their size.
+  /// Numbers of these kinds are computed as float64 or complex128, of any size.
   std::string_view wide;
   /// The first operand is a bool and has no part in the others' type.
   bool chooses;

@@ -9,6 +9,7 @@
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
 #include "core/format.hpp"
+#include "expression/expression_arguments.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
@@ -16,23 +17,6 @@
 #include "usmx/promotion.hpp"
 
 namespace usmx::python {
-namespace {
-
-/// A Python int, or nothing beyond 64 bits.
-std::optional<operand> whole_number(PyObject* number) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if (overflow == 0) return operand(static_cast<std::int64_t>(value));
-  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : 0;
-  if (overflow < 0 || PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    PyErr_Format(PyExc_OverflowError, "%R has more than 64 bits", number);
-    nb::raise_python_error();
-  }
-  return operand(static_cast<std::uint64_t>(large));
-}
-
-}  // namespace
 
 bool operation_operands::read(std::span<PyObject* const> objects) {
   borrowed_.reserve(objects.size());
@@ -59,7 +43,7 @@ bool operation_operands::add(nb::handle obj) {
   }
   if (PyFloat_CheckExact(o)) return all.emplace_back(operand(PyFloat_AS_DOUBLE(o))), true;
   if (PyBool_Check(o)) return all.emplace_back(operand(o == Py_True)), true;
-  if (PyLong_CheckExact(o)) return all.emplace_back(*whole_number(o)), true;
+  if (PyLong_CheckExact(o)) return all.emplace_back(whole_number(o)), true;
   if (PyComplex_CheckExact(o)) {
     const std::complex<double> z(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
     return all.emplace_back(operand(z)), true;
@@ -80,7 +64,7 @@ bool operation_operands::add(nb::handle obj) {
     const nb::object made = as_array(obj, none, kind, none, queue, none);
     borrowed_.push_back(value_of(made));
   } else if (PyLong_Check(o)) {  // enums
-    return all.emplace_back(*whole_number(o)), true;
+    return all.emplace_back(whole_number(o)), true;
   } else {
     return false;
   }
@@ -111,9 +95,8 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
     shared_deferred made = apply(target.queue(), op, operands.all);
     if (!can_cast_same_kind(made->dtype(), target.dtype())) {
       throw nb::type_error(detail::format("{} gives {}, which an array of {} cannot hold without "
-                                          "losing the kind of number; write x = x {} y",
-                                          op.name, made->dtype().name(), target.dtype().name(),
-                                          "op")
+                                          "losing the kind of number; write x = x op y",
+                                          op.name, made->dtype().name(), target.dtype().name())
                                .c_str());
     }
     if (!(made->shape() == target.shape())) {

@@ -20,20 +20,6 @@ namespace {
 using detail::called;
 using detail::format;
 
-operand weak_integer(PyObject* number, const expression_parameter& p) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if (overflow == 0) return operand(static_cast<std::int64_t>(value));
-  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : 0;
-  if (overflow < 0 || PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    PyErr_Format(PyExc_OverflowError, "%s: %R has more than 64 bits", called("input", p).c_str(),
-                 number);
-    nb::raise_python_error();
-  }
-  return operand(static_cast<std::uint64_t>(large));
-}
-
 [[noreturn]] void refuse_type(const std::string& where, nb::handle obj, std::string_view expected) {
   throw nb::type_error(
       format("{}: is of type {}, expected {}", where, python_type(obj), expected).c_str());
@@ -67,7 +53,7 @@ operand read_operand(nb::handle obj, const expression_parameter& p, borrowed_arr
   if (PyBool_Check(o)) return operand(o == Py_True);
   // NumPy's float64 and complex128 are Python numbers too, with a type of their own.
   if (PyFloat_CheckExact(o)) return operand(PyFloat_AS_DOUBLE(o));
-  if (PyLong_Check(o)) return weak_integer(o, p);
+  if (PyLong_Check(o)) return whole_number(o, called("input", p));
   if (PyComplex_CheckExact(o)) {
     return operand(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   }
@@ -141,6 +127,20 @@ sycl::queue queue_of_call(std::span<const operand> in, std::span<const expressio
 }
 
 }  // namespace
+
+operand whole_number(PyObject* number, const std::string& where) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow == 0) return operand(static_cast<std::int64_t>(value));
+  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : 0;
+  if (overflow < 0 || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    const std::string prefix = where.empty() ? where : where + ": ";
+    PyErr_Format(PyExc_OverflowError, "%s%R has more than 64 bits", prefix.c_str(), number);
+    nb::raise_python_error();
+  }
+  return operand(static_cast<std::uint64_t>(large));
+}
 
 std::optional<std::string> identity_argument(nb::handle obj) {
   PyObject* const o = obj.ptr();

@@ -17,6 +17,8 @@ namespace usmx::python {
 
 /// None, a str of C++, or a number as C++ writes it.
 std::optional<std::string> identity_argument(nb::handle obj);
+/// A Python int as an operand. OverflowError beyond 64 bits, which begins with `where`.
+operand whole_number(PyObject* number, const std::string& where = {});
 /// An int; TypeError naming the argument for anything else, bool too.
 int axis_argument(nb::handle obj);
 

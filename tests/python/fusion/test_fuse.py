@@ -191,14 +191,19 @@ def test_numbers_that_do_not_fit_are_refused_as_numpy_refuses_them():
 
 @pytest.mark.parametrize("target", TYPES)
 def test_astype_converts_as_numpy(target):
+    """All types in one kernel, which is compiled once."""
+    arrays = []
     for dtype in TYPES:
         if np.dtype(dtype).kind == "c" and np.dtype(target).kind != "c":
             continue  # NumPy warns; real is the way
         a = values(dtype)
         if np.dtype(dtype).kind == "f" and np.dtype(target).kind in "iu":
-            a = np.asarray([0, 1.5, -1.5, 2.99, -2.99, 100], dtype)
-            a = abs(a) if np.dtype(target).kind == "u" else a
-        check(lambda x: x.astype(target), a)
+            some = np.asarray([0, 1.5, -1.5, 2.99, -2.99, 100], dtype)
+            a = np.resize(abs(some) if np.dtype(target).kind == "u" else some, a.shape)
+        arrays.append(a)
+    names = [f"x{k}" for k in range(len(arrays))]
+    results = ", ".join(f"{name}.astype({target!r})" for name in names)
+    check(eval(f"lambda {', '.join(names)}: ({results},)"), *arrays)
 
 
 # --- functions and methods ------------------------------------------------------------------------

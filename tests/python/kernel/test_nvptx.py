@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import metadata
 
 import lab
@@ -15,6 +16,13 @@ KERNELS = lab.ROOT / "kernels"
 
 # What the driver of a CUDA device has itself.
 OF_THE_DRIVER = {"vprintf"}
+# The compiler ends the process in which it is asked for PTX of such a kernel.
+ENDS = 'static CONSTANT char c[] = "x"; __spirv_ocl_printf(c);'
+DECLARED = (
+    "#define CONSTANT const __attribute__((opencl_constant))\n"
+    "USMX_DEVICE int __spirv_ocl_printf(CONSTANT char*, ...);\n"
+    "USMX_DEVICE float __spirv_AtomicLoad(const float*, int, int) noexcept;\n"
+)
 EXTERN = re.compile(r"^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", re.MULTILINE)
 
 
@@ -35,6 +43,27 @@ def ptx_of(folder, name, text, options=(), kernels=KERNELS):
         check=False,
     )
     return done.stdout if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
+
+
+def compile_all(folder, lines):
+    """Compile files of a folder by one process; return those at which it ended."""
+    left, fatal = list(lines), []
+    while left:
+        done = subprocess.run(
+            [lab.built("to_ptx"), compiler(), KERNELS],
+            cwd=folder,
+            input="\n".join(left) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        compiled = done.stdout.splitlines()
+        assert compiled == [line.split("\t")[0] for line in left[: len(compiled)]]
+        left = left[len(compiled) :]
+        if left:
+            fatal.append(f"{left.pop(0)}: exit {done.returncode}: {done.stderr[-500:]}")
+    return fatal
 
 
 def undefined(ptx):
@@ -64,17 +93,34 @@ def test_every_kernel_compiles_for_cuda(tmp_path):
         "python_kernels",
     } <= kinds
 
-    def failure(item):
-        name, text, options = item
-        ptx = ptx_of(tmp_path, name, text, [o for o in options if "early-opt" not in o])
+    def failure(name):
+        file = tmp_path / f"{name}.ptx"
+        ptx = file.read_text() if file.exists() else ""
         if ".target sm_" not in ptx:
             return f"{name}: {ptx[-500:]}"
         missing = undefined(ptx)
         return f"{name}: the device library has no {sorted(missing)}" if missing else ""
 
+    lines = []
+    for name, text, options in texts:
+        (tmp_path / f"{name}.cpp").write_text(text)
+        lines.append("\t".join([f"{name}.cpp", *(o for o in options if "early-opt" not in o)]))
     with ThreadPoolExecutor(2) as pool:
-        failures = [text for text in pool.map(failure, texts) if text]
+        halves = list(pool.map(partial(compile_all, tmp_path), (lines[0::2], lines[1::2])))
+    failures = [text for half in halves for text in half]
+    failures += [text for name, *_ in texts if (text := failure(name))]
     assert not failures, "\n".join(failures)
+
+
+def test_a_text_that_ends_the_compiler_is_named_and_the_others_go_on(tmp_path):
+    good = "USMX_KERNEL(1) k(char* p) { p[usmx::global_id()] = 1; }"
+    ends = f"{DECLARED}USMX_KERNEL(1) k(float* p) {{ {ENDS} }}"
+    for name, text in (("a", good), ("b", ends), ("c", good), ("d", "no C++")):
+        (tmp_path / f"{name}.cpp").write_text(text)
+    (fatal,) = compile_all(tmp_path, ["a.cpp", "b.cpp", "c.cpp", "d.cpp"])
+    assert fatal.startswith("b.cpp: exit -")
+    assert ".target sm_" in (tmp_path / "c.ptx").read_text()
+    assert "error:" in (tmp_path / "d.ptx").read_text()
 
 
 def test_every_function_of_the_prelude_is_compiled():
@@ -100,7 +146,7 @@ def test_every_function_of_the_prelude_is_compiled():
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ('static CONSTANT char c[] = "x"; __spirv_ocl_printf(c);', "exit"),
+        (ENDS, "exit"),
         ("*p = __spirv_SubgroupShuffleINTEL(*p, 3u);", "SubgroupShuffleINTEL"),
         ("*p = __spirv_AtomicLoad(p, 1, 0);", "AtomicLoad"),
     ],
@@ -108,12 +154,7 @@ def test_every_function_of_the_prelude_is_compiled():
 )
 def test_what_a_cuda_device_lacks_is_seen(tmp_path, statement, expected):
     """The check fails where a program on a CUDA device did."""
-    declared = (
-        "#define CONSTANT const __attribute__((opencl_constant))\n"
-        "USMX_DEVICE int __spirv_ocl_printf(CONSTANT char*, ...);\n"
-        "USMX_DEVICE float __spirv_AtomicLoad(const float*, int, int) noexcept;\n"
-    )
-    ptx = ptx_of(tmp_path, "lacking", f"{declared}USMX_KERNEL(1) k(float* p) {{ {statement} }}")
+    ptx = ptx_of(tmp_path, "lacking", f"{DECLARED}USMX_KERNEL(1) k(float* p) {{ {statement} }}")
     assert expected in (ptx if ptx.startswith("exit") else " ".join(undefined(ptx)))
 
 

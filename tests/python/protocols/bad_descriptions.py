@@ -86,28 +86,30 @@ class Case:
     error: type[BaseException]
     says: str
     repeatable: bool = True
+    #: One refusal takes as long as many others: it is repeated a tenth as often.
+    slow: bool = False
 
 
 CASES: dict[str, Case] = {}
 
 
-def case(name, error, says, *, repeatable=True):
+def case(name, error, says, *, repeatable=True, slow=False):
     def register(make):
         assert name not in CASES, name
-        CASES[name] = Case(name, make, error, says, repeatable)
+        CASES[name] = Case(name, make, error, says, repeatable, slow)
         return make
 
     return register
 
 
-def row(name, error, says, **changes):
+def row(name, error, says, *, slow=False, **changes):
     """A case that differs from a good description by values, or by what lambdas make of Ground."""
 
     def make(ground):
         made = {k: v(ground) if isinstance(v, types.LambdaType) else v for k, v in changes.items()}
         return Producer(ground.description(**made))
 
-    case(name, error, says)(make)
+    case(name, error, says, slow=slow)(make)
 
 
 class Index:

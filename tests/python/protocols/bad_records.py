@@ -97,6 +97,7 @@ row(
     "typedescr-doubles-30-times",
     ValueError,
     r"10000 fields",
+    slow=True,
     typedescr=lambda g: doubles(30),
     typestr="|V4",
 )

@@ -186,9 +186,9 @@ def test_whole_powers_in_fused_functions_and_texts_are_those_of_numpy(dtype):
     z = numbers(dtype)
     a = usmx.asarray(z, usm_type="shared")
     fused = usmx.fuse(lambda z: tuple(z**n for n in WHOLE))(a)
-    texts = [
-        usmx.ElementwiseKernel("T z", "T w", f"w = pow(z, T({n}))", "whole_power")(a) for n in WHOLE
-    ]
+    outputs = ", ".join(f"T w{k}" for k in range(len(WHOLE)))
+    lines = "; ".join(f"w{k} = pow(z, T({n}))" for k, n in enumerate(WHOLE))
+    texts = usmx.ElementwiseKernel("T z", outputs, lines, "whole_power")(a)
     wrong = []
     for n, one, other in zip(WHOLE, fused, texts, strict=True):
         with np.errstate(all="ignore"):
