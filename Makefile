@@ -20,6 +20,8 @@ PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
 
 CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(shell command -v $c)) clang++)
 FUZZ_SECONDS ?= 20
+# Tests in C++ and fuzzers use one core each.
+JOBS := $(shell nproc)
 # Starts a command in one of the environments that docs/testing.md describes.
 LAB := $(BIN)/python tests/lab/lab.py
 # Where kernels are compiled, libsycl-jit frees with another allocator's function than it allocates,
@@ -48,7 +50,7 @@ test: test-cpp test-python ## all tests
 
 test-cpp: $(STAMPS)/usmx ## the C++ tests
 	cmake --build $(BUILD) --target tests/all
-	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+	ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some
 	cmake --build $(BUILD) --target tests/lab/all
@@ -57,7 +59,7 @@ test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k 
 test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 	cmake --build $(BUILD) --target tests/all
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
-	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -LE no_device
+	  ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error -LE no_device
 
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
@@ -68,7 +70,7 @@ test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and Undefined
 	cmake --build --preset asan --target tests/all
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
-	  ctest --preset asan --no-tests=error $(CTEST_ARGS)
+	  ctest --preset asan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
 test-asan-python: $(STAMPS)/build $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
@@ -79,7 +81,7 @@ test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan
 	cmake --build --preset tsan --target tests/all
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
-	  ctest --preset tsan --no-tests=error $(CTEST_ARGS)
+	  ctest --preset tsan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
 test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with each library of docs/interop.md, both ways
 	build/interop/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
@@ -97,11 +99,10 @@ numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `
 fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its libFuzzer
 	cmake -G Ninja -S tests/fuzz -B build/fuzz -DCMAKE_CXX_COMPILER=$(CLANGXX) -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	cmake --build build/fuzz
-	for fuzzer in build/fuzz/fuzz_*; do \
-	  test -x $$fuzzer -a -f $$fuzzer || continue; \
-	  echo "$$fuzzer"; $$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-	    -artifact_prefix=build/fuzz/ -verbosity=0 || exit 1; \
-	done
+	find build/fuzz -maxdepth 1 -name 'fuzz_*' -type f -executable -print0 | \
+	  xargs -0 -r -n 1 -P $(JOBS) sh -c 'said=$$("$$0" -max_total_time=$(FUZZ_SECONDS) \
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/ -verbosity=0 2>&1); code=$$?; \
+	    printf "%s\n%s\n" "$$0" "$$said"; exit $$code'
 
 lint: $(STAMPS)/lint ## formatting, types, layers, imports, words
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror

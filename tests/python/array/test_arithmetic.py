@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import operator
@@ -10,6 +11,7 @@ import threading
 
 import numpy as np
 import pytest
+from together import compute_together
 
 import usmx
 from usmx import _usmx
@@ -58,10 +60,11 @@ def test_the_types_are_those_of_numpy(row: Operation) -> None:
         assert got == wanted, (types, got, wanted)
 
 
-@pytest.mark.parametrize("row", OF_NUMPY, ids=lambda row: row.name)
-def test_the_values_are_those_of_numpy(row: Operation) -> None:
-    ufunc = getattr(np, row.name)
-    for char in "?hQfD":  # the tests of fused functions have each type
+@functools.cache
+def values_of_every_row(char: str) -> dict[str, tuple[list[np.ndarray], np.ndarray]]:
+    """The operands of each operation that takes a type, and the values."""
+    made = {}
+    for row in OF_NUMPY:
         if _usmx._result_types(row.name, *[np.dtype(char)] * row.arity) is None:
             continue
         operands = [sample(char, row, k) for k in range(row.arity)]
@@ -69,9 +72,19 @@ def test_the_values_are_those_of_numpy(row: Operation) -> None:
             operands[1] = abs(operands[1])
         if row.name == "power" and char in "bhiq":
             operands[1] = abs(operands[1])
+        made[row.name] = operands, getattr(usmx, row.name)(*map(usmx.asarray, operands))
+    compute_together(result for _, result in made.values())
+    return {name: (operands, result.to_numpy()) for name, (operands, result) in made.items()}
+
+
+@pytest.mark.parametrize("row", OF_NUMPY, ids=lambda row: row.name)
+def test_the_values_are_those_of_numpy(row: Operation) -> None:
+    for char in "?hQfD":  # the tests of fused functions have each type
+        if row.name not in values_of_every_row(char):
+            continue
+        operands, got = values_of_every_row(char)[row.name]
         with np.errstate(all="ignore"):
-            wanted = ufunc(*operands)
-        got = getattr(usmx, row.name)(*map(usmx.asarray, operands)).to_numpy()
+            wanted = getattr(np, row.name)(*operands)
         assert got.dtype == wanted.dtype or (row.name, char) == ("conjugate", "?")
         exact = not (row.ulps or row.complex_ulps) or wanted.dtype.kind in "biu"
         if exact and (char not in "FD" or wanted.dtype.kind == "b"):
@@ -80,6 +93,15 @@ def test_the_values_are_those_of_numpy(row: Operation) -> None:
             ulps = max(row.ulps, row.complex_ulps, 4)
             bound = ulps * np.finfo(wanted.dtype).eps
             np.testing.assert_allclose(got, wanted, rtol=bound, err_msg=f"{row.name} of {char}")
+
+
+def test_values_of_one_shape_are_computed_together() -> None:
+    x = usmx.asarray(np.arange(5, dtype="f4"))
+    values = [x + 1, x * 2, x - 3]
+    with usmx.trace() as t:
+        compute_together(values)
+    assert t.summary().kernels == 1
+    assert not any(usmx.explain(v).kernels for v in values)
 
 
 BINARY = [
@@ -92,11 +114,14 @@ BINARY = [
 def test_operators_take_numbers_scalars_and_arrays_of_numpy_on_both_sides(op) -> None:
     n = np.arange(1, 7, dtype="f4").reshape(2, 3)
     x = usmx.asarray(n)
+    made = []
     for other in (2, 2.5, True, np.float32(3), np.int64(4), n[::-1], n[0]):
-        for ours, wanted in ((op(x, other), op(n, other)), (op(other, x), op(other, n))):
-            assert isinstance(ours, usmx.ndarray)
-            assert ours.dtype == wanted.dtype
-            np.testing.assert_array_equal(ours.to_numpy(), wanted)
+        made += [(op(x, other), op(n, other)), (op(other, x), op(other, n))]
+    compute_together(ours for ours, _ in made)
+    for ours, wanted in made:
+        assert isinstance(ours, usmx.ndarray)
+        assert ours.dtype == wanted.dtype
+        np.testing.assert_array_equal(ours.to_numpy(), wanted)
 
 
 def test_what_cannot_be_computed_with_is_an_error_where_it_is_written() -> None:
@@ -298,23 +323,32 @@ def extremes(char: str) -> np.ndarray:
 def test_the_host_computes_the_same_bits_as_a_kernel(char: str) -> None:
     values = extremes(char)
     pairs = [m.ravel() for m in np.meshgrid(values, values)]
-    computed_on_host = 0
+    on_host, by_kernel = {}, {}
     for row in OF_NUMPY:
         operands = pairs[: row.arity]
         if row.arity > 2 or _usmx._result_types(row.name, *[np.dtype(char)] * row.arity) is None:
             continue
         function = getattr(usmx, row.name)
         with usmx.trace() as t:
-            ours = function(*[usmx.asarray(v, usm_type="shared") for v in operands]).to_numpy()
-        if t.summary().kernels:
+            ours = function(*[usmx.asarray(v, usm_type="shared") for v in operands])
+        if usmx.explain(ours).kernels:
             continue
-        computed_on_host += 1
-        wanted = function(*[usmx.asarray(v, usm_type="device") for v in operands]).to_numpy()
+        assert t.summary().kernels == 0
+        on_host[row.name] = ours.to_numpy()
+        wanted = function(*[usmx.asarray(v, usm_type="device") for v in operands])
+        assert usmx.explain(wanted).kernels
+        by_kernel[row.name] = wanted
+    for arity in (1, 2):  # of one shape each
+        compute_together(
+            by_kernel[r.name] for r in OF_NUMPY if r.arity == arity and r.name in on_host
+        )
+    for name, ours in on_host.items():
+        wanted = by_kernel[name].to_numpy()
         # Which NaN it is differs from processor to processor.
         both_nan = (ours != ours) & (wanted != wanted)  # noqa: PLR0124
         bits = f"u{ours.itemsize}"
-        assert ((ours.view(bits) == wanted.view(bits)) | both_nan).all(), row.name
-    assert computed_on_host >= 10
+        assert ((ours.view(bits) == wanted.view(bits)) | both_nan).all(), name
+    assert len(on_host) >= 10
 
 
 def test_the_host_waits_for_no_kernel_and_computes_behind_none() -> None:

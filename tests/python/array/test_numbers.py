@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from together import compute_together
 
 import usmx
 from usmx._operations import BY_NAME
@@ -103,6 +104,7 @@ def test_limits_of_exponentials_and_logarithms() -> None:
 
 
 def test_parts_and_angles() -> None:
+    parts, angles = [], []
     for char in NUMBERS:
         n = np.array([0, 1, 1, 0], char) if char == "?" else np.array([3, 0, 7, 1], char)
         if char in "FD":
@@ -111,12 +113,14 @@ def test_parts_and_angles() -> None:
         x = usmx.asarray(n)
         for name in ("real", "imag"):
             wanted = getattr(np, name)(n)
-            for got in (getattr(usmx, name)(x), getattr(x, name)):
-                assert got.dtype == wanted.dtype
-                np.testing.assert_array_equal(got.to_numpy(), wanted)
-        np.testing.assert_allclose(
-            usmx.angle(x).to_numpy(), np.angle(n), 1e-3 if char in "?bBe" else 1e-6
-        )
+            parts += [(getattr(usmx, name)(x), wanted), (getattr(x, name), wanted)]
+        angles.append((usmx.angle(x), np.angle(n), 1e-3 if char in "?bBe" else 1e-6))
+    compute_together([got for got, *_ in (*parts, *angles)])
+    for got, wanted in parts:
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got.to_numpy(), wanted)
+    for got, wanted, bound in angles:
+        np.testing.assert_allclose(got.to_numpy(), wanted, bound)
     np.testing.assert_array_equal(np.real(usmx.asarray([1 + 2j])).to_numpy(), [1])
 
 
@@ -146,12 +150,15 @@ def test_round(char: str) -> None:
     n = np.concatenate([rng.uniform(-99, 99, 200), [0.5, 1.5, -0.5, -2.5, -0.0]])
     n = (n + 1j * n[::-1] if char in "FD" else n).astype(char)
     x = usmx.asarray(n)
-    for decimals in (0, 1, -1, 3):
-        got = usmx.round(x, decimals).to_numpy()
+    made = [(usmx.round(x, decimals), decimals) for decimals in (0, 1, -1, 3)]
+    whole = [x.round(), np.round(x)]
+    compute_together([*(got for got, _ in made), *whole])
+    for got, decimals in made:
         assert got.dtype == n.dtype
-        np.testing.assert_allclose(got, np.round(n, decimals), 2e-3 if char == "e" else 1e-6)
-    np.testing.assert_array_equal(x.round().to_numpy(), np.round(n))
-    np.testing.assert_array_equal(np.round(x).to_numpy(), np.round(n))
+        wanted = np.round(n, decimals)
+        np.testing.assert_allclose(got.to_numpy(), wanted, 2e-3 if char == "e" else 1e-6)
+    for got in whole:
+        np.testing.assert_array_equal(got.to_numpy(), np.round(n))
 
 
 @pytest.mark.parametrize("char", "bBqQfd")
@@ -160,6 +167,7 @@ def test_clip(char: str) -> None:
     n = rng.integers(0, 100, (4, 5)).astype(char)
     x = usmx.asarray(n)
     lows = rng.integers(0, 50, 5).astype(char)
+    made = []
     for low, high in (
         (20, 60),
         (None, 60),
@@ -170,13 +178,13 @@ def test_clip(char: str) -> None:
         (None, None),
     ):
         wanted = n if low is None and high is None else np.clip(n, low, high)
-        got = usmx.clip(
-            x, *(usmx.asarray(v) if isinstance(v, np.ndarray) else v for v in (low, high))
-        )
+        given = [usmx.asarray(v) if isinstance(v, np.ndarray) else v for v in (low, high)]
+        made.append((usmx.clip(x, *given), wanted))
+    made += [(np.clip(x, 20, 60), np.clip(n, 20, 60)), (x.clip(max=9), n.clip(max=9))]
+    compute_together(got for got, _ in made)
+    for got, wanted in made:
         assert got.dtype == wanted.dtype
         np.testing.assert_array_equal(got.to_numpy(), wanted)
-    np.testing.assert_array_equal(np.clip(x, 20, 60).to_numpy(), np.clip(n, 20, 60))
-    np.testing.assert_array_equal(x.clip(max=9).to_numpy(), n.clip(max=9))
     out = usmx.empty_like(x)
     assert usmx.clip(x, min=3, out=out) is out
     np.testing.assert_array_equal(out.to_numpy(), n.clip(3))

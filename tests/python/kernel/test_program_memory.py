@@ -40,20 +40,28 @@ print((resident() - before) >> 20)
 """
 
 
+# Where programs do not leave memory they take 1.1 MiB each if they are compiled, and 0.4 for each
+# time that they are read.
 @pytest.mark.parametrize(
-    ("way", "count", "distinct"), [("compiled", 120, 120), ("read back", 400, 40)]
+    ("way", "count", "distinct", "limit", "most"),
+    [("compiled", 60, 60, "8M", 40), ("read back", 400, 12, "2M", 60)],
 )
 def test_programs_stay_within_the_limit_while_their_kernels_are_held(
-    run_python: RunPython, tmp_path: Path, way: str, count: int, distinct: int
+    run_python: RunPython,
+    tmp_path: Path,
+    way: str,
+    count: int,
+    distinct: int,
+    limit: str,
+    most: int,
 ) -> None:
     environment = {
         "USMX_CACHE": "1" if way == "read back" else "0",
         "USMX_CACHE_DIR": str(tmp_path),
-        "USMX_PROGRAM_MEMORY": "8M",
+        "USMX_PROGRAM_MEMORY": limit,
     }
-    # Where programs do not leave memory they take 130 to 200 MiB.
     program = GROWTH.replace("DISTINCT", str(distinct)).replace("COUNT", str(count))
-    assert int(run_python(program, env=environment, timeout=300).stdout) < 60
+    assert int(run_python(program, env=environment, timeout=300).stdout) < most
 
 
 def test_the_limit_is_read_from_the_environment_and_shown(

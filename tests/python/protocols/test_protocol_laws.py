@@ -193,24 +193,25 @@ CHAIN = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", list(itertools.permutations(CHAIN, 3)), ids=" > ".join)
 def test_chain_of_libraries_ends_at_the_same_bytes(names, kind):
+    layout = LAYOUTS["strided at an offset"]
+    ends, gone, rights = [], [], []
     for dtype in map(np.dtype, DTYPES):
         block = Block(dpctl.memory, kind, dtype)
-        layout = LAYOUTS["strided at an offset"]
-        start = partners.Described(block.memory, layout, dtype)
-        gone = weakref.ref(start)
-        obj = start
+        obj = start = partners.Described(block.memory, layout, dtype)
+        gone.append(weakref.ref(start))
         for name in names:
             obj = CHAIN[name](obj)
-        # Each link keeps the one before it alive, and with it the memory.
-        pointer, right = (
-            expected_first(block, layout, CONSUMERS["usmx.asarray"]),
-            layout.of(block.host),
-        )
-        del start, block
-        gc.collect()
-        assert gone() is not None
-        assert partners.first_element(obj) == pointer
-        assert usmx.asarray(obj).to_numpy().tobytes() == right.tobytes()
-        del obj
-        gc.collect()
-        assert gone() is None
+        ends.append(obj)
+        pointer = expected_first(block, layout, CONSUMERS["usmx.asarray"])
+        rights.append((pointer, layout.of(block.host).tobytes()))
+        del obj, start, block
+    # Each link keeps the one before it alive, and with it the memory.
+    gc.collect()
+    for end, start, (pointer, right) in zip(ends, gone, rights, strict=True):
+        assert start() is not None
+        assert partners.first_element(end) == pointer
+        assert usmx.asarray(end).to_numpy().tobytes() == right
+    del end
+    ends.clear()
+    gc.collect()
+    assert [start() for start in gone] == [None] * len(gone)
