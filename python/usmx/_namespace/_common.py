@@ -20,12 +20,18 @@ def kind_of(x: ndarray) -> Any:
     return x.usm_type if x.usm_type in KINDS else "device"
 
 
+def imported(x: Any) -> ndarray | None:
+    """The array in an object with USM, of any protocol; None for others."""
+    return x if isinstance(x, ndarray) else _usmx._imported(x)
+
+
 def as_array(x: Any, like: ndarray | None = None) -> ndarray:
     """An argument as an array of ours; what is not USM is copied to where `like` is."""
-    if isinstance(x, ndarray):
-        return x
-    if like is None or hasattr(x, "__sycl_usm_array_interface__"):
-        return _usmx.asarray(x)
+    if like is None:
+        return x if isinstance(x, ndarray) else _usmx.asarray(x)
+    found = imported(x)
+    if found is not None:
+        return found
     return _usmx.asarray(x, usm_type=kind_of(like), queue=like.queue)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import as_array, empty_at
+from ._common import as_array, empty_at, imported
 
 # --- kernels -------------------------------------------------------------------------------------
 
@@ -404,14 +404,15 @@ def get(x: ndarray, key: Any) -> ndarray:
 
 def _value_for(x: ndarray, value: Any) -> ndarray:
     """What is assigned: of the type of x, where x is, and in other memory than x."""
-    if not isinstance(value, ndarray) and not hasattr(value, "__sycl_usm_array_interface__"):
+    given = imported(value)
+    if given is None:
         if isinstance(value, (bool, int, float, complex)):
             return _usmx.full((), value, x.dtype, usm_type="device", queue=x.queue)
         value = np.asarray(value)
         if value.dtype != x.dtype:
             with np.errstate(all="ignore"):
                 value = value.astype(x.dtype)
-    given = as_array(value, x)
+        given = as_array(value, x)
     if _usmx._shared_elements(x, given) != "none":
         given = given.copy()
     return given.astype(x.dtype, copy=False)

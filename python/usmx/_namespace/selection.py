@@ -9,7 +9,7 @@ from typing import Any
 from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
 from . import indexing
-from ._common import as_array, empty_at, to_axis
+from ._common import as_array, empty_at, imported, to_axis
 
 __all__ = [
     "argwhere",
@@ -31,16 +31,14 @@ def _indices_for(x: ndarray, indices: Any, length: int, axis: int, mode: str) ->
         return as_array(indices)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode: {mode!r}; expected 'raise', 'wrap' or 'clip'")
-    values = indices if isinstance(indices, ndarray) else None
-    if values is None and not hasattr(indices, "__sycl_usm_array_interface__"):
+    values = imported(indices)
+    if values is None:
         host = np.asarray(indices)
         if host.size == 0 and not isinstance(indices, np.ndarray):
             host = host.astype(np.int64)
         if mode == "raise" and host.dtype.kind in "iu":
             indexing.check_indices(host, length, axis)
         values, mode = as_array(host, x), "checked" if mode == "raise" else mode
-    elif values is None:
-        values = as_array(indices, x)
     if values.dtype.kind not in "iu":
         raise TypeError(f"indices: of {values.dtype}; expected an array of integers")
     values = values.astype("int64", copy=False)

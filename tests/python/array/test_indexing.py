@@ -334,3 +334,32 @@ def test_where_of_a_condition_alone_is_nonzero() -> None:
     found = usmx.where(usmx.asarray(host))
     for ours, theirs in zip(found, np.where(host), strict=True):
         np.testing.assert_array_equal(ours.to_numpy(), theirs)
+
+
+class OnlyDLPack:
+    """USM of a library that has no other protocol, and no memory that the host sees."""
+
+    def __init__(self, values: Any) -> None:
+        self.held = usmx.asarray(np.asarray(values), usm_type="device")
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.held.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> Any:
+        return self.held.__dlpack_device__()
+
+
+def test_indices_and_values_are_taken_from_usm_of_any_protocol() -> None:
+    a = np.arange(12.0).reshape(4, 3)
+    x = usmx.asarray(a)
+    index, values = OnlyDLPack([3, 0]), OnlyDLPack([[7.0, 8, 9], [1, 2, 3]])
+    np.testing.assert_array_equal(usmx.take(x, index, axis=0).to_numpy(), a[[3, 0]])
+    x[[1, 2]] = values
+    a[[1, 2]] = values.held.to_numpy()
+    np.testing.assert_array_equal(x.to_numpy(), a)
+    # Without a copy, although the other array is of another kind.
+    shared, other = usmx.zeros(3, usm_type="shared"), OnlyDLPack([1.0, 2])
+    with usmx.trace() as t:
+        joined = usmx.concat([shared, other])
+    assert joined.tolist() == [0, 0, 0, 1, 2]
+    assert t.summary().bytes_allocated == joined.nbytes
