@@ -197,7 +197,7 @@ inline complex<T> atan(complex<T> z) {
 
 template <class T>
 inline complex<T> expm1(complex<T> z) {
-  if (z.im == 0) return {expm1(z.re), z.im};
+  if (z.im == 0) return {z.re == 0 ? T(0) : expm1(z.re), z.im};  // +0 of both zeros: the standard
   if (!isfinite(z.im) || z.re > complex_parts::largest_exponent<T>) {
     const complex<T> power = exp(z);
     return {power.re - 1, power.im};

@@ -127,7 +127,7 @@ struct planned_kernel {
 /// The kernels, in order; none for a value that was computed. Nothing is computed.
 std::vector<planned_kernel> explain(const shared_deferred& value);
 
-/// Whether operations are computed where they are written, in this process; false at first, or true
+/// Whether operations are computed where they are written, in this thread; false at first, or true
 /// if the environment has USMX_EAGER=1.
 bool is_eager() noexcept;
 void set_eager(bool eager) noexcept;

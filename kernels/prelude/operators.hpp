@@ -41,6 +41,16 @@ inline T floor_divide(T a, T b) {
   }
 }
 
+/// a // b of arrays: as the standard prefers, of infinities the quotient itself; Python gives NaN
+/// and -1.
+template <class T>
+inline T floor_quotient(T a, T b) {
+  if constexpr (is_floating<T>) {
+    if (isinf(a) || isinf(b)) return a / b;
+  }
+  return floor_divide(a, b);
+}
+
 /// a % b: has the sign of b. Integers modulo zero give 0, as in NumPy.
 template <class T>
 inline T modulo(T a, T b) {

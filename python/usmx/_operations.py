@@ -208,7 +208,7 @@ OPERATIONS: tuple[Operation, ...] = (
                      (ANY, "{0} * {1}"))),
     Operation("divide", "a / b", 2, method="truediv", wide="biu", fused=(("fc", "{0} / {1}"),)),
     Operation("floor_divide", "a / b rounded down", 2, method="floordiv",
-              fused=(("iuf", "floor_divide({0}, {1})"),)),
+              fused=(("iu", "floor_divide({0}, {1})"), ("f", "floor_quotient({0}, {1})"))),
     Operation("remainder", "a % b, of the sign of b", 2, method="mod",
               fused=(("iuf", "modulo({0}, {1})"),)),
     Operation("power", "a to the power b", 2, standard="pow", python="math.pow", function="pow",

@@ -2308,14 +2308,22 @@ class ndarray:
         The elements in host USM, which NumPy sees in place; the array itself if they are there.
         """
 
-    def to_device(self, device_or_queue: DeviceLike) -> ndarray:
+    def to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray:
         """
         The elements on another device or queue; copied unless device and context stay the same.
 
         Parameters
         ----------
-        device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule
+        device : str, Device, Queue, dpctl.SyclQueue or capsule
             Where to.
+        stream : Queue, dpctl.SyclQueue or capsule, optional
+            The queue of `device` on which the result is; None is `device` if that is a queue, and
+            its default queue if not.
+
+        Raises
+        ------
+        ValueError
+            `stream` is a queue of another device.
         """
 
     def astype(self, dtype: DTypeLike, order: OrderLike = 'K', *, copy: bool = True) -> ndarray:
@@ -2426,7 +2434,8 @@ def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None
     obj : object
         An ndarray, an array of another library (`__sycl_usm_array_interface__`, DLPack,
         Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or nested
-        sequences of numbers. What is not USM is copied into it.
+        sequences of numbers. What is not USM is copied into it. Arrays in nested lists are
+        joined where the first of them is.
     dtype : optional
         The element type; None keeps it.
     copy : bool, optional

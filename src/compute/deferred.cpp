@@ -453,20 +453,20 @@ std::vector<planned_kernel> explain(const shared_deferred& what) {
 
 namespace {
 
-std::atomic<bool>& eager() noexcept {
-  static std::atomic<bool> flag{[] {
+/// Of the thread: two that switch it on and back would leave it on for each other.
+bool& eager() noexcept {
+  static const bool in_process = [] {
     const char* const asked = std::getenv("USMX_EAGER");
     return asked != nullptr && std::string_view(asked) == "1";
-  }()};
+  }();
+  thread_local bool flag = in_process;
   return flag;
 }
 
 }  // namespace
 
-bool is_eager() noexcept { return eager().load(std::memory_order_relaxed); }
-void set_eager(bool is_eager_now) noexcept {
-  eager().store(is_eager_now, std::memory_order_relaxed);
-}
+bool is_eager() noexcept { return eager(); }
+void set_eager(bool is_eager_now) noexcept { eager() = is_eager_now; }
 
 namespace {
 

@@ -338,8 +338,15 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
   return wrap_array(placed(a, place, a.elements().dtype(), kind, true, to_order(order)));
 }
 
-nb::object to_device_place(nb::handle self, nb::handle place) {
+nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream) {
   static_cast<void>(value_of(self));
+  if (!stream.is_none()) {
+    const sycl::queue queue = to_place(stream, nb::none());
+    if (queue.get_device() != to_place(nb::none(), place).get_device()) {
+      throw nb::value_error("stream: its device is not the one given; pass a queue of that device");
+    }
+    return as_array(self, nb::none(), nb::none(), nb::none(), stream, nb::none());
+  }
   return as_array(self, nb::none(), nb::none(), place, nb::none(), nb::none());
 }
 
@@ -430,11 +437,15 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
       nb::sig("def to_host(self) -> ndarray"));
   c.def(
-      "to_device", to_device_place, nb::arg("device_or_queue"),
+      "to_device", to_device_place, nb::arg("device"), nb::kw_only(), nb::arg("stream") = none,
       "The elements on another device or queue; copied unless device and context stay the same.\n\n"
       "Parameters\n----------\n"
-      "device_or_queue : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.",
-      nb::sig("def to_device(self, device_or_queue: DeviceLike) -> ndarray"));
+      "device : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.\n"
+      "stream : Queue, dpctl.SyclQueue or capsule, optional\n    The queue of `device` on which "
+      "the "
+      "result is; None is `device` if that is a queue, and\n    its default queue if not.\n\n"
+      "Raises\n------\nValueError\n    `stream` is a queue of another device.",
+      nb::sig("def to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray"));
   c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::kw_only(),
         nb::arg("copy") = true,
         "A copy with another element type, cast as NumPy's 'unsafe' casting does.\n\n"

@@ -346,6 +346,19 @@ array copied_from_host(const any_view& source, const dtype* wanted, nb::handle u
   return out;
 }
 
+/// Whether an array of ours is among the elements of nested lists.
+bool has_arrays(nb::handle sequence, std::size_t depth = 0) {
+  if (depth > max_rank) return false;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence.ptr());
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* const item = PySequence_Fast_GET_ITEM(sequence.ptr(), k);
+    if (PyFloat_CheckExact(item) || PyLong_CheckExact(item)) continue;
+    if (nb::isinstance<ndarray>(item)) return true;
+    if (is_nest(item) && has_arrays(item, depth + 1)) return true;
+  }
+  return false;
+}
+
 array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::handle device,
                 nb::handle queue) {
   const host_elements source = host_elements::of(obj, wanted);
@@ -465,8 +478,7 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   if (!type.is_none()) wanted = to_dtype(type);
   const array* own = array_of(obj);
   std::optional<array> imported;
-  if (own == nullptr && !is_python_number(obj) && !PyList_CheckExact(obj.ptr()) &&
-      !PyTuple_CheckExact(obj.ptr())) {
+  if (own == nullptr && !is_python_number(obj) && !is_nest(obj)) {
     import_request request;
     std::optional<array> to_copy;
     request.host = is_false(copy_if);
@@ -483,6 +495,10 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
       throw nb::value_error(
           "copy: the elements are in host memory that the device cannot use in place and must be "
           "copied into USM, but copy=False");
+    }
+    if (is_nest(obj) && has_arrays(obj)) {
+      return nb::module_::import_("usmx._namespace.sequences")
+          .attr("joined")(obj, type, usm_type, device, queue);
     }
     return wrap_array(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue));
   }
@@ -533,7 +549,8 @@ void bind_creation(nb::module_& m) {
             "obj : object\n    An ndarray, an array of another library "
             "(`__sycl_usm_array_interface__`, DLPack,\n"
             "    Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or nested\n"
-            "    sequences of numbers. What is not USM is copied into it.\n"
+            "    sequences of numbers. What is not USM is copied into it. Arrays in nested lists "
+            "are\n    joined where the first of them is.\n"
             "dtype : optional\n    The element type; None keeps it.\n"
             "copy : bool, optional\n    True copies always, None if needed. False never: memory of "
             "the host is then used in\n    place by devices that read it, and `usm_type` is "

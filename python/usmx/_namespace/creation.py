@@ -175,7 +175,7 @@ def logspace(
 
 def meshgrid(
     *arrays: ArrayLike, indexing: str = "xy", sparse: bool = False, copy: bool = True
-) -> list[ndarray]:
+) -> tuple[ndarray, ...]:
     """Coordinates of a grid: for each vector an array of the shape of all.
 
     Parameters
@@ -212,7 +212,7 @@ def meshgrid(
     ]
     if not sparse:
         results = list(broadcast_arrays(*results))
-    return [x.copy() for x in results] if copy else results
+    return tuple(x.copy() if copy else x for x in results)
 
 
 def _triangle(x: Any, k: int, upper: bool) -> ndarray:

@@ -87,7 +87,7 @@ def explain(x: _usmx.ndarray, /) -> Explanation:
 
 @contextmanager
 def eager(enabled: bool = True) -> Iterator[None]:
-    """Compute each operation where it is written, in all threads, as long as the block runs.
+    """Compute each operation where it is written, in this thread, as long as the block runs.
 
     To find which operation is slow, or to time one. ``USMX_EAGER=1`` does the same for a process.
 

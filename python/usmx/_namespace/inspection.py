@@ -34,9 +34,9 @@ class NamespaceInfo:
         """The device on which arrays live if none is given."""
         return _usmx.default_queue().device
 
-    def devices(self) -> list[_usmx.Device]:
+    def devices(self) -> tuple[_usmx.Device, ...]:
         """All devices."""
-        return list(_usmx.devices())
+        return tuple(_usmx.devices())
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, Any]:
         """The types of results if none is given.
@@ -61,7 +61,7 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, Any]:
-        """The types of elements that a device computes with.
+        """The types of the standard that a device computes with; `float16` is none of them.
 
         Parameters
         ----------
@@ -92,12 +92,9 @@ class NamespaceInfo:
             where = _usmx.default_queue().device
         else:
             where = _usmx.empty(0, "int8", device=device).device
-        missing = set()
+        missing = {"float16"}
         if not where.has_aspect_fp64:
             missing |= {"float64", "complex128"}
-        # The standard does not have float16; we do where the device has it.
-        if not where.has_aspect_fp16:
-            missing.add("float16")
         return {name: np.dtype(name) for name in KINDS if name not in missing}
 
 

@@ -154,7 +154,7 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> ndarray:
     return out
 
 
-def put_along_axis(x: ndarray, indices: Any, values: Any, /, axis: int | None = -1) -> None:
+def put_along_axis(x: ndarray, indices: Any, /, values: Any, axis: int | None = -1) -> None:
     """Assigns at an index for each line along an axis.
 
     Parameters

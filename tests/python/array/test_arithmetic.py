@@ -419,6 +419,51 @@ def test_eager_computes_at_once() -> None:
     assert y.tolist() == [1.0] * 1000
 
 
+def test_eager_is_a_matter_of_the_thread() -> None:
+    x = usmx.zeros(1000, "f4")
+    inside, leave, found = threading.Event(), threading.Event(), []
+
+    def other() -> None:
+        found.append(len(usmx.explain(x + 1).kernels))
+        with usmx.eager():
+            inside.set()
+            leave.wait(30)
+        found.append(len(usmx.explain(x + 1).kernels))
+
+    with usmx.eager():
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert inside.wait(30)
+    assert usmx.explain(x + 1).kernels  # while the other thread is inside of its block
+    leave.set()
+    thread.join(30)
+    assert found == [1, 1]
+    assert usmx.explain(x + 1).kernels
+
+
+@pytest.mark.parametrize("char", "efd")
+def test_quotients_of_infinities_are_rounded_as_the_standard_prefers(char: str) -> None:
+    inf, nan = np.inf, np.nan
+    a = np.array([inf, inf, -inf, -inf, 5, -5, 5, -5, inf, -inf, 0.0, inf, nan, inf], char)
+    b = np.array([2, -2, 2, -2, -inf, inf, inf, -inf, inf, inf, -inf, 0.0, inf, nan], char)
+    wanted = np.array([inf, -inf, -inf, inf, -0.0, -0.0, 0.0, 0.0, nan, nan, -0.0, inf, nan, nan])
+    x, y = usmx.asarray(a), usmx.asarray(b)
+    z = x.copy()
+    z //= y
+    for got in (x // y, usmx.floor_divide(x, y), z, x.to_host() // y.to_host()):
+        np.testing.assert_array_equal(got.to_numpy(), wanted)
+        np.testing.assert_array_equal(np.signbit(got.to_numpy()[4:8]), np.signbit(wanted[4:8]))
+
+
+@pytest.mark.parametrize("char", "FD")
+def test_the_exponential_minus_one_of_zeros_is_the_zero_of_the_standard(char: str) -> None:
+    zeros = np.array([complex(-0.0, 0.0), complex(0.0, 0.0)], char)
+    got = usmx.expm1(usmx.asarray(zeros)).to_numpy()
+    assert not np.signbit(got.real).any()
+    assert not np.signbit(got.imag).any()
+    assert not got.any()
+
+
 def test_what_is_broadcast_and_used_twice_is_computed_first() -> None:
     # Its kernel reads the memory that the rest of the expression waits for, which is computed then.
     n = np.arange(6.0).reshape(2, 3)

@@ -308,3 +308,27 @@ def test_allocations_that_cannot_be_are_errors(kind: str) -> None:
     for shape in (8.7, "8", {8}, None, (1.5,), True):
         with pytest.raises(TypeError, match="shape"):
             usmx.zeros(shape, usm_type=kind)
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared", "host"])
+def test_arrays_in_nested_lists_are_joined_where_they_are(usm_type):
+    n = np.arange(6.0).reshape(2, 3)
+    x = usmx.asarray(n, usm_type=usm_type)
+    for ours, theirs in (
+        ([x[0, 0], x[1, 2]], [n[0, 0], n[1, 2]]),
+        ([[x[0, 0], 2.5], (1, x[1, 2])], [[n[0, 0], 2.5], (1, n[1, 2])]),
+        ([x, x + 1], [n, n + 1]),
+        ([x[0], n[1]], [n[0], n[1]]),
+        ([x[:, :0]], [n[:, :0]]),
+    ):
+        made = usmx.asarray(ours)
+        assert made.usm_type == usm_type
+        np.testing.assert_array_equal(made.to_numpy(), np.asarray(theirs))
+        assert made.dtype == np.asarray(theirs).dtype
+    assert usmx.asarray([x[0, 0], x[1, 2]], dtype="int8", usm_type="host").tolist() == [0, 5]
+    with pytest.raises(ValueError, match=r"obj: element 1 has shape \(\); expected \(3,\)"):
+        usmx.asarray([x[0], x[0, 0]])
+    with pytest.raises(ValueError, match="obj: has sequences of different shapes"):
+        usmx.asarray([[x[0, 0], 1], [2]])
+    with pytest.raises(ValueError, match="copy"):
+        usmx.asarray([x[0], x[1]], copy=False)

@@ -363,3 +363,9 @@ def test_indices_and_values_are_taken_from_usm_of_any_protocol() -> None:
         joined = usmx.concat([shared, other])
     assert joined.tolist() == [0, 0, 0, 1, 2]
     assert t.summary().bytes_allocated == joined.nbytes
+
+
+def test_put_along_axis_takes_values_by_name_as_numpy_does():
+    x = usmx.zeros((2, 3))
+    usmx.put_along_axis(x, usmx.asarray([[1], [2]]), values=5, axis=-1)
+    assert x.tolist() == [[0, 5, 0], [0, 0, 5]]

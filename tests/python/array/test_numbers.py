@@ -78,7 +78,9 @@ def test_special_complex_numbers(name: str) -> None:
         sizes = [abs(given.real), abs(given.imag)]
         if name in OPEN and any(not 1e-300 < v < 1e299 for v in sizes if v):
             continue
-        for a, b in ((ours.real, numpys.real), (ours.imag, numpys.imag)):
+        # The real part of expm1 of zeros is +0 in the standard.
+        real = abs(numpys.real) if name == "expm1" and given == 0 else numpys.real
+        for a, b in ((ours.real, real), (ours.imag, numpys.imag)):
             same = (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-14)
             signs = math.isnan(a) or b != 0 or math.copysign(1, a) == math.copysign(1, b)
             assert same and signs, (name, given, ours, numpys)  # noqa: PT018
@@ -89,7 +91,7 @@ def test_limits_of_exponentials_and_logarithms() -> None:
     # As the standard has them.
     cases = {
         "expm1": {complex(inf, 0): inf + 0j, complex(-inf, 1): -1 + 0j, 0j: 0j,
-                  complex(-inf, inf): -1 + 0j, complex(-0.0, -0.0): complex(-0.0, -0.0)},
+                  complex(-inf, inf): -1 + 0j, complex(-0.0, -0.0): complex(0.0, -0.0)},
         "log1p": {complex(-1, 0): complex(-inf, 0), complex(inf, 1): complex(inf, 0),
                   complex(-inf, inf): complex(inf, 3 * math.pi / 4), complex(nan, inf): inf,
                   complex(-inf, 1): complex(inf, math.pi)},

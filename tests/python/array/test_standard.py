@@ -236,3 +236,33 @@ def test_names_that_numpy_has_are_found_by_its_functions() -> None:
     assert np.result_type(x.dtype, 1.0) == usmx.result_type(x, 1.0)
     assert isinstance(np.count_nonzero(x), usmx.ndarray)
     assert _usmx.ndarray is usmx.ndarray
+
+
+def test_several_results_are_a_tuple() -> None:
+    x, y = usmx.arange(3), usmx.arange(2)
+    for several in (
+        usmx.meshgrid(x, y),
+        usmx.meshgrid(x, sparse=True, copy=False),
+        usmx.broadcast_arrays(x, x[:1]),
+        usmx.unstack(x),
+        usmx.nonzero(x),
+        usmx.__array_namespace_info__().devices(),
+    ):
+        assert type(several) is tuple
+
+
+def test_types_that_the_standard_does_not_have_are_not_listed_as_its_own() -> None:
+    wanted = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+              "float32", "float64", "complex64", "complex128"}  # fmt: skip
+    assert set(usmx.__array_namespace_info__().dtypes()) <= wanted
+
+
+def test_arrays_move_to_the_queue_given_as_stream() -> None:
+    x = usmx.arange(3)
+    queue = usmx.Queue(x.device)
+    moved = x.to_device(x.device, stream=queue)
+    assert moved.queue == queue
+    assert moved.tolist() == [0, 1, 2]
+    assert x.to_device(x.device, stream=None).device == x.device
+    with pytest.raises(ValueError, match="device filter 'text of no device'"):
+        x.to_device(x.device, stream="text of no device")

@@ -234,7 +234,7 @@ class Stage:
             "identity": ["0", None, 0],
             "queue": [None, usmx.Queue(), "cpu", usmx.Device()],
             "device": [None, "cpu", usmx.Device()],
-            "device_or_queue": ["cpu", usmx.Queue()],
+            "stream": [None, usmx.Queue()],
             "syclobj": [usmx.Queue(), usmx.Context()],
             "ptr": [0, 1],
             "depends_on": [None, (), [usmx.Event()]],
