@@ -122,7 +122,12 @@ def test_ufuncs_compute_what_numpy_computes(dtype, chunk):
         got = fused(*map(usm, args))
         for (name, ufunc, kind), result in zip(some, got, strict=True):
             exact = name in EXACT and (kind != "c" or name in {"add", "subtract", "equal"})
-            assert_same(result, evaluate(ufunc, *args), 0 if exact else 64 if kind == "c" else 16)
+            want = evaluate(ufunc, *args)
+            if name == "floor_divide" and kind == "f":
+                # Of infinities the standard prefers the quotient, NumPy has Python's NaN and -1.
+                infinite = np.isinf(args[0]) | np.isinf(args[1])
+                want = np.where(infinite, evaluate(np.divide, *args), want)
+            assert_same(result, want, 0 if exact else 64 if kind == "c" else 16)
 
 
 def all_of(some, nin):
