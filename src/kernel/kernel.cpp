@@ -18,6 +18,7 @@
 
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
+#include "kernel/kernel_wrapper.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
@@ -65,7 +66,7 @@ void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_pa
     for (const auto n : where.strides()) h.set_arg(index++, std::int64_t{n});
     return;
   }
-  if (a.is_scalar() && a.type().is_record()) {
+  if (a.is_scalar() && detail::is_in_words(a.type())) {
     const auto* const bytes = static_cast<const std::byte*>(a.pointer());
     const auto size = a.type().itemsize();
     for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
@@ -230,7 +231,7 @@ launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::si
 
 kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
     : form_(form::scalar), type_(type) {
-  if (type.is_record()) {
+  if (detail::is_in_words(type)) {
     pointer_ = bytes;
   } else {
     std::memcpy(&bits_, bytes, std::min<std::size_t>(type.itemsize(), sizeof bits_));
@@ -520,9 +521,9 @@ kernel kernel::with_local(std::span<const local_memory> sizes) const {
     }
   }
   auto from = known.from;
-  from.sized = s.name;
+  from.sized = s.code_name;
   from.sizes.assign(sizes.begin(), sizes.end());
-  auto made = program::build(std::move(from)).get(s.name);
+  auto made = program::build(std::move(from)).get(s.code_name);
   const std::lock_guard lock(known.mutex);
   if (known.made.size() >= most_sizes) known.made.erase(known.made.begin());
   known.made.emplace_back(std::vector(sizes.begin(), sizes.end()), made);

@@ -55,7 +55,8 @@ struct kernel::unsized_kernel {
 };
 
 struct kernel::state {
-  std::string name;
+  std::string name;       // as the user calls it
+  std::string code_name;  // in the program: another one of an instance of a template
   sycl::context context;
   sycl::device device;
   std::size_t argument_count;

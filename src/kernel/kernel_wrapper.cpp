@@ -21,10 +21,13 @@ static_assert(kernel_word.size() == called_word.size(), "columns would move");
 /// More bytes of arguments are not supported on every device.
 constexpr std::size_t most_bytes = 1024;
 
-bool is_struct(const kernel_parameter& p) { return !p.pointer && p.type && p.type->is_record(); }
+/// A type without a name is one that the text takes from SYCL's headers.
+bool is_struct(const kernel_parameter& p) {
+  return !p.pointer && p.type && is_in_words(*p.type) && !p.type_name.empty();
+}
 bool is_wrapped(const kernel_parameter& p) { return p.view != none || is_struct(p); }
 
-/// A struct is passed as this many numbers of eight bytes.
+/// A struct or a complex number is passed as this many numbers of eight bytes.
 std::size_t words(const kernel_parameter& p) { return (p.type->itemsize() + 7) / 8; }
 
 /// Why a wrapper cannot be made; empty if it can, or is not needed.
@@ -61,7 +64,9 @@ void append(std::string& list, std::string_view item) {
 std::string unpacked(const kernel_parameter& p, const std::string& part, const std::string& names) {
   auto text = format("static_assert(sizeof({}) == {}", p.type_name, p.type->itemsize());
   std::size_t offset = 0;
-  for (const auto& f : *p.type->members()) {
+  // A complex number has none.
+  const auto members = p.type->members() ? *p.type->members() : dtype::fields();
+  for (const auto& f : members) {
     if (!f.name.empty()) {
       text += format(" && __builtin_offsetof({}, {}) == {}", p.type_name, f.name, offset);
     }
@@ -138,7 +143,7 @@ std::string wrapper(std::string_view declaration, const signature& s,
 }  // namespace
 
 bool takes_local(const signature& s) noexcept {
-  return s.begin != std::string::npos &&
+  return s.begin != std::string::npos && !s.is_template() &&
          std::ranges::any_of(s.parameters, [](const auto& p) { return p.view == local; });
 }
 
@@ -148,7 +153,10 @@ std::string with_wrappers(std::string source, std::span<const signature> signatu
   std::string text;
   std::size_t done = 0;
   for (const auto& s : signatures) {
-    if (std::ranges::none_of(s.parameters, is_wrapped) || !obstacle(s).empty()) continue;
+    // A template is called by the kernels of its instances.
+    const bool is_called =
+        s.is_template() || (std::ranges::any_of(s.parameters, is_wrapped) && obstacle(s).empty());
+    if (!is_called) continue;
     const auto declaration = std::string_view(source).substr(s.begin, s.bracket - s.begin);
     text.append(source, done, s.begin - done).append(called_word);
     auto rest = s.begin + kernel_word.size();
@@ -159,7 +167,7 @@ std::string with_wrappers(std::string source, std::span<const signature> signatu
       }
     }
     text.append(source, rest, s.end - rest);
-    if (!takes_local(s) || s.name == sized) {
+    if (!s.is_template() && (!takes_local(s) || s.name == sized)) {
       text.append(wrapper(without_comments(without_splices(declaration).text), s, sizes));
     }
     done = s.end;
@@ -182,12 +190,13 @@ void check_wrapper(const signature& s) {
 void check_by_value(const backend_row& backend, std::span<const signature> signatures) {
   if (backend.takes_structs) return;
   for (const auto& s : signatures) {
-    if (s.rank == 0) continue;  // not a kernel
+    if (s.rank == 0 || s.is_template()) continue;  // not a kernel
     check_wrapper(s);
     for (const auto& p : s.parameters) {
       if (p.pointer || p.view != none || p.name.empty()) continue;  // no name: perhaps a macro
-      const bool is_number = p.type && p.type->kind() != type_class::complex;
-      if (is_number && (!p.type->is_record() || s.begin != std::string::npos)) continue;
+      if (p.type && (!is_in_words(*p.type) || (is_struct(p) && s.begin != std::string::npos))) {
+        continue;
+      }
       throw std::invalid_argument(
           format("kernel '{}', parameter '{}': structures by value are not supported by {}; "
                  "expected a number, a pointer, or, in a kernel that begins with "

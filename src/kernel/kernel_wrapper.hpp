@@ -43,6 +43,11 @@ struct declared_kernel {
 declared_kernel declaration_of(std::span<const signature> signatures, std::string_view name,
                                std::optional<std::size_t> passed);
 
+/// Whether a scalar of this type is passed as numbers of eight bytes: a struct, a complex number.
+inline bool is_in_words(const dtype& type) noexcept {
+  return type.is_record() || type.kind() == type_class::complex;
+}
+
 /// Whether the kernel can be compiled only when the sizes of its local memory are known.
 bool takes_local(const signature& s) noexcept;
 

@@ -17,6 +17,7 @@
 #include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
 #include "kernel/program_memory.hpp"
+#include "kernel/source/kernel_template.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
@@ -249,7 +250,8 @@ std::shared_ptr<const kernel::state> program::state::make_unsized(const std::str
   auto unsized = std::make_shared<kernel::unsized_kernel>();
   unsized->from = from;
   return std::shared_ptr<const kernel::state>(
-      new kernel::state{.name = name,
+      new kernel::state{.name = detail::shown_name(name),
+                        .code_name = name,
                         .context = from.context,
                         .device = from.device,
                         .argument_count = s->parameters.size(),
@@ -285,7 +287,8 @@ std::shared_ptr<const kernel::state> program::state::make(const std::string& nam
   const auto count =
       declared.parameters ? declared.parameters->size() : passed.value_or(kernel::unknown_count);
   return std::shared_ptr<const kernel::state>(
-      new kernel::state{.name = name,
+      new kernel::state{.name = detail::shown_name(name),
+                        .code_name = name,
                         .context = from.context,
                         .device = from.device,
                         .argument_count = count,
@@ -308,7 +311,7 @@ sycl::kernel kernel::state::code() const {
     }
   }
   return from->with_code([&](detail::executable& built) {
-    auto found = built.get(name, context);
+    auto found = built.get(code_name, context);
     const std::lock_guard lock(mutex);
     handle = found;
     return found;
@@ -376,6 +379,19 @@ kernel program::get(std::string_view name) const {
     }
   }
   const detail::driver_entry inside;
+  if (detail::names_instance(wanted)) {
+    auto [source, name] = detail::instantiated(state_->from.source, wanted);
+    auto from = state_->from;
+    from.source = std::move(source);
+    return build(std::move(from)).get(name);
+  }
+  const auto is_wanted_template = [&](const auto& s) {
+    return s.name == wanted && s.is_template();
+  };
+  if (std::ranges::any_of(state_->signatures, is_wanted_template)) {
+    throw std::out_of_range(detail::format(
+        "kernel '{0}' is a template; name its arguments too, as in '{0}<float>'", wanted));
+  }
   return state_->with_code([&](detail::executable& built) {
     if (wanted.empty() || !(built.has(wanted) || state_->is_unsized(wanted))) {
       throw std::out_of_range(detail::format(

@@ -16,6 +16,7 @@
 
 #include "kernel/kernel_arguments.hpp"
 #include "kernel/source/kernel_signature.hpp"
+#include "kernel/source/kernel_template.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/bindings.hpp"
@@ -163,6 +164,9 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
       if (p && p->type && p->type->is_record()) {
         records.push_front(to_record(given(i), *p->type, where()));
         arguments.emplace_back(*p->type, records.front().data());
+      } else if (p && p->type && p->type->kind() == type_class::complex && !p->type_name.empty()) {
+        records.push_front(to_complex(given(i), *p->type, where()));
+        arguments.emplace_back(*p->type, records.front().data());
       } else if (const auto plain = plain_scalar(given(i), p)) {
         arguments.push_back(*plain);
       } else {
@@ -249,7 +253,7 @@ raw_kernel::raw_kernel(std::shared_ptr<const raw_module> from, std::string name)
   state_->from = std::move(from);
   state_->name = std::move(name);
   for (const auto& s : detail::read_signatures(state_->from->source())) {
-    if (s.name == state_->name) state_->rank = s.rank;
+    if (s.name == detail::template_name(state_->name)) state_->rank = s.rank;
   }
 }
 
@@ -317,7 +321,7 @@ Parameters
 source : str
     The C++ text. It may contain several kernels.
 name : str
-    Which of them.
+    Which of them; of a template with its arguments, ``"scale<float>"``.
 options : sequence of str, optional
     For the compiler, such as ``("-DN=8",)``.
 contract : bool, optional

@@ -553,9 +553,47 @@ kernel_argument to_scalar(nb::handle number, const kernel_parameter* parameter,
           return checked_floating<double>(number, type, std::numeric_limits<double>::max(), where);
       }
     default:
-      wrong_number(where, number,
-                   "nothing: a portable kernel takes real scalars only, pass the parts");
+      wrong_number(
+          where, number,
+          "a real number: in a source with SYCL's headers pass the parts of a complex one");
   }
+}
+
+std::vector<std::byte> to_complex(nb::handle number, const dtype& type, const std::string& where) {
+  const auto wanted = "a number for " + type.name();
+  // An array of one element would convert too.
+  if (PyObject_CheckBuffer(number.ptr()) != 0) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(number.ptr(), &view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+      throw nb::python_error();
+    }
+    const bool is_number = view.ndim == 0;
+    PyBuffer_Release(&view);
+    if (!is_number) wrong_number(where, number, wanted);
+  }
+  const Py_complex value = PyComplex_AsCComplex(number.ptr());
+  if (value.real == -1.0 && PyErr_Occurred()) {
+    const bool is_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+    if (!is_large && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+    PyErr_Clear();
+    if (is_large) out_of_range(where, number, type);
+    wrong_number(where, number, wanted);
+  }
+  std::vector<std::byte> bytes(type.itemsize());
+  const auto write = [&]<class T>(T) {
+    const std::array parts{static_cast<T>(value.real), static_cast<T>(value.imag)};
+    if ((std::isfinite(value.real) && !std::isfinite(parts[0])) ||
+        (std::isfinite(value.imag) && !std::isfinite(parts[1]))) {
+      out_of_range(where, number, type);
+    }
+    std::memcpy(bytes.data(), parts.data(), bytes.size());
+  };
+  if (bytes.size() == 2 * sizeof(float)) {
+    write(float());
+  } else {
+    write(double());
+  }
+  return bytes;
 }
 
 std::optional<kernel_argument> plain_scalar(nb::handle number,

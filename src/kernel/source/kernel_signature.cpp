@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <complex>
 #include <limits>
 #include <map>
 
@@ -214,7 +215,9 @@ known_struct read_struct(std::string_view body, const alias_map& aliases,
 }
 
 struct_map structs_of(std::string_view text, const alias_map& aliases) {
-  struct_map structs;
+  // Complex numbers of the prelude are passed as structs are.
+  struct_map structs{{"complex<float>", {type<std::complex<float>>(), alignof(float)}},
+                     {"complex<double>", {type<std::complex<double>>(), alignof(double)}}};
   constexpr std::string_view keyword = "struct ";
   for (auto at = text.find(keyword); at != std::string_view::npos;
        at = text.find(keyword, at + 1)) {
@@ -317,22 +320,37 @@ kernel_parameter read_parameter(std::string_view text, const alias_map& aliases,
 std::vector<kernel_parameter> read_parameters(std::string_view list, const alias_map& aliases,
                                               const struct_map& structs) {
   std::vector<kernel_parameter> parameters;
-  std::size_t start = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i == list.size() || (list[i] == ',' && depth == 0)) {
-      const auto text = trim(list.substr(start, i - start));
-      if (!text.empty() && !(text == "void" && parameters.empty())) {
-        parameters.push_back(read_parameter(text, aliases, structs));
-      }
-      start = i + 1;
-    } else {
-      depth += std::string_view("(<[{").find(list[i]) != std::string_view::npos   ? 1
-               : std::string_view(")>]}").find(list[i]) != std::string_view::npos ? -1
-                                                                                  : 0;
-    }
+  for (const auto text : split_list(list)) {
+    if (text == "void" && parameters.empty()) continue;
+    parameters.push_back(read_parameter(text, aliases, structs));
   }
   return parameters;
+}
+
+/// The parameters of the template that `declared` ends with; empty if it does not.
+std::vector<template_parameter> read_template(std::string_view declared) {
+  declared = trim(declared);
+  constexpr std::string_view keyword = "template";
+  std::vector<template_parameter> found;
+  for (auto at = declared.rfind(keyword); at != std::string_view::npos && at < declared.size();
+       at = at == 0 ? std::string_view::npos : declared.rfind(keyword, at - 1)) {
+    const auto open = declared.find('<', at);
+    if (open == std::string_view::npos || closing(declared, open, '<', '>') != declared.size()) {
+      continue;
+    }
+    if (!trim(declared.substr(at + keyword.size(), open - at - keyword.size())).empty()) break;
+    for (const auto text : split_list(declared.substr(open + 1, declared.size() - open - 2))) {
+      const auto equals = std::min(text.find('='), text.size());
+      const auto left = trim(text.substr(0, equals));
+      auto name = left.size();
+      while (name > 0 && is_word(left[name - 1])) --name;
+      found.push_back({std::string(text), std::string(left.substr(name)),
+                       std::string(trim(text.substr(std::min(equals + 1, text.size())))),
+                       left.find("...") != std::string_view::npos});
+    }
+    break;
+  }
+  return found;
 }
 
 /// The number of dimensions before a kernel's name, in either form; 0 if there is none.
@@ -404,7 +422,9 @@ std::vector<signature> read_signatures(std::string_view source,
       found.push_back({std::string(view.substr(name, last - name)), read_rank(declared),
                        read_parameters(view.substr(i + 1, after - i - 2), aliases, structs),
                        macro == std::string_view::npos ? macro : joined.in_source(begin + macro),
-                       joined.in_source(i), joined.in_source(end)});
+                       joined.in_source(i), joined.in_source(end),
+                       macro == std::string_view::npos ? std::vector<template_parameter>()
+                                                       : read_template(declared.substr(0, macro))});
     }
     i = begin = end;
   }

@@ -166,6 +166,25 @@ token_list tokens_of(std::string_view s) {
   return tokens;
 }
 
+token_list split_list(std::string_view list) {
+  token_list parts;
+  std::size_t start = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      if (const auto part = trim(list.substr(start, i - start)); !part.empty()) {
+        parts.push_back(part);
+      }
+      start = i + 1;
+    } else {
+      depth += std::string_view("(<[{").find(list[i]) != std::string_view::npos   ? 1
+               : std::string_view(")>]}").find(list[i]) != std::string_view::npos ? -1
+                                                                                  : 0;
+    }
+  }
+  return parts;
+}
+
 std::size_t closing(std::string_view text, std::size_t open, char left, char right) {
   int depth = 0;
   for (auto i = open; i < text.size(); ++i) {

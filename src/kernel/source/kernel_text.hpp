@@ -42,6 +42,9 @@ using token_list = std::vector<std::string_view>;
 /// Words, with their :: parts and template arguments, and other single characters.
 token_list tokens_of(std::string_view s);
 
+/// The parts between commas that stand in no bracket, without blanks around them.
+token_list split_list(std::string_view list);
+
 /// The position after the bracket that closes the one at `open`, or npos.
 std::size_t closing(std::string_view text, std::size_t open, char left, char right);
 
