@@ -195,6 +195,11 @@ _EXPONENTIAL = 2 * 3 + 4 + 2
 _TANGENT = 5 + 4 + 4 + 3
 _INVERSE = 4 + 2 + 6 + 4
 _LOGICAL = "truth({0}) %s truth({1})"
+# As NumPy's: by the real parts, of equal ones by the imaginary parts, and false if one is NaN.
+_LEXICOGRAPHIC = (
+    "({0}.re %s {1}.re && {0}.im == {0}.im && {1}.im == {1}.im) || "
+    "({0}.re == {1}.re && {0}.im %s {1}.im)"
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     # --- operators ------------------------------------------------------------------------------
@@ -229,13 +234,17 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("not_equal", "a != b", 2, result="bool", method="ne", mixed="!equal({0}, {1})",
               fused=((ANY, "{0} != {1}"),)),
     Operation("less", "a < b", 2, result="bool", method="lt", mixed="less({0}, {1})",
-              fused=((REAL, "{0} < {1}"),)),
+              fused=((REAL, "{0} < {1}"),
+                     ("c", _LEXICOGRAPHIC % ("<", "<")))),
     Operation("less_equal", "a <= b", 2, result="bool", method="le",
-              mixed="less_equal({0}, {1})", fused=((REAL, "{0} <= {1}"),)),
+              mixed="less_equal({0}, {1})", fused=((REAL, "{0} <= {1}"),
+                     ("c", _LEXICOGRAPHIC % ("<", "<=")))),
     Operation("greater", "a > b", 2, result="bool", method="gt", mixed="less({1}, {0})",
-              fused=((REAL, "{0} > {1}"),)),
+              fused=((REAL, "{0} > {1}"),
+                     ("c", _LEXICOGRAPHIC % (">", ">")))),
     Operation("greater_equal", "a >= b", 2, result="bool", method="ge",
-              mixed="less_equal({1}, {0})", fused=((REAL, "{0} >= {1}"),)),
+              mixed="less_equal({1}, {0})", fused=((REAL, "{0} >= {1}"),
+                     ("c", _LEXICOGRAPHIC % (">", ">=")))),
     Operation("bitwise_and", "a & b", 2, method="and",
               fused=(("b", "{0} && {1}"), ("iu", "{0} & {1}"))),
     Operation("bitwise_or", "a | b", 2, method="or",

@@ -181,7 +181,7 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
     if (!operands.read(objects)) {
       PyObject* const wrong = objects[operands.all.size()];
       throw nb::type_error(
-          detail::format("{}: {}", op.name,
+          detail::format("argument {} of {}: {}", operands.all.size(), op.name,
                          no_memory_text(wrong, operands.queue().get_device(), " or a number"))
               .c_str());
     }

@@ -13,7 +13,16 @@ from ._elementwise_names import ELEMENTWISE
 MODULES: dict[str, tuple[str, ...]] = {
     "elementwise": ELEMENTWISE,
     "files": ("NpzFile", "load", "save", "savez", "savez_compressed"),
-    "numbers": ("allclose", "around", "clip", "isclose", "nan_to_num", "round"),
+    "numbers": (
+        "allclose",
+        "around",
+        "clip",
+        "divmod",
+        "isclose",
+        "modf",
+        "nan_to_num",
+        "round",
+    ),
     "statistics": (
         "all",
         "amax",

@@ -11,7 +11,7 @@ from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
 
-__all__ = ["allclose", "around", "clip", "isclose", "nan_to_num", "round"]
+__all__ = ["allclose", "around", "clip", "divmod", "isclose", "modf", "nan_to_num", "round"]
 
 _LARGEST = {
     "float16": 65504.0,
@@ -33,6 +33,44 @@ def _result(made: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray:
     if not isinstance(out, _usmx.ndarray):
         raise TypeError(f"out: expected a usmx.ndarray, got {type(out).__name__}")
     return elementwise.positive(made, out=out)
+
+
+def divmod(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+    """What `floor_divide` and `remainder` give.
+
+    Parameters
+    ----------
+    x1, x2 : array or number
+        Real numbers, of which one may be a Python number; zero is divided by as NumPy does.
+
+    Returns
+    -------
+    tuple of ndarray
+        ``x1 // x2`` and ``x1 % x2``.
+    """
+    return elementwise.floor_divide(x1, x2), elementwise.remainder(x1, x2)
+
+
+def modf(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+    """The fractions of numbers, and the numbers without them.
+
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+
+    Returns
+    -------
+    tuple of ndarray
+        Floats of the sign of `x`. Infinities have the fraction 0.
+    """
+    array = _given("x", x)
+    if array.dtype.kind in "biu":
+        # The smallest float that has all of them, as NumPy's.
+        array = array.astype({1: "float16", 2: "float32"}.get(array.dtype.itemsize, "float64"))
+    whole = elementwise.trunc(array)
+    rest = elementwise.where(elementwise.isinf(array), 0.0, elementwise.fmod(array, 1.0))
+    return elementwise.copysign(rest, array), whole
 
 
 def round(

@@ -31,6 +31,10 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
             import usmx
 
             return getattr(usmx, ufunc.__name__)(*_usmx_arrays(inputs))
+    if method == "__call__" and ufunc.__name__ in ("divmod", "modf") and not keywords:
+        from . import numbers
+
+        return getattr(numbers, ufunc.__name__)(*inputs)
     return _on_host(ufunc, method, inputs, keywords)
 
 

@@ -84,7 +84,7 @@ TEST(ProgramBackends, StructuresByValueAreRefusedBeforeACompilerEnds) {
                           "supported by cuda; expected a number, a pointer, or, in a kernel that "
                           "begins with USMX_KERNEL(rank), a structure of numbers that the source "
                           "defines"));
-  CHECK_EQUAL(refusal("USMX_KERNEL(1) f(usmx::complex<float> z, float* x) {}"), "");
+  CHECK_EQUAL(refusal("USMX_KERNEL(1) f(usmx::complex<float> z, float* x) {}"), std::string());
   // Nothing takes it apart in a kernel of this form.
   const std::string free =
       "SYCL_EXTERNAL SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((nd_range_kernel<1>))\n";

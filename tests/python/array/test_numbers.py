@@ -247,3 +247,73 @@ def test_wrong_arguments_are_named() -> None:
         usmx.round(usmx.zeros(2), out=np.zeros(2))  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="nothing"):
         usmx.zeros(2).nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("char", NUMBERS[1:-2])
+def test_divmod_and_modf_give_pairs_with_numpys_values_and_types(char: str) -> None:
+    values = [0, 1, 2.5, 7, 100] + [-1, -2.5, -0.0] * (char not in "BHIQ")
+    values += [math.inf, -math.inf, math.nan, 1e3] * (char in "efd")
+    a = np.array(values).astype(char)
+    x = usmx.asarray(a)
+    with np.errstate(all="ignore"):
+        pairs = [(np.modf(x), np.modf(a)), (usmx.modf(x), np.modf(a))]
+        for by in (2, np.array(3, char), a[::-1]):
+            theirs = usmx.asarray(by) if isinstance(by, np.ndarray) else by
+            pairs.append((np.divmod(x, theirs), np.divmod(a, by)))
+            pairs.append((usmx.divmod(x, theirs), np.divmod(a, by)))
+    for got, want in pairs:
+        assert isinstance(got, tuple)
+        for g, w in zip(got, want, strict=True):
+            assert isinstance(g, usmx.ndarray)
+            assert g.dtype == w.dtype
+            number = ~np.isnan(w)
+            np.testing.assert_array_equal(g.to_numpy(), w)
+            np.testing.assert_array_equal(
+                np.signbit(g.to_numpy().astype("d"))[number], np.signbit(w.astype("d"))[number]
+            )
+
+
+def test_numbers_that_have_no_order_have_no_modf() -> None:
+    z = usmx.ones(2, dtype="complex64")
+    with pytest.raises(TypeError, match="complex64"):
+        usmx.modf(z)
+    with pytest.raises(TypeError, match="complex64"):
+        np.divmod(z, 2)
+
+
+@pytest.mark.parametrize("char", "FD")
+@np.errstate(invalid="ignore")
+def test_complex_numbers_compare_by_their_real_parts_first(char: str) -> None:
+    parts = [0.0, -0.0, 1.0, -2.0, math.inf, -math.inf, math.nan]
+    z = np.array([complex(a, b) for a in parts for b in parts]).astype(char)
+    a, b = z[:, None], z[None, :]
+    names = ["less", "less_equal", "greater", "greater_equal"]
+    x, y = usmx.asarray(a), usmx.asarray(b)
+    for name in names:
+        want = getattr(np, name)(a, b)
+        np.testing.assert_array_equal(getattr(np, name)(x, y).to_numpy(), want, err_msg=name)
+
+    @usmx.fuse
+    def together(p, q):
+        return p < q, p <= q, p > q, p >= q, p < 1, q >= 1j
+
+    want = [a < b, a <= b, a > b, a >= b, np.broadcast_to(a < 1, (len(z),) * 2)]
+    got = together(x, y)
+    for g, w in zip(got, want, strict=False):
+        np.testing.assert_array_equal(np.broadcast_to(g.to_numpy(), w.shape), w)
+    np.testing.assert_array_equal(
+        np.broadcast_to(got[5].to_numpy(), (len(z),) * 2), np.broadcast_to(b >= 1j, (len(z),) * 2)
+    )
+
+
+@pytest.mark.parametrize("values", [[1, 2], (1.0,), {"a": 1}])
+def test_operands_of_other_types_are_named_with_their_function(values: object) -> None:
+    x = usmx.ones(2)
+    for call, place in [
+        (lambda: usmx.add(x, values), "argument 1 of add"),
+        (lambda: usmx.add(values, x), "argument 0 of add"),
+        (lambda: usmx.special.erf(values), "argument 0 of erf"),
+        (lambda: np.add(x, values), "argument 1 of add"),
+    ]:
+        with pytest.raises(TypeError, match=rf"^{place}: is of type \w+; .*usmx.asarray\(x\)"):
+            call()
