@@ -21,7 +21,9 @@ inline constexpr bool is_floating<double> = true;
 /// a // b: rounds down. Integers divided by zero give 0, as in NumPy; the CPU would trap.
 template <class T>
 inline T floor_divide(T a, T b) {
-  if constexpr (is_floating<T>) {
+  if constexpr (is_floating<T> && sizeof(T) < sizeof(float)) {
+    return T(floor_divide(float(a), float(b)));  // as NumPy: rounded once
+  } else if constexpr (is_floating<T>) {
     if (b == T(0)) return a / b;
     T remainder = T(fmod(a, b));
     T quotient = (a - remainder) / b;

@@ -94,9 +94,7 @@ sycl::queue queue_by(const std::string& filter) {
 /// Contiguous bytes of an object with a buffer, in either order.
 class contiguous_bytes {
  public:
-  explicit contiguous_bytes(nb::handle obj) {
-    if (PyObject_GetBuffer(obj.ptr(), &view_, PyBUF_ANY_CONTIGUOUS) != 0) throw nb::python_error();
-  }
+  explicit contiguous_bytes(nb::handle obj) { get_bytes(obj, view_, PyBUF_ANY_CONTIGUOUS); }
   contiguous_bytes(const contiguous_bytes&) = delete;
   contiguous_bytes& operator=(const contiguous_bytes&) = delete;
   ~contiguous_bytes() { PyBuffer_Release(&view_); }

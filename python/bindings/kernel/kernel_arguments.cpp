@@ -290,9 +290,7 @@ namespace {
 
 struct buffer {
   Py_buffer view{};
-  explicit buffer(nb::handle obj) {
-    if (PyObject_GetBuffer(obj.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
+  explicit buffer(nb::handle obj) { get_bytes(obj, view, PyBUF_ND); }
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
   ~buffer() { PyBuffer_Release(&view); }

@@ -133,7 +133,7 @@ const array* idle_usm(nb::handle obj, bool& is_memory, std::optional<live_bytes>
 bool fits(const Py_buffer& b, const array& a, bool is_memory) noexcept {
   if (static_cast<std::size_t>(b.len) != a.elements().nbytes()) return false;
   if (PyBuffer_IsContiguous(&b, 'C') == 0) return false;
-  if (is_memory) return true;
+  if (is_memory) return !has_references(b.format);
   const extents& shape = a.elements().layout().shape();
   if (static_cast<std::size_t>(b.ndim) != shape.size()) return false;
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -145,8 +145,7 @@ bool fits(const Py_buffer& b, const array& a, bool is_memory) noexcept {
 
 /// Between `a` and the buffer of `obj`.
 bool copy_with_buffer(const array& a, bool is_memory, nb::handle obj, bool to_buffer) {
-  const int flags =
-      PyBUF_STRIDES | (is_memory ? 0 : PyBUF_FORMAT) | (to_buffer ? PyBUF_WRITABLE : 0);
+  const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (to_buffer ? PyBUF_WRITABLE : 0);
   Py_buffer b;
   if (PyObject_GetBuffer(obj.ptr(), &b, flags) != 0) {
     PyErr_Clear();

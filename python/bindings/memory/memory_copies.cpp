@@ -20,8 +20,7 @@ namespace {
 class byte_buffer {
  public:
   byte_buffer(nb::handle obj, bool to_write) {
-    const int flags = PyBUF_STRIDES | (to_write ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(obj.ptr(), &buffer_, flags) != 0) nb::raise_python_error();
+    get_bytes(obj, buffer_, PyBUF_STRIDES | (to_write ? PyBUF_WRITABLE : 0));
   }
   byte_buffer(const byte_buffer&) = delete;
   byte_buffer& operator=(const byte_buffer&) = delete;

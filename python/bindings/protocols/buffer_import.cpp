@@ -398,6 +398,37 @@ void host_buffer::describe(bool writable) {
                               b.readonly != 0, elements_));
 }
 
+bool has_references(const char* format) noexcept {
+  if (format == nullptr) return false;
+  for (bool in_name = false; *format != '\0'; ++format) {
+    if (*format == ':') in_name = !in_name;
+    if (!in_name && *format == 'O') return true;
+  }
+  return false;
+}
+
+void get_bytes(nb::handle obj, Py_buffer& out, int flags) {
+  bool refers = false;
+  if (PyObject_GetBuffer(obj.ptr(), &out, flags | PyBUF_FORMAT) == 0) {
+    refers = has_references(out.format);
+  } else {
+    // Dates have no format, but bytes; strings of any length are references.
+    PyErr_Clear();
+    if (PyObject_GetBuffer(obj.ptr(), &out, flags) != 0) nb::raise_python_error();
+    const nb::object type = nb::getattr(obj, "dtype", nb::none());
+    refers = nb::getattr(type, "hasobject", nb::bool_(false)).equal(nb::bool_(true));
+  }
+  if (!refers) return;
+  PyBuffer_Release(&out);
+  throw nb::type_error(
+      detail::format(
+          "buffer: the elements of {} are references to Python objects, expected numbers "
+          "or other plain bytes; convert them first, for example with "
+          "astype('float64')",
+          std::string(Py_TYPE(obj.ptr())->tp_name))
+          .c_str());
+}
+
 std::optional<host_buffer> host_buffer::borrow(nb::handle obj, bool writable) {
   if (PyObject_CheckBuffer(obj.ptr()) == 0) return {};
   auto raw = std::make_unique<Py_buffer>();

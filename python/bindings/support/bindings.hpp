@@ -87,6 +87,14 @@ nb::dict export_suai(const array& a);
 
 // --- buffer_import.cpp
 
+/// Whether elements of a format of PEP 3118 have references to Python objects, which bytes from
+/// elsewhere must not replace.
+bool has_references(const char* format) noexcept;
+
+/// The bytes behind an object with elements of any type. TypeError if these are Python objects, or
+/// have some: their references would not be counted.
+void get_bytes(nb::handle obj, Py_buffer& out, int flags);
+
 /// Host memory borrowed through the buffer protocol (bytes, bytearray, memoryview, array.array,
 /// NumPy's arrays, ...) for as long as this lives. Needs the GIL to be made and destroyed.
 class host_buffer {

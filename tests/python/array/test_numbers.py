@@ -252,15 +252,18 @@ def test_wrong_arguments_are_named() -> None:
 @pytest.mark.parametrize("char", NUMBERS[1:-2])
 def test_divmod_and_modf_give_pairs_with_numpys_values_and_types(char: str) -> None:
     values = [0, 1, 2.5, 7, 100] + [-1, -2.5, -0.0] * (char not in "BHIQ")
-    values += [math.inf, -math.inf, math.nan, 1e3] * (char in "efd")
+    values += [math.inf, -math.inf, math.nan, 1e4] * (char in "efd")
     a = np.array(values).astype(char)
     x = usmx.asarray(a)
     with np.errstate(all="ignore"):
         pairs = [(np.modf(x), np.modf(a)), (usmx.modf(x), np.modf(a))]
-        for by in (2, np.array(3, char), a[::-1]):
+        # Of infinities `//` gives what the standard prefers; test_standard.py has these.
+        finite = a[~np.isinf(a)]
+        y = usmx.asarray(finite)
+        for by in (2, np.array(3, char), finite[::-1]):
             theirs = usmx.asarray(by) if isinstance(by, np.ndarray) else by
-            pairs.append((np.divmod(x, theirs), np.divmod(a, by)))
-            pairs.append((usmx.divmod(x, theirs), np.divmod(a, by)))
+            pairs.append((np.divmod(y, theirs), np.divmod(finite, by)))
+            pairs.append((usmx.divmod(y, theirs), np.divmod(finite, by)))
     for got, want in pairs:
         assert isinstance(got, tuple)
         for g, w in zip(got, want, strict=True):

@@ -344,3 +344,36 @@ def test_files_are_read_into_memory(tmp_path: Any) -> None:
     with path.open("rb") as file:
         assert file.readinto(memory) == 8
     assert memory.tobytes() == b"12345678"
+
+
+@pytest.mark.parametrize(
+    "dtype", ["O", [("a", "i8"), ("b", "O")], np.dtypes.StringDType()], ids=["O", "record", "T"]
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, a: m.copy_to_host(a),
+        lambda m, a: m.copy_from_host(a),
+        lambda m, a: usmx.copy(a, m),
+        usmx.copy,
+        lambda m, a: usmx.copy_async(a, m),
+    ],
+)
+def test_references_to_python_objects_are_not_copied_as_bytes(dtype, call):
+    m = um.MemoryUSMShared(32)
+    m.memset(0xFF)
+    a = np.zeros(32 // np.dtype(dtype).itemsize, dtype)
+    before = repr(a)
+    with pytest.raises((TypeError, ValueError), match="buffer"):
+        call(m, a)
+    assert repr(a) == before
+    assert bytes(m) == b"\xff" * 32
+
+
+def test_bytes_of_dates_and_of_fields_called_o_are_copied():
+    m = um.MemoryUSMShared(16)
+    m.memset(1)
+    for dtype in ("M8[s]", [("O", "i4"), ("OO", "i4")]):
+        a = np.zeros(2, dtype)
+        m.copy_to_host(a)
+        assert a.tobytes() == b"\x01" * 16
