@@ -8,7 +8,16 @@ import importlib
 from table import Effort, Result, main
 
 #: The files in this folder that have a ``run(effort)``.
-TASKS = ("exchange", "expressions", "reductions", "launches", "memory", "transfers", "chains")
+TASKS = (
+    "exchange",
+    "expressions",
+    "reductions",
+    "launches",
+    "memory",
+    "transfers",
+    "chains",
+    "kernels",
+)
 
 
 def run(effort: Effort) -> list[Result]:

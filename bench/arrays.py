@@ -1,22 +1,29 @@
 """Measure common operations on arrays of four sizes and four types, with usmx, NumPy and dpnp.
 
 Run by itself: ``python bench/arrays.py [--json]``. What a library refuses is left out of its rows.
+A row is an operation, with the ratios of the four types; the last lines count how often usmx is
+ahead, and name the losses.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import dpnp
 import numpy as np
-from table import Case, Effort, Result, Rival, main, measure
+from table import Case, Effort, Result, Rival, amount, measure
 
 import usmx
 
 SIZES = (10, 10_000, 1_000_000, 10_000_000)
 TYPES = ("float32", "float64", "int32", "int64")
+#: All rows together take some minutes.
+SECONDS_OF_A_CASE = 0.15
 
 #: Name -> the operation, of the functions of a library, two arrays and an array of bools.
 Operation = Callable[[Any, Any, Any, Any], Any]
@@ -114,22 +121,82 @@ def cases(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
                 dpnp_call = _waited(lambda o=operation, a=theirs: o(dpnp, *a), their_queue)
                 if _works(dpnp_call):
                     rivals.append(Rival("dpnp", dpnp_call, 1))
-                yield Case(f"{name}, {size:,} {dtype}", call, rivals)
+                yield Case(f"{name}, {size} {dtype}", call, rivals)
 
 
-def run_alone(effort: Effort) -> list[Result]:
+def run_alone(effort: Effort, sizes: tuple[int, ...] = SIZES) -> list[Result]:
     """Measure all of it.
 
     Parameters
     ----------
     effort : Effort
         How long to measure.
+    sizes : tuple of int
+        Of the arrays.
     """
-    sizes = SIZES[:2] if effort.quick else SIZES
-    few = Effort(min(effort.rounds, 5), effort.seconds, effort.quick, effort.programs)
+    if effort.quick:
+        sizes = sizes[:2]
     # One case after the other: arrays of all cases would not fit into memory.
-    return [result for case in cases(sizes) for result in measure([case], few)]
+    return [
+        result
+        for case in cases(sizes)
+        for result in measure([case], replace(effort, most_seconds=SECONDS_OF_A_CASE))
+    ]
+
+
+def _parts(result: Result) -> tuple[str, int, str]:
+    """The operation, size and type of a row."""
+    operation, _, rest = result.case.rpartition(", ")
+    size, dtype = rest.split()
+    return operation, int(size.replace("_", "")), dtype
+
+
+def print_by_operation(results: Sequence[Result]) -> None:
+    """A row for an operation and a size: times of float32, and the ratios of all types."""
+    rows: dict[tuple[str, int], dict[tuple[str, str], Result]] = {}
+    for r in results:
+        operation, size, dtype = _parts(r)
+        rows.setdefault((operation, size), {})[dtype, r.rival_name] = r
+    types = " ".join(f"{t:>7}" for t in TYPES)
+    print(f"{'':34}{'float32 takes':>20}   {'NumPy / usmx':^31}   {'dpnp / usmx':^31}")
+    print(f"{'':24}{'size':>10}{'usmx':>10}{'NumPy':>10}   {types}   {types}")
+    for (operation, size), found in rows.items():
+        first = found.get(("float32", "NumPy"))
+        times = (amount(first.ours), amount(first.rival)) if first else ("", "")
+        ratios = "   ".join(
+            " ".join(f"{found[t, o].ratio:7.2f}" if (t, o) in found else f"{'-':>7}" for t in TYPES)
+            for o in ("NumPy", "dpnp")
+        )
+        print(f"{operation:24}{size:>10}{times[0]:>10}{times[1]:>10}   {ratios}")
+    print()
+    for rival in ("NumPy", "dpnp"):
+        for size in sorted({s for _, s in rows}):
+            found_here = [r for r in results if r.rival_name == rival and _parts(r)[1] == size]
+            least = 0.5 if rival == "NumPy" and size <= SIZES[0] else 1.0
+            lost = sorted((r for r in found_here if r.ratio < least), key=lambda r: r.ratio)
+            all_operations = {_parts(r)[0] for r in found_here}
+            won = all_operations - {_parts(r)[0] for r in lost}
+            print(
+                f"{size:>9} elements, {rival}: at least {least}x in "
+                f"{len(found_here) - len(lost)} of {len(found_here)} rows,"
+                f" in all types of {len(won)} of {len(all_operations)} operations"
+            )
+            for r in lost:
+                print(f"    {r.ratio:5.2f}x  {r.case}: {amount(r.ours)}, {rival} {amount(r.rival)}")
+
+
+def command() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="of the arrays")
+    options = parser.parse_args()
+    results = run_alone(Effort(), tuple(options.sizes))
+    if options.json:
+        print(json.dumps([asdict(r) for r in results], indent=2))
+    else:
+        print_by_operation(results)
 
 
 if __name__ == "__main__":
-    main("operations on arrays", __doc__, run_alone)
+    command()

@@ -1,19 +1,27 @@
-"""Measure ten chains of operations on arrays, the same text with usmx, NumPy and dpnp."""
+"""Measure ten chains of operations on arrays: the same text with usmx, NumPy and dpnp.
+
+Loops of Numba and expressions of numexpr, which has no histograms, do the same. Run by itself:
+``python bench/chains.py [--json]``. Every result is compared with NumPy's before it is timed.
+"""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dpnp
 import numpy as np
+from chains_of_rivals import NUMBA, NUMEXPR
 from table import Case, Effort, Result, Rival, main, measure
 
 import usmx
 
-SIZE = 1_000_000
+SIZES = (1_000_000, 10_000_000)
+SECONDS_OF_A_CASE = 5.0
 
 
 def black_scholes(xp: Any, price: Any, strike: Any, years: Any) -> Any:
@@ -58,9 +66,10 @@ def jacobi(xp: Any, grid: Any) -> Any:
 
 
 def equalise(xp: Any, image: Any) -> Any:
-    """Stretches an image between its darkest and its brightest point, with a gamma of 2.2."""
-    low, high = xp.min(image), xp.max(image)
-    return ((image - low) / (high - low)) ** (1 / 2.2)
+    """Makes the grey values of an image about as frequent, by the sums of their histogram."""
+    so_far = xp.cumsum(xp.bincount(image.reshape(-1), minlength=256))
+    table = (so_far * (255 / image.size)).astype("float32")
+    return xp.take(table, image)
 
 
 def haversine(xp: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
@@ -87,27 +96,29 @@ def rolling_mean(xp: Any, x: Any) -> Any:
     return (x[:-4] + x[1:-3] + x[2:-2] + x[3:-1] + x[4:]) / 5
 
 
-def inputs(rng: np.random.Generator) -> list[tuple[str, Callable[..., Any], list[Any]]]:
+def inputs(
+    rng: np.random.Generator, size: int
+) -> Iterator[tuple[str, Callable[..., Any], list[Any]]]:
     """Each chain with what it is called with, arrays of float32 of NumPy."""
+    side = math.isqrt(size)
 
-    def some(low: float, high: float, shape: Any = SIZE) -> Any:
+    def some(low: float, high: float, shape: Any = size) -> Any:
         return rng.uniform(low, high, shape).astype(np.float32)
 
-    side = math.isqrt(SIZE)
+    def angles() -> list[Any]:
+        return [some(-1, 1) for _ in range(4)]
+
     centres = [(0.1, 0.2), (0.8, 0.3), (0.4, 0.9), (0.6, 0.6)]
-    angles = [some(-1, 1) for _ in range(4)]
-    return [
-        ("Black-Scholes", black_scholes, [some(10, 50), some(10, 50), some(0.5, 2)]),
-        ("k-means step", k_means_step, [some(0, 1), some(0, 1), centres]),
-        ("softmax", softmax, [some(-3, 3, (side, side))]),
-        ("layer norm", layer_norm, [some(-3, 3, (side, side))]),
-        ("Jacobi", jacobi, [some(0, 1, (side, side))]),
-        ("equalisation", equalise, [some(0, 255, (side, side))]),
-        ("haversine", haversine, angles),
-        ("n-body step", n_body_step, angles),
-        ("logistic gradient", logistic_gradient, [some(-1, 1), some(0, 1)]),
-        ("rolling mean", rolling_mean, [some(0, 1)]),
-    ]
+    yield "Black-Scholes", black_scholes, [some(10, 50), some(10, 50), some(0.5, 2)]
+    yield "k-means step", k_means_step, [some(0, 1), some(0, 1), centres]
+    yield "softmax", softmax, [some(-3, 3, (side, side))]
+    yield "layer norm", layer_norm, [some(-3, 3, (side, side))]
+    yield "Jacobi", jacobi, [some(0, 1, (side, side))]
+    yield "equalisation", equalise, [rng.binomial(255, 0.4, (side, side)).astype(np.int32)]
+    yield "haversine", haversine, angles()
+    yield "n-body step", n_body_step, angles()
+    yield "logistic gradient", logistic_gradient, [some(-1, 1), some(0, 1)]
+    yield "rolling mean", rolling_mean, [some(0, 1)]
 
 
 def placed(xp: Any, values: list[Any]) -> list[Any]:
@@ -115,12 +126,21 @@ def placed(xp: Any, values: list[Any]) -> list[Any]:
     return [xp.asarray(v) if isinstance(v, np.ndarray) else v for v in values]
 
 
-def cases() -> list[Case]:
+def compare(name: str, got: Any, wanted: Any) -> None:
+    """A side gives what NumPy gives, but for rounding and for points between two centres."""
+    differ = ~np.isclose(got, wanted, rtol=1e-3, atol=1e-4)
+    assert differ.mean() < 1e-4, f"{name}: {differ.sum()} of {differ.size} elements differ"
+
+
+def cases(size: int) -> Iterator[Case]:
     """All chains; the arrays of ours and of dpnp are in device memory."""
-    made = []
-    for name, chain, values in inputs(np.random.default_rng(0)):
+    for name, chain, values in inputs(np.random.default_rng(0), size):
         ours, theirs = placed(usmx, values), placed(dpnp, values)
         queue, their_queue = ours[0].queue, theirs[0].sycl_queue
+        wanted = chain(np, *values)
+        key = chain.__name__
+        compare(f"{name}, usmx", chain(usmx, *ours).to_numpy(), wanted)
+        compare(f"{name}, dpnp", dpnp.asnumpy(chain(dpnp, *theirs)), wanted)
 
         def call(chain: Any = chain, ours: Any = ours, queue: Any = queue) -> None:
             _ = chain(usmx, *ours).pointer  # what was put off is submitted
@@ -130,13 +150,12 @@ def cases() -> list[Case]:
             chain(dpnp, *theirs)
             queue.wait()
 
-        def host(chain: Any = chain, values: Any = values) -> None:
-            chain(np, *values)
-
-        made.append(
-            Case(f"{name} of {SIZE:,}", call, [Rival("NumPy", host, 1), Rival("dpnp", rival, 1)])
-        )
-    return made
+        rivals = [Rival("NumPy", partial(chain, np, *values), 1), Rival("dpnp", rival, 1)]
+        for library, functions in (("Numba", NUMBA), ("numexpr", NUMEXPR)):
+            if key in functions:
+                compare(f"{name}, {library}", functions[key](*values), wanted)
+                rivals.append(Rival(library, partial(functions[key], *values), 1))
+        yield Case(f"{name} of {size:,}", call, rivals)
 
 
 def run(effort: Effort) -> list[Result]:
@@ -147,7 +166,10 @@ def run(effort: Effort) -> list[Result]:
     effort : Effort
         How long to measure.
     """
-    return measure(cases(), effort)
+    least = replace(effort, most_seconds=SECONDS_OF_A_CASE)
+    sizes = (4096,) if effort.quick else SIZES
+    # One case after the other: arrays of all cases would not fit into memory.
+    return [r for size in sizes for case in cases(size) for r in measure([case], least)]
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 import timeit
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -67,6 +68,8 @@ class Effort:
     rounds: int = 60
     seconds: float = ROUND_SECONDS
     quick: bool = False
+    #: A case gets no further round after so many seconds, but always two.
+    most_seconds: float = float("inf")
     #: Where the C++ benchmarks were built, if they were.
     programs: Path | None = None
 
@@ -108,7 +111,10 @@ def measure(cases: Sequence[Case], effort: Effort) -> list[Result]:
         (_Side(case.ours, effort.seconds), [_Side(r.call, effort.seconds) for r in case.rivals])
         for case in cases
     ]
-    for _ in range(effort.rounds):
+    end = time.perf_counter() + effort.most_seconds
+    for number in range(effort.rounds):
+        if number >= 2 and time.perf_counter() > end:
+            break
         empty.run()
         for ours, rivals in sides:
             for side in (*rivals, ours):
@@ -168,6 +174,9 @@ def show(title: str, results: Sequence[Result]) -> None:
             "" if r.met is None else "met" if r.met else "missed",
         )
     Console(width=110).print(table)
+    for rival in dict.fromkeys(r.rival_name for r in results):
+        of_it = [r for r in results if r.rival_name == rival]
+        print(f"ahead of {rival} in {sum(r.ratio >= 1 for r in of_it)} of {len(of_it)}")
 
 
 def main(title: str, description: str | None, run: Callable[[Effort], list[Result]]) -> None:
