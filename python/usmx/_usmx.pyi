@@ -2961,7 +2961,7 @@ class RawKernel:
     source : str
         The C++ text. It may contain several kernels.
     name : str
-        Which of them.
+        Which of them; of a template with its arguments, ``"scale<float>"``.
     options : sequence of str, optional
         For the compiler, such as ``("-DN=8",)``.
     contract : bool, optional
