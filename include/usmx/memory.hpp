@@ -102,10 +102,14 @@ class owner {
   bool busy() noexcept;
   /// The same for queues from `used_on` only: commands of others are theirs to order.
   bool has_own_work() noexcept;
-  /// Both for callers with a lock that others need, such as the GIL: only events are queried.
-  /// Empty if a queue has to be queried, which may wait for other threads.
+  /// The same without submitting what was put off. Remembers what has ended for `try_submitted`.
+  bool has_submitted_work() noexcept;
+  /// `busy` and `has_own_work` for callers with a lock that others need, such as the GIL: only
+  /// events are queried. Empty if a queue has to be queried, which may wait for other threads.
   std::optional<bool> try_busy() noexcept;
   std::optional<bool> try_own_work() noexcept;
+  /// `try_busy` for those who only read: what was put off only reads as well.
+  std::optional<bool> try_submitted() noexcept;
   /// `exposed_on` for such callers: false, and nothing was changed, if that needs a command.
   [[nodiscard]] bool try_exposed_on(const sycl::queue& queue);
   /// Adds the events that a command on the memory has to wait for if it is submitted to `next`,
@@ -148,10 +152,13 @@ class owner {
     bool own = false;         // commands of ours
     bool exposed = false;     // exported: commands of others, which only the queue knows
     std::size_t open = 0;     // calls of `used_on` without their `used_until` so far
+    std::size_t begun = 0;    // calls of `used_on`
     bool overlapped = false;  // more than one was open: whose event is the last is not known
     std::optional<sycl::event> last;
 
     bool is_known() const noexcept { return last && !exposed; }
+    /// An earlier question found that all commands had ended.
+    bool has_ended() const noexcept { return !own && !exposed; }
     bool has_own_work() const noexcept;
     bool is_busy() const noexcept;
     sycl::event marker() const { return is_known() ? *last : usmx::marker(queue); }

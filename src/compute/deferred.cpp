@@ -250,7 +250,7 @@ std::optional<array> on_host(const sycl::queue& queue, const operation& op,
     const bool is_row = v.layout().is_c_contiguous() && v.layout().shape() == shape;
     if (v.dtype() != type || !host_accessible(v.kind()) || (!is_row && v.size() != 1)) return {};
     const shared_owner& owner = a->keep_alive();
-    if (owner && owner->try_busy().value_or(true)) return {};
+    if (owner && owner->try_submitted().value_or(true)) return {};
     in[k] = {static_cast<const std::byte*>(v.data()), is_row};
   }
   array out = array::empty(queue, shape.span(), types.result, kind);

@@ -156,6 +156,7 @@ void owner::used_on(const sycl::queue& queue) {
   u.own = true;
   u.overlapped = u.open > 0;
   ++u.open;
+  ++u.begun;
   u.last.reset();
   worked_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
@@ -186,7 +187,7 @@ void owner::pending(const sycl::queue& next, std::vector<sycl::event>& events) {
   const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   for (const use& u : uses_) {
-    if (u.queue == next && next.is_in_order()) continue;
+    if (u.has_ended() || (u.queue == next && next.is_in_order())) continue;
     sycl::event last = u.marker();
     if (!is_done(last)) events.push_back(std::move(last));
   }
@@ -209,14 +210,20 @@ std::optional<bool> any_of_known(Uses& uses, Ask ask) {
 }  // namespace
 
 // The thread with the lock may be submitting, and wait for a thread that waits for us.
-std::optional<bool> owner::try_busy() noexcept {
+std::optional<bool> owner::try_submitted() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || deferred_.load(std::memory_order_acquire)) return {};
+  if (!lock) return {};
   return any_of_known(uses_, [](const use& u) -> std::optional<bool> {
+    if (u.has_ended()) return false;
     if (!u.is_known()) return {};
     return !is_done(*u.last);
   });
+}
+
+std::optional<bool> owner::try_busy() noexcept {
+  if (deferred_.load(std::memory_order_acquire)) return {};
+  return try_submitted();
 }
 
 std::optional<bool> owner::try_own_work() noexcept {
@@ -254,7 +261,10 @@ bool owner::use::has_own_work() const noexcept {
   return last ? !is_done(*last) : !is_idle(queue);
 }
 
-bool owner::use::is_busy() const noexcept { return is_known() ? !is_done(*last) : !is_idle(queue); }
+bool owner::use::is_busy() const noexcept {
+  if (has_ended()) return false;
+  return is_known() ? !is_done(*last) : !is_idle(queue);
+}
 
 void owner::wait() {
   detail::name_own_thread();
@@ -266,11 +276,18 @@ void owner::wait() {
     uses = uses_;
   }
   for (const use& u : uses) {
+    if (u.has_ended()) continue;
     if (!u.is_known()) {
       usmx::wait(u.queue);
     } else if (!is_done(*u.last)) {
       usmx::wait(*u.last, u.queue);
     }
+  }
+  const std::scoped_lock lock(mutex_);
+  for (use& u : uses_) {
+    // Nothing was begun meanwhile: what was waited for is all there is.
+    const auto waited = std::ranges::find(uses, u.queue, &use::queue);
+    if (waited != uses.end() && waited->begun == u.begun) u.own &= u.open > 0;
   }
 }
 
@@ -285,6 +302,11 @@ bool owner::busy() noexcept {
 bool owner::has_own_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   submit_deferred();
+  return has_submitted_work();
+}
+
+bool owner::has_submitted_work() noexcept {
+  if (!worked_.load(std::memory_order_acquire)) return false;
   const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   bool worth_asking_again = false;

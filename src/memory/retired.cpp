@@ -119,8 +119,9 @@ class retire_list final : public fork_guarded {
  private:
   /// Only a marker can tell when some use ends, and an out-of-order queue has to schedule it.
   static bool needs_scheduler(const owner& o) noexcept {
-    return std::ranges::any_of(
-        o.uses_, [](const owner::use& u) { return !u.is_known() && !u.queue.is_in_order(); });
+    return std::ranges::any_of(o.uses_, [](const owner::use& u) {
+      return !u.has_ended() && !u.is_known() && !u.queue.is_in_order();
+    });
   }
 
   /// Releases an owner that no queue uses; defers the others behind their queues.
@@ -161,6 +162,7 @@ class retire_list final : public fork_guarded {
   /// Adds an event that comes after every command of this use unless it has completed already;
   /// waits here if no event is available. True if it was added.
   static bool mark(std::vector<sycl::event>& pending, const owner::use& use) noexcept {
+    if (use.has_ended()) return false;
     try {
       pending.reserve(pending.size() + 1);
       sycl::event marker = use.marker();

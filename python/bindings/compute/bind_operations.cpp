@@ -7,16 +7,28 @@
 #include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
+#include "compute/on_host.hpp"
 #include "compute/operate.hpp"
 #include "core/format.hpp"
 #include "expression/expression_arguments.hpp"
 #include "kernel/kernel_arguments.hpp"
+#include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::python {
+
+namespace {
+
+/// A few elements are computed on the host, but only when no command is working on them.
+bool may_be_computed_on_host(const array& a) noexcept {
+  const any_view& v = a.elements();
+  return v.size() <= detail::most_on_host && host_accessible(v.kind());
+}
+
+}  // namespace
 
 bool operation_operands::read(std::span<PyObject* const> objects) {
   borrowed_.reserve(objects.size());
@@ -37,6 +49,7 @@ bool operation_operands::add(nb::handle obj) {
     if (a.later()) {
       all.emplace_back(a.later());
     } else {
+      if (may_be_computed_on_host(a.known())) remember_ended_work(a.known());
       all.emplace_back(operand(a.known()));
     }
     return true;

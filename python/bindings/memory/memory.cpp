@@ -189,6 +189,13 @@ void wait_for_own_work(const array& a) {
   if (at_work || keep->has_own_work()) keep->wait();
 }
 
+void remember_ended_work(const array& a) {
+  if (!a.keep_alive() || a.keep_alive()->try_submitted()) return;
+  const shared_owner keep = a.keep_alive();
+  const gil_released released;
+  keep->has_submitted_work();
+}
+
 void expose(const array& a, const sycl::queue& queue) {
   if (!a.keep_alive() || a.keep_alive()->try_exposed_on(queue)) return;
   const shared_owner keep = a.keep_alive();

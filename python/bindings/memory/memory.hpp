@@ -110,6 +110,9 @@ bool is_busy(const shared_owner& asked) noexcept;
 void expose_to_host(const array& a);
 /// The same for commands of ours only: before others use the memory, who order their own.
 void wait_for_own_work(const array& a);
+/// Lets `try_submitted` of its owner know which commands have ended: launches leave no event, so
+/// only their queue knows. Neither waits nor submits.
+void remember_ended_work(const array& a);
 /// Before the address leaves together with the array's queue; without the GIL where that may wait.
 void expose(const array& a);
 /// The same with another queue, which others submit to.

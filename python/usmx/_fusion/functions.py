@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,9 @@ def around(program: Program, a: Any, decimals: int = 0, out: Any = None) -> Any:
         if value.dtype.kind in "iu" and decimals >= 0:
             return write(value.copy(), out, "np.round")
         raise TypeError(f"np.round of {value.dtype} with these arguments cannot be fused")
-    factor = float(10 ** abs(decimals))
+    if abs(decimals) > sys.float_info.max_10_exp:
+        raise ValueError(f"np.round: decimals is {decimals}, no float has so many digits")
+    factor = 10.0 ** abs(decimals)
     if decimals == 0:
         rounded = np.rint(value)
     elif decimals > 0:

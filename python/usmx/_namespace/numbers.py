@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
 from functools import cache
 from operator import index
 from typing import Any
@@ -97,11 +98,11 @@ def round(
     if array.dtype.kind in "biu":
         if decimals >= 0:
             return _result(array.copy() if out is None else array, out)
-        unit = 10**-decimals
-        # In integers, because float64 has too few digits for some.
         limits = _integer_limits(array.dtype)
-        if unit > limits[1]:
+        # 10 to a large power would never be computed; no integer has that many digits.
+        if decimals < -20 or 10**-decimals > limits[1]:
             return _result(array * 0, out)
+        unit = 10**-decimals  # in integers, because float64 has too few digits for some
         down = array // unit
         rest = array - down * unit
         odd = down % 2 == 1
@@ -109,6 +110,9 @@ def round(
         return _result((down + up.astype(array.dtype)) * unit, out)
     if decimals == 0:
         return _result(elementwise.rint(array), out)
+    if abs(decimals) > sys.float_info.max_10_exp:
+        # Such a unit is beyond all floats.
+        return _result(array.copy() if decimals > 0 else array * 0.0, out)
     unit = 10.0 ** abs(decimals)
     if decimals > 0:
         return _result(elementwise.rint(array * unit) / unit, out)

@@ -56,6 +56,23 @@ TEST(TryAllocate, LeavesOtherResourcesToAllocate) {
   CHECK(try_allocate(std::make_shared<paper_resource>(), 1) == nullptr);
 }
 
+TEST(Owner, RemembersWhatItHasWaitedFor) {
+  sycl::queue queue = new_queue();
+  const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  const shared_owner o = allocate(pool, 100);
+  o->used_on(queue);
+  queue.ext_oneapi_submit_barrier();
+  o->used_until(queue);  // no event: only the queue knows
+  CHECK(!o->try_submitted().has_value());
+  o->wait();
+  CHECK(o->try_submitted() == false);
+  CHECK(!o->busy());
+  o->used_on(queue);
+  o->wait();  // others are still submitting
+  CHECK(o->try_submitted() != false);
+  o->used_until(queue);
+}
+
 TEST(TryRelease, GivesBackOnceAndAtOnce) {
   const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
   shared_owner o = allocate(pool, 64);

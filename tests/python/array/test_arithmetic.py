@@ -351,6 +351,27 @@ def test_the_host_computes_the_same_bits_as_a_kernel(char: str) -> None:
     assert len(on_host) >= 10
 
 
+@pytest.mark.parametrize("usm_type", ["shared", "host"])
+def test_the_host_computes_again_after_a_kernel_has_ended(usm_type: str) -> None:
+    x = usmx.asarray(np.arange(10, dtype="f4"), usm_type=usm_type)
+    add_one = usmx.ElementwiseKernel("float32 x", "float32 y", "y = x + 1")
+    add_one(x, x)
+    y = usmx.sqrt(x)
+    x.to_numpy(), y.to_numpy()  # a queue cannot tell that its last command has ended, the wait can
+    with usmx.trace() as t:
+        z = x + y
+    assert t.summary().kernels == 0
+    assert not usmx.explain(z).kernels
+    np.testing.assert_array_equal(z.to_numpy(), x.to_numpy() + y.to_numpy())
+
+
+def test_asking_whether_a_kernel_has_ended_submits_nothing() -> None:
+    x = usmx.asarray(np.arange(10, dtype="f4"), usm_type="shared")
+    y = usmx.exp(x)
+    x + 1
+    assert usmx.explain(y).kernels
+
+
 def test_the_host_waits_for_no_kernel_and_computes_behind_none() -> None:
     x = usmx.zeros(10, "f4", usm_type="shared")
     slow = usmx.RawKernel(

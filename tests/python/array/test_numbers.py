@@ -135,6 +135,14 @@ def test_logaddexp() -> None:
 
 
 @pytest.mark.parametrize("char", NUMBERS[1:])
+def test_rounding_to_places_that_no_number_has_ends_at_once(char: str) -> None:
+    n = np.array([1, 2, 3], char)
+    for decimals in (400, 2**63):
+        np.testing.assert_array_equal(usmx.round(usmx.asarray(n), decimals).to_numpy(), n)
+        np.testing.assert_array_equal(usmx.round(usmx.asarray(n), -decimals).to_numpy(), 0 * n)
+
+
+@pytest.mark.parametrize("char", NUMBERS[1:])
 def test_round(char: str) -> None:
     rng = np.random.default_rng(2)
     if char in "bBhHiIqQ":

@@ -138,6 +138,16 @@ def huge_literal(item, a):
     a[0] = 18446744073709551616
 
 
+@wrong("10 ** 10000000000 does not fit into 64 bits", "10**10000000000", F)
+def power_of_too_many_digits(item, a):
+    a[0] = 10**10000000000
+
+
+@wrong("1 << 10000000000 does not fit into 64 bits", "1 << 10000000000", F)
+def shift_of_too_many_digits(item, a):
+    a[0] = 1 << 10000000000
+
+
 @wrong("a complex number does not fit into an element of float32; take its .real", "1j", F)
 def complex_in_float(item, a):
     a[0] = 1j

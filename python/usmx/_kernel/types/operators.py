@@ -92,12 +92,21 @@ def arithmetic_type(a: Number, b: Number) -> Scalar:
     return INT if t.kind == "b" else t
 
 
+def _is_too_long(sign: str, a: Any, b: Any) -> bool:
+    """Whether Python would compute an integer of so many digits that it takes long."""
+    if not isinstance(a, int) or not isinstance(b, int) or b < 64:
+        return False
+    return a != 0 if sign == "<<" else abs(a) > 1
+
+
 def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
     """``a sign b``; in kernels with groups without the negations that barriers break."""
     if a.type.kind == b.type.kind == "b":
         # As NumPy adds and multiplies bools; for what it does not do with them they are ints.
         sign = {"+": "|", "*": "&"}.get(sign, sign)
     if a.const is not None and b.const is not None and (a.type.weak or a.type is BOOL):
+        if sign in ("**", "<<") and _is_too_long(sign, a.const, b.const):
+            raise TypeError(f"{a.const} {sign} {b.const} does not fit into 64 bits")
         try:
             folded = FOLD[sign](a.const, b.const)
         except (ArithmeticError, ValueError) as error:
