@@ -326,7 +326,9 @@ def _indices_of(item: Any, x: ndarray, axis: int) -> list[Any]:
     if item.ndim == 0:  # for an axis of length one
         return [as_array(np.zeros(int(bool(item)), np.int64), x)]
     around = x.shape[axis : axis + item.ndim]
-    if item.shape != around:
+    # As in NumPy, a mask without elements need not have all the lengths.
+    fits = all(m in (n, 0) for m, n in zip(item.shape, around, strict=False))
+    if not fits or len(around) != item.ndim:
         raise IndexError(f"index: a mask of shape {item.shape} does not fit dimensions of {around}")
     if isinstance(item, np.ndarray):
         return [_to_device(one, x) for one in item.nonzero()]

@@ -433,7 +433,7 @@ def array_split(x: ArrayLike, sections: int | Sequence[int], /, axis: int = 0) -
     Raises
     ------
     ValueError
-        Less than one part.
+        Less than one part, or more than 65536 parts that are more than there are elements.
     IndexError
         There is no such axis.
     """
@@ -448,6 +448,8 @@ def array_split(x: ArrayLike, sections: int | Sequence[int], /, axis: int = 0) -
     else:
         if count < 1:
             raise ValueError(f"sections: {count}; expected at least 1") from None
+        if count > max(length, 1 << 16):
+            raise ValueError(f"sections: {count} parts of an axis of length {length}") from None
         each, more = divmod(length, count)
         edges = [k * each + min(k, more) for k in range(count + 1)]
     before = (slice(None),) * at

@@ -480,7 +480,7 @@ def diff(
         from .manipulation import concat
 
         a = concat([part for part in (prepend, a, append) if part is not None], axis=along)
-    for _ in range(times):
+    for _ in range(min(times, a.shape[along])):  # then there is no element left
         before: list[Any] = [slice(None)] * a.ndim
         after = list(before)
         before[along], after[along] = slice(None, -1), slice(1, None)

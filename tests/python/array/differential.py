@@ -169,7 +169,8 @@ def elementwise(draw: Draw) -> Case:
     draw.text.append(f"{row.name} {how}")
     ulps = 0 if exact else max(row.ulps, row.complex_ulps, 4)
     if t in "FD" and (not exact or row.name in ("multiply", "divide", "square")):
-        ulps = max(ulps, 16)
+        # Powers of either library are right to 16 units, often on different sides.
+        ulps = max(ulps, 32 if "power" in row.name else 16)
     if row.name == "floor_divide" and t in "efd":
         # Quotients of infinities are those that the standard prefers.
         operands = [(a, b) for a, b in operands if np.isfinite(b).all()]
@@ -559,7 +560,9 @@ def difference(ours: Any, theirs: Any, ulps: float) -> str | None:
     """What is wrong; None if nothing is."""
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         both = isinstance(theirs, Exception) and isinstance(ours, Exception)
-        return None if both else f"{ours!r} where NumPy has {theirs!r}"
+        # NumPy cannot join several axes of an array without elements.
+        is_numpys = "cannot reshape array of size 0" in str(theirs)
+        return None if both or is_numpys else f"{ours!r} where NumPy has {theirs!r}"
     if len(ours) != len(theirs):
         return f"{len(ours)} results where NumPy has {len(theirs)}"
     for mine, wanted in zip(ours, theirs, strict=True):

@@ -369,3 +369,16 @@ def test_put_along_axis_takes_values_by_name_as_numpy_does():
     x = usmx.zeros((2, 3))
     usmx.put_along_axis(x, usmx.asarray([[1], [2]]), values=5, axis=-1)
     assert x.tolist() == [[0, 5, 0], [0, 0, 5]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask"), [((0, 1), (0, 0)), ((2, 1), (2, 0)), ((2, 1), (0, 1)), ((3, 2, 4), (0, 0))]
+)
+def test_a_mask_without_elements_fits_as_in_numpy(
+    shape: tuple[int, ...], mask: tuple[int, ...]
+) -> None:
+    x = np.ones(shape, "f4")
+    got = usmx.asarray(x)[usmx.zeros(mask, "?")]
+    assert got.shape == x[np.zeros(mask, "?")].shape
+    with pytest.raises(IndexError, match="mask of shape"):
+        usmx.zeros((0, 3))[usmx.zeros((0, 2), "?")]

@@ -245,6 +245,7 @@ def test_shapes_meet_as_in_numpy() -> None:
         (lambda x: usmx.repeat(x, usmx.asarray([1, -2]), axis=0), ValueError, "negative"),
         (lambda x: usmx.split(x, 2, axis=1), ValueError, "2 equal parts of length 3"),
         (lambda x: usmx.array_split(x, 0), ValueError, "sections: 0; expected at least 1"),
+        (lambda x: usmx.array_split(x, 2**62), ValueError, "sections: 4611686018427387904 parts"),
         (lambda x: usmx.tile(x, -1), ValueError, "repetitions"),
         (lambda x: usmx.roll(x, (1, 2, 3), axis=(0, 1)), ValueError, "shift: has 3 numbers"),
         (lambda x: usmx.pad(x, 1, "mean"), ValueError, "mode: 'mean'; expected 'constant'"),

@@ -151,3 +151,9 @@ def test_sums_are_accurate_and_the_same_each_time() -> None:
     first = x.sum().item()
     assert first == pytest.approx(n.sum(dtype="f8"), rel=2e-7)
     assert all(x.sum().item() == first for _ in range(5))
+
+
+def test_more_differences_than_there_are_elements_are_none() -> None:
+    x = usmx.arange(5.0)
+    assert usmx.diff(x, n=5).shape == np.diff(x.to_numpy(), n=5).shape == (0,)
+    assert usmx.diff(x, n=2**62).shape == (0,)
