@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, SupportsIndex
@@ -480,7 +481,7 @@ def diff(
         from .manipulation import concat
 
         a = concat([part for part in (prepend, a, append) if part is not None], axis=along)
-    for _ in range(min(times, a.shape[along])):  # then there is no element left
+    for _ in range(builtins.min(times, a.shape[along])):  # then there is no element left
         before: list[Any] = [slice(None)] * a.ndim
         after = list(before)
         before[along], after[along] = slice(None, -1), slice(1, None)
