@@ -159,7 +159,7 @@ class owner {
     bool is_known() const noexcept { return last && !exposed; }
     /// An earlier question found that all commands had ended.
     bool has_ended() const noexcept { return !own && !exposed; }
-    bool has_own_work() const noexcept;
+    bool has_own_work() noexcept;
     bool is_busy() const noexcept;
     sycl::event marker() const { return is_known() ? *last : usmx::marker(queue); }
   };

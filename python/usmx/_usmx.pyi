@@ -2149,6 +2149,14 @@ class ndarray:
     def _pointer(self) -> int:
         """The address of the first element."""
 
+    def _compute(self) -> None:
+        """
+        Submits what was put off. `pointer` does that too, but lets others use the memory.
+        """
+
+    def _is_aligned(self) -> bool:
+        """Whether the address of the first element is a multiple of its size."""
+
     __sycl_usm_exchange_api__: ClassVar[CapsuleType] = ...
 
     @property

@@ -223,35 +223,61 @@ bool may_change(const array& a) noexcept {
   return a.elements().size() > 0 && (!a.keep_alive() || a.keep_alive()->is_exposed());
 }
 
+/// Whether the host may read the elements now: it can reach them, and no command works on them.
+bool is_idle_on_host(const array& a) noexcept {
+  const shared_owner& owner = a.keep_alive();
+  return host_accessible(a.elements().kind()) && !(owner && owner->try_submitted().value_or(true));
+}
+
+/// Room for the elements of one operand.
+struct alignas(64) host_row {
+  std::byte bytes[detail::most_on_host * 8];
+};
+
+/// The elements in C order as `type`: where they are if that is how they lie, else in `room`.
+const std::byte* row_on_host(const any_view& v, const extents& shape, std::int64_t count,
+                             const dtype& type, host_row& room) {
+  const auto cast = detail::cast_on_host(v.dtype(), type);
+  if (cast == nullptr) return nullptr;
+  const bool is_row = v.layout().is_c_contiguous() && v.size() == count;
+  if (v.dtype() == type) {
+    if (is_row) return static_cast<const std::byte*>(v.data());
+    detail::gather_on_host(room.bytes, v, shape);
+    return room.bytes;
+  }
+  host_row gathered;
+  if (!is_row) detail::gather_on_host(gathered.bytes, v, shape);
+  cast(room.bytes, is_row ? static_cast<const std::byte*>(v.data()) : gathered.bytes, count);
+  return room.bytes;
+}
+
 /// A few elements that the host can reach, with nothing pending on them, are computed there.
 std::optional<array> on_host(const sycl::queue& queue, const operation& op,
                              const operation_types& types, std::span<const source> sources,
                              const extents& shape, usm_kind kind) {
-  if (!host_accessible(kind) || op.chooses) return {};
+  if (!host_accessible(kind)) return {};
   std::int64_t count = 1;
   for (const std::int64_t length : shape) count *= length;
-  if (count > detail::most_on_host || count == 0 || types.operands[0] != types.operands[1]) {
-    return {};
-  }
-  const dtype& type = types.operands[0];
+  if (count > detail::most_on_host || count == 0) return {};
+  const dtype& type = types.operands[op.chooses ? 1 : 0];
+  if (type != types.operands[sources.size() - 1]) return {};
   const detail::host_loop loop = detail::loop_on_host(op, type);
   if (loop == nullptr || !detail::backend_of(queue.get_device()).is_host) return {};
   detail::host_operand in[3];
   std::array<std::byte, 16> numbers[3];
+  host_row rooms[3];
   for (std::size_t k = 0; k < sources.size(); ++k) {
     if (const auto* number = std::get_if<operand>(&sources[k])) {
-      numbers[k] = number->number_as(type);
+      numbers[k] = number->number_as(types.operands[k]);
       in[k] = {numbers[k].data(), false};
       continue;
     }
     const auto* a = std::get_if<array>(&sources[k]);
-    if (a == nullptr) return {};
+    if (a == nullptr || !is_idle_on_host(*a)) return {};
     const any_view& v = a->elements();
-    const bool is_row = v.layout().is_c_contiguous() && v.layout().shape() == shape;
-    if (v.dtype() != type || !host_accessible(v.kind()) || (!is_row && v.size() != 1)) return {};
-    const shared_owner& owner = a->keep_alive();
-    if (owner && owner->try_submitted().value_or(true)) return {};
-    in[k] = {static_cast<const std::byte*>(v.data()), is_row};
+    const std::byte* const row = row_on_host(v, shape, count, types.operands[k], rooms[k]);
+    if (row == nullptr) return {};
+    in[k] = {row, true};
   }
   array out = array::empty(queue, shape.span(), types.result, kind);
   loop(static_cast<std::byte*>(out.data()), in, count);
@@ -488,6 +514,40 @@ usm_kind kind_of(const source& s) {
 
 }  // namespace
 
+namespace {
+
+/// All of a few elements that the host can reach, with nothing pending on them.
+std::optional<array> reduce_on_host(const sycl::queue& queue, const array& a,
+                                    const value_reduction& how, const reduction_axes& axes,
+                                    usm_kind kind) {
+  const any_view& v = a.elements();
+  const extents& shape = v.layout().shape();
+  const std::int64_t count = v.size();
+  if (!host_accessible(kind) || kind == usm_kind::unknown || count == 0 ||
+      count > detail::most_on_host || axes.axes->size() != shape.size() || how.map != "x" ||
+      how.result != how.value || !how.reduce_type.empty() ||
+      !detail::backend_of(queue.get_device()).is_host) {
+    return {};
+  }
+  const detail::host_fold fold = detail::fold_on_host(how.reduce, how.value);
+  const bool is_mean = how.post_map == "a / float(n)" || how.post_map == "a / double(n)";
+  if (fold.run == nullptr || (!is_mean && how.post_map != "a") ||
+      (!fold.any_order && !v.layout().is_c_contiguous()) || !is_idle_on_host(a)) {
+    return {};
+  }
+  host_row room;
+  const std::byte* const row = row_on_host(v, shape, count, how.value, room);
+  if (row == nullptr) return {};
+  const std::vector<std::int64_t> ones(axes.keep ? shape.size() : 0, 1);
+  array out = array::empty(queue, ones, how.result, kind);
+  auto* const result = static_cast<std::byte*>(out.data());
+  fold.run(result, row, count);
+  if (is_mean) detail::divide_on_host(result, how.value, count);
+  return out;
+}
+
+}  // namespace
+
 shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
                        const value_reduction& how, const reduction_axes& axes) {
   const detail::driver_entry inside;
@@ -507,6 +567,13 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
         detail::shape_text(shape.span())));
   }
   const usm_kind kind = kind_of(of);
+  if (a != nullptr) {
+    if (auto small = reduce_on_host(queue, *a, how, listed, kind)) {
+      extents result = small->elements().layout().shape();
+      return std::make_shared<value>(*std::move(small), operation_types{{}, how.result},
+                                     std::move(result));
+    }
+  }
   shared_value made = value::reduction_of(queue, std::move(of), how, listed, kind);
   if (at_once) {
     made->get();

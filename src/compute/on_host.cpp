@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <functional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "usmx/promotion.hpp"
 
@@ -156,6 +159,111 @@ struct bits_xor {
   }
 };
 
+struct rounded_down {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return std::floor(a);
+  }
+};
+struct rounded_up {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return std::ceil(a);
+  }
+};
+struct truncated {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return std::trunc(a);
+  }
+};
+struct rounded {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return std::nearbyint(a);  // the host's mode is to the nearest, of two the even one
+  }
+};
+struct sign {
+  template <class T>
+    requires(!std::same_as<T, bool>)
+  T operator()(T a) const {
+    if (a != a) return a;
+    return static_cast<T>(static_cast<T>(a > T(0)) - static_cast<T>(a < T(0)));
+  }
+};
+struct is_nan {
+  template <std::floating_point T>
+  bool operator()(T a) const {
+    return a != a;
+  }
+};
+struct is_infinite {
+  template <std::floating_point T>
+  bool operator()(T a) const {
+    return std::isinf(a);
+  }
+};
+struct is_finite {
+  template <std::floating_point T>
+  bool operator()(T a) const {
+    return std::isfinite(a);
+  }
+};
+struct has_sign {
+  template <std::floating_point T>
+  bool operator()(T a) const {
+    return std::signbit(a);
+  }
+};
+struct with_sign {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    return std::copysign(a, b);
+  }
+};
+// Integers divided by zero give 0, and the smallest one has no opposite.
+struct quotient {
+  template <whole T>
+  T operator()(T a, T b) const {
+    if (b == 0) return 0;
+    if constexpr (std::signed_integral<T>) {
+      if (b == -1) return negative()(a);
+      const T q = static_cast<T>(a / b);
+      return static_cast<T>(q - T(static_cast<T>(q * b) != a && (a < 0) != (b < 0)));
+    } else {
+      return static_cast<T>(a / b);
+    }
+  }
+};
+struct modulo {
+  template <whole T>
+  T operator()(T a, T b) const {
+    if (b == 0) return 0;
+    if constexpr (std::signed_integral<T>) {
+      if (b == -1) return 0;
+      const T r = static_cast<T>(a % b);
+      return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+    } else {
+      return static_cast<T>(a % b);
+    }
+  }
+};
+struct either {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return (a != T(0)) != (b != T(0));
+  }
+};
+
+template <class T>
+void choose(std::byte* out, const host_operand* in, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    // Of bytes of bools too: what is chosen is copied.
+    const host_operand& from = element<bool>(in[0], k) ? in[1] : in[2];
+    reinterpret_cast<T*>(out)[k] = reinterpret_cast<const T*>(from.first)[from.is_row ? k : 0];
+  }
+}
+
 using loops_of_types = std::array<host_loop, number_types>;
 
 template <class Function, class... T>
@@ -188,6 +296,15 @@ constexpr loops_of_types every() {
   return all;
 }
 
+constexpr loops_of_types choices() {
+  using u8 = std::uint8_t;
+  using u16 = std::uint16_t;
+  using u32 = std::uint32_t;
+  using u64 = std::uint64_t;
+  return {choose<u8>,  choose<u8>,  choose<u16>, choose<u32>, choose<u64>, choose<u8>,
+          choose<u16>, choose<u32>, choose<u64>, choose<u16>, choose<u32>, choose<u64>};
+}
+
 struct row {
   std::string_view name;
   loops_of_types loops;
@@ -199,24 +316,38 @@ constexpr row rows[] = {
     {"bitwise_and", every<bits_and>()},
     {"bitwise_or", every<bits_or>()},
     {"bitwise_xor", every<bits_xor>()},
+    {"ceil", every<rounded_up>()},
+    {"copysign", every<with_sign>()},
     {"divide", every<divide>()},
     {"equal", every<std::equal_to<>>()},
+    {"floor", every<rounded_down>()},
+    {"floor_divide", every<quotient>()},
     {"greater", every<std::greater<>>()},
     {"greater_equal", every<std::greater_equal<>>()},
     {"invert", every<invert>()},
+    {"isfinite", every<is_finite>()},
+    {"isinf", every<is_infinite>()},
+    {"isnan", every<is_nan>()},
     {"less", every<std::less<>>()},
     {"less_equal", every<std::less_equal<>>()},
     {"logical_and", every<std::logical_and<>>()},
     {"logical_not", every<std::logical_not<>>()},
     {"logical_or", every<std::logical_or<>>()},
+    {"logical_xor", every<either>()},
     {"maximum", every<maximum>()},
     {"minimum", every<minimum>()},
     {"multiply", every<multiply>()},
     {"negative", every<negative>()},
     {"not_equal", every<std::not_equal_to<>>()},
+    {"remainder", every<modulo>()},
+    {"rint", every<rounded>()},
+    {"sign", every<sign>()},
+    {"signbit", every<has_sign>()},
     {"sqrt", every<root>()},
     {"square", every<square>()},
     {"subtract", every<subtract>()},
+    {"trunc", every<truncated>()},
+    {"where", choices()},
 };
 
 }  // namespace
@@ -230,6 +361,173 @@ host_loop loop_on_host(const operation& op, const dtype& type) noexcept {
   }();
   const row* const found = (*known)[row_number(op)];
   return found == nullptr ? nullptr : found->loops[static_cast<std::size_t>(number_index(type))];
+}
+
+// --- casts, and elements that do not lie in a row
+
+namespace {
+
+template <class From, class To>
+void cast_row_of(std::byte* out, const std::byte* in, std::int64_t count) {
+  const host_operand from{in, true};
+  for (std::int64_t k = 0; k < count; ++k) {
+    const From value = element<From>(from, k);
+    if constexpr (std::is_same_v<To, bool>) {
+      reinterpret_cast<To*>(out)[k] = value != From(0);
+    } else {
+      reinterpret_cast<To*>(out)[k] = static_cast<To>(value);
+    }
+  }
+}
+
+template <class... T>
+struct types_of_the_host {
+  template <class From, class To>
+  static constexpr host_cast one() {
+    if constexpr (std::is_void_v<From> || std::is_void_v<To>) {
+      return nullptr;
+    } else if constexpr (std::floating_point<From> && whole<To>) {
+      return nullptr;
+    } else {
+      return cast_row_of<From, To>;
+    }
+  }
+  template <class From>
+  static constexpr auto from() {
+    return std::array{one<From, T>()...};
+  }
+  static constexpr std::array all = {from<T>()...};
+};
+
+/// In the order of number_index, up to float64; float16 is left to kernels.
+using known_types =
+    types_of_the_host<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                      std::uint16_t, std::uint32_t, std::uint64_t, void, float, double>;
+
+std::size_t place_of(const dtype& type) noexcept {
+  return static_cast<std::size_t>(number_index(type));
+}
+
+}  // namespace
+
+host_cast cast_on_host(const dtype& from, const dtype& to) noexcept {
+  const std::size_t f = place_of(from), t = place_of(to);
+  if (f >= known_types::all.size() || t >= known_types::all.size()) return nullptr;
+  return known_types::all[f][t];
+}
+
+void gather_on_host(std::byte* out, const any_view& v, const extents& shape) {
+  const std::size_t bytes = v.dtype().itemsize();
+  const auto& own = v.layout();
+  const std::size_t rank = shape.size(), missing = rank - own.shape().size();
+  std::vector<std::int64_t> at(rank), step(rank);
+  for (std::size_t d = missing; d < rank; ++d) {
+    step[d] = own.shape()[d - missing] == 1 ? 0 : own.strides()[d - missing];
+  }
+  const auto* const first = static_cast<const std::byte*>(v.data());
+  std::int64_t offset = 0;
+  for (;;) {
+    std::memcpy(out, first + offset * static_cast<std::int64_t>(bytes), bytes);
+    out += bytes;
+    std::size_t d = rank;
+    while (d > 0 && at[d - 1] + 1 == shape[d - 1]) {
+      offset -= at[d - 1] * step[d - 1];
+      at[--d] = 0;
+    }
+    if (d == 0) return;
+    ++at[d - 1];
+    offset += step[d - 1];
+  }
+}
+
+// --- reductions to one number
+
+namespace {
+
+/// How a group of the CPU joins the elements of one result, which are all in one part: see
+/// kernels/expression/reduce.hpp and `on_cpu` in expression/reduction.cpp.
+constexpr int items = 16, blocks = 8;
+
+template <class T, class Join>
+T joined_by_item(const T* x, std::int64_t count, int item) {
+  const Join join;
+  std::int64_t at = item;
+  T now;
+  if (count >= items * blocks) {
+    T hand[blocks];
+    for (int b = 0; b < blocks; ++b) hand[b] = x[at + b * items];
+    at += items * blocks;
+    for (; count + item - at >= items * blocks; at += items * blocks) {
+      for (int b = 0; b < blocks; ++b) hand[b] = join(hand[b], x[at + b * items]);
+    }
+    for (int w = blocks / 2; w > 0; w /= 2) {
+      for (int b = 0; b < w; ++b) hand[b] = join(hand[b], hand[b + w]);
+    }
+    now = hand[0];
+  } else {
+    now = x[at];
+    at += items;
+  }
+  for (; at < count; at += items) now = join(now, x[at]);
+  return now;
+}
+
+template <class T, class Join>
+void fold(std::byte* out, const std::byte* in, std::int64_t count) {
+  const auto* const x = reinterpret_cast<const T*>(in);
+  T all = joined_by_item<T, Join>(x, count, 0);
+  for (int item = 1; item < items && item < count; ++item) {
+    all = Join()(all, joined_by_item<T, Join>(x, count, item));
+  }
+  *reinterpret_cast<T*>(out) = all;
+}
+
+template <class Join>
+host_fold fold_of(const dtype& type, bool any_order) noexcept {
+  const auto one = []<class T>() -> decltype(host_fold::run) {
+    if constexpr (std::is_void_v<T>) {
+      return nullptr;
+    } else if constexpr (std::is_invocable_r_v<T, Join, T, T>) {
+      return fold<T, Join>;
+    } else {
+      return nullptr;
+    }
+  };
+  const auto all = [&]<class... T>(types_of_the_host<T...>) {
+    return std::array{one.template operator()<T>()...};
+  }(known_types());
+  const std::size_t at = place_of(type);
+  if (at >= all.size()) return {nullptr, false};
+  const bool is_float = type.kind() == type_class::floating;
+  return {all[at], any_order || !is_float};
+}
+
+struct both {
+  bool operator()(bool a, bool b) const { return a && b; }
+};
+struct one_of {
+  bool operator()(bool a, bool b) const { return a || b; }
+};
+
+}  // namespace
+
+host_fold fold_on_host(std::string_view reduce, const dtype& type) noexcept {
+  if (reduce == "a + b") return fold_of<add>(type, false);
+  if (reduce == "a * b") return fold_of<multiply>(type, false);
+  if (reduce == "smaller(a, b)") return fold_of<minimum>(type, true);
+  if (reduce == "larger(a, b)") return fold_of<maximum>(type, true);
+  const bool is_bool = type.kind() == type_class::boolean;
+  if (is_bool && reduce == "a || b") return {fold<bool, one_of>, true};
+  if (is_bool && reduce == "a && b") return {fold<bool, both>, true};
+  return {nullptr, false};
+}
+
+void divide_on_host(std::byte* value, const dtype& type, std::int64_t count) noexcept {
+  if (type.itemsize() == sizeof(float)) {
+    *reinterpret_cast<float*>(value) /= static_cast<float>(count);
+  } else {
+    *reinterpret_cast<double*>(value) /= static_cast<double>(count);
+  }
 }
 
 }  // namespace usmx::detail

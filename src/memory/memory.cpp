@@ -256,8 +256,16 @@ void owner::note_exposed(const sycl::queue& queue) {
   used_.store(true, std::memory_order_release);
 }
 
-bool owner::use::has_own_work() const noexcept {
+bool owner::use::has_own_work() noexcept {
   if (!own) return false;
+  if (!last && open == 0 && queue.is_in_order()) {
+    // A marker is a command too, which a second one would find at work: one is kept.
+    try {
+      last = usmx::marker(queue);
+    } catch (...) {
+      return true;  // it cannot be asked
+    }
+  }
   return last ? !is_done(*last) : !is_idle(queue);
 }
 

@@ -355,6 +355,16 @@ void bind_properties(nb::class_<ndarray>& c) {
         },
         "The address of the first element.");
   }
+  c.def(
+      "_compute", [](nb::handle self) { value_of(self); },
+      "Submits what was put off. `pointer` does that too, but lets others use the memory.");
+  c.def(
+      "_is_aligned",
+      [](nb::handle self) {
+        const any_view& v = value_of(self).elements();
+        return reinterpret_cast<std::uintptr_t>(v.data()) % v.dtype().itemsize() == 0;
+      },
+      "Whether the address of the first element is a multiple of its size.");
   bind_exports(c, [](nb::handle self) { return live_bytes(value_of(self)); });
 }
 

@@ -71,7 +71,7 @@ class OnArrays:
             # Others write to their memory without our knowing, and read without waiting.
             for one in results:
                 if isinstance(one, _usmx.ndarray):
-                    _ = one.pointer  # computes it
+                    one._compute()
             for array in foreign:
                 array.queue.wait()
         return tuple(results) if many else results[0]

@@ -21,7 +21,7 @@ from ._common import as_array, empty_at, imported
 
 def as_bits(x: ndarray) -> ndarray:
     """The elements as integers of their size, because moving them needs no other kernels."""
-    if x.itemsize in (1, 2, 4, 8) and x.pointer % x.itemsize == 0:
+    if x.itemsize in (1, 2, 4, 8) and x._is_aligned():
         return x.view(f"u{x.itemsize}")
     return x
 

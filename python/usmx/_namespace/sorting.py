@@ -238,7 +238,7 @@ def sort_rows(x: ndarray, descending: bool = False, places: bool = True) -> tupl
     values = empty_at(x, x.shape)
     if x.size == 0:
         return values, empty_at(x, x.shape, "int64")
-    if not x.flags.c_contiguous or x.pointer % x.itemsize:
+    if not x.flags.c_contiguous or not x._is_aligned():
         x = x.copy()
     sorter = _Sorter(x.reshape(-1), rows, length, descending, places)
     found = sorter.run(values.reshape(-1))

@@ -8,6 +8,8 @@ import gc
 import itertools
 import operator
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -349,6 +351,100 @@ def test_the_host_computes_the_same_bits_as_a_kernel(char: str) -> None:
         bits = f"u{ours.itemsize}"
         assert ((ours.view(bits) == wanted.view(bits)) | both_nan).all(), name
     assert len(on_host) >= 10
+
+
+def kernels_of(function: Callable[[], Any]) -> tuple[Any, int]:
+    """The result, and how many kernels were launched until it could be read."""
+    with usmx.trace() as t:
+        result = function()
+        result.to_numpy()
+    return result, t.summary().kernels
+
+
+FOLDS = {
+    "sum": "bBhHiIqQfd", "prod": "bBhHiIqQfd", "min": "?bBhHiIqQfd", "max": "?bBhHiIqQfd",
+    "mean": "?bBhHiIqQfd", "any": "?bBhHiIqQfd", "all": "?bBhHiIqQfd",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_the_host_reduces_to_the_same_bits_as_a_kernel(name: str) -> None:
+    rng = np.random.default_rng(5)
+    function = getattr(usmx, name)
+    for char in FOLDS[name]:
+        values = rng.standard_normal(256) if char in "fd" else rng.integers(0, 100, 256)
+        there = usmx.asarray(values.astype(char), usm_type="device")
+        here = usmx.asarray(values.astype(char), usm_type="shared")
+        # 16 items of a group have 1 to 16 elements each, and from 128 on eight sums.
+        lengths = [*range(1, 36), 63, 64, 65, 127, 128, 129, 143, 144, 145, 200, 254, 255, 256]
+        for n in lengths:
+            ours, kernels = kernels_of(lambda n=n, x=here: function(x[:n]))
+            assert kernels == 0
+            wanted = function(there[:n])
+            assert ours.dtype == wanted.dtype
+            assert ours.shape == ()
+            assert ours.to_numpy().tobytes() == wanted.to_numpy().tobytes(), (char, n)
+    x = usmx.asarray(np.arange(12.0).reshape(3, 4), usm_type="shared")
+    ours, kernels = kernels_of(lambda: function(x, keepdims=True))
+    assert kernels == 0
+    assert ours.shape == (1, 1)
+    np.testing.assert_array_equal(ours.to_numpy(), getattr(np, name)(x.to_numpy(), keepdims=True))
+    transposed = function(x.T)
+    np.testing.assert_array_equal(transposed.to_numpy(), getattr(np, name)(x.to_numpy().T))
+
+
+def test_the_host_reads_any_layout_and_casts_as_a_kernel_does() -> None:
+    rng = np.random.default_rng(6)
+
+    def chosen(a: Any, b: Any) -> Any:
+        return usmx.where(a[1] > b[0], a[2], b[3, ::-1])
+
+    for first, second in itertools.product("?bBhHiIqQfd", repeat=2):
+        values = [rng.integers(0, 100, (6, 8)).astype(c) for c in (first, second)]
+        here, there = ([usmx.asarray(v, usm_type=k) for v in values] for k in ("shared", "device"))
+        for part in (
+            lambda a, b: a[::-1, ::2] + b[:, 1::2],
+            lambda a, b: a.T[1:3] * b[0, :6],
+            chosen,
+            lambda a, b: usmx.maximum(a[:, :1], b[2]),
+        ):
+            ours, kernels = kernels_of(lambda part=part, here=here: part(*here))
+            # An integer of 64 bits without a sign is compared by value with one that has a sign.
+            by_value = "Q" in (first, second) and any(c in "bhiq" for c in (first, second))
+            assert kernels == (part is chosen and by_value)
+            wanted = part(*there)
+            assert ours.dtype == wanted.dtype
+            assert ours.to_numpy().tobytes() == wanted.to_numpy().tobytes()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[x > 3],
+        lambda x: usmx.take(x, usmx.asarray([1, 2])),
+        lambda x: x[[1, 2]],
+        usmx.sort,
+        usmx.argsort,
+        usmx.unique_values,
+        usmx.cumulative_sum,
+        usmx.argmax,
+        usmx.std,
+        usmx.median,
+        lambda x: usmx.concat((x, x)),
+        lambda x: usmx.repeat(x, 2),
+        usmx.linalg.vector_norm,
+        usmx.fuse(lambda x: x * x + 1),
+    ],
+)
+def test_what_a_function_does_with_an_array_is_no_export(function: Callable[[Any], Any]) -> None:
+    # Of memory that was exported nothing is put off, and the host never knows whether it is idle.
+    x = usmx.asarray(np.arange(10, dtype="f4"), usm_type="shared")
+    function(x).to_numpy()
+    x.to_numpy()
+    assert kernels_of(lambda: x + 1)[1] == 0
+    y = usmx.asarray(np.arange(1000, dtype="f4"))
+    function(y).to_numpy()
+    assert usmx.explain(y + 1).kernels
 
 
 @pytest.mark.parametrize("usm_type", ["shared", "host"])
