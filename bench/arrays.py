@@ -87,7 +87,7 @@ def _waited(call: Callable[[], Any], queue: Any) -> Callable[[], None]:
     def call_and_wait() -> None:
         result = call()
         if isinstance(result, usmx.ndarray):
-            _ = result.pointer  # what was put off is submitted
+            result._compute()  # what was put off is submitted
         queue.wait()
 
     return call_and_wait
