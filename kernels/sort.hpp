@@ -84,18 +84,18 @@ inline bool is_less(parts<Word> a, parts<Word> b, Word flip) {
   return key<form::floating>(a.im, flip) < key<form::floating>(b.im, flip);
 }
 
-/// A digit of the key, from the lowest one up. Complex numbers have those of the imaginary part,
-/// those of the real part, and one that says which parts are NaN.
+/// A digit of the key, from its lowest bit up. Complex numbers have those of the imaginary part,
+/// those of the real part, and one that says which parts are NaN; each begins at a whole digit.
 template <form Form, int Bits, class Word>
-inline uint32_t digit(Word bits, int number, Word flip) {
-  return uint32_t(key<Form>(bits, flip) >> (number * Bits)) & ((1u << Bits) - 1);
+inline uint32_t digit(Word bits, int lowest, Word flip) {
+  return uint32_t(key<Form>(bits, flip) >> lowest) & ((1u << Bits) - 1);
 }
 template <form Form, int Bits, class Word>
-inline uint32_t digit(parts<Word> z, int number, Word flip) {
-  constexpr int each = (8 * int(sizeof(Word)) + Bits - 1) / Bits;
-  if (number >= 2 * each) return nan_parts(z);
-  if (number >= each) return digit<form::floating, Bits>(z.re, number - each, flip);
-  return digit<form::floating, Bits>(z.im, number, flip);
+inline uint32_t digit(parts<Word> z, int lowest, Word flip) {
+  constexpr int each = (8 * int(sizeof(Word)) + Bits - 1) / Bits * Bits;
+  if (lowest >= 2 * each) return nan_parts(z);
+  if (lowest >= each) return digit<form::floating, Bits>(z.re, lowest - each, flip);
+  return digit<form::floating, Bits>(z.im, lowest, flip);
 }
 
 // --- an item by itself ---------------------------------------------------------------------------
@@ -139,10 +139,10 @@ inline void sort_rows(const element<Form, Word>* from, element<Form, Word>* to, 
     Place* next_places = places + (Places ? at : 0);
     Element* other = spare + at;
     Place* other_places = spare_places + (Places ? at : 0);
-    for (int number = 0; number < digits; ++number) {
+    for (int lowest = 0; lowest < digits * Bits; lowest += Bits) {
       for (int d = 0; d < values; ++d) count[d] = 0;
-      for (int64_t i = 0; i < length; ++i) ++count[digit<Form, Bits>(now[i], number, flip)];
-      if (count[digit<Form, Bits>(now[0], number, flip)] == length) continue;  // all the same
+      for (int64_t i = 0; i < length; ++i) ++count[digit<Form, Bits>(now[i], lowest, flip)];
+      if (count[digit<Form, Bits>(now[0], lowest, flip)] == length) continue;  // all the same
       int64_t before = 0;
       for (int d = 0; d < values; ++d) {
         const int64_t here = count[d];
@@ -151,7 +151,7 @@ inline void sort_rows(const element<Form, Word>* from, element<Form, Word>* to, 
       }
       for (int64_t i = 0; i < length; ++i) {
         const Element x = now[i];
-        const int64_t k = count[digit<Form, Bits>(x, number, flip)]++;
+        const int64_t k = count[digit<Form, Bits>(x, lowest, flip)]++;
         next[k] = x;
         if constexpr (Places) next_places[k] = now_places ? now_places[i] : Place(i);
       }
@@ -187,14 +187,14 @@ struct chunks {
 /// How often each digit is in each chunk.
 template <form Form, int Bits, class Word, class Place>
 inline void count_chunk(const element<Form, Word>* from, Place* counts, const chunks& cut,
-                        int number, Word flip) {
+                        int lowest, Word flip) {
   constexpr int values = 1 << Bits;
   const int64_t chunk = int64_t(group_id());
   Place* const count = counts + chunk * values;
   for (int d = 0; d < values; ++d) count[d] = 0;
   const int64_t end = cut.end(chunk);
   for (int64_t i = cut.begin(chunk); i < end; ++i) {
-    ++count[digit<Form, Bits>(from[i], number, flip)];
+    ++count[digit<Form, Bits>(from[i], lowest, flip)];
   }
 }
 
@@ -203,7 +203,7 @@ inline void count_chunk(const element<Form, Word>* from, Place* counts, const ch
 template <form Form, int Bits, bool Places, class Word, class Place>
 inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
                        const Place* places, Place* new_places, const Place* counts, Place* next,
-                       const chunks& cut, int number, bool is_first, Word flip) {
+                       const chunks& cut, int lowest, bool is_first, Word flip) {
   constexpr int values = 1 << Bits;
   const int64_t chunk = int64_t(group_id()), in_row = chunk % cut.in_row;
   const Place* const row_counts = counts + (chunk - in_row) * values;
@@ -223,7 +223,7 @@ inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
     before += whole[d];
   }
   const int64_t row = chunk / cut.in_row * cut.length, end = cut.end(chunk);
-  if (int64_t(whole[digit<Form, Bits>(from[row], number, flip)]) == cut.length) {
+  if (int64_t(whole[digit<Form, Bits>(from[row], lowest, flip)]) == cut.length) {
     // The digit is the same in the whole row, as the high ones of small integers are.
     for (int64_t i = cut.begin(chunk); i < end; ++i) to[i] = from[i];
     if constexpr (Places) {
@@ -235,7 +235,7 @@ inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
   }
   for (int64_t i = cut.begin(chunk); i < end; ++i) {
     const element<Form, Word> x = from[i];
-    const int64_t k = row + int64_t(mine[digit<Form, Bits>(x, number, flip)]++);
+    const int64_t k = row + int64_t(mine[digit<Form, Bits>(x, lowest, flip)]++);
     to[k] = x;
     if constexpr (Places) new_places[k] = is_first ? Place(i - row) : places[i];
   }
@@ -332,7 +332,7 @@ struct count_space {
 /// How often each digit is in each tile. Those of a digit are neighbours.
 template <form Form, int Bits, int Items, class Word>
 inline void count_tile(count_space<Bits, Items>& space, const element<Form, Word>* from,
-                       uint32_t* counts, const chunks& cut, int number, Word flip) {
+                       uint32_t* counts, const chunks& cut, int lowest, Word flip) {
   constexpr int values = 1 << Bits, helpers = Items / values;
   static_assert(helpers * values == Items);
   const int item = int(local_id());
@@ -340,7 +340,7 @@ inline void count_tile(count_space<Bits, Items>& space, const element<Form, Word
   for (int d = 0; d < values; ++d) space.counts[d * Items + item] = 0;
   const int64_t end = cut.end(tile);
   for (int64_t i = cut.begin(tile) + item; i < end; i += Items) {
-    ++space.counts[digit<Form, Bits>(from[i], number, flip) * Items + item];
+    ++space.counts[digit<Form, Bits>(from[i], lowest, flip) * Items + item];
   }
   group_barrier();
   uint32_t sum = 0;
@@ -359,7 +359,7 @@ inline void count_tile(count_space<Bits, Items>& space, const element<Form, Word
 template <form Form, int Bits, bool Places, int Items, int Each, class Word, class Place>
 inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>& space,
                       const element<Form, Word>* from, element<Form, Word>* to, const Place* places,
-                      Place* new_places, const int64_t* before, const chunks& cut, int number,
+                      Place* new_places, const int64_t* before, const chunks& cut, int lowest,
                       bool is_first, Word flip) {
   using Element = element<Form, Word>;
   constexpr int values = 1 << Bits;
@@ -385,7 +385,7 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
     if (first + e < here) {
       mine[e] = space.hand[first + e];
       if constexpr (Places) my_places[e] = space.places[first + e];
-      ++space.counts[digit<Form, Bits>(mine[e], number, flip) * Items + item];
+      ++space.counts[digit<Form, Bits>(mine[e], lowest, flip) * Items + item];
     }
   }
   group_barrier();
@@ -413,7 +413,7 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
   group_barrier();
   for (int e = 0; e < Each; ++e) {
     if (first + e < here) {
-      const int k = space.counts[digit<Form, Bits>(mine[e], number, flip) * Items + item]++;
+      const int k = space.counts[digit<Form, Bits>(mine[e], lowest, flip) * Items + item]++;
       space.hand[k] = mine[e];
       if constexpr (Places) space.places[k] = my_places[e];
     }
@@ -423,7 +423,7 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
   // Neighbours of one digit go to neighbouring places.
   for (int k = item; k < here; k += Items) {
     const Element x = space.hand[k];
-    const uint32_t d = digit<Form, Bits>(x, number, flip);
+    const uint32_t d = digit<Form, Bits>(x, lowest, flip);
     const int64_t at = (tile / cut.in_row * values + d) * cut.in_row + tile % cut.in_row;
     const int64_t out = row + before[at] + int64_t(k) - int64_t(space.starts[d]);
     to[out] = x;

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Literal, SupportsIndex
 
 from .. import _usmx
-from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
+from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
 from ._common import as_array, empty_at, to_axis
 from .manipulation import moveaxis
 
@@ -72,15 +72,15 @@ def _kernel(name: str, elements: tuple[str, str], bits: int, places: bool, wide:
             f"spare_places, counts, rows, length, digits, {word}(flip));",
         ),
         "count_chunk": (
-            f"const {word}* from, {place}* counts, {_CUT}, int32_t number, uint64_t flip",
+            f"const {word}* from, {place}* counts, {_CUT}, int32_t lowest, uint64_t flip",
             f"usmx::sorting::count_chunk<{own}, {bits}>((const {element}*)from, counts, "
-            f"{{length, size, in_row}}, number, {word}(flip));",
+            f"{{length, size, in_row}}, lowest, {word}(flip));",
         ),
         "move_chunk": (
             f"{from_to}, const {place}* places, {place}* new_places, const {place}* counts, "
-            f"{place}* next, {_CUT}, int32_t number, int32_t is_first, uint64_t flip",
+            f"{place}* next, {_CUT}, int32_t lowest, int32_t is_first, uint64_t flip",
             f"usmx::sorting::move_chunk<{own}, {bits}, {has}>({given}, places, new_places, counts, "
-            f"next, {{length, size, in_row}}, number, is_first != 0, {word}(flip));",
+            f"next, {{length, size, in_row}}, lowest, is_first != 0, {word}(flip));",
         ),
         "sort_tile": (
             f"{from_to}, {place}* places, int64_t rows, int32_t length, int32_t width, "
@@ -90,17 +90,17 @@ def _kernel(name: str, elements: tuple[str, str], bits: int, places: bool, wide:
             f"width, {word}(flip));",
         ),
         "count_tile": (
-            f"const {word}* from, uint32_t* counts, {_CUT}, int32_t number, uint64_t flip",
+            f"const {word}* from, uint32_t* counts, {_CUT}, int32_t lowest, uint64_t flip",
             f"usmx::local<usmx::sorting::count_space<{bits}, {_ITEMS}>> space;\n"
             f"  usmx::sorting::count_tile<{own}>(space.get(), (const {element}*)from, counts, "
-            f"{{length, size, in_row}}, number, {word}(flip));",
+            f"{{length, size, in_row}}, lowest, {word}(flip));",
         ),
         "move_tile": (
             f"{from_to}, const {place}* places, {place}* new_places, const int64_t* before, "
-            f"{_CUT}, int32_t number, int32_t is_first, uint64_t flip",
+            f"{_CUT}, int32_t lowest, int32_t is_first, uint64_t flip",
             f"usmx::local<usmx::sorting::tile_space<{element}, {place}, {bits}, {_ITEMS}, {each}>> "
             f"space;\n  usmx::sorting::move_tile<{own}, {bits}, {has}>(space.get(), {given}, "
-            f"places, new_places, before, {{length, size, in_row}}, number, is_first != 0, "
+            f"places, new_places, before, {{length, size, in_row}}, lowest, is_first != 0, "
             f"{word}(flip));",
         ),
     }  # fmt: skip
@@ -113,6 +113,15 @@ def _before_kernel() -> ScanKernel:
     return ScanKernel(
         "uint32 x", "int64 y", "x", "a + b", identity="0", exclusive=True, name="sort_before"
     )
+
+
+@cache
+def _differing_kernel(form: str) -> ReductionKernel:
+    key = f"usmx::sorting::key<usmx::sorting::form::{form}>"
+    return ReductionKernel(
+        "T x, raw T all, T flip", "T bits", f"{key}(x, flip) ^ {key}(T(all[0]), flip)", "a | b",
+        "bits = a", "0", "sort_differing", preamble=_INCLUDE,
+    )  # fmt: skip
 
 
 class _Sorter:
@@ -143,6 +152,23 @@ class _Sorter:
             self.places if places is None else places,
             self.wide,
         )
+
+    def all_digits(self, bits: int) -> list[int]:
+        """The lowest bit of each digit."""
+        return [bits * number for number in range(self.elements.digits(bits))]
+
+    def digits_that_differ(self, source: ndarray, bits: int) -> list[int]:
+        """The same, without the bits that are equal in all keys; the host waits for these."""
+        every = self.all_digits(bits)
+        if len(every) == 1 or self.elements.parts > 1:
+            return every
+        left = int(_differing_kernel(self.elements.form)(source, source, self.flip).item())
+        found = []
+        while left:
+            lowest = (left & -left).bit_length() - 1
+            found.append(lowest)
+            left = left >> (lowest + bits) << (lowest + bits)
+        return found or every[:1]  # one pass copies elements that are all the same
 
     def run(self, to: ndarray) -> ndarray:
         """Writes the sorted rows, and gives where each element was in its row."""
@@ -192,14 +218,16 @@ class _Sorter:
         following = self.new(2 * items << bits, self.place)
         cut = (self.length, size, in_row)
 
-        def go(x: ndarray, to: ndarray, places: ndarray, new: ndarray, number: int) -> None:
+        def go(
+            x: ndarray, to: ndarray, places: ndarray, new: ndarray, lowest: int, first: bool
+        ) -> None:
             count = self.kernel("count_chunk", bits, False)
-            count[(items,), (1,)](x, counts, *cut, number, self.flip)
+            count[(items,), (1,)](x, counts, *cut, lowest, self.flip)
             self.kernel("move_chunk", bits)[(items,), (1,)](
-                x, to, places, new, counts, following, *cut, number, int(number == 0), self.flip
+                x, to, places, new, counts, following, *cut, lowest, int(first), self.flip
             )
 
-        return self.passes(source, target, self.elements.digits(bits), go)
+        return self.passes(source, target, self.digits_that_differ(source, bits), go)
 
     def by_tiles(self, source: ndarray, target: ndarray, size: int) -> ndarray:
         bits = 4
@@ -208,25 +236,27 @@ class _Sorter:
         counts = self.new(groups << bits, "uint32")
         cut = (self.length, size, in_row)
 
-        def go(x: ndarray, to: ndarray, places: ndarray, new: ndarray, number: int) -> None:
+        def go(
+            x: ndarray, to: ndarray, places: ndarray, new: ndarray, lowest: int, first: bool
+        ) -> None:
             self.kernel("count_tile", bits, False)[(groups * _ITEMS,), (_ITEMS,)](
-                x, counts, *cut, number, self.flip
+                x, counts, *cut, lowest, self.flip
             )
             before = _before_kernel()(counts.reshape(self.rows, in_row << bits), axis=1)
             self.kernel("move_tile", bits)[(groups * _ITEMS,), (_ITEMS,)](
-                x, to, places, new, before.reshape(-1), *cut, number, int(number == 0), self.flip
+                x, to, places, new, before.reshape(-1), *cut, lowest, int(first), self.flip
             )
 
-        return self.passes(source, target, self.elements.digits(bits), go)
+        return self.passes(source, target, self.all_digits(bits), go)
 
-    def passes(self, source: ndarray, target: ndarray, digits: int, go: Any) -> ndarray:
+    def passes(self, source: ndarray, target: ndarray, digits: list[int], go: Any) -> ndarray:
         """One pass for each digit, from one memory to the other; the last one ends in `target`."""
-        spare = self.new_words() if digits > 1 else target
+        spare = self.new_words() if len(digits) > 1 else target
         places, other = self.new_places(), self.new_places()
         now = source
-        for number in range(digits):
-            to = target if (digits - number) % 2 else spare
-            go(now, to, other, places, number)
+        for number, lowest in enumerate(digits):
+            to = target if (len(digits) - number) % 2 else spare
+            go(now, to, other, places, lowest, number == 0)
             now, places, other = to, other, places
         return other
 

@@ -198,3 +198,17 @@ def test_digits_that_are_the_same_in_a_row() -> None:
         np.testing.assert_array_equal(usmx.argsort(x, descending=descending).to_numpy(), order)
         wanted = np.take_along_axis(n, order, -1)
         np.testing.assert_array_equal(usmx.sort(x, descending=descending).to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("char", "iqfd")
+def test_digits_begin_at_the_bits_that_differ(char: str) -> None:
+    few = np.array([1, 2, 3, 4, 2**20, 2**20 + 1], char)
+    for given in (few[:1], few[:4], few, np.concatenate((few, -few))):
+        n = np.random.default_rng(0).choice(given, 17000)
+        if char in "fd":
+            n[::100] = np.nan
+        for descending in (False, True):
+            x, order = usmx.asarray(n), order_of(n, descending)
+            np.testing.assert_array_equal(usmx.argsort(x, descending=descending).to_numpy(), order)
+            wanted = n[order]
+            assert usmx.sort(x, descending=descending).to_numpy().tobytes() == wanted.tobytes()
