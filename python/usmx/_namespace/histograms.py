@@ -252,7 +252,9 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     """The edges of bins, on the host."""
     if isinstance(bins, str):
         raise ValueError(f"bins: {bins!r}; expected a number of bins or an array of edges")
-    if isinstance(bins, (ndarray, np.ndarray, list, tuple)) and np.ndim(bins):
+    if isinstance(bins, list):
+        bins = tuple(bins)  # NumPy crashes on a list that an element changes while it is read
+    if isinstance(bins, (ndarray, np.ndarray, tuple)) and np.ndim(bins):
         given = as_array(bins, a)
         host, sign = _direction(given)
         if sign < 0 and host.size > 1 and host[0] != host[-1]:

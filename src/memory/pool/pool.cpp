@@ -102,7 +102,7 @@ inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment
 }
 
 void* pool_resource::parts::take_slowly(const pool_request& r) {
-  std::string cause;
+  std::optional<std::string> cause;
   if (!r.possible()) fail(r, detail::too_large);
   if (void* const p = try_store(r)) return p;
   // Blocks that other threads cache may fit, alone or merged.
@@ -129,7 +129,7 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
   trim(0);
   if (void* const p = grow()) return p;
   if (void* const p = try_store(r)) return p;
-  fail(r, cause);
+  fail(r, cause.value_or(""));
 }
 
 void* pool_resource::parts::try_store(const pool_request& r) {

@@ -222,7 +222,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
   bool age(bool may_wait) noexcept;
   bool count_in(std::size_t bytes) noexcept;
   std::size_t growth(std::size_t least) noexcept;
-  block extend(std::size_t bytes, const pool_request* r, std::string& cause);
+  block extend(std::size_t bytes, const pool_request* r, std::optional<std::string>& cause);
   [[noreturn]] void fail(const pool_request& r, const std::string& cause);
 
   const bool huge_pages_;

@@ -95,9 +95,9 @@ std::size_t pool_resource::parts::growth(std::size_t least) noexcept {
 }
 
 /// Adds a chunk and takes the requested block from it, before another thread does.
-/// Null, with the cause, if the limit is reached or the upstream fails.
+/// Null, with the cause, which may be an empty text, if the limit is reached or the upstream fails.
 detail::block pool_resource::parts::extend(std::size_t bytes, const pool_request* r,
-                                           std::string& cause) {
+                                           std::optional<std::string>& cause) {
   if (!count_in(bytes)) {
     cause = "it may not take " + detail::amount(bytes) + " more";
     return {};
@@ -196,11 +196,11 @@ void pool_resource::parts::reserve(std::size_t bytes) {
       if (store_.bytes() >= bytes) return;
       missing = bytes - store_.bytes();
     }
-    std::string cause;
+    std::optional<std::string> cause;
     const pool_request r(missing, granule);
     if (!r.possible()) fail(r, detail::too_large);
     extend(pool_request::granules_in(missing) * granule, nullptr, cause);
-    if (!cause.empty()) fail(r, cause);
+    if (cause) fail(r, *cause);
   }
 }
 

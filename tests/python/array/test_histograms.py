@@ -142,3 +142,21 @@ def test_wrong_arguments() -> None:
         usmx.histogram(x * 1j)
     with pytest.raises(ValueError, match="monotonically"):
         usmx.digitize(x, [1, 3, 2])
+
+
+def test_edges_in_a_list_that_changes_while_it_is_read() -> None:
+    bins: list[Any] = [*range(1_000_000)]  # so many that NumPy read what had been freed
+
+    class Sequence:
+        def __len__(self) -> int:
+            bins.clear()
+            return 2
+
+        def __getitem__(self, key: int) -> int:
+            if key > 1:
+                raise IndexError(key)
+            return 1
+
+    bins[1] = Sequence()
+    with pytest.raises((ValueError, TypeError)):
+        usmx.histogram(usmx.arange(4.0), bins)

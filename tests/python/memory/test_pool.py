@@ -51,6 +51,14 @@ def pool(kind: str, own_queue: usmx.Queue) -> Iterator[um.PoolResource]:
     assert made.stats()["blocks"] == 0
 
 
+def test_what_the_driver_does_not_have_cannot_be_reserved(kind: str) -> None:
+    # The driver gives no cause, which must not look like success.
+    pool = um.PoolResource(um.UsmResource(kind))
+    with pytest.raises(usmx.AllocationError, match="cannot allocate 1099511627776 bytes"):
+        pool.reserve(2**40)
+    assert pool.stats()["held"] == 0
+
+
 # --- commands that still run ---------------------------------------------------------------------
 
 
