@@ -103,20 +103,24 @@ template <task Task, bool Exclusive, class Value, class Begin, class Target, cla
     totals[mine.number * w.lines + mine.line] = sum;
   } else {
     const auto to = target.at(mine.line);
-    Value carry{};
-    bool any = false;
+    Value carry;
+    int64_t i = mine.begin;
     if (Task == task::carried && mine.number > 0) {
       carry = totals[(mine.number - 1) * w.lines + mine.line];
-      any = true;
-    }
-    for (int64_t i = mine.begin; i < mine.end; ++i) {
-      load(count<1>(), from, i, &next);
+    } else {
+      load(count<1>(), from, i, &carry);
       if constexpr (Exclusive) {
-        const Value before = any ? carry : first();
+        const Value before = first();
         store(count<1>(), to, i, &before);
+      } else {
+        store(count<1>(), to, i, &carry);
       }
-      carry = any ? join(carry, next) : next;
-      any = true;
+      ++i;
+    }
+    for (; i < mine.end; ++i) {
+      load(count<1>(), from, i, &next);
+      if constexpr (Exclusive) store(count<1>(), to, i, &carry);
+      carry = join(carry, next);
       if constexpr (!Exclusive) store(count<1>(), to, i, &carry);
     }
   }

@@ -44,9 +44,14 @@ struct scan_program {
   /// fit the type of the values, and so many neighbours are loaded and stored together.
   bool once = false;
   int elements = 1;
+  /// All neighbours along the axis are neighbours in memory: then a loop over them can be vectors.
+  bool contiguous = false;
   /// Loops over lines, taken apart from a flat number.
   std::size_t kept_rank = 0;
 
+  /// Each item is a group, and shares its chunk with nothing.
+  bool is_alone() const noexcept { return across && items == 1; }
+  bool is_dense() const noexcept { return elements > 1 || contiguous; }
   std::string key() const;
 };
 
@@ -55,7 +60,8 @@ inline constexpr int scan_window = 128;
 
 std::string scan_program::key() const {
   std::string key;
-  for (const bool flag : {across, folds, totals, carries, once}) key += flag ? '1' : '0';
+  for (const bool flag : {across, folds, totals, carries, once, contiguous})
+    key += flag ? '1' : '0';
   return key + format("{},{},{},{}", items, blocks, elements, kept_rank);
 }
 
@@ -73,6 +79,10 @@ struct device_shape {
 /// Of one launch for everything: a tile takes so many bytes of local memory.
 constexpr int once_items = 256;
 constexpr std::int64_t once_bytes = 16384;
+/// On a CPU an item that is a group takes a long part of a line alone: a core needs no barriers for
+/// it. The parts depend on the length alone, so sums of floats are the same with any number of
+/// cores.
+constexpr std::int64_t least_alone = 4096, parts_alone = 64;
 constexpr device_shape on_cpu = {16, 16, 16384, 64, 2048, 2048};
 constexpr device_shape elsewhere = {256, 4, 8192, 64, 1024, 65536};
 
@@ -174,7 +184,7 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
     s.declared +=
         format(", {}{}* {}", is_output ? "" : "const ", device_name(a.elements().dtype()), pointer);
     const std::string moved = format("{} + _at.of[{}] + _i{}", pointer, s.count++,
-                                     program.elements > 1 ? "" : " * " + step.text());
+                                     program.is_dense() ? "" : " * " + step.text());
     s.moved += is_output && program.elements > 1
                    ? format(", expression::scan::aligned(_count, {})", moved)
                    : ", " + moved;
@@ -295,7 +305,9 @@ void scan_kernel::state::stage(const scan_call& call, scan_program program, std:
                                const array* values) const {
   const sycl::queue& queue = call.c.queue();
   const device_shape& d = detail::forms_of(queue).groups_are_loops ? on_cpu : elsewhere;
-  const std::int64_t most = program.across ? d.across_chunk : d.along_chunk;
+  const std::int64_t most = program.is_alone() ? std::max(d.along_chunk, over(length, parts_alone))
+                            : program.across   ? d.across_chunk
+                                               : d.along_chunk;
   const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
   const std::int64_t chunk = whole ? length : most;
   if (whole) return launch(call, program, {length, chunk, values});
@@ -372,7 +384,12 @@ void scan_kernel::state::scan(scan_call& call) const {
   const std::int64_t across =
       program.kept_rank == 0 ? 0 : std::abs(call.kept.steps_of(first)[program.kept_rank - 1]);
   program.across = call.lines > 1 && across != 0 && (across < along || call.length < 16);
-  program.items = program.across ? d.across_items : d.along_items;
+  const bool is_alone = detail::forms_of(call.c.queue()).groups_are_loops && !program.across &&
+                        call.length >= least_alone;
+  program.across |= is_alone;
+  program.contiguous =
+      is_alone && std::ranges::all_of(call.steps, [](std::int64_t step) { return step == 1; });
+  program.items = is_alone ? 1 : program.across ? d.across_items : d.along_items;
   program.blocks = program.across ? 1 : d.along_blocks;
   stage(call, program, call.length, nullptr);
 }

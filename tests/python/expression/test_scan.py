@@ -43,8 +43,8 @@ def test_integers_wrap_around(dtype):
 
 # Around an item's share, a tile and a chunk; and where totals of chunks have chunks themselves.
 BORDERS = [
-    *(1, 2, 15, 16, 17, 255, 256, 257, 511, 2047, 2048, 2049, 4097),
-    *(16383, 16384, 16385, 3 * 16384 + 5, 300_000),
+    *(1, 2, 15, 16, 17, 255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 4097),
+    *(16383, 16384, 16385, 3 * 16384 + 5, 300_000, 64 * 16384 - 1, 64 * 16384 + 1),
 ]
 
 
