@@ -45,12 +45,16 @@ def convolution(item, image, w, out):
 
 @usmx.kernel
 def histogram_local(item, x, counts):
-    """Each group counts in local memory, then adds its counts to the result."""
-    k, items = item.get_local_id(0), item.get_global_range(0)
+    """Each group counts a part in local memory, then adds its counts to the result.
+
+    The part is one piece: strides of the whole range would skip a page of memory each time.
+    """
+    k, items = item.get_local_id(0), item.get_local_range(0)
+    part, parts = item.get_group_id(0), item.get_group_range(0)
     mine = usmx.local.array(BINS, usmx.int32)
     mine[k] = 0
     usmx.barrier()
-    for i in range(item.get_global_id(0), x.size, items):
+    for i in range(part * x.size // parts + k, (part + 1) * x.size // parts, items):
         usmx.atomic.add(mine, min(int(x[i] * BINS), BINS - 1), 1)
     usmx.barrier()
     usmx.atomic.add(counts, k, mine[k])
