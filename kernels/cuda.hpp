@@ -204,6 +204,26 @@ inline bool signbit(T x) {
   return copysign(T(1), x) < T(0);
 }
 
+// Parts of numbers, of which one is written through a pointer.
+template <class T, cuda_names::when<is_floating<T>> = 0>
+inline T frexp(T x, int* exponent) {
+  const float_parts<T> parts = frexp(x);
+  *exponent = parts.exponent;
+  return parts.mantissa;
+}
+template <class T, cuda_names::when<is_floating<T>> = 0>
+inline T modf(T x, T* whole) {
+  *whole = trunc(x);
+  return copysign(isinf(x) ? T(0) : x - *whole, x);
+}
+template <class T, cuda_names::when<is_floating<T>> = 0>
+inline T scalbn(T x, int n) {
+  return ldexp(x, n);
+}
+inline float frexpf(float x, int* exponent) { return frexp(x, exponent); }
+inline float modff(float x, float* whole) { return modf(x, whole); }
+inline float ldexpf(float x, int n) { return ldexp(x, n); }
+
 /// The square of its length.
 template <class T>
 inline T norm(complex<T> z) {

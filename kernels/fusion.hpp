@@ -65,6 +65,17 @@ T log_of_sum(T a, T b) {
   if (away > T(0)) return a + log1p(exp(-away));
   return away <= T(0) ? b + log1p(exp(away)) : away;
 }
+/// log2(2**a + 2**b), in the same way.
+template <class T>
+T binary_log_of_sum(T a, T b) {
+  if (a == b) return a + T(1);
+  const T away = a - b, unit = T(1.44269504088896340736);
+  if (away > T(0)) return a + log1p(exp2(-away)) * unit;
+  return away <= T(0) ? b + log1p(exp2(away)) * unit : away;
+}
+inline half binary_log_of_sum(half a, half b) {
+  return half(binary_log_of_sum(float(a), float(b)));
+}
 inline half log_of_sum(half a, half b) { return half(log_of_sum(float(a), float(b))); }
 template <class T>
 bool truth(T x) {

@@ -121,6 +121,71 @@ inline T factor(T x) {
   return x == T(-1) ? negate(T(1)) : x;
 }
 
+/// How floats are stored: the bits of the fraction, and the exponent that 1 is stored with.
+template <class T>
+struct float_layout;
+template <>
+struct float_layout<float> {
+  using bits = uint32_t;
+  static constexpr int fraction = 23, bias = 127;
+};
+template <>
+struct float_layout<double> {
+  using bits = uint64_t;
+  static constexpr int fraction = 52, bias = 1023;
+};
+
+/// 2 to the power n, which must be a normal number.
+template <class T>
+inline T power_of_two(int n) {
+  using layout = float_layout<T>;
+  return __builtin_bit_cast(T, typename layout::bits(n + layout::bias) << layout::fraction);
+}
+
+/// x = mantissa * 2 to the power exponent, with a mantissa from 1/2 to 1. Zeros, infinities and NaN
+/// are their own mantissas, with the exponent 0.
+template <class T>
+struct float_parts {
+  T mantissa;
+  int exponent;
+};
+
+template <class T>
+inline float_parts<T> frexp(T x) {
+  using layout = float_layout<T>;
+  using bits = typename layout::bits;
+  if (x == T(0) || !isfinite(x)) return {x, 0};
+  // Numbers below the normal ones store no exponent.
+  const bool small = fabs(x) < power_of_two<T>(1 - layout::bias);
+  const int raised = small ? layout::fraction + 1 : 0;
+  const bits stored = __builtin_bit_cast(bits, x * power_of_two<T>(raised));
+  constexpr bits exponents = bits(2 * layout::bias + 1) << layout::fraction;
+  const int exponent = int((stored & exponents) >> layout::fraction) - (layout::bias - 1);
+  constexpr bits half_of_one = bits(layout::bias - 1) << layout::fraction;
+  return {__builtin_bit_cast(T, (stored & ~exponents) | half_of_one), exponent - raised};
+}
+inline float_parts<half> frexp(half x) {
+  const float_parts<float> parts = frexp(float(x));
+  return {half(parts.mantissa), parts.exponent};
+}
+
+/// x * 2 to the power n, rounded once.
+template <class T>
+inline T ldexp(T x, int64_t n) {
+  using layout = float_layout<T>;
+  const float_parts<T> parts = frexp(x);
+  if (x == T(0) || !isfinite(x)) return x;
+  constexpr int most = 4 * layout::bias;
+  const int to = parts.exponent + int(clamp(n, int64_t(-most), int64_t(most))) - 1;
+  const T mantissa = parts.mantissa * T(2);
+  if (to > layout::bias) return copysign(T(__builtin_inf()), x);
+  if (to > -layout::bias) return mantissa * power_of_two<T>(to);
+  // The first product is exact, so only the second one rounds.
+  const int rest = max(to + layout::bias - 1, -layout::fraction - 3);
+  return mantissa * power_of_two<T>(1 - layout::bias) * power_of_two<T>(rest);
+}
+inline half ldexp(half x, int64_t n) { return half(ldexp(float(x), n)); }
+
 using backend::to_floating;
 
 inline constexpr double pi = 3.14159265358979323846;

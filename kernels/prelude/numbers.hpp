@@ -63,6 +63,32 @@ inline T maximum(T a, T b) {
   return a > b || a != a ? a : b;
 }
 
+/// The absolute value without a sign, in at least 32 bits.
+template <class T>
+inline auto size_of_number(T x) {
+  if constexpr (sizeof(T) == 8)
+    return x < T(0) ? uint64_t(0) - uint64_t(x) : uint64_t(x);
+  else
+    return x < T(0) ? uint32_t(0) - uint32_t(x) : uint32_t(x);
+}
+/// The greatest common divisor. Of the smallest integer and 0 it wraps around, as in NumPy.
+template <class T>
+inline T gcd(T a, T b) {
+  auto p = size_of_number(a), q = size_of_number(b);
+  while (q != 0) {
+    const auto rest = p % q;
+    p = q;
+    q = rest;
+  }
+  return T(p);
+}
+/// The least common multiple, which wraps around; of zero it is zero.
+template <class T>
+inline T lcm(T a, T b) {
+  const auto p = size_of_number(a), divisor = size_of_number(gcd(a, b));
+  return divisor == 0 ? T(0) : T(p / divisor * size_of_number(b));
+}
+
 /// Number of ones.
 template <class T>
 inline T popcount(T x) {

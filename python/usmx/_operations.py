@@ -418,6 +418,8 @@ OPERATIONS: tuple[Operation, ...] = (
               numpy="same(a * b + c, a)"),
     Operation("logaddexp", "log(exp(a) + exp(b)), which does not overflow on the way", 2, ulps=8,
               fused=(("f", "log_of_sum({0}, {1})"),)),
+    Operation("logaddexp2", "the logarithm to base 2 of 2**a + 2**b", 2, ulps=8,
+              fused=(("f", "binary_log_of_sum({0}, {1})"),)),
     Operation("where", "b where a is true, c elsewhere", 3, chooses=True,
               fused=((ANY, "{0} ? {1} : {2}"),)),
     # --- bits -----------------------------------------------------------------------------------
@@ -426,6 +428,11 @@ OPERATIONS: tuple[Operation, ...] = (
               numpy="popcount(a)"),
     Operation("clz", "how many zeros stand before the highest one of an integer",
               python="usmx.clz", function="clz", takes="iu", numpy="clz(a)"),
+    # --- integers -------------------------------------------------------------------------------
+    Operation("gcd", "the greatest common divisor", 2, python="math.gcd numpy.gcd",
+              function="gcd", takes="iu"),
+    Operation("lcm", "the least common multiple", 2, python="math.lcm numpy.lcm",
+              function="lcm", takes="iu"),
     # --- complex numbers ------------------------------------------------------------------------
     Operation("conjugate", "the complex conjugate", standard="conj",
               python="numpy.conj numpy.conjugate",

@@ -141,6 +141,7 @@ void every_special_function(T* p) {
   p[2] = cyl_bessel_i0(p[2]) + cyl_bessel_i1(p[2]) + sinpi(p[2]) + cospi(p[2]) + exp10(p[2]);
   p[2] += jn(3, p[2]) + bessel_j(p[1], p[2]) + bessel_y(p[1], p[2]) + expit(p[2]) + logit(p[2]);
   sincos(p[3], &p[4], &p[5]);
+  p[7] += frexp(p[0]).mantissa + T(frexp(p[0]).exponent) + ldexp(p[1], 3);
   sincospi(p[3], &p[6], &p[7]);
 }
 USMX_KERNEL(1) every_special(float* f, double* d) {

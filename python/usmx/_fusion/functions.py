@@ -1,4 +1,4 @@
-"""The functions of NumPy that are not ufuncs and can be fused too: one entry each."""
+"""The functions of NumPy that are not one row of the table and can be fused too: one entry each."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -11,7 +11,18 @@ import numpy as np
 
 from .reductions import reduce
 from .spelling import literal
-from .symbols import WEAK, Program, SeveralKernels, Symbol, cast, constant, operate, type_of, write
+from .symbols import (
+    NATURAL,
+    WEAK,
+    Program,
+    SeveralKernels,
+    Symbol,
+    cast,
+    constant,
+    operate,
+    type_of,
+    write,
+)
 
 
 def _as_operand(value: Any) -> Any:
@@ -93,6 +104,44 @@ def copyto(
     write(src, dst, "np.copyto", casting)
 
 
+def divmod(program: Program, x1: Any, x2: Any) -> tuple[Any, Any]:
+    """``np.divmod``."""
+    pair = [operate(program, name, x1, x2) for name in ("floor_divide", "remainder")]
+    return pair[0], pair[1]
+
+
+def modf(program: Program, x: Any) -> tuple[Any, Any]:
+    """``np.modf``: an infinity has the fraction 0."""
+    x, *_ = _typed(program, np.modf, x)
+    rest = where(program, np.isinf(x), 0.0, np.fmod(x, 1.0))
+    return np.copysign(rest, x), np.trunc(x)
+
+
+def frexp(program: Program, x: Any) -> tuple[Any, Any]:
+    """``np.frexp``."""
+    x, mantissa, exponent = _typed(program, np.frexp, x)
+    return (
+        program.line(mantissa, f"frexp({x.text}).mantissa"),
+        program.line(exponent, f"frexp({x.text}).exponent"),
+    )
+
+
+def ldexp(program: Program, x1: Any, x2: Any) -> Any:
+    """``np.ldexp``."""
+    x, power, result = _typed(program, np.ldexp, x1, x2)
+    return program.line(result, f"ldexp({x.text}, {power.text})")
+
+
+def _typed(program: Program, ufunc: Any, *values: Any) -> list[Any]:
+    """The operands in the types that the ufunc takes, then the types of its results."""
+    given = [type_of(constant(program, value)) for value in values]
+    if all(isinstance(t, type) for t in given):
+        given = [np.dtype(NATURAL[t]) for t in given]
+    types = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))
+    operands = [cast(program, v, t) for v, t in zip(values, types, strict=False)]
+    return [*operands, *types[len(values) :]]
+
+
 def _like(number: int) -> Callable[..., Any]:
     def function(program: Program, a: Any, dtype: Any = None) -> Symbol:
         result = constant(program, a).dtype if dtype is None else np.dtype(dtype)
@@ -117,6 +166,10 @@ def _reduction(name: str) -> Callable[..., Any]:
 #: NumPy's function -> what traces it: called with the program and NumPy's arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where,
+    np.divmod: divmod,
+    np.modf: modf,
+    np.frexp: frexp,
+    np.ldexp: ldexp,
     np.copy: lambda program, a: constant(program, a).copy(),
     np.copyto: copyto,
     np.clip: clip,

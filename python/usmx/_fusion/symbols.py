@@ -228,6 +228,9 @@ class Symbol:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
             raise SeveralKernels(f"np.{ufunc.__name__}.{method} cannot be fused")
+        function = self.program.functions.get(ufunc)
+        if function is not None and not kwargs:
+            return function(self.program, *inputs)
         dtype = kwargs.pop("dtype", None)
         casting = kwargs.pop("casting", "same_kind")
         out = kwargs.pop("out", (None,))
@@ -307,10 +310,10 @@ class Symbol:
     # --- operators: the others are rows of the table, see the end of this file ---
 
     def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
+        return np.divmod(self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
+        return np.divmod(other, self)
 
     def __matmul__(self, other: Any) -> NoReturn:
         raise SeveralKernels("a product of matrices takes elements from other places")

@@ -90,6 +90,8 @@ fmin: Operation = Operation("fmin")
 """Gives the smaller one; if one is NaN, the other."""
 fmod: Operation = Operation("fmod")
 """Gives the remainder of a / b, of the sign of a."""
+gcd: Operation = Operation("gcd")
+"""Gives the greatest common divisor."""
 greater: Operation = Operation("greater")
 """Gives a > b."""
 greater_equal: Operation = Operation("greater_equal")
@@ -110,6 +112,8 @@ isinf: Operation = Operation("isinf")
 """Gives whether it is infinite."""
 isnan: Operation = Operation("isnan")
 """Gives whether it is NaN."""
+lcm: Operation = Operation("lcm")
+"""Gives the least common multiple."""
 left_shift: Operation = Operation("left_shift")
 """Gives a << b."""
 bitwise_left_shift: Operation = left_shift
@@ -128,6 +132,8 @@ log2: Operation = Operation("log2")
 """Gives the logarithm to base 2."""
 logaddexp: Operation = Operation("logaddexp")
 """Gives log(exp(a) + exp(b)), which does not overflow on the way."""
+logaddexp2: Operation = Operation("logaddexp2")
+"""Gives the logarithm to base 2 of 2**a + 2**b."""
 logical_and: Operation = Operation("logical_and")
 """Gives whether both are not 0."""
 logical_not: Operation = Operation("logical_not")
@@ -239,6 +245,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "gcd",
     "greater",
     "greater_equal",
     "heaviside",
@@ -248,6 +255,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "lcm",
     "left_shift",
     "less",
     "less_equal",
@@ -256,6 +264,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",

@@ -12,7 +12,10 @@ from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
 
-__all__ = ["allclose", "around", "clip", "divmod", "isclose", "modf", "nan_to_num", "round"]
+__all__ = [
+    "allclose", "around", "clip", "divmod", "frexp", "isclose", "ldexp", "modf", "nan_to_num",
+    "round",
+]  # fmt: skip
 
 _LARGEST = {
     "float16": 65504.0,
@@ -26,6 +29,16 @@ def _given(name: str, x: Any) -> _usmx.ndarray:
         return x if isinstance(x, _usmx.ndarray) else _usmx.asarray(x)
     except TypeError as error:
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}") from error
+
+
+def _as_floats(name: str, x: Any) -> _usmx.ndarray:
+    """Integers as the smallest floats that have all of them, which is what NumPy chooses."""
+    array = _given(name, x)
+    if array.dtype.kind in "biu":
+        return array.astype({1: "float16", 2: "float32"}.get(array.dtype.itemsize, "float64"))
+    if array.dtype.kind != "f":
+        raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
+    return array
 
 
 def _result(made: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray:
@@ -65,13 +78,70 @@ def modf(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
     tuple of ndarray
         Floats of the sign of `x`. Infinities have the fraction 0.
     """
-    array = _given("x", x)
-    if array.dtype.kind in "biu":
-        # The smallest float that has all of them, as NumPy's.
-        array = array.astype({1: "float16", 2: "float32"}.get(array.dtype.itemsize, "float64"))
+    array = _as_floats("x", x)
     whole = elementwise.trunc(array)
     rest = elementwise.where(elementwise.isinf(array), 0.0, elementwise.fmod(array, 1.0))
     return elementwise.copysign(rest, array), whole
+
+
+@cache
+def _split() -> _usmx.ElementwiseKernel:
+    return _usmx.ElementwiseKernel(
+        "T x",
+        "T mantissa, int32 exponent",
+        "const auto parts = frexp(x); mantissa = parts.mantissa, exponent = parts.exponent",
+        "frexp",
+    )
+
+
+def frexp(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+    """Numbers as ``mantissa * 2**exponent``.
+
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+
+    Returns
+    -------
+    tuple of ndarray
+        Floats from 1/2 to 1, with the signs of `x`, and int32. Zeros, infinities and NaN have
+        the exponent 0.
+    """
+    mantissa, exponent = _split()(_as_floats("x", x))
+    return mantissa, exponent
+
+
+@cache
+def _scale() -> _usmx.ElementwiseKernel:
+    return _usmx.ElementwiseKernel("T x, int64 n", "T y", "y = ldexp(x, n)", "ldexp")
+
+
+def ldexp(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> _usmx.ndarray:
+    """``x1 * 2**x2``, rounded once.
+
+    Parameters
+    ----------
+    x1 : array or number
+        Real numbers.
+    x2 : array or int
+        Integers; the two are broadcast.
+
+    Returns
+    -------
+    ndarray
+        Floats of the type of `x1`; of integers those that NumPy chooses.
+    """
+    powers = x2 if type(x2) is int else _given("x2", x2)
+    if isinstance(powers, _usmx.ndarray):
+        if powers.dtype.kind not in "biu" or powers.dtype.name == "uint64":
+            raise TypeError(f"x2: expected integers that fit into int64, got {powers.dtype}")
+        powers = powers.astype("int64")
+    else:
+        # Every float is 0 or infinite long before.
+        powers = min(max(powers, -(1 << 20)), 1 << 20)
+    scaled: _usmx.ndarray = _scale()(_as_floats("x1", x1), powers)
+    return scaled
 
 
 def round(

@@ -7,6 +7,9 @@ from typing import Any
 
 from .. import _usmx
 
+#: Ufuncs of several results, or of operands of several types.
+_SEVERAL_TYPES = ("divmod", "frexp", "ldexp", "modf")
+
 
 def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     """`numpy.ndarray.__array_ufunc__` for `usmx.ndarray`.
@@ -31,7 +34,7 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
             import usmx
 
             return getattr(usmx, ufunc.__name__)(*_usmx_arrays(inputs))
-    if method == "__call__" and ufunc.__name__ in ("divmod", "modf") and not keywords:
+    if method == "__call__" and ufunc.__name__ in _SEVERAL_TYPES and not keywords:
         from . import numbers
 
         return getattr(numbers, ufunc.__name__)(*inputs)

@@ -60,6 +60,38 @@ def _reduce(
     return _usmx._reduce(x, value, result, axes=axes, keepdims=keepdims, out=out, **texts)
 
 
+def _selected(a: _usmx.ndarray, where: Any, other: Any) -> _usmx.ndarray:
+    """The elements that count, and another number in the places of the rest."""
+    if where is True:
+        return a
+    from . import elementwise
+
+    chosen = where if isinstance(where, _usmx.ndarray) else as_array(np.asarray(where))
+    if chosen.dtype.kind != "b":
+        raise TypeError(f"where: expected an array of bools, got {chosen.dtype}")
+    selected: _usmx.ndarray = elementwise.where(chosen, a, np.asarray(other).astype(a.dtype)[()])
+    if selected.shape != a.shape:
+        raise ValueError(f"where: shape {chosen.shape} cannot be broadcast to {a.shape}, that of x")
+    return selected
+
+
+def _begun(
+    made: _usmx.ndarray, initial: Any, operation: str, out: _usmx.ndarray | None
+) -> _usmx.ndarray:
+    """A reduction together with the number that it begins with."""
+    if initial is None:
+        return made
+    from . import elementwise
+
+    first = np.asarray(initial)
+    if first.ndim:
+        raise ValueError(f"initial: expected a number, got an array of shape {first.shape}")
+    begun: _usmx.ndarray = getattr(elementwise, operation)(
+        made, first.astype(made.dtype)[()], out=out
+    )
+    return begun
+
+
 def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """The type that is summed in, and that of the result, as NumPy chooses them."""
     own: np.dtype[Any] = x.dtype
@@ -82,6 +114,8 @@ def sum(
     dtype: Any = None,
     keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
     """Add elements.
 
@@ -97,6 +131,10 @@ def sum(
         Whether the axes stay, with length one.
     out : ndarray, optional
         The result is written into this array.
+    initial : number, optional
+        Added to the result.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `x`.
 
     Returns
     -------
@@ -110,7 +148,9 @@ def sum(
     """
     a = _array(x, "x")
     value, result = _sum_types(a, dtype)
-    return _reduce(a, value, result, axis, keepdims, out, reduce="a + b", identity="0")
+    a = _selected(a, where, 0)
+    made = _reduce(a, value, result, axis, keepdims, out, reduce="a + b", identity="0")
+    return _begun(made, initial, "add", out)
 
 
 def prod(
@@ -121,22 +161,44 @@ def prod(
     dtype: Any = None,
     keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
     """Multiply elements; of none 1. Parameters and types as those of `sum`."""
     a = _array(x, "x")
     value, result = _sum_types(a, dtype)
-    return _reduce(a, value, result, axis, keepdims, out, reduce="a * b", identity="1")
+    a = _selected(a, where, 1)
+    made = _reduce(a, value, result, axis, keepdims, out, reduce="a * b", identity="1")
+    return _begun(made, initial, "multiply", out)
 
 
 def _extreme(
-    name: str, function: str, x: Any, axis: Axis, keepdims: bool, out: _usmx.ndarray | None
+    name: str,
+    function: str,
+    x: Any,
+    axis: Axis,
+    keepdims: bool,
+    out: _usmx.ndarray | None,
+    initial: Any,
+    where: Any,
 ) -> _usmx.ndarray:
     a = _array(x, "x")
     if a.dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order; x has type {a.dtype}")
-    if _counted(a.shape, _axes(axis, a.ndim)) == 0:
-        raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
-    return _reduce(a, a.dtype, a.dtype, axis, keepdims, out, reduce=f"{function}(a, b)")
+    axes = _axes(axis, a.ndim)
+    if initial is None:
+        if where is not True:
+            raise ValueError(f"{name}: where= needs initial=, for where no element counts")
+        if _counted(a.shape, axes) == 0:
+            raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
+    elif _counted(a.shape, axes) == 0:
+        # One element for each result, which is the number that it begins with.
+        ones = [1 if axes is None or k in axes else n for k, n in enumerate(a.shape)]
+        a = _usmx.full(tuple(ones), initial, dtype=a.dtype, queue=a.sycl_queue)
+    else:
+        a = _selected(a, where, initial)
+    made = _reduce(a, a.dtype, a.dtype, axis, keepdims, out, reduce=f"{function}(a, b)")
+    return _begun(made, initial, {"max": "maximum", "min": "minimum"}[name], out)
 
 
 def max(
@@ -146,9 +208,15 @@ def max(
     axis: Axis = None,
     keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
-    """Give the largest element; NaN if there is one. ValueError of no elements."""
-    return _extreme("max", "larger", x, axis, keepdims, out)
+    """Give the largest element; NaN if there is one.
+
+    Of no elements it is `initial`, and without that ValueError. `initial` and `where` are as
+    those of `sum`; `where` needs `initial`.
+    """
+    return _extreme("max", "larger", x, axis, keepdims, out, initial, where)
 
 
 def min(
@@ -158,9 +226,11 @@ def min(
     axis: Axis = None,
     keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
-    """Give the smallest element; NaN if there is one. ValueError of no elements."""
-    return _extreme("min", "smaller", x, axis, keepdims, out)
+    """Give the smallest element; NaN if there is one. Parameters as those of `max`."""
+    return _extreme("min", "smaller", x, axis, keepdims, out, initial, where)
 
 
 amax = max
@@ -173,20 +243,46 @@ def ptp(x: _usmx.ndarray, /, *, axis: Axis = None, keepdims: bool = False) -> _u
 
 
 def any(
-    x: _usmx.ndarray, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None
+    x: _usmx.ndarray,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    out: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0."""
     return _reduce(
-        _array(x, "x"), _BOOL, _BOOL, axis, keepdims, out, reduce="a || b", identity="false"
+        _selected(_array(x, "x"), where, False),
+        _BOOL,
+        _BOOL,
+        axis,
+        keepdims,
+        out,
+        reduce="a || b",
+        identity="false",
     )
 
 
 def all(
-    x: _usmx.ndarray, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None
+    x: _usmx.ndarray,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    out: Any = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0."""
     return _reduce(
-        _array(x, "x"), _BOOL, _BOOL, axis, keepdims, out, reduce="a && b", identity="true"
+        _selected(_array(x, "x"), where, True),
+        _BOOL,
+        _BOOL,
+        axis,
+        keepdims,
+        out,
+        reduce="a && b",
+        identity="true",
     )
 
 
@@ -212,6 +308,7 @@ def mean(
     dtype: Any = None,
     keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    where: Any = True,
 ) -> _usmx.ndarray:
     """Give the mean; of integers as float64, of no elements NaN.
 
@@ -227,6 +324,8 @@ def mean(
         Whether the axes stay, with length one.
     out : ndarray, optional
         The result is written into this array.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `x`.
 
     Raises
     ------
@@ -235,6 +334,13 @@ def mean(
     """
     a = _array(x, "x")
     value, result = _mean_types(a, dtype)
+    if where is not True:
+        from .elementwise import divide, positive
+
+        total = sum(a, axis=axis, dtype=value, keepdims=keepdims, where=where)
+        ones = _selected(_usmx.ones_like(a, dtype=value), where, 0)
+        mean_of_some = divide(total, sum(ones, axis=axis, keepdims=keepdims)).astype(result)
+        return mean_of_some if out is None else positive(mean_of_some, out=out)
     return _reduce(
         a,
         value,

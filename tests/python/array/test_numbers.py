@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -328,3 +329,50 @@ def test_operands_of_other_types_are_named_with_their_function(values: object) -
     ]:
         with pytest.raises(TypeError, match=rf"^{place}: is of type \w+; .*usmx.asarray\(x\)"):
             call()
+
+
+#: Around the borders of the normal numbers of each type, and beyond them.
+BORDERS = {
+    "e": [2.0**-24, 3 * 2.0**-24, 2.0**-14, 65504.0, 0.1],
+    "f": [2.0**-149, 5 * 2.0**-147, 2.0**-126, 3.4e38, 0.1],
+    "d": [5e-324, 7 * 2.0**-1070, 2.0**-1022, 1.7e308, 0.1],
+}
+
+
+@pytest.mark.parametrize("char", NUMBERS[1:-2])
+def test_frexp_and_ldexp_have_numpys_bits_and_types(char: str) -> None:
+    values = [0, 1, 2.5, 7, 100] + [-1, -2.5, -0.0] * (char not in "BHIQ")
+    values += [math.inf, -math.inf, math.nan, *BORDERS.get(char, [])] * (char in "efd")
+    a = np.array(values).astype(char)
+    x = usmx.asarray(a)
+    for got, want in zip((*np.frexp(x), *usmx.frexp(x)), np.frexp(a) * 2, strict=True):
+        assert isinstance(got, usmx.ndarray)
+        assert got.dtype == want.dtype
+        same_bits(got.to_numpy(), want)
+    powers = np.array([0, 1, -1, 3, -20, 24, -149, 127, -1074, 1023, 2500, -2500, 2**31 - 1], "i4")
+    with np.errstate(all="ignore"):
+        for by in (powers[:, None], powers.astype("i8")[:, None], powers[:5, None].astype("i1")):
+            same_bits(np.ldexp(x, usmx.asarray(by)).to_numpy(), np.ldexp(a, by))
+        for number in (0, 3, -7, 10**6, -(10**6)):
+            got, want = usmx.ldexp(x, number), np.ldexp(a, number)
+            assert got.dtype == want.dtype
+            same_bits(got.to_numpy(), want)
+    assert usmx.ldexp(usmx.ones(1), 10**30).to_numpy().tolist() == [math.inf]
+
+
+def same_bits(got: Any, want: Any) -> None:
+    np.testing.assert_array_equal(got, want)
+    number = ~np.isnan(want)
+    np.testing.assert_array_equal(
+        np.signbit(got.astype("d"))[number], np.signbit(want.astype("d"))[number]
+    )
+
+
+def test_what_ldexp_and_frexp_refuse() -> None:
+    x = usmx.ones(2)
+    with pytest.raises(TypeError, match="x2: expected integers that fit into int64, got float64"):
+        usmx.ldexp(x, x)
+    with pytest.raises(TypeError, match="x2: expected integers that fit into int64, got uint64"):
+        np.ldexp(x, usmx.ones(2, dtype="uint64"))
+    with pytest.raises(TypeError, match="x: expected real numbers, got complex128"):
+        np.frexp(usmx.ones(2, dtype="complex128"))

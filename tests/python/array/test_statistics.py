@@ -157,3 +157,64 @@ def test_more_differences_than_there_are_elements_are_none() -> None:
     x = usmx.arange(5.0)
     assert usmx.diff(x, n=5).shape == np.diff(x.to_numpy(), n=5).shape == (0,)
     assert usmx.diff(x, n=2**62).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max"])
+def test_reductions_begin_with_a_number_and_skip_elements(name: str) -> None:
+    for char in NUMBERS:
+        if name in ("min", "max") and char in "FD":
+            continue
+        for seed, (shape, axes) in enumerate(SHAPES):
+            n = values(char, shape, seed)
+            mask = np.random.default_rng(seed).integers(0, 2, shape[-1:]).astype(bool)
+            x = usmx.asarray(n)
+            for axis in axes:
+                for more in ({"initial": 1}, {"initial": 2, "where": mask}, {"where": n == 1}):
+                    if name in ("min", "max") and "initial" not in more:
+                        continue
+                    if "where" in more and more["where"].shape != n.shape:
+                        ours = more | {"where": usmx.asarray(mask)}
+                    else:
+                        ours = more
+                    wanted = getattr(np, name)(n, axis=axis, **more)
+                    what = (name, char, shape, axis, more)
+                    close(getattr(usmx, name)(x, axis=axis, **ours), wanted, what)
+                    close(getattr(np, name)(x, axis=axis, **ours), wanted, what)
+                    out = usmx.zeros(wanted.shape, dtype=wanted.dtype)
+                    assert getattr(usmx, name)(x, axis=axis, out=out, **ours) is out
+                    close(out, wanted, what)
+
+
+@pytest.mark.parametrize("name", ["mean", "any", "all"])
+def test_means_and_tests_skip_elements(name: str) -> None:
+    for char in NUMBERS:
+        n = values(char, (3, 4), 1)
+        x = usmx.asarray(n)
+        mask = np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 1]], bool)
+        for axis in (None, 0, 1):
+            wanted = getattr(np, name)(n, axis=axis, where=mask)
+            close(getattr(usmx, name)(x, axis=axis, where=mask), wanted, (name, char, axis))
+            out = usmx.zeros(wanted.shape, dtype=wanted.dtype)
+            assert getattr(usmx, name)(x, axis=axis, where=mask, out=out) is out
+            close(out, wanted, (name, char, axis))
+
+
+def test_extremes_of_no_elements_are_what_they_begin_with() -> None:
+    x = usmx.zeros((0, 3))
+    assert usmx.max(x, initial=4).item() == 4
+    assert usmx.min(x, axis=0, initial=-2).to_numpy().tolist() == [-2, -2, -2]
+    assert usmx.max(x, axis=1, initial=1).shape == (0,)
+    assert usmx.max(x, keepdims=True, initial=1).shape == (1, 1)
+    assert usmx.sum(x, axis=0, initial=2).to_numpy().tolist() == [2, 2, 2]
+
+
+def test_what_initial_and_where_refuse() -> None:
+    x = usmx.ones((2, 3))
+    with pytest.raises(ValueError, match=r"max: where= needs initial=, for where no element"):
+        usmx.max(x, where=[True, False, True])
+    with pytest.raises(TypeError, match="where: expected an array of bools, got int64"):
+        usmx.sum(x, where=[1, 0, 1])
+    with pytest.raises(ValueError, match=r"where: shape \(4, 1, 1\) cannot be broadcast"):
+        usmx.sum(x, where=np.ones((4, 1, 1), bool))
+    with pytest.raises(ValueError, match=r"initial: expected a number, got an array of shape"):
+        usmx.sum(x, initial=[1, 2])

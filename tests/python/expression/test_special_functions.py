@@ -98,3 +98,20 @@ def test_bessel_functions_of_higher_order_and_pairs():
         )
     np.testing.assert_array_equal(order[-1][0], -order[1][0])
     np.testing.assert_allclose(order[0][1:], [np.sin(x), np.cos(x)], rtol=1e-15, atol=1e-16)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_parts_of_numbers_are_written_through_pointers(dtype):
+    k = usmx.ElementwiseKernel(
+        "T x",
+        "T m, int32 e, T f, T w, T z",
+        "int power; m = frexp(x, &power); e = power;"
+        "T whole; f = modf(x, &whole); w = whole; z = ldexp(x, 3) + scalbn(x, -1)",
+        "parts_of_numbers",
+    )
+    x = np.array([0.0, -0.0, 1.0, -2.75, 100.5, math.inf, -math.inf], dtype)
+    m, e, f, w, z = [each.to_numpy() for each in k(usmx.asarray(x))]
+    for got, want in zip((m, e, f, w), (*np.frexp(x), *np.modf(x)), strict=True):
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+    np.testing.assert_array_equal(z, np.ldexp(x, 3) + np.ldexp(x, -1))

@@ -241,6 +241,32 @@ def test_functions_that_are_no_ufuncs():
     check(function, values("h"), values("f", 1))
 
 
+@pytest.mark.parametrize("dtype", ["b", "I", "q", "e", "f", "d"])
+def test_ufuncs_of_several_types_and_results_are_one_kernel(dtype):
+    a = values(dtype)
+    by = np.resize(np.arange(-30, 31).astype("i4"), a.size)
+    functions = [
+        lambda x, k: np.divmod(x[...], 3),
+        lambda x, k: divmod(x, x + x),
+        lambda x, k: np.modf(x),
+        lambda x, k: np.frexp(x),
+        lambda x, k: (np.ldexp(x, 3), np.ldexp(x, k), np.ldexp(2, k)),
+    ]
+    finite = np.isfinite(a)  # of infinities `//` is the standard's
+    for function in functions:
+        fused = usmx.fuse(function)
+        with np.errstate(all="ignore"):
+            got, want = fused(usm(a[finite]), usm(by[finite])), function(a[finite], by[finite])
+        assert not fused.several
+        for one, other in zip(got, want, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one.to_numpy(), other)
+            if other.dtype.kind == "f":
+                known = ~np.isnan(other)
+                signs = [np.signbit(each)[known].tolist() for each in (one.to_numpy(), other)]
+                assert signs[0] == signs[1]
+
+
 def test_rounding():
     check(lambda x: (np.round(x), x.round(2), np.around(x, -1)), values("d"))
     check(lambda x: np.round(x), values("h"))

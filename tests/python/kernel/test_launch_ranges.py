@@ -108,6 +108,29 @@ def test_dimensions_that_cannot_be_read_are_ambiguous(kernel):
         kernel(add)[8, 4]
 
 
+def place(item):
+    return item.get_global_id(0)
+
+
+def column(item):
+    return item.get_global_id(1)
+
+
+def test_functions_without_a_decorator_say_their_dimensions_too(kernel):
+    def one(item, out):
+        out[place(item)] = item.get_local_range(0)
+
+    def two(item, out):
+        out[place(item), column(item)] = 3
+
+    out = zeros(8)
+    kernel(one)[8, 4](out).wait()
+    assert out.to_numpy().tolist() == [4] * 8
+    out = zeros(8, 4)
+    kernel(two)[8, 4](out).wait()
+    assert out.to_numpy().tolist() == [[3] * 4] * 8
+
+
 def test_ranges_without_doubt(kernel):
     def count(item, x):
         usmx.atomic.add(x, 0, 1)

@@ -50,6 +50,22 @@ def plain_functions_with_defaults_and_keywords(x, m, i):
     return scaled(x[i]) + scaled(by=2, x=x[i]) + scaled(x[i], offset=(i, 1))
 
 
+def named(x, /, by=3, *, offset, sign=1):
+    return (x * by + offset) * sign
+
+
+named_lambda = lambda x, *, by=2: x * by + 1  # noqa: E731
+
+
+@program
+def parameters_by_keyword_only(x, m, i):
+    def inner(v, *, w=2, z):
+        return v * w + z + x[0]
+
+    s = named(x[i], offset=1) + named(x[i], 2, sign=2, offset=i)
+    return s + inner(i, z=1) + inner(i, z=2, w=3) + named_lambda(i) + named_lambda(i, by=3)
+
+
 @program
 def tuples_go_in_and_come_out(x, m, i):
     a, b = swap((x[i], i))
@@ -84,6 +100,49 @@ def over_rows(x, m, i):
         for v in row:
             s += v * row[0]
     return s
+
+
+@program
+def else_after_a_loop_runs_unless_break_ended_it(x, m, i):
+    s = x[0] * 0
+    for v in x:
+        if v == i:
+            break
+        s += v
+    else:
+        s += 7
+    for k in range(3):
+        for j in range(k):
+            if j == i:
+                break
+            if j == 5:
+                continue
+        else:
+            s += 2
+    else:  # noqa: PLW0120
+        s += k
+    n = 0
+    while n < i:
+        n += 1
+        if n == 3:
+            s += 5
+            break
+    else:
+        s += 11
+    for row in (m[0], m[1]):
+        s += row[0]
+    else:  # noqa: PLW0120
+        s += 1
+    return s
+
+
+@program
+def targets_with_a_star(x, m, i):
+    a, *rest = (x[i], 2, 3, i)
+    *most, b = rest
+    c, *nothing, d = (i, 4)
+    a, *changed = (rest[0], a, c)
+    return a * 50 + changed[0] * 5 + changed[1] + most[1] + b + c * d + len(nothing)
 
 
 @program

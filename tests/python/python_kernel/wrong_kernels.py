@@ -320,7 +320,7 @@ def inner_function(item, a):
     a[0] = inner(1)
 
 
-@wrong("'x': only plain parameters are supported in nested functions", "x", F)
+@wrong("'x': a variable number of parameters is not supported", "x", F)
 def lambdas(item, a):
     f = lambda *x: x[0]  # noqa: E731
     a[0] = f(1)
@@ -407,12 +407,13 @@ def float_range(item, a):
         a[i] = 1
 
 
-@wrong("else after a loop is not supported in kernels", "a[0] = 2", F)
+@wrong("range takes ints, not float32", "a[0]", F)
 def loop_else(item, a):
     for i in range(3):
         a[i] = 1
     else:
-        a[0] = 2
+        for k in range(a[0]):
+            a[k] = 2
 
 
 @wrong("only variables, elements and fields can be assigned", "a.shape", F)

@@ -234,8 +234,6 @@ class Assignments:
             self._store(self._place(target), value, node)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, value, node)
-        elif isinstance(target, ast.Starred):
-            raise self.walk.error(target, "'*' before a target is not supported in kernels")
         else:
             raise self.walk.error(target, "only variables, elements and fields can be assigned")
 
@@ -341,16 +339,30 @@ class Assignments:
         """``a, b = value``."""
         if not isinstance(value, Tuple):
             raise self.walk.error(node, f"{v.describe(value)} cannot be unpacked; a tuple can")
-        if len(target.elts) != len(value.items):
+        items = self._starred(target, list(value.items))
+        if len(target.elts) != len(items):
             raise self.walk.error(node, f"{len(value.items)} values for {len(target.elts)} targets")
-        items = list(value.items)
         # All values are there before the first target changes: a, b = b, a.
         if not self._independent(target, items):
-            for k, item in enumerate(items):
-                if isinstance(item, Number) and item.const is None and not _is_length(item):
-                    items[k] = self.walk.temporary(item)
+            items = [self._kept(item) for item in items]
         for one, item in zip(target.elts, items, strict=True):
-            self.assign(one, item, node)
+            self.assign(one.value if isinstance(one, ast.Starred) else one, item, node)
+
+    def _starred(self, target: ast.Tuple | ast.List, items: list[Value]) -> list[Value]:
+        """The values of targets, of which ``*rest`` takes a tuple."""
+        stars = [k for k, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
+        if not stars or len(items) < len(target.elts) - 1:
+            return items
+        first, behind = stars[0], len(items) - (len(target.elts) - 1 - stars[0])
+        return [*items[:first], Tuple(tuple(items[first:behind])), *items[behind:]]
+
+    def _kept(self, item: Value) -> Value:
+        """What the value is now."""
+        if isinstance(item, Tuple):
+            return v.filled(item, (self._kept(part) for _, part in v.parts("", item)))
+        if isinstance(item, Number) and item.const is None and not _is_length(item):
+            return self.walk.temporary(item)
+        return item
 
     def _independent(self, target: ast.Tuple | ast.List, items: list[Value]) -> bool:
         """Whether no target stands in a value, so that they can be assigned one by one."""

@@ -104,10 +104,10 @@ class DeviceFunctions:
         """The arguments in the order of the parameters, defaults for those that are missing."""
         names, walk = callee.own_parameters, self.walk
         bound = dict(zip(names, node.args, strict=False))
-        if len(node.args) > len(names):
-            raise walk.error(
-                node, f"'{callee.name}' takes {len(names)} arguments, got {len(node.args)}"
-            )
+        by_place = len(names) - callee.keyword_only
+        if len(node.args) > by_place:
+            what = "arguments by place" if callee.keyword_only else "arguments"
+            raise walk.error(node, f"'{callee.name}' takes {by_place} {what}, got {len(node.args)}")
         for keyword in node.keywords:
             if keyword.arg not in names:
                 raise walk.error(keyword.value, f"'{callee.name}' has no parameter '{keyword.arg}'")
@@ -147,14 +147,22 @@ class DeviceFunctions:
                 raise walk.error(
                     node.decorator_list[0], "a function inside of another takes no decorators"
                 )
-        for bad in (a.vararg, a.kwarg, *a.kwonlyargs):
+        for bad in (a.vararg, a.kwarg):
             if bad is not None:
                 raise walk.error(
-                    bad, f"'{bad.arg}': only plain parameters are supported in nested functions"
+                    bad, f"'{bad.arg}': a variable number of parameters is not supported"
                 )
-        own = [p.arg for p in (*a.posonlyargs, *a.args)]
+        by_place = [p.arg for p in (*a.posonlyargs, *a.args)]
+        by_keyword = [p.arg for p in a.kwonlyargs]
+        own = [*by_place, *by_keyword]
         given = []
-        for p, value in zip(own[len(own) - len(a.defaults) :], a.defaults, strict=True):
+        defaults = [
+            *zip(by_place[len(by_place) - len(a.defaults) :], a.defaults, strict=True),
+            *zip(by_keyword, a.kw_defaults, strict=True),
+        ]
+        for p, value in defaults:
+            if value is None:
+                continue
             try:
                 given.append((p, ast.literal_eval(value)))
             except ValueError:
@@ -167,8 +175,8 @@ class DeviceFunctions:
         captured = tuple(sorted(read & {*walk.stores, *walk.function.parameters}))
         # By name, so that parameters with defaults may stand before them.
         args = ast.arguments(
-            a.posonlyargs, a.args, None, [ast.arg(n) for n in captured], [None] * len(captured),
-            None, a.defaults,
+            a.posonlyargs, a.args, None, [*a.kwonlyargs, *(ast.arg(n) for n in captured)],
+            [*a.kw_defaults, *[None] * len(captured)], None, a.defaults,
         )  # fmt: skip
         tree = ast.copy_location(ast.FunctionDef(name, args, body, []), node)  # type: ignore[arg-type]
         function = walk.function

@@ -5,10 +5,14 @@ depends on it."""
 from __future__ import annotations
 
 import ast
+import sys
+from types import FunctionType
 
 from ..language.functions import ITEM_FUNCTIONS, item_functions
+from ..source.diagnostics import KernelError
 from ..source.function import MISSING, Function
 from . import spelling
+from .device_functions import plain
 from .items import GROUP, ITEM
 
 #: The text asks for dimensions, but for some in a way that cannot be read.
@@ -62,11 +66,27 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
                 found.add(d if isinstance(d, int) and d in (0, 1, 2) else UNCLEAR)
             continue
         passed = [isinstance(a, ast.Name) and a.id in items for a in node.args]
-        if getattr(called, "is_device_function", False):
-            callee: Function = called.function  # type: ignore[attr-defined]
+        callee = _compiled(called)
+        if callee is not None:
             inner = {p for p, given in zip(callee.parameters, passed, strict=False) if given}
             _collect(callee, inner, found, seen)
         elif any(passed) or (
             isinstance(node.func, ast.Name) and node.func.id in own and node.func.id not in inside
         ):
             found.add(UNCLEAR)  # a function that only the launch knows
+
+
+def _compiled(called: object) -> Function | None:
+    """The function that a call compiles, if it is one of Python's with a text."""
+    if getattr(called, "is_device_function", False):
+        found: Function = called.function  # type: ignore[attr-defined]
+        return found
+    if not isinstance(called, FunctionType):
+        return None
+    home = called.__module__.partition(".")[0]
+    if home in ("numpy", "usmx") or home in sys.stdlib_module_names:
+        return None
+    try:
+        return plain(called)
+    except KernelError:
+        return None

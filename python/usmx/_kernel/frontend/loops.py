@@ -37,17 +37,17 @@ class Loops:
 
     def on_for(self, node: ast.For) -> None:
         """``for i in range(...)``, ``for x in a``."""
-        if node.orelse:
-            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
         call = node.iter
-        if isinstance(call, ast.Call) and self._called(call) is range:
-            if not isinstance(node.target, ast.Name):
-                raise self.walk.error(node.target, "range gives numbers, which one name takes")
-            self._loop(node, node.target, self._bounds(call))
-            return
         if isinstance(call, ast.Tuple | ast.Name) and self._unroll(node):
+            self.walk.body(node.orelse)
             return
-        self._through(node, self._sequence(node.iter))
+        with self.walk.loop(node):
+            if not isinstance(call, ast.Call) or self._called(call) is not range:
+                self._through(node, self._sequence(node.iter))
+            elif isinstance(node.target, ast.Name):
+                self._loop(node, node.target, self._bounds(call))
+            else:
+                raise self.walk.error(node.target, "range gives numbers, which one name takes")
 
     def _called(self, node: ast.Call) -> object:
         """The function of a call, None if it is none of Python's."""
@@ -166,7 +166,6 @@ class Loops:
             f"for (int64_t {counter} = 0, {end} = {length}; {counter} < {end}; ++{counter}) {{"
         )
         with walk.indented():
-            walk.loops += 1
             value = sequence.at(Number(scalars.INT, counter))
             target = node.target
             private = isinstance(target, ast.Name) and target.id in walk.private_loops
@@ -180,7 +179,6 @@ class Loops:
             else:
                 self.assignments.assign(target, value, node.iter)
             walk.body(node.body)
-            walk.loops -= 1
         walk.line("}")
 
     def _unroll(self, node: ast.For) -> bool:
@@ -267,9 +265,7 @@ class Loops:
             if not private:
                 value = v.convert(Number(scalars.INT, counter), t)
                 self.walk.line(f"{self.walk.spell(name)} = {value.code};")
-            self.walk.loops += 1
             self.walk.body(node.body)
-            self.walk.loops -= 1
         self.walk.line("}")
 
 

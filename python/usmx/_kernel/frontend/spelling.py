@@ -111,5 +111,5 @@ def private_loops(tree: ast.FunctionDef) -> set[str]:
             id(n) in targets or (id(n) in inside and isinstance(n.ctx, ast.Load)) for n in uses
         ):
             found.add(name)
-    found -= {p.arg for p in tree.args.args}
-    return found
+    a = tree.args
+    return found - {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}

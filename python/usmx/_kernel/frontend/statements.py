@@ -65,9 +65,10 @@ class Statements:
 
     def on_while(self, node: ast.While) -> None:
         """``while``."""
-        if node.orelse:
-            raise self.walk.error(node.orelse[0], "else after a loop is not supported in kernels")
-        self.walk.loops += 1
+        with self.walk.loop(node):
+            self._while(node)
+
+    def _while(self, node: ast.While) -> None:
         if self._adds_no_line(node.test):
             condition = self.operators.condition(node.test)
             if condition.const is None or condition.const:
@@ -79,10 +80,11 @@ class Statements:
                 self.walk.line(f"if (!{self.operators.condition(node.test).at(v.UNARY)}) break;")
                 self.walk.body(node.body)
             self.walk.line("}")
-        self.walk.loops -= 1
 
     def on_break(self, node: ast.Break) -> None:
         """``break``."""
+        if self.walk.broken[-1]:
+            self.walk.line(f"{self.walk.broken[-1]} = true;")
         self.walk.line("break;")
 
     def on_continue(self, node: ast.Continue) -> None:

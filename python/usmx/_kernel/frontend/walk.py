@@ -111,6 +111,8 @@ class Walk:
         self.hint: str = ""
         self.depth: int = 1
         self.loops: int = 0
+        #: Of each loop the variable that says whether break ended it; empty if that is unused.
+        self.broken: list[str] = []
         self.temporaries: int = 0
 
     @property
@@ -140,6 +142,20 @@ class Walk:
             if elaborate is None:
                 raise self._unsupported(node, NO_STATEMENT)
             elaborate(node)
+
+    @contextlib.contextmanager
+    def loop(self, node: ast.For | ast.While) -> Iterator[None]:
+        """A loop, which the caller writes, and its ``else``, which break skips."""
+        self.broken.append(self.variable("bool") if node.orelse else "")
+        self.loops += 1
+        yield
+        self.loops -= 1
+        broken = self.broken.pop()
+        if node.orelse:
+            self.line(f"if (!{broken}) {{")
+            with self.indented():
+                self.body(node.orelse)
+            self.line("}")
 
     def _unsupported(self, node: ast.AST, known: Mapping[type[ast.AST], str]) -> KernelError:
         """A construct of Python that kernels do not have, with what to use instead."""

@@ -21,7 +21,7 @@ from ..language.constants import ConstantArray
 from ..language.intrinsics import Intrinsic
 from ..language.records import RecordValue
 from ..language.vectors import VectorType
-from ..source.function import Nested
+from ..source.function import MISSING, Nested
 from ..types.scalars import INT, Scalar
 from ..types.values import ArrayValue, Method, PythonObject, Tuple, parts
 
@@ -58,15 +58,18 @@ class Rewriter(ast.NodeTransformer):
         tree = self.tree
         tree.decorator_list = []
         tree.returns = None
-        tree.args.defaults = [self.keep(v) for v in self.walked.function.defaults.values()]
-        for a in (*tree.args.posonlyargs, *tree.args.args):
-            a.annotation = None
+        defaults, a = self.walked.function.defaults, tree.args
+        by_keyword = [defaults.pop(p.arg, MISSING) for p in a.kwonlyargs]
+        a.kw_defaults = [None if v is MISSING else self.keep(v) for v in by_keyword]
+        a.defaults = [self.keep(v) for v in defaults.values()]
+        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
+            p.annotation = None
         body: list[ast.stmt] = []
-        for p in self.walked.function.parameters:
-            t = self.walked.variables.get(p)
+        for name in self.walked.function.parameters:
+            t = self.walked.variables.get(name)
             if isinstance(t, Scalar):
-                target = ast.Name(p, ast.Store())
-                body.append(ast.Assign([target], self.cast(t, ast.Name(p, ast.Load()))))
+                target = ast.Name(name, ast.Store())
+                body.append(ast.Assign([target], self.cast(t, ast.Name(name, ast.Load()))))
         tree.body = body + [s for old in tree.body for s in self.statements(old)] or [ast.Pass()]
         module = ast.Module([tree], [])
         ast.copy_location(tree, self.walked.function.tree)
@@ -144,16 +147,16 @@ class Rewriter(ast.NodeTransformer):
         return ast.Constant(None)
 
     def visit_While(self, node: ast.While) -> Any:
-        """The body."""
+        """The body, and what follows if break does not end it."""
         node.test = self.visit(node.test)
-        node.body = self.block(node.body)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
 
     def visit_For(self, node: ast.For) -> Any:
         """The body, and the types of the loop variables."""
         self.iterated(node.iter)
         node.iter = self.visit(node.iter)
-        node.body = self.block(node.body)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         changes: list[ast.stmt] = []
         for target in ast.walk(node.target):
             t = self.notes.get(target)
@@ -194,9 +197,15 @@ class Rewriter(ast.NodeTransformer):
         """One target of several."""
         if not isinstance(target, ast.Tuple | ast.List):
             return [self.assign(target, value)]
-        made = []
+        made, starred = [], False
         for k, one in enumerate(target.elts):
-            made += self.unpack(one, ast.Subscript(value, ast.Constant(k), ast.Load()))
+            behind = k + 1 - len(target.elts)
+            at: ast.expr = ast.Constant(behind - 1 if starred else k)
+            place = one
+            if isinstance(one, ast.Starred):
+                starred, place = True, one.value
+                at = ast.Slice(ast.Constant(k), ast.Constant(behind or None))
+            made += self.unpack(place, ast.Subscript(value, at, ast.Load()))
         return made
 
     def assign(self, target: ast.expr, value: ast.expr) -> ast.stmt:

@@ -31,7 +31,14 @@ class Function:
         """The values of parameters that a call may leave out."""
         python: Any = self.python
         values = python.__defaults__ or ()
-        return dict(zip(self.parameters[len(self.parameters) - len(values) :], values, strict=True))
+        named = self.parameters[: len(self.parameters) - self.keyword_only]
+        by_place = dict(zip(named[len(named) - len(values) :], values, strict=True))
+        return by_place | (python.__kwdefaults__ or {})
+
+    @property
+    def keyword_only(self) -> int:
+        """How many of the last parameters are given by keyword only."""
+        return len(self.tree.args.kwonlyargs)
 
     @property
     def own_parameters(self) -> tuple[str, ...]:
@@ -82,6 +89,11 @@ class Nested(Function):
         """Those that a call gives."""
         return self.parameters[: len(self.parameters) - len(self.captured)]
 
+    @property
+    def keyword_only(self) -> int:
+        """How many of its own last parameters are given by keyword only."""
+        return super().keyword_only - len(self.captured)
+
 
 def _lambda(
     python: Any, lines: list[str], filename: str, fail: Callable[[str], KernelError]
@@ -97,24 +109,28 @@ def _lambda(
         for line, end_line, column, end in code.co_positions()
         if line is not None and column is not None and (column, end) != (0, 0)
     ]
-    names = code.co_varnames[: code.co_argcount]
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     found = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Lambda) and places and _holds(node.body, places)
-        if tuple(p.arg for p in (*node.args.posonlyargs, *node.args.args)) == names
+        if _parameters(node.args) == names
     ]
     if not found:
         raise fail("its source text cannot be found; write it with def")
     # Of one in another one's body the inner one is meant: its body is the shortest that fits.
     node = min(found, key=lambda n: (n.body.end_lineno or 0) - n.body.lineno or _width(n.body))
     a = node.args
-    if a.vararg or a.kwarg or a.kwonlyargs:
-        raise fail("only plain parameters are supported in a lambda")
+    if a.vararg or a.kwarg:
+        raise fail("a lambda with a variable number of parameters is not supported")
     body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
     made = ast.copy_location(ast.FunctionDef("usmx_lambda", a, body, []), node)
     place = Place("<lambda>", filename, 1, 0, tuple(line.rstrip("\n") for line in lines))
     return Function(python, made, place, names)
+
+
+def _parameters(a: ast.arguments) -> tuple[str, ...]:
+    return tuple(p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs))
 
 
 def _holds(node: ast.expr, places: list[tuple[tuple[int, int], tuple[int, int]]]) -> bool:
@@ -180,7 +196,4 @@ def read(python: Callable[..., object]) -> Function:
             raise place.error(
                 bad, f"{what}{bad.arg}: a variable number of parameters is not supported"
             )
-    if a.kwonlyargs:
-        raise place.error(a.kwonlyargs[0], "keyword-only parameters are not supported")
-    parameters = tuple(p.arg for p in (*a.posonlyargs, *a.args))
-    return Function(python, tree, place, parameters)
+    return Function(python, tree, place, _parameters(a))
