@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import time
 import timeit
 from collections.abc import Callable, Sequence
@@ -112,13 +113,23 @@ def measure(cases: Sequence[Case], effort: Effort) -> list[Result]:
         for case in cases
     ]
     end = time.perf_counter() + effort.most_seconds
+    shuffle = random.Random(0).shuffle
+    latest: dict[int, _Side] = {}
     for number in range(effort.rounds):
         if number >= 2 and time.perf_counter() > end:
             break
         empty.run()
         for ours, rivals in sides:
-            for side in (*rivals, ours):
+            # A side finds the caches as the one before it left them, so that changes, and none
+            # comes twice in a row.
+            order = [*rivals, ours]
+            last = latest.get(id(ours))
+            shuffle(order)
+            if order[0] is last:
+                order.append(order.pop(0))
+            for side in order:
                 side.run()
+            latest[id(ours)] = order[-1]
 
     def nanoseconds(side: _Side) -> float:
         return max(side.best - empty.best, 0.0) * 1e9

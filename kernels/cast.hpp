@@ -23,11 +23,11 @@ inline Integer truncate(Floating x) {
   constexpr Floating two_63 = Floating(9223372036854775808.0f);
   if constexpr (is_same<Integer, uint64_t>) {
     if (x >= two_63) {
-      return x < 2 * two_63 ? uint64_t(int64_t(x - two_63)) ^ (uint64_t(1) << 63) : uint64_t(0);
+      return x < 2 * two_63 ? to_integer<uint64_t>(x) : uint64_t(0);
     }
     return uint64_t(truncate<int64_t>(x));
   } else if constexpr (is_same<Integer, int64_t>) {
-    return x >= -two_63 && x < two_63 ? int64_t(x) : int64_t(uint64_t(1) << 63);
+    return x >= -two_63 && x < two_63 ? to_integer<int64_t>(x) : int64_t(uint64_t(1) << 63);
   } else if constexpr (is_same<Integer, uint32_t>) {
     return uint32_t(truncate<int64_t>(x));
   } else {
@@ -52,7 +52,11 @@ inline To convert(From x) {
   } else if constexpr (is_complex<To>) {
     return To(convert<decltype(To::re)>(x));
   } else if constexpr (is_same<From, half> && !is_floating<To>) {
-    return truncate<To>(float(x));
+    const float wide = x;
+    if constexpr (sizeof(To) < 8) return truncate<To>(wide);
+    // All that are finite fit into int32, from which 64 bits are made in fewer steps.
+    if (isfinite(wide)) return To(int32_t(wide));
+    return To(is_same<To, uint64_t> && wide > 0 ? uint64_t(0) : uint64_t(1) << 63);
   } else if constexpr (is_floating<From> && !is_floating<To>) {
     return truncate<To>(x);
   } else if constexpr (is_floating<To> && !is_floating<From> && From(-1) < From(0)) {

@@ -263,7 +263,7 @@ inline int64_t poisson(const source& s, double mean) {
                           0.91893853320467274178 - rest_of_stirling(k);
     if (logarithm(v * scale / (a / (us * us) + b)) <= chance) break;
   }
-  return int64_t(k < 0 ? 0 : k);
+  return to_integer<int64_t>(k < 0 ? 0 : k);
 }
 
 /// Small means by inversion, others by W. Hoermann, "The generation of binomial random variates"
@@ -307,7 +307,7 @@ inline int64_t binomial(const source& s, int64_t n, double p) {
       if (logarithm(v * alpha / (a / (us * us) + b)) <= chance) break;
     }
   }
-  const int64_t made = k < 0 ? 0 : k > count ? n : int64_t(k);
+  const int64_t made = k < 0 ? 0 : k > count ? n : to_integer<int64_t>(k);
   return is_flipped ? n - made : made;
 }
 

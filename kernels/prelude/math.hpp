@@ -187,6 +187,7 @@ inline T ldexp(T x, int64_t n) {
 inline half ldexp(half x, int64_t n) { return half(ldexp(float(x), n)); }
 
 using backend::to_floating;
+using backend::to_integer;
 
 inline constexpr double pi = 3.14159265358979323846;
 

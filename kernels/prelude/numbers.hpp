@@ -10,13 +10,13 @@
 namespace usmx {
 
 // Floats as Python's int: math.floor(x), round(x). Integers are what they are.
-#define USMX_WHOLE(name, function) \
-  template <class T>               \
-  inline int64_t name(T x) {       \
-    if constexpr (is_floating<T>)  \
-      return int64_t(function(x)); \
-    else                           \
-      return int64_t(x);           \
+#define USMX_WHOLE(name, function)             \
+  template <class T>                           \
+  inline int64_t name(T x) {                   \
+    if constexpr (is_floating<T>)              \
+      return to_integer<int64_t>(function(x)); \
+    else                                       \
+      return int64_t(x);                       \
   }
 USMX_WHOLE(floor_int, floor)
 USMX_WHOLE(ceil_int, ceil)

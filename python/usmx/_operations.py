@@ -430,9 +430,9 @@ OPERATIONS: tuple[Operation, ...] = (
               python="usmx.clz", function="clz", takes="iu", numpy="clz(a)"),
     # --- integers -------------------------------------------------------------------------------
     Operation("gcd", "the greatest common divisor", 2, python="math.gcd numpy.gcd",
-              function="gcd", takes="iu"),
+              function="gcd", takes="iu", refused="b"),
     Operation("lcm", "the least common multiple", 2, python="math.lcm numpy.lcm",
-              function="lcm", takes="iu"),
+              function="lcm", takes="iu", refused="b"),
     # --- complex numbers ------------------------------------------------------------------------
     Operation("conjugate", "the complex conjugate", standard="conj",
               python="numpy.conj numpy.conjugate",

@@ -252,6 +252,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
     std::ranges::move(own_headers(source), std::back_inserter(included));
     included.emplace_back("usmx/options.hpp");
     std::vector<std::string> first;
+    if (backend_of(device).is_host) first.emplace_back("-DUSMX_HOST_CORES");
     for (auto& header : included) {
       first.insert(first.end(), {"-Xclang", "-include", "-Xclang", std::move(header)});
     }

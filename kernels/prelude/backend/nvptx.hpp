@@ -141,5 +141,9 @@ template <class T, class I>
 inline T to_floating(I x) {
   return T(x);
 }
+template <class I, class T>
+inline I to_integer(T x) {
+  return I(x);
+}
 
 }  // namespace usmx::backend

@@ -113,4 +113,39 @@ inline T to_floating(I x) {
     return __spirv_ConvertSToF_Rhalf(wide(x));
 }
 
+#ifdef USMX_HOST_CORES
+/// I(x) of a number that int32 may not have, from its bits.
+template <class I, class T>
+inline I integer_of_bits(T x) {
+  if constexpr (sizeof(T) == 4) {
+    const auto stored = __builtin_bit_cast(uint32_t, x);
+    const int power = int(stored >> 23 & 255) - 150;
+    const uint64_t digits = (stored & 0x7fffff) | 0x800000;
+    const uint64_t size = power >= 0 ? digits << (power & 63) : digits >> (-power & 63);
+    return I(stored >> 31 ? -size : size);
+  } else {
+    const auto stored = __builtin_bit_cast(uint64_t, x);
+    const int power = int(stored >> 52 & 2047) - 1075;
+    const uint64_t digits = (stored & 0xfffffffffffff) | 0x10000000000000;
+    const uint64_t size = power >= 0 ? digits << (power & 63) : digits >> (-power & 63);
+    return I(stored >> 63 ? -size : size);
+  }
+}
+#endif
+
+/// I(x) of a float. To 64 bits it is a call on processors, which takes 5 ns where the code around
+/// it is not in vectors: a histogram of 1e7 counted for 26 ms in place of 9.
+template <class I, class T>
+inline I to_integer(T x) {
+#ifdef USMX_HOST_CORES
+  if constexpr (sizeof(I) == 8 && sizeof(T) == 2) {
+    return I(int32_t(x));
+  } else if constexpr (sizeof(I) == 8) {
+    if (x < T(2147483648.0f) && x > T(-2147483648.0f)) return I(int32_t(x));
+    return integer_of_bits<I>(x);
+  }
+#endif
+  return I(x);
+}
+
 }  // namespace usmx::backend

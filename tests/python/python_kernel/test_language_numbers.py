@@ -264,3 +264,35 @@ def test_constants_of_cmath_are_numbers(simulated):
     assert math.isinf(b.imag)
     assert math.isnan(c.imag)
     assert math.isinf(d.real)
+
+
+@usmx.kernel
+def integers(item, x, out, unsigned):
+    i = item.get_id(0)
+    out[i, 0], out[i, 1], out[i, 2] = int(x[i]), math.floor(x[i]), round(x[i])
+    out[i, 3] = usmx.int64(x[i])
+    unsigned[i] = usmx.uint64(abs(x[i]))
+
+
+@both
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_floats_of_all_sizes_become_integers_of_64_bits(dtype, simulated):
+    powers = [0.3, 1.0, 1.5, 2.5, 1e3, 2.0**24 - 1, 2.0**31 - 200, 2.0**31 - 0.5, 2.0**31]
+    powers += [2.0**31 + 0.5, 2.0**32 + 4096, 1e11 + 0.25, 2.0**52 + 0.5, 2.0**53, 1.7e17, 2.0**62]
+    limit = {"float16": 65504.0, "float32": math.inf, "float64": math.inf}[dtype]
+    x = np.array([s * v for v in powers if v < limit for s in (1, -1)] + [0.0, -0.0], dtype)
+    out = usmx.zeros((len(x), 4), dtype="int64")
+    unsigned = usmx.zeros(len(x), dtype="uint64")
+    with mode(simulated):
+        integers[len(x)](usmx.asarray(x), out, unsigned).wait()
+    for row, size, v in zip(out.to_numpy().tolist(), unsigned.to_numpy().tolist(), x, strict=True):
+        value = float(v)
+        assert row == [int(value), math.floor(value), round(value), int(value)]
+        assert size == int(abs(value))
+
+
+def test_the_largest_floats_become_unsigned_integers():
+    cast = usmx.ElementwiseKernel("T x", "uint64 y", "y = to_integer<uint64_t>(x)", "largest")
+    for dtype, last in (("float32", 2.0**64 - 2.0**40), ("float64", 2.0**64 - 2.0**11)):
+        x = np.array([2.0**63, 2.0**63 + 2.0**40, last], dtype)
+        assert cast(usmx.asarray(x)).to_numpy().tolist() == [int(v) for v in x]

@@ -241,4 +241,7 @@ def convert(value: Number, t: Scalar) -> Number:
         code = f"usmx::to_floating<{part}>({code})"
         if t.kind == "f":
             return Number(t, code, pure=value.pure)
+    if t.kind in "iu" and t.size == 8 and value.type.kind == "f":
+        code = f"usmx::to_integer<{t.cpp}>({code})"
+        return Number(t, code, pure=value.pure)
     return Number(t, f"{t.cpp}({code})", pure=value.pure)
