@@ -11,6 +11,7 @@
 #include "support/self.hpp"
 #include "support/text.hpp"
 #include "usmx/detail/built_kernels.hpp"
+#include "usmx/detail/whole_groups.hpp"
 
 namespace usmx::python {
 namespace {
@@ -31,6 +32,8 @@ struct kernel_text {
   /// One letter for each argument: n number, c complex, d contiguous array, s strided, - not
   /// passed.
   std::string plan;
+  /// The length of the last dimension is passed too, and items beyond it end at once.
+  bool is_partial = false;
   std::vector<std::string> options;
   /// Why a local range is needed; empty if it is not.
   std::string needs_group;
@@ -71,7 +74,7 @@ class dispatcher {
  private:
   std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
                                     const nb::args& args, const nb::tuple& parts,
-                                    const std::string& key,
+                                    const std::string& key, bool partial,
                                     std::span<const memory_argument> memory);
 
   std::unordered_map<std::string, family> families_;
@@ -235,7 +238,7 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
 
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const nb::tuple& parts,
-                                              const std::string& key,
+                                              const std::string& key, bool partial,
                                               std::span<const memory_argument> memory) {
   const auto values_of = [&](const family& f) {
     std::string values;
@@ -258,12 +261,14 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   nb::list seen;
   std::size_t next = 0;
   for (const nb::handle obj : args) seen.append(with_arrays(obj, memory, next));
-  const auto made = nb::cast<nb::dict>(
-      self.attr("_make")(nb::tuple(seen), to_tuple(range.global()), to_tuple(range.local())));
+  const auto made = nb::cast<nb::dict>(self.attr("_make")(nb::tuple(seen), to_tuple(range.global()),
+                                                          to_tuple(range.local()), partial));
   auto text = std::make_shared<kernel_text>();
   text->source = to_text(nb::object(made["source"]), "source");
   text->name = to_text(nb::object(made["name"]), "name");
   text->plan = to_text(nb::object(made["plan"]), "plan");
+  text->is_partial = text->plan.ends_with('r');
+  if (text->is_partial) text->plan.pop_back();
   text->options = to_options(nb::object(made["options"]));
   text->needs_group = to_text(nb::object(made["needs_group"]), "needs_group");
   for (const auto& [list, name] : {std::pair{&text->tables, "tables"}, {&text->frozen, "frozen"}}) {
@@ -328,7 +333,9 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   }
   auto before = to_order(depends_on);
 
-  const auto text = find(self, range, args, parts, key, memory);
+  const auto whole = detail::in_whole_groups(queue, range);
+  if (whole) key.push_back('r');
+  const auto text = find(self, range, args, parts, key, whole.has_value(), memory);
   if (!text->needs_group.empty() && range.local().empty()) {
     throw value_error(
         "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
@@ -391,7 +398,10 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     }
   }
   for (const array& values : tables) arguments.emplace_back(values);
-  nb::object made = submit(k, queue, range, arguments, borrowed, before ? &*before : nullptr);
+  if (text->is_partial) arguments.emplace_back(static_cast<std::int64_t>(range.global().back()));
+  const bool has_more = text->is_partial && whole->local().back() <= k.max_work_group_size();
+  const launch_range& items = has_more ? *whole : range;
+  nb::object made = submit(k, queue, items, arguments, borrowed, before ? &*before : nullptr);
   for (array& values : tables) give_back(values);
   return made;
 }

@@ -227,7 +227,9 @@ class Kernel(_usmx._KernelDispatcher):
             raise TypeError(f"'{name}' of kernel '{self.__name__}' is declared {declared}, got {t}")
         return declared
 
-    def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
+    def compiled(
+        self, args: Sequence[Any], rank: int, local: Sequence[int], partial: bool = False
+    ) -> Compiled:
         """The kernel for the types of these arguments."""
         from .frontend.compiler import compile_kernel
         from .frontend.results import Specialise
@@ -245,6 +247,7 @@ class Kernel(_usmx._KernelDispatcher):
                     rank=rank,
                     known=known,
                     has_item=self._has_item,
+                    partial=partial,
                 )
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
@@ -276,16 +279,23 @@ class Kernel(_usmx._KernelDispatcher):
         return number
 
     def _make(
-        self, args: tuple[Any, ...], global_: tuple[int, ...], local: tuple[int, ...]
+        self,
+        args: tuple[Any, ...],
+        global_: tuple[int, ...],
+        local: tuple[int, ...],
+        partial: bool = False,
     ) -> dict[str, Any]:
-        """Called at a launch with types that are new, or after a table's first update."""
-        about = (args, len(global_), self._has_item, self._options)
+        """Called at a launch with types that are new, or after a table's first update.
+
+        With ``partial`` the last group may have items beyond the range.
+        """
+        about = (args, len(global_), self._has_item, self._options, partial)
         found = kept.key_of(self.python, *about)
         if found:
             held = self._load(found, args, local)
             if held:
                 return held
-        made = self.compiled(args, len(global_), local)
+        made = self.compiled(args, len(global_), local, partial)
         known = [self._position(origin, args) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]

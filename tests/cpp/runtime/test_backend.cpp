@@ -3,9 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/backend.hpp"
 
+#include <array>
 #include <string_view>
 
 #include "check.hpp"
+#include "usmx/detail/whole_groups.hpp"
 #include "usmx/runtime.hpp"
 
 using usmx::detail::backend_of;
@@ -57,4 +59,30 @@ TEST(Backend, PlainRangesGetGroupsThatFillTheDevice) {
   CHECK_EQUAL(plain_group(cuda, 1000003, 1024), 0u);  // a prime number: the runtime chooses
   CHECK_EQUAL(plain_group(cuda, 1 << 24, 0), 0u);     // compiled for groups of one size
   CHECK_EQUAL(plain_group(backend_row_of(sycl::backend::opencl, true).forms, 1 << 24, 1024), 0u);
+}
+
+TEST(Backend, LengthsThatNoGroupDividesGetMoreItems) {
+  using usmx::launch_range;
+  using usmx::detail::in_whole_groups;
+  const sycl::queue queue = usmx::default_queue();
+  for (const std::size_t length : {65, 101, 4099, 999983}) {
+    const auto found = in_whole_groups(queue, launch_range(length));
+    CHECK(found.has_value());
+    CHECK(found->size() >= length);
+    CHECK(found->local()[0] >= 64);
+    CHECK(found->size() < length + found->local()[0]);
+  }
+  for (const std::size_t length : {1, 63, 64, 1000000}) {
+    CHECK(!in_whole_groups(queue, launch_range(length)));
+  }
+  const std::array<std::size_t, 2> rows{3, 10007}, short_rows{3, 101}, none{0, 10007};
+  const auto found = in_whole_groups(queue, launch_range(rows));
+  CHECK(found.has_value());
+  CHECK_EQUAL(found->global()[0], 3u);
+  CHECK_EQUAL(found->local()[0], 1u);
+  CHECK(found->global()[1] >= 10007 && found->global()[1] % found->local()[1] == 0);
+  CHECK(!in_whole_groups(queue, launch_range(short_rows)));
+  CHECK(!in_whole_groups(queue, launch_range(none)));
+  const std::array<std::size_t, 1> length{999983}, one{1};
+  CHECK(!in_whole_groups(queue, launch_range(length, one)));  // groups of its own
 }

@@ -146,3 +146,14 @@ def test_scans(size):
     running = usmx.ScanKernel("T x", "T y", "x", "a + b", name="running")
     x = some("int64", size)
     np.testing.assert_array_equal(running(usmx.asarray(x)).to_numpy(), np.cumsum(x))
+
+
+def test_python_kernels_over_lengths_that_no_group_divides():
+    @usmx.kernel
+    def add(item, x):
+        x[item.get_id(0)] += item.get_range(0)
+
+    for size in [*SIZES, 99991]:
+        x = usmx.zeros(size + 512, dtype="int64")
+        add[size](x).wait()
+        assert x.to_numpy().tolist() == [size] * size + [0] * 512

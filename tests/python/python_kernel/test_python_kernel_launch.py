@@ -148,3 +148,76 @@ def test_compiling_a_kernel_needs_no_numpy(run_python, tmp_path):
         encoding="utf-8",
     )
     run_python(f"import runpy; runpy.run_path({str(program)!r})")
+
+
+#: Lengths that no group divides well, and some that do.
+LENGTHS = [1, 63, 64, 65, 101, 127, 4099, 99991, 100002]
+
+
+def last_id(item):
+    return item.get_range(0) - 1
+
+
+@usmx.kernel
+def numbered(item, out, sizes):
+    i = item.get_id(0)
+    out[i] += item.get_linear_id() + 1
+    if i == item.get_global_range(0) - 1:
+        sizes[0] += item.get_range(0)
+        sizes[1] += item.get_linear_range()
+
+
+@usmx.kernel
+def numbered_by_functions(item, out, sizes):
+    i = item.get_id(0)
+    out[i] += i + 1
+    if i == last_id(item):
+        sizes[0] += i + 1
+        sizes[1] += i + 1
+
+
+@pytest.mark.parametrize("kernel", [numbered, numbered_by_functions])
+def test_each_item_of_a_range_of_any_length_runs_once(kernel):
+    for length in LENGTHS:
+        # What is beyond the range must stay as it is.
+        out = usmx.zeros(length + 2048, dtype="int64")
+        sizes = usmx.zeros(2, dtype="int64")
+        kernel[length](out, sizes).wait()
+        assert sizes.to_numpy().tolist() == [length, length], length
+        got = out.to_numpy()
+        np.testing.assert_array_equal(got[:length], np.arange(1, length + 1))
+        assert not got[length:].any()
+
+
+@usmx.kernel
+def numbered_rows(item, out, sizes):
+    i, j = item.get_id(0), item.get_id(1)
+    out[i, j] += i * item.get_range(1) + j + 1
+    usmx.atomic.max(sizes, 0, item.get_range(0) * 100_000 + item.get_range(1))
+
+
+@usmx.kernel
+def numbered_rows_by_linear_ids(item, out, sizes):
+    out[item.get_id(0), item.get_id(1)] += item.get_linear_id() + 1
+    usmx.atomic.max(sizes, 0, item.get_range(0) * 100_000 + item.get_range(1))
+
+
+@usmx.kernel
+def numbered_planes(item, out, sizes):
+    i, j, k = item.get_id(0), item.get_id(1), item.get_id(2)
+    out[i + j, k] += (i + j) * item.get_range(2) + k + 1
+    usmx.atomic.max(sizes, 0, item.get_range(1) * item.get_range(0) * 100_000 + item.get_range(2))
+
+
+@pytest.mark.parametrize("kernel", [numbered_rows, numbered_rows_by_linear_ids, numbered_planes])
+def test_each_item_of_long_rows_runs_once(kernel):
+    for columns in (101, 4099, 10006):
+        shape = (3, columns)
+        out = usmx.zeros((3, columns + 2048), dtype="int64")
+        sizes = usmx.zeros(1, dtype="int64")
+        launched = (1, *shape) if kernel is numbered_planes else shape
+        kernel[launched, None](out, sizes).wait()
+        assert sizes.item() == 300_000 + columns
+        got = out.to_numpy()
+        np.testing.assert_array_equal(got[:, :columns].reshape(-1), np.arange(1, 3 * columns + 1))
+        assert not got[:, columns:].any()

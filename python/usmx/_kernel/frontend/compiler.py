@@ -13,6 +13,7 @@ from ..types import scalars
 from ..types.scalars import Array, Scalar, Static, Type
 from ..types.values import parts
 from .elaborate import elaborate
+from .items import RANGE
 from .module import Module
 from .records import declarations
 from .results import Instance, Result, Walked
@@ -29,7 +30,7 @@ class Compiled:
     plan : str
         How each argument is passed, those in tuples one by one: ``n`` number, ``c`` complex
         number, ``d`` contiguous array (with its lengths), ``s`` strided array (with lengths and
-        strides), ``-`` not at all.
+        strides), ``-`` not at all; ``r`` the length of the last dimension.
     needs_group : str or None
         Why a local range has to be given at the launch.
     known : tuple of str
@@ -62,6 +63,7 @@ def compile_kernel(
     known: Mapping[str, int],
     has_item: bool = True,
     grouped: bool = False,
+    partial: bool = False,
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -71,6 +73,9 @@ def compile_kernel(
         Its first parameter is the item, if ``has_item``.
     grouped : bool
         Whether it has barriers or other things of groups; found out if not given.
+    partial : bool
+        Whether the last dimension may be launched with more items than its length, which is passed
+        as the last parameter; the plan then ends with ``r``. Not for kernels that need groups.
     arguments : list of Type
         One for each parameter that is left.
     rank : int
@@ -87,21 +92,22 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = function.parameters[1 if has_item else 0 :]
-    module = Module(rank, known, grouped)
+    module = Module(rank, known, grouped, partial)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walked = elaborate(
         function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
     )
     result = walked.result
-    if result.needs_group is not None and not grouped:
+    needs_group = result.needs_group is not None
+    if (needs_group and not grouped) or (partial and module.asks_whole_range):
         return compile_kernel(
             function,
             arguments,
             rank=rank,
             known=known,
             has_item=has_item,
-            grouped=True,
+            grouped=needs_group,
         )
     parameters: list[str] = []
     head: list[str] = []
@@ -130,6 +136,12 @@ def compile_kernel(
         lines += ["namespace table {", *_declarations(module), "}", ""]
     if module.given:
         parameters += _given(module, walked, head)
+    if partial:
+        length = walked.spell(RANGE)
+        parameters.append(f"int64_t {length}")
+        id_ = f"int64_t(usmx::nd_item<{rank}>::get_global_id({rank - 1}))"
+        head.insert(0, f"if ({id_} >= {length}) return;")
+        plan += "r"
     functions = [instance.text for instance in _used(result)]
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]

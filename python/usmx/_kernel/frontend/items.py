@@ -16,6 +16,8 @@ ITEM = {
     **{f"get_{name}": f"get_{name}" for name in (
         "global_id", "global_range", "local_id", "local_range", "group_range")},
 }  # fmt: skip
+#: The parameter that has this length where the groups have more items.
+RANGE = "usmx.range"
 GROUP_LINEAR = {
     "get_linear_id": "get_group_linear_id",
     **{f"get_{name}": f"get_{name}" for name in (
@@ -95,8 +97,28 @@ class Items:
         )
         if known is not None:
             return v.constant(known)
+        if self.walk.module.partial and code.startswith("get_global_") and code != ITEM["get_id"]:
+            length = self._length(code, argument)
+            if length is not None:
+                return length
         origins = frozenset({f"local[{argument}]"}) if code == "get_local_range" else frozenset()
         return Number(INT, f"int64_t({item}::{code}({argument}))", origins=origins)
+
+    def _length(self, code: str, argument: str) -> Number | None:
+        """The length of the last dimension, where the groups of a launch have more items.
+
+        None for what does not depend on it. Device functions do not have it, and neither do linear
+        ids and ranges of several dimensions: then there is no such launch.
+        """
+        module = self.walk.module
+        if code == "get_global_range" and argument != str(module.rank - 1):
+            return None
+        if code == "get_global_linear_id" and module.rank == 1:
+            return None
+        if self.walk.is_kernel and (code == "get_global_range" or module.rank == 1):
+            return Number(INT, self.walk.spell(RANGE))
+        module.asks_whole_range = True
+        return None
 
     def on_barrier(self, node: ast.Call) -> Value:
         """``usmx.barrier()``; a fence as argument is allowed and changes nothing."""

@@ -38,6 +38,8 @@ class Module:
         Numbers of the arguments that the text is specialised for: ``"n"``, ``"x.shape[0]"``.
     grouped : bool
         Whether the kernel has something to do with groups, such as barriers.
+    partial : bool
+        Whether the last group may have items beyond the range, which end at once.
     instances : dict
         Device functions by function and argument types; None while one is being made.
     """
@@ -45,6 +47,9 @@ class Module:
     rank: int
     known: Mapping[str, int]
     grouped: bool = False
+    partial: bool = False
+    #: Something asks for a range that a launch with such items has not.
+    asks_whole_range: bool = False
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)

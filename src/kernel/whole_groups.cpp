@@ -1,0 +1,36 @@
+// See usmx/detail/whole_groups.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/detail/whole_groups.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "runtime/backend.hpp"
+
+namespace usmx::detail {
+
+std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const launch_range& range) {
+  constexpr std::size_t step = 64;
+  const auto global = range.global();
+  const std::size_t length = global.back();
+  if (!range.local().empty() || length < step || length % step == 0) return {};
+  const kernel_forms& forms = forms_of(queue);
+  // Shorter rows are groups of their own.
+  if (range.rank() > 1 && length <= (forms.groups_are_loops ? 4096 : 1024)) return {};
+  const std::size_t limit = backend_of(queue).most_groups_other;
+  for (const auto n : global.first(global.size() - 1)) {
+    if (n == 0 || n > limit) return {};
+  }
+  // So many groups that all cores have some.
+  constexpr std::size_t enough = 256;
+  const std::size_t most = forms.groups_are_loops ? 1024 : 256;
+  const std::size_t local = std::clamp(std::bit_floor(length / enough), step, most);
+  std::array<std::size_t, 3> items{1, 1, 1}, group{1, 1, 1};
+  std::ranges::copy(global, items.begin());
+  items[global.size() - 1] = (length + local - 1) / local * local;
+  group[global.size() - 1] = local;
+  return launch_range(std::span(items).first(global.size()), std::span(group).first(global.size()));
+}
+
+}  // namespace usmx::detail
