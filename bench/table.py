@@ -9,11 +9,14 @@ subtracted.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import random
+import sys
 import time
 import timeit
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -190,6 +193,21 @@ def show(title: str, results: Sequence[Result]) -> None:
         print(f"ahead of {rival} in {sum(r.ratio >= 1 for r in of_it)} of {len(of_it)}")
 
 
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Nothing on standard output: rivals greet there, some of them in C."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with open(os.devnull, "w", encoding="utf-8") as nothing:
+        os.dup2(nothing.fileno(), 1)
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def main(title: str, description: str | None, run: Callable[[Effort], list[Result]]) -> None:
     """The command line that all benchmarks have.
 
@@ -209,7 +227,9 @@ def main(title: str, description: str | None, run: Callable[[Effort], list[Resul
         "--programs", type=Path, help="folder with bench_pool and bench_replay, for their rows too"
     )
     options = parser.parse_args()
-    results = run(replace(QUICK if options.quick else Effort(), programs=options.programs))
+    effort = replace(QUICK if options.quick else Effort(), programs=options.programs)
+    with silenced() if options.json else contextlib.nullcontext():
+        results = run(effort)
     if options.json:
         print(json.dumps([asdict(r) for r in results], indent=2))
     else:

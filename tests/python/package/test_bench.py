@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import doctest
 import importlib.util
+import itertools
 import json
 import subprocess
 import sys
@@ -55,15 +56,25 @@ def test_table_names_the_rivals():
     assert "dpnp.tensor" in shown
 
 
-def test_all_sides_take_turns(table):
+def test_all_sides_take_turns_in_an_order_that_changes(table):
     called = []
     case = table.Case(
         "task",
         lambda: called.append("ours"),
-        [table.Rival("first", lambda: called.append("first"), 2.0), table.Rival("second", list)],
+        [
+            table.Rival("first", lambda: called.append("first"), 2.0),
+            table.Rival("second", lambda: called.append("second")),
+        ],
     )
-    results = table.measure([case], table.QUICK)
-    assert called[-4:] == ["first", "ours"] * 2
+    rounds = 20
+    effort = table.Effort(rounds=rounds, seconds=0.0)
+    results = table.measure([case], effort)
+    timed = called[-3 * rounds :]
+    orders = [tuple(timed[k : k + 3]) for k in range(0, len(timed), 3)]
+    assert all(set(order) == {"ours", "first", "second"} for order in orders)
+    assert len(set(orders)) > 2
+    # None finds what it left itself in the caches.
+    assert all(a != b for a, b in itertools.pairwise(timed))
     assert [(r.case, r.rival_name, r.aim) for r in results] == [
         ("task", "first", 2.0),
         ("task", "second", None),

@@ -232,7 +232,7 @@ class Program:
     def other_assignment(self, indent):
         """To several names, of complex numbers, to private memory."""
         form = self.random.choice(
-            ["swap", "pair", "record", "part", "split", "digits", "sum"]
+            ["swap", "pair", "record", "part", "split", "digits", "sum", "rest", "named", "divisor"]
             + ["vector", "vector", "body", "body"]
             + ["complex"] * self.complex
             + ["private"] * bool(self.private)
@@ -268,6 +268,8 @@ class Program:
             a, b = self.pair(kind := self.random.choice(["int", "float"]), 2)
             into = "v1" if kind == "int" else "w1"
             self.lines.append(f"{indent}{into} = sum(({a}, {b}, Kind.FOUR))")
+        elif form in ("rest", "named", "divisor"):
+            self.lines += [indent + line for line in self.of_functions(form)]
         elif form == "vector":
             self.lines.append(indent + self.vector())
         elif form == "body":
@@ -281,6 +283,23 @@ class Program:
             sign = self.random.choice(["=", "+=", "-="])
             index = self.random.choice(["1", "2", "v1 & 3"])
             self.lines.append(f"{indent}p[{index}] {sign} {self.expression('int', 2)}")
+
+    def of_functions(self, form):
+        """Targets with a star, parameters by keyword only, divisors."""
+        if form == "rest":
+            rest, (a, b) = f"r{len(self.lines)}", self.pair("int", 2)
+            targets = self.random.choice([f"v0, *{rest}", f"*{rest}, v0", f"v0, *{rest}, v2"])
+            return [
+                f"{targets} = {a}, v1, {b}, v2",
+                f"v1 = {rest}[0] - {rest}[1] + len({rest})",
+            ]
+        if form == "named":
+            a, b = self.pair("float", 1)
+            more = self.random.choice(["", f", by={b}"])
+            return [f"w0 = named{self.seed}({a}, also=v0{more})"]
+        a, b = self.pair("int", 1)
+        name = self.random.choice(["gcd", "lcm"])
+        return [f"v2 = math.{name}(({a}) & 4095, ({b}) & 255)"]
 
     def vector(self):
         """A statement on vectors and matrices."""
@@ -384,11 +403,22 @@ class Program:
                 self.lines.append(f"{indent}        {jump}")
             self.assignment(indent + "    ")
             self.loops -= 1
+            self.otherwise(indent, depth)
         else:
             count = f"c{len(self.lines)}"
             self.lines.append(f"{indent}{count} = 0")
             self.lines.append(f"{indent}while {count} < 3 and {self.expression('bool', 2)}:")
             self.lines.append(f"{indent}    {count} += 1")
+            self.block(indent, depth)
+            if self.random.random() < 0.2:
+                self.lines.append(f"{indent}    if {self.expression('bool', 1)}:")
+                self.lines.append(f"{indent}        break")
+            self.otherwise(indent, depth)
+
+    def otherwise(self, indent, depth):
+        """What runs after a loop that break has not ended."""
+        if self.random.random() < 0.3:
+            self.lines.append(f"{indent}else:")
             self.block(indent, depth)
 
     def block(self, indent, depth):
@@ -425,6 +455,9 @@ class Program:
             "    p.v += by",
             "    p.t.y = by",
             "    return p.v * 2",
+            "",
+            f"def named{number}(x, *, by=2, also):",
+            "    return x * by - also",
             "",
             f"def copied{number}(p, by):",
             "    q = p.copy()",
