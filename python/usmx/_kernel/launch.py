@@ -103,6 +103,12 @@ class Kernel(_usmx._KernelDispatcher):
                 raise function.place.error(
                     None, "it has no parameters; the first one must be the work-item"
                 )
+            if function.keyword_only:
+                raise function.place.error(
+                    function.tree.args.kwonlyargs[0],
+                    "a launch gives its arguments by place, so a kernel has no keyword-only "
+                    "parameters; functions that it calls may",
+                )
             if function.defaults:
                 raise function.place.error(
                     function.tree.args.defaults[0],

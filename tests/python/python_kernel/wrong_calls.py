@@ -335,6 +335,34 @@ def default(item, a=1):
     pass
 
 
+@wrong("a kernel has no keyword-only parameters; functions that it calls may", "a", F)
+def by_keyword(item, *, a):
+    pass
+
+
+@wrong("takes 1 arguments by place, got 2", "inner(a[0], 2)", F)
+def by_place_and_keyword(item, a):
+    def inner(x, *, by):
+        return x * by
+
+    a[0] = inner(a[0], 2)
+
+
+@wrong("'inner' takes 2 arguments, got 1; by is missing", "inner(a[0])", F)
+def without_a_keyword(item, a):
+    def inner(x, *, by):
+        return x * by
+
+    a[0] = inner(a[0])
+
+
+@wrong("2 values for 4 targets", "t", F)
+def too_few_for_a_star(item, a):
+    t = (1, 2)
+    x, *rest, y, z = t
+    a[0] = x + y + z
+
+
 @wrong("it has no parameters; the first one must be the work-item", "", F)
 def nothing():
     pass
