@@ -296,3 +296,27 @@ def test_the_largest_floats_become_unsigned_integers():
     for dtype, last in (("float32", 2.0**64 - 2.0**40), ("float64", 2.0**64 - 2.0**11)):
         x = np.array([2.0**63, 2.0**63 + 2.0**40, last], dtype)
         assert cast(usmx.asarray(x)).to_numpy().tolist() == [int(v) for v in x]
+
+
+@both
+def test_conditions_between_literals_are_operands_of_functions(simulated):
+    @usmx.kernel
+    def chosen(item, x, out):
+        i = item.get_id(0)
+        out[i, 0] = math.gcd(12 if x[i] > 2 else 18, x[i])
+        out[i, 1] = math.lcm((4 if x[i] > 2 else 6) & 7, x[i])
+        out[i, 2] = np.minimum(3 if x[i] > 2 else 1, x[i])
+
+    x = usmx.arange(1, 5)
+    out = usmx.zeros((4, 3), dtype="int64")
+    with mode(simulated):
+        chosen[4](x, out).wait()
+    want = [
+        [
+            math.gcd(12 if v > 2 else 18, v),
+            math.lcm(4 if v > 2 else 6, v),
+            min(3 if v > 2 else 1, v),
+        ]
+        for v in range(1, 5)
+    ]
+    assert out.to_numpy().tolist() == want

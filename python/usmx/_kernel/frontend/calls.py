@@ -349,8 +349,9 @@ class Calls:
 
 
 def exact(value: Number) -> str:
-    """C++ of exactly the type: a literal 5 is an int, not an int64_t."""
-    if value.type.is_integer and value.code.lstrip("-").isdigit():
+    """C++ of exactly the type: a literal 5 is an int, not an int64_t, and so is ``c ? 5 : 6``."""
+    is_literal = value.code.lstrip("-").isdigit()
+    if value.type.is_integer and (is_literal or value.level < v.ATOM):
         return f"{value.type.cpp}({value.code})"
     return value.code
 
