@@ -121,20 +121,6 @@ inline T factor(T x) {
   return x == T(-1) ? negate(T(1)) : x;
 }
 
-/// How floats are stored: the bits of the fraction, and the exponent that 1 is stored with.
-template <class T>
-struct float_layout;
-template <>
-struct float_layout<float> {
-  using bits = uint32_t;
-  static constexpr int fraction = 23, bias = 127;
-};
-template <>
-struct float_layout<double> {
-  using bits = uint64_t;
-  static constexpr int fraction = 52, bias = 1023;
-};
-
 /// 2 to the power n, which must be a normal number.
 template <class T>
 inline T power_of_two(int n) {

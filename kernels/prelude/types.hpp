@@ -27,3 +27,21 @@ using half = _Float16;
 /// Put in the place of USMX_KERNEL where a kernel takes what no kernel can everywhere. Launched is
 /// then a kernel of the same name that takes the parts, makes the whole of them and calls this one.
 #define USMX_CALLED(rank) [[gnu::always_inline]] inline void
+
+namespace usmx {
+
+/// How floats are stored: the bits of the fraction, and the exponent that 1 is stored with.
+template <class T>
+struct float_layout;
+template <>
+struct float_layout<float> {
+  using bits = uint32_t;
+  static constexpr int fraction = 23, bias = 127;
+};
+template <>
+struct float_layout<double> {
+  using bits = uint64_t;
+  static constexpr int fraction = 52, bias = 1023;
+};
+
+}  // namespace usmx

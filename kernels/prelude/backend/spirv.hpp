@@ -117,19 +117,15 @@ inline T to_floating(I x) {
 /// I(x) of a number that int32 may not have, from its bits.
 template <class I, class T>
 inline I integer_of_bits(T x) {
-  if constexpr (sizeof(T) == 4) {
-    const auto stored = __builtin_bit_cast(uint32_t, x);
-    const int power = int(stored >> 23 & 255) - 150;
-    const uint64_t digits = (stored & 0x7fffff) | 0x800000;
-    const uint64_t size = power >= 0 ? digits << (power & 63) : digits >> (-power & 63);
-    return I(stored >> 31 ? -size : size);
-  } else {
-    const auto stored = __builtin_bit_cast(uint64_t, x);
-    const int power = int(stored >> 52 & 2047) - 1075;
-    const uint64_t digits = (stored & 0xfffffffffffff) | 0x10000000000000;
-    const uint64_t size = power >= 0 ? digits << (power & 63) : digits >> (-power & 63);
-    return I(stored >> 63 ? -size : size);
-  }
+  using layout = float_layout<T>;
+  using bits = typename layout::bits;
+  constexpr uint64_t one = uint64_t(1) << layout::fraction;
+  const bits stored = __builtin_bit_cast(bits, x);
+  const int exponent = int(stored >> layout::fraction & bits(2 * layout::bias + 1));
+  const int power = exponent - layout::bias - layout::fraction;
+  const uint64_t digits = (stored & (one - 1)) | one;
+  const uint64_t size = power >= 0 ? digits << (power & 63) : digits >> (-power & 63);
+  return I(stored >> (8 * sizeof(T) - 1) ? -size : size);
 }
 #endif
 
