@@ -242,13 +242,15 @@ inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
 }
 
 /// How often each number from 0 to bins - 1 is in each chunk; others are not counted.
-inline void count_numbers(const int64_t* from, int64_t* counts, const chunks& cut, int64_t bins) {
+template <class Number>
+inline void count_numbers(const Number* from, int64_t* counts, const chunks& cut, int64_t bins) {
   const int64_t chunk = int64_t(group_id());
   int64_t* const count = counts + chunk * bins;
   for (int64_t bin = 0; bin < bins; ++bin) count[bin] = 0;
   const int64_t end = cut.end(chunk);
   for (int64_t i = cut.begin(chunk); i < end; ++i) {
-    if (uint64_t(from[i]) < uint64_t(bins)) ++count[from[i]];
+    const auto number = int64_t(from[i]);
+    if (uint64_t(number) < uint64_t(bins)) ++count[number];
   }
 }
 

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "usmx/cast.hpp"
+#include "usmx/rows.hpp"
 
 using usmx::expression::convert;
 using usmx::expression::is_same;
@@ -69,6 +70,38 @@ strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, 
   s += int64_t(rest) * from0;
   copy_element(to + d, from + s);
 }
+
+// The same where the innermost dimension is long: by rows. Its steps are -DTO_STEP= and
+// -DFROM_STEP=, numbers or to3 and from3.
+#ifdef TO_STEP
+USMX_KERNEL(1)
+strided_copy_rows(TO* to, const FROM* from, uint64_t size, uint64_t length, uint64_t parts,
+                  uint64_t rows_a_group, uint64_t n1, uint64_t n2, int64_t to0, int64_t to1,
+                  int64_t to2, int64_t to3, int64_t from0, int64_t from1, int64_t from2,
+                  int64_t from3) {
+  const auto one = [&](uint64_t row, int64_t column, uint64_t) {
+    uint32_t rest = uint32_t(row);
+    int64_t d = 0;
+    int64_t s = 0;
+    if constexpr (RANK > 2) {
+      const uint32_t k = rest % uint32_t(n2);
+      rest /= uint32_t(n2);
+      d += int64_t(k) * to2;
+      s += int64_t(k) * from2;
+    }
+    if constexpr (RANK > 3) {
+      const uint32_t k = rest % uint32_t(n1);
+      rest /= uint32_t(n1);
+      d += int64_t(k) * to1;
+      s += int64_t(k) * from1;
+    }
+    d += int64_t(rest) * to0;
+    s += int64_t(rest) * from0;
+    copy_element(to + d + column * TO_STEP, from + s + column * FROM_STEP);
+  };
+  usmx::expression::each_row(size, length, parts, rows_a_group, one);
+}
+#endif
 
 // Any rank: `loops` holds length, step of `to` and step of `from` of each dimension, the innermost
 // first.

@@ -1,7 +1,8 @@
-// Elementwise kernels whose items load and store several neighbours at once.
+// Elementwise kernels whose items load and store several neighbours at once, or are parts of rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../rows.hpp"
 #include "loops.hpp"
 #include "operand.hpp"
 

@@ -15,6 +15,7 @@
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
 #include "compute/waiting_reductions.hpp"
+#include "core/aliasing.hpp"
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "runtime/backend.hpp"
@@ -27,6 +28,57 @@
 
 namespace usmx {
 namespace detail {
+namespace {
+
+/// Counts what sources have in common once, as the text of a kernel has it once.
+struct exact_count {
+  std::vector<const value*> values = {};
+  std::vector<array> arrays = {};
+  kernel_size size = {};
+
+  void add(const source& s) {
+    if (const auto* v = std::get_if<shared_value>(&s)) return add(**v);
+    if (const auto* a = std::get_if<array>(&s)) return add(*a);
+    ++size.operands;
+  }
+  void add(value& v) {
+    if (std::ranges::find(values, &v) != values.end()) return;
+    values.push_back(&v);
+    if (v.is_computed()) return add(v.get());
+    ++size.operations;
+    for (const source& s : v.sources()) {
+      if (!size.fits()) return;
+      add(s);
+    }
+  }
+  void add(const array& a) {
+    const bool is_known = std::ranges::any_of(
+        arrays, [&](const array& b) { return is_same(a.elements(), b.elements()); });
+    if (is_known) return;
+    arrays.push_back(a);
+    ++size.operands;
+  }
+};
+
+}  // namespace
+
+kernel_size kernel_size::of(std::span<const source> sources) {
+  kernel_size sum;
+  for (const source& s : sources) {
+    const auto* v = std::get_if<shared_value>(&s);
+    if (v == nullptr || (*v)->is_computed()) {
+      ++sum.operands;
+    } else {
+      sum.operations += (*v)->size().operations;
+      sum.operands += (*v)->size().operands;
+    }
+  }
+  if (sum.fits()) return sum;
+  const computing lock;
+  exact_count exact;
+  for (const source& s : sources) exact.add(s);
+  return exact.size;
+}
 
 void value::compute_now() noexcept {
   if (is_computed()) return;
@@ -303,41 +355,48 @@ bool fits(const operand& number, const dtype& type) {
   }
 }
 
+/// Computes the source that has most operations, if there is one to compute.
+bool compute_largest(std::vector<source>& sources) {
+  source* largest = nullptr;
+  int most = 0;
+  for (source& s : sources) {
+    const auto* v = std::get_if<shared_value>(&s);
+    if (v == nullptr || (*v)->size().operations <= most) continue;
+    largest = &s;
+    most = (*v)->size().operations;
+  }
+  if (largest == nullptr) return false;
+  const auto v = std::get<shared_value>(*largest);
+  *largest = v->get();
+  return true;
+}
+
 shared_deferred make(const sycl::queue& queue, const operation& op, const operation_types& types,
                      std::span<const deferred_operand> operands) {
   std::vector<source> sources;
-  std::vector<operand> kinds;
   std::vector<const extents*> shapes;
   sources.reserve(operands.size());
-  bool at_once = is_eager();
-  int operations = 1, arrays = 0;
   for (const deferred_operand& o : operands) {
-    if (const auto* inner = std::get_if<shared_deferred>(&o)) {
-      auto v = std::static_pointer_cast<value>(*inner);
-      if (!v->is_computed() &&
-          (operations + v->operations() > detail::most_operations ||
-           arrays + v->operands() > detail::most_operands || v->queue() != queue)) {
-        v->get();
-      }
-      if (v->is_computed()) {
-        sources.emplace_back(v->get());
-        at_once |= may_change(std::get<array>(sources.back()));
-        ++arrays;
+    if (const auto* plain = std::get_if<operand>(&o)) {
+      if (plain->array()) {
+        sources.emplace_back(*plain->array());
       } else {
-        operations += v->operations();
-        arrays += v->operands();
-        sources.emplace_back(std::move(v));
+        sources.emplace_back(*plain);
       }
       continue;
     }
-    const auto& plain = std::get<operand>(o);
-    ++arrays;
-    if (!plain.array()) {
-      sources.emplace_back(plain);
-      continue;
+    auto v = std::static_pointer_cast<value>(std::get<shared_deferred>(o));
+    if (v->is_computed() || v->queue() != queue) {
+      sources.emplace_back(v->get());
+    } else {
+      sources.emplace_back(std::move(v));
     }
-    at_once |= may_change(*plain.array());
-    sources.emplace_back(*plain.array());
+  }
+  while (!detail::kernel_size::of(sources).fits() && compute_largest(sources)) continue;
+  bool at_once = is_eager();
+  for (const source& s : sources) {
+    const auto* a = std::get_if<array>(&s);
+    at_once |= a != nullptr && may_change(*a);
   }
   bool is_shared = false, is_host = false, is_device = false;
   for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -503,7 +562,7 @@ source elements_of(const sycl::queue& queue, const deferred_operand& what,
   detail::require_type(queue.get_device(), how.result);
   if (const auto* plain = std::get_if<operand>(&what)) return *plain->array();
   auto v = std::static_pointer_cast<value>(std::get<shared_deferred>(what));
-  if (v->queue() != queue || v->operations() >= detail::most_operations) v->get();
+  if (v->queue() != queue || v->size().operations >= detail::most_operations) v->get();
   if (v->is_computed()) return v->get();
   return v;
 }

@@ -37,6 +37,15 @@ using source = std::variant<array, operand, shared_value>;
 inline constexpr int most_operations = 64;
 inline constexpr int most_operands = 24;
 
+/// What a kernel has that computes a value of some sources.
+struct kernel_size {
+  int operations = 1, operands = 0;
+
+  /// At most: what sources have in common may be counted several times, as long as it fits.
+  static kernel_size of(std::span<const source> sources);
+  bool fits() const noexcept { return operations <= most_operations && operands <= most_operands; }
+};
+
 /// Of an array or a value.
 const extents& shape_of(const source& s) noexcept;
 
@@ -88,16 +97,8 @@ class value final : public deferred,
         shape_(std::move(shape)),
         kind_(kind),
         queue_(queue),
-        sources_(std::move(sources)) {
-    for (const source& s : sources_) {
-      if (const auto* inner = std::get_if<shared_value>(&s); inner && !(*inner)->is_computed()) {
-        operations_ += (*inner)->operations_;
-        operands_ += (*inner)->operands_;
-      } else {
-        ++operands_;
-      }
-    }
-  }
+        size_(kernel_size::of(sources)),
+        sources_(std::move(sources)) {}
 
   /// One that was computed.
   value(array&& result, const operation_types& types, extents&& shape)
@@ -137,8 +138,7 @@ class value final : public deferred,
   bool is_shared() override;
   static shared_deferred view_of(shared_value base, std::vector<view_step>&& steps,
                                  extents&& shape);
-  int operations() const noexcept { return operations_; }
-  int operands() const noexcept { return operands_; }
+  const kernel_size& size() const noexcept { return size_; }
 
   /// A reduction along axes that are listed, counted from the front.
   static shared_value reduction_of(const sycl::queue& queue, source of, const value_reduction& how,
@@ -162,8 +162,7 @@ class value final : public deferred,
   extents shape_;
   usm_kind kind_;
   sycl::queue queue_;
-  /// At most, counting what values have in common several times.
-  int operations_ = 1, operands_ = 0;
+  kernel_size size_;
   std::atomic<int> seen_{0};
   std::atomic<bool> computed_{false};
   // What follows is guarded by `computing` until the value is computed.

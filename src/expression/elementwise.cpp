@@ -13,6 +13,7 @@
 #include "expression/call.hpp"
 #include "expression/source.hpp"
 #include "kernel/kernel_state.hpp"
+#include "kernel/row_groups.hpp"
 #include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
 
@@ -20,12 +21,14 @@ namespace usmx {
 namespace {
 
 using detail::call_request;
+using detail::class_of;
 using detail::expression_call;
 using detail::expression_program;
 using detail::format;
 using detail::loops_text;
 using detail::parameter_list;
 using detail::parameter_name;
+using detail::step_class;
 
 /// How the kernel finds the element of an operand that belongs to an iteration.
 enum class access : char {
@@ -53,6 +56,17 @@ struct elementwise_plan {
   std::size_t vector_bytes = 0;
   /// Of one item.
   int elements = 1;
+
+  /// The innermost loop is a row: the items of a group are neighbours in it, so that its steps
+  /// stand in the text and a group, not each item, finds its place in the outer loops.
+  bool by_rows = false;
+  /// An operand is read or written across its own rows.
+  bool in_tiles = false;
+  detail::row_groups groups;
+
+  std::int64_t row() const { return visited.lengths[visited.rank() - 1]; }
+  /// The loops whose iterations the text takes apart.
+  std::size_t outer_rank() const { return visited.rank() - (by_rows ? 1 : 0); }
 };
 
 /// Packed, with the axes in the order of the inputs where these agree, as NumPy's "K".
@@ -144,7 +158,8 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
 
   extents shape_of(const expression_call& c, std::optional<std::int64_t> size) const;
   bool plan_run(const expression_call& c, elementwise_plan& plan) const;
-  void plan_loops(const expression_call& c, elementwise_plan& plan) const;
+  void plan_loops(const expression_call& c, const detail::kernel_forms& forms,
+                  elementwise_plan& plan) const;
   /// Whether all operands, but outputs that are still to be made, are numbers or such runs.
   bool starts_at_multiples_of(std::size_t bytes, const expression_call& c,
                               const elementwise_plan& plan) const;
@@ -213,7 +228,9 @@ bool elementwise_kernel::state::plan_run(const expression_call& c, elementwise_p
   return true;
 }
 
-void elementwise_kernel::state::plan_loops(const expression_call& c, elementwise_plan& plan) const {
+void elementwise_kernel::state::plan_loops(const expression_call& c,
+                                           const detail::kernel_forms& forms,
+                                           elementwise_plan& plan) const {
   plan.ways.clear();
   plan.place.assign(signature.parameters.size(), 0);
   std::vector<const layout*> layouts;
@@ -248,6 +265,10 @@ void elementwise_kernel::state::plan_loops(const expression_call& c, elementwise
   }
   // Without steps to take the loops do not matter to the program.
   if (!any_strided) plan.visited.lengths = extents();
+  plan.by_rows = plan.visited.rank() > 1 && detail::are_rows(forms, plan.row());
+  for (std::size_t o = 0; plan.by_rows && o < layouts.size(); ++o) {
+    plan.in_tiles |= class_of(plan.visited.inner_step(o)) == step_class::any;
+  }
 }
 
 // --- programs ---------------------------------------------------------------------------------
@@ -257,9 +278,12 @@ expression_program& elementwise_kernel::state::find(const expression_call& c,
   std::string key = c.type_key();
   key += static_cast<char>('0' + plan.visited.rank());
   key += plan.is_small ? 'i' : 'l';
-  key += plan.vector_bytes == 0 ? 's' : 'v';
+  key += plan.by_rows ? 'r' : plan.vector_bytes == 0 ? 's' : 'v';
   for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
     key += static_cast<char>(plan.ways[k]);
+    if (plan.by_rows && plan.ways[k] == access::strided) {
+      key += static_cast<char>(class_of(plan.visited.inner_step(plan.place[k])));
+    }
   }
   if (names_index) key += static_cast<char>('0' + plan.made.shape().size());
   expression_program& found = c.find(key);
@@ -302,7 +326,7 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
                                             const expression_types& types) const {
   const auto& parameters = signature.parameters;
   const std::size_t input_count = signature.input_count;
-  const std::size_t rank = plan.visited.rank();
+  const std::size_t rank = plan.outer_rank();
   // Distances and lengths are as wide as they have to be: narrow ones are divided faster.
   const auto add_length = [&](std::size_t axis) {
     const parameter_name length{"", "length", static_cast<int>(axis)};
@@ -333,6 +357,11 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
   std::string variables, stores, declared, passed, aligned;
   std::size_t strided = 0;
   list.scalar({"", "size"}, static_cast<std::uint64_t>(plan.size));
+  if (plan.by_rows) {
+    list.scalar({"", "row_length"}, static_cast<std::uint64_t>(plan.row()));
+    list.scalar({"", "row_parts"}, plan.groups.parts);
+    list.scalar({"", "rows_a_group"}, plan.groups.rows);
+  }
   for (std::size_t axis = 1; axis < rank; ++axis) {
     add_length(axis);
     if (list.writes()) places.length({"", "length", static_cast<int>(axis)});
@@ -361,10 +390,18 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     }
     list.elements(p, a, first_of(plan, k), is_output);
     const std::string steps = way == access::strided ? add_steps(k) : std::string();
+    std::string column;
+    if (plan.by_rows && way == access::strided) {
+      const std::int64_t step = plan.visited.inner_step(plan.place[k]);
+      column = list.step({p.name, "column"}, step, class_of(step));
+    }
     if (!list.writes()) continue;
 
     std::string at = way == access::one ? "0" : several && !is_output ? "_in" : "_at";
-    if (way == access::strided && rank == 1) {
+    if (way == access::strided && plan.by_rows) {
+      at = format("_place.of[{}] + _column * {}", strided++, column);
+      places.operand(steps);
+    } else if (way == access::strided && rank == 1) {
       at = format("int64_t(_at) * {}", steps);
     } else if (way == access::strided) {
       at = format("_place.of[{}]", strided++);
@@ -392,13 +429,22 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
 
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
   // item to item, and single loads take four times as long.
-  std::string begin =
-      several ? format(
-                    "  const auto _one = [&](const uint64_t _at, [[maybe_unused]] const int64_t "
-                    "_in{}) {{\n",
-                    declared)
-              : std::string("  const uint64_t _at = global_id();\n  if (_at >= _size) return;\n");
-  if (strided > 0) begin = places.text() + begin + "  const auto _place = _places.at(_at);\n";
+  std::string begin = "  const uint64_t _at = global_id();\n  if (_at >= _size) return;\n", end;
+  if (several) {
+    begin = format(
+        "  const auto _one = [&](const uint64_t _at, [[maybe_unused]] const int64_t _in{}) {{\n",
+        declared);
+    end = format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed);
+  } else if (plan.by_rows) {
+    begin =
+        "  const auto _one = [&](const uint64_t _row, const int64_t _column, const uint64_t _at) "
+        "{\n";
+    end = "  };\n  expression::each_row(_size, _row_length, _row_parts, _rows_a_group, _one);\n";
+  }
+  if (strided > 0) {
+    begin = places.text() + begin +
+            format("  const auto _place = _places.at({});\n", plan.by_rows ? "_row" : "_at");
+  }
   // A scope of its own: a parameter may be called `n`, and `return` ends only the expression.
   std::string body =
       "  [[maybe_unused]] const int64_t i = int64_t(_at), n = int64_t(_size);\n" +
@@ -414,10 +460,7 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
       "USMX_KERNEL(1) {}({}) {{\n{}{}{}{}}}\n",
       placeholder_text(types),
       text.preamble.empty() ? "" : detail::marked("preamble", text.preamble) + "\n", kernel_name,
-      list.text(), aligned, begin, body,
-      several
-          ? format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed)
-          : std::string());
+      list.text(), aligned, begin, body, end);
 }
 
 std::optional<sycl::event> elementwise_kernel::state::run(
@@ -429,12 +472,12 @@ std::optional<sycl::event> elementwise_kernel::state::run(
                      [](const any_view& in, const any_view& out, const expression_parameter& p) {
                        return p.raw || detail::same_places(in, out);
                      });
+  const detail::kernel_forms& forms = detail::forms_of(c.queue());
   elementwise_plan plan;
   if (size || !plan_run(c, plan)) {
     plan.made = output_layout(shape_of(c, size), c);
-    plan_loops(c, plan);
+    plan_loops(c, forms, plan);
   }
-  const detail::kernel_forms& forms = detail::forms_of(c.queue());
   const auto vector_bytes = [&] {
     return starts_at_multiples_of(forms.vector_bytes, c, plan) ? forms.vector_bytes : 0;
   };
@@ -449,8 +492,17 @@ std::optional<sycl::event> elementwise_kernel::state::run(
   const expression_types& types = program->known;
   const kernel& k =
       c.compiled(*program, [&](parameter_list& list) { return bind(list, c, plan, types); });
+  if (plan.by_rows) {
+    const auto length = static_cast<std::uint64_t>(plan.row());
+    plan.groups = detail::row_groups::cut(k, forms, static_cast<std::uint64_t>(plan.size) / length,
+                                          length, plan.in_tiles);
+  }
   parameter_list list(false, 2 + 2 * signature.parameters.size());
   bind(list, c, plan, types);
+  if (plan.by_rows) {
+    c.launch(k, plan.groups.range(), list, true);
+    return c.finish();
+  }
   const auto elements = static_cast<std::size_t>(plan.elements);
   const std::size_t items = (static_cast<std::size_t>(plan.size) + elements - 1) / elements;
   c.launch(k, detail::range_in_groups(k, forms, items), list, true);

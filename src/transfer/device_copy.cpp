@@ -12,6 +12,7 @@
 #include "core/format.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_table.hpp"
+#include "kernel/row_groups.hpp"
 #include "runtime/backend.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/kernel.hpp"
@@ -185,6 +186,9 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
     loops.push_back({nest.length(k), nest.to(k) / to_size, nest.from(k) / from_size});
   }
   if (words > 1) loops.push_back({words, 1, 1});
+  const kernel_forms& forms = forms_of(queue);
+  bool by_rows = !loops.empty() && are_rows(forms, loops.back()[0]);
+  if (by_rows && loops.size() == 1) loops.insert(loops.begin(), {1, 0, 0});
   const std::size_t rank = loops.size();
   const auto size = static_cast<std::uint64_t>(nest.count(nest.rank()) * words);
   constexpr std::size_t fixed_rank = 4;
@@ -193,6 +197,13 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
     return same ? 1 : whole.itemsize() / part.itemsize();
   };
   const auto fixed = std::min(rank, fixed_rank);
+  by_rows = by_rows && rank <= fixed_rank;
+  // Of the innermost loop, as the text has it.
+  const auto step = [&](const char* name, std::size_t side) {
+    const std::int64_t value = loops.back()[side];
+    return by_rows && (value == 0 || value == 1) ? std::to_string(value) : std::string(name);
+  };
+  const std::string to_step = step("to3", 1), from_step = step("from3", 2);
   const auto letter = [](const dtype& type) { return static_cast<char>('A' + number_index(type)); };
   const char key[] = {'s',
                       letter(to_type),
@@ -200,13 +211,24 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
                       static_cast<char>('0' + parts(dst.dtype(), to_type)),
                       static_cast<char>('0' + parts(src.dtype(), from_type)),
                       static_cast<char>('0' + fixed),
-                      rank > fixed_rank ? 'a' : 'f'};
-  const char* const name = rank > fixed_rank ? "strided_copy_any" : "strided_copy";
+                      rank > fixed_rank ? 'a'
+                      : by_rows         ? 'r'
+                                        : 'f',
+                      to_step.front(),
+                      from_step.front()};
+  const char* const name = rank > fixed_rank ? "strided_copy_any"
+                           : by_rows         ? "strided_copy_rows"
+                                             : "strided_copy";
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "strided_copy.cpp", name, [&] {
-    return options{
+    options all{
         format("-DTO={}", device_name(to_type)), format("-DFROM={}", device_name(from_type)),
         format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
         format("-DFROM_PARTS={}", parts(src.dtype(), from_type)), format("-DRANK={}", fixed)};
+    if (by_rows) {
+      all.push_back("-DTO_STEP=" + to_step);
+      all.push_back("-DFROM_STEP=" + from_step);
+    }
+    return all;
   });
 
   if (rank <= fixed_rank) {
@@ -220,7 +242,17 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
       d[at] = loops[k][1];
       s[at] = loops[k][2];
     }
-    commands.then(launch(run, queue, range_in_groups(run, forms_of(queue), size),
+    if (by_rows) {
+      const bool in_tiles = to_step == "to3" || from_step == "from3";
+      const row_groups groups = row_groups::cut(run, forms, size / n[3], n[3], in_tiles);
+      commands.then(launch(
+          run, queue, groups.range(),
+          {static_cast<const void*>(to), static_cast<const void*>(from), size, n[3], groups.parts,
+           groups.rows, n[1], n[2], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
+          commands.before()));
+      return;
+    }
+    commands.then(launch(run, queue, range_in_groups(run, forms, size),
                          {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1],
                           n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
                          commands.before()));
@@ -230,7 +262,7 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   for (std::size_t k = rank; k-- > 0;) table.insert(table.end(), loops[k].begin(), loops[k].end());
   const array on_device = device_table(commands, table);
   commands.then(
-      launch(run, queue, range_in_groups(run, forms_of(queue), size),
+      launch(run, queue, range_in_groups(run, forms, size),
              {static_cast<const void*>(to), static_cast<const void*>(from), size,
               static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
              commands.before()));

@@ -438,16 +438,15 @@ OTHERS = [
     Other(
         "scikit-learn-intelex-gpu",
         "test_scikit_learn.py",
-        "KMeans(3).fit(np.asarray(x))",
-        "its CPU version reads the memory in place",
-        HOST,
+        "KMeans(3).fit(x)",
+        "reads shared and host memory in place, and computes on the device of `x`; it asks for a "
+        "copy of device memory on the host. The results are NumPy's",
     ),
     Other(
         "scikit-learn-intelex-gpu",
         "test_scikit_learn.py",
         "KMeans(3).fit(dpnp.asarray(x))",
-        "with `array_api_dispatch=True` it computes on the device, and reads the memory in place. "
-        "It accepts the queue of `x` itself, but needs `x.__array_namespace__().asnumpy`; results "
-        "in memory of the device are made for dpnp's arrays alone",
+        "with `array_api_dispatch=True` it reads device memory in place too. Not `x` itself: for "
+        "results in device memory it has a branch for dpnp, and `UnboundLocalError` for others",
     ),
 ]

@@ -202,8 +202,8 @@ class Into:
 
         rounds(3)
         before = resident()
-        rounds(10)
-        assert resident() - before < 1_000_000  # half a KiB for each of 2000
+        rounds(50)
+        assert resident() - before < 1_000_000  # 100 bytes for each of 10 000
 
     def read_only(self):
         p = self.p

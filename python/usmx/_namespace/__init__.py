@@ -98,6 +98,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "einstein": ("einsum",),
     "evaluation": ("Explanation", "PlannedKernel", "eager", "explain"),
     "creation": (
+        "asnumpy",
         "diag",
         "eye",
         "identity",

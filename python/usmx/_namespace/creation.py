@@ -1,4 +1,4 @@
-"""Arrays made of numbers: ranges, grids, diagonals and triangles."""
+"""Arrays made of numbers: ranges, grids, diagonals and triangles; and the way back to NumPy."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays, empty_at, kind_of
+from ._common import as_array, as_arrays, empty_at, imported, kind_of
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DeviceLike, DTypeLike, QueueLike, UsmKind
+    from ..typing import ArrayLike, DeviceLike, DTypeLike, NumpyArray, QueueLike, UsmKind
 
 __all__ = [
+    "asnumpy",
     "diag",
     "eye",
     "identity",
@@ -35,6 +36,30 @@ def _default_float(queue: Any, *, is_complex: bool = False) -> str:
 
 def _steps(like: ndarray, count: int) -> ndarray:
     return _usmx.arange(count, dtype="int64", usm_type=kind_of(like), queue=like.queue)
+
+
+def asnumpy(x: Any, /) -> NumpyArray:
+    """The elements as a NumPy array: in place where the host can access them, otherwise a copy.
+
+    For code that is written for several libraries: CuPy and dpnp have a function of this name, and
+    scikit-learn-intelex calls it. `ndarray.to_numpy` always copies.
+
+    Parameters
+    ----------
+    x : array
+        In any kind of memory and of any library, or anything that NumPy makes an array of.
+
+    Raises
+    ------
+    ImportError
+        NumPy is not installed.
+    """
+    found = imported(x)
+    if found is not None and found.usm_type not in ("shared", "host"):
+        return found.to_numpy()
+    import numpy as np
+
+    return np.asarray(x if found is None else found)
 
 
 def eye(

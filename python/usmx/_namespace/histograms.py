@@ -19,10 +19,10 @@ __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
 
 @cache
-def _count_kernel() -> RawKernel:
+def _count_kernel(number: str) -> RawKernel:
     """Each item counts in a chunk, to memory of its own."""
     return RawKernel(
-        f"{sorting._INCLUDE}USMX_KERNEL(1) count_numbers(const int64_t* from, int64_t* counts, "
+        f"{sorting._INCLUDE}USMX_KERNEL(1) count_numbers(const {number}_t* from, int64_t* counts, "
         "int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
         "  usmx::sorting::count_numbers(from, counts, {length, size, in_row}, bins);\n}\n",
         "count_numbers",
@@ -56,7 +56,7 @@ def _sums_kernel() -> ScanKernel:
 
 def counts_of(numbers: ndarray, bins: int) -> ndarray:
     """How often each number from 0 to ``bins - 1`` is there; others are not counted."""
-    numbers = numbers.reshape(-1).astype("int64", copy=False)
+    numbers = indexing.as_indices(numbers.reshape(-1))
     counts = empty_at(numbers, bins, "int64")
     counts[...] = 0
     if not numbers.size or not bins:
@@ -72,7 +72,8 @@ def counts_of(numbers: ndarray, bins: int) -> ndarray:
     size = -(-numbers.size // items)
     items = -(-numbers.size // size)
     each = _usmx.empty((items, bins), "int64", usm_type="device", queue=numbers.queue)
-    _count_kernel()[(items,), (1,)](numbers, each.reshape(-1), numbers.size, size, items, bins)
+    count = _count_kernel(numbers.dtype.name)
+    count[(items,), (1,)](numbers, each.reshape(-1), numbers.size, size, items, bins)
     from .statistics import sum as sum_of
 
     return sum_of(each, axis=0, out=counts)
@@ -153,13 +154,14 @@ def bincount(x: Any, /, weights: Any = None, minlength: SupportsIndex = 0) -> nd
             raise TypeError(f"x: is of {a.dtype}; expected integers that fit into int64")
         a = a.astype("int64")
     given = None if weights is None else _weights_for(a, weights)
-    a = a.astype("int64", copy=False)
+    a = indexing.as_indices(a)
     bins = least
     if a.size:
         from .statistics import max as max_of
         from .statistics import min as min_of
 
-        low, high = int(min_of(a).item()), int(max_of(a).item())
+        smallest, largest = min_of(a), max_of(a)  # in one kernel, as nothing looks at one before
+        low, high = int(smallest.item()), int(largest.item())
         if low < 0:
             raise ValueError(f"x: holds {low}; expected no negative numbers")
         bins = max(high + 1, least)

@@ -264,12 +264,16 @@ def _as_indices(item: Any, x: ndarray) -> Any:
     return values
 
 
+def as_indices(values: ndarray) -> ndarray:
+    """Integers as int32 or int64, so that there are not kernels for each of their types."""
+    return values if values.dtype.char in "il" else values.astype("int64", copy=False)
+
+
 def _to_device(values: Any, x: ndarray) -> ndarray:
-    """Indices as int64, so that there are not kernels for each of their types."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "b":
         values = values.astype(np.int64, copy=False)
     given = as_array(values, x)
-    return given if given.dtype.kind == "b" else given.astype("int64", copy=False)
+    return given if given.dtype.kind == "b" else as_indices(given)
 
 
 def _check(values: Any, length: int, axis: int) -> None:

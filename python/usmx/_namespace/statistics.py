@@ -420,7 +420,7 @@ def std(
 @cache
 def _place_kernel(name: str) -> _usmx.ReductionKernel:
     """The place of an extreme: the first NaN if there is one, else the first of equal elements."""
-    before = "p.x > q.x" if name == "argmax" else "p.x < q.x"
+    before = ">" if name == "argmax" else "<"
     return _usmx.ReductionKernel(
         "T x",
         "int64 place",
@@ -432,10 +432,12 @@ def _place_kernel(name: str) -> _usmx.ReductionKernel:
         reduce_type="placed",
         preamble="struct placed { T x; int64_t at; };\n"
         "inline placed first(placed p, placed q) {\n"
+        # Without branches, so that items become vectors; of integers nothing is NaN.
         "  const bool p_nan = p.x != p.x, q_nan = q.x != q.x;\n"
-        "  if (p_nan || q_nan) return p_nan && (!q_nan || p.at < q.at) ? p : q;\n"
-        f"  if ({before}) return p;\n"
-        "  return p.x == q.x && p.at < q.at ? p : q;\n"
+        "  const bool same = (p.x == q.x) | (p_nan & q_nan);\n"
+        f"  const bool before = (p_nan & !q_nan) | (!q_nan & (p.x {before} q.x));\n"
+        "  const bool chosen = before | (same & (p.at < q.at));\n"
+        "  return {chosen ? p.x : q.x, chosen ? p.at : q.at};\n"
         "}\n",
     )
 

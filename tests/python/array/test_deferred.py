@@ -233,3 +233,23 @@ class Program:
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs_give_what_numpy_gives(seed):
     Program(seed).run(12)
+
+
+def test_what_is_used_several_times_counts_once():
+    n = np.linspace(0.5, 1.5, 1000)
+    x, wanted = usmx.asarray(n), n + 1
+    value = x + 1
+    for _ in range(20):
+        value, wanted = value * value / value, wanted * wanted / wanted
+    plan = usmx.explain(value)
+    assert [k.operations for k in plan.kernels] == [41]
+    np.testing.assert_array_equal(value.to_numpy(), wanted)
+
+
+def test_longer_expressions_are_cut():
+    x = usmx.ones(1000, "float64")
+    value = x
+    for _ in range(200):
+        value = value + x
+    assert sum(k.operations for k in usmx.explain(value).kernels) <= 64
+    np.testing.assert_array_equal(value.to_numpy(), 201)

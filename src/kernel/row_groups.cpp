@@ -1,0 +1,38 @@
+// See row_groups.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/row_groups.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace usmx::detail {
+namespace {
+
+std::uint64_t over(std::uint64_t a, std::uint64_t b) noexcept { return (a + b - 1) / b; }
+
+}  // namespace
+
+bool are_rows(const kernel_forms& forms, std::int64_t length) noexcept {
+  // Elsewhere short rows would leave most items of a group idle.
+  return forms.groups_are_loops || length >= 128;
+}
+
+row_groups row_groups::cut(const kernel& k, const kernel_forms& forms, std::uint64_t rows,
+                           std::uint64_t length, bool in_tiles) {
+  constexpr std::uint64_t vector = 16, tile = 64;
+  const std::size_t most = std::min(forms.most_items, k.max_work_group_size());
+  const std::size_t widest = in_tiles ? std::min<std::size_t>(most, tile) : most;
+  row_groups cut;
+  cut.parts = over(length, widest);
+  cut.items = std::min<std::size_t>(over(over(length, cut.parts), vector) * vector, widest);
+  if (forms.groups_are_loops) cut.rows = std::max<std::uint64_t>(1, most / cut.items);
+  cut.count = over(rows, cut.rows) * cut.parts;
+  return cut;
+}
+
+launch_range row_groups::range() const {
+  const std::size_t global = count * items;
+  return launch_range(std::span(&global, 1), std::span(&items, 1));
+}
+
+}  // namespace usmx::detail
