@@ -63,7 +63,7 @@ test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
-	$(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
+	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
 
 test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan

@@ -29,6 +29,7 @@ ROOMS = (
     "transfer",
     "expression",
     "compute",
+    "onemkl",
     "kit",
 )
 # What extensions include; the only public headers that see Python.

@@ -10,6 +10,7 @@
 namespace usmx::python {
 
 void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
+void bind_onemkl(nb::module_& m);   // bind_onemkl.cpp: for the package
 
 namespace {
 
@@ -70,6 +71,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);
+  bind_onemkl(m);
   bind_transfers(m);
   bind_python_api(m);
   bind_testing(m);

@@ -3623,6 +3623,17 @@ class ScanKernel:
 
     def __deepcopy__(self, memo: object) -> Self: ...
 
+def _onemkl_load(path: object) -> str:
+    """Loads the adapter; why it could not, or an empty string."""
+
+def _onemkl_multiply(x1: object, x1_turned: bool, x1_step: int, x2: object, x2_turned: bool, x2_step: int, made: object) -> None: ...
+
+def _onemkl_eigh(x: object, values: object, vectors: bool) -> None: ...
+
+def _onemkl_svd(x: object, values: object, u: object | None, vh: object | None, full: bool) -> None: ...
+
+def _onemkl_transform(x: object, made: object, inverse: bool, scale: float) -> None: ...
+
 def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None:
     """
     Copy `src` into `dst`, element by element, and wait.

@@ -389,6 +389,17 @@ def _compilation() -> Iterator[Finding]:
         )
 
 
+def _libraries() -> Iterator[Finding]:
+    from ._namespace import _onemkl
+
+    topic = "Libraries that usmx uses if they are installed"
+    missing = _onemkl.missing()
+    if missing:
+        yield Finding("note", topic, f"oneMKL is not used: {missing}", 'pip install "usmx[mkl]"')
+    else:
+        yield Finding("ok", topic, "oneMKL, on Intel's devices")
+
+
 def _environment() -> Iterator[Finding]:
     topic = "Environment"
     for name in sorted(os.environ):
@@ -438,6 +449,7 @@ def diagnose() -> list[Finding]:
         _adapters,
         _device_tests,
         _compilation,
+        _libraries,
         _environment,
     )
     return [finding for check in checks for finding in check()]

@@ -13,7 +13,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _usmx
-from ._namespace import _matrices, statistics
+from ._namespace import _matrices, _onemkl, statistics
 from ._namespace._common import as_arrays, empty_at, kind_of, to_axes, to_axis
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
@@ -262,6 +262,8 @@ def _svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray
             return None, s, None
         left = _identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
         return left, s, _identity(a, n, a.shape[:-2], a.dtype)
+    if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
+        return _onemkl.svd(_matrices.contiguous(a), vectors, full)
     scaled, factor = _scaled(a)
     x, v = _matrices.orthogonal_columns(scaled)
     s = _lengths(x)
@@ -449,7 +451,7 @@ def _hermitian(a: ndarray, lower: bool) -> ndarray:
     return made
 
 
-def _eigh(x: ndarray, side: str) -> tuple[ndarray, ndarray]:
+def _eigh(x: ndarray, side: str, vectors: bool = True) -> tuple[ndarray, ndarray]:
     a = _matrices.matrices(x, square=True)
     if side.upper() not in ("L", "U"):
         raise ValueError(f"UPLO: {side!r}; expected 'L' or 'U'")
@@ -457,6 +459,10 @@ def _eigh(x: ndarray, side: str) -> tuple[ndarray, ndarray]:
     if not a.size:
         values = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
         return values, empty_at(a, a.shape)
+    if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
+        lower = side.upper() == "L"
+        given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
+        return _onemkl.eigh(given, vectors)
     scaled, factor = _scaled(_hermitian(a, side.upper() == "L"))
     # Moved so that no eigenvalue is negative, right singular vectors are eigenvectors.
     shift = statistics.max(statistics.sum(abs(scaled), axis=-1), axis=-1)
@@ -496,7 +502,7 @@ def eigh(x: ndarray, /, UPLO: str = "L") -> EighResult:
 
 def eigvalsh(x: ndarray, /, UPLO: str = "L") -> ndarray:
     """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`."""
-    return _eigh(x, UPLO)[0]
+    return _eigh(x, UPLO, vectors=False)[0]
 
 
 def _schur(x: ndarray) -> tuple[ndarray, ndarray]:

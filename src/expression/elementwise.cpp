@@ -265,9 +265,10 @@ void elementwise_kernel::state::plan_loops(const expression_call& c,
   }
   // Without steps to take the loops do not matter to the program.
   if (!any_strided) plan.visited.lengths = extents();
-  plan.by_rows = plan.visited.rank() > 1 && detail::are_rows(forms, plan.row());
+  const std::size_t rank = plan.visited.rank();
+  plan.by_rows = any_strided && (rank == 1 || detail::are_rows(forms, plan.row()));
   for (std::size_t o = 0; plan.by_rows && o < layouts.size(); ++o) {
-    plan.in_tiles |= class_of(plan.visited.inner_step(o)) == step_class::any;
+    plan.in_tiles |= detail::are_far(plan.visited.inner_step(o));
   }
 }
 
@@ -401,8 +402,6 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     if (way == access::strided && plan.by_rows) {
       at = format("_place.of[{}] + _column * {}", strided++, column);
       places.operand(steps);
-    } else if (way == access::strided && rank == 1) {
-      at = format("int64_t(_at) * {}", steps);
     } else if (way == access::strided) {
       at = format("_place.of[{}]", strided++);
       places.operand(steps);

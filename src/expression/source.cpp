@@ -11,7 +11,16 @@
 namespace usmx::detail {
 
 step_class class_of(std::int64_t step) noexcept {
-  return step == 0 ? step_class::zero : step == 1 ? step_class::one : step_class::any;
+  switch (step) {
+    case 0:
+      return step_class::zero;
+    case 1:
+      return step_class::one;
+    case -1:
+      return step_class::back;
+    default:
+      return step_class::any;
+  }
 }
 
 std::string parameter_name::text() const {
@@ -41,7 +50,7 @@ void parameter_list::declare(const std::string& name, std::string_view type_name
 std::string parameter_list::step(const parameter_name& name, std::int64_t value, step_class known) {
   if (known == step_class::any) scalar(name, value);
   if (!writes_) return {};
-  return known == step_class::any ? name.text() : known == step_class::one ? "1" : "0";
+  return known == step_class::any ? name.text() : std::to_string(value);
 }
 
 std::string parameter_list::steps(std::string_view of, std::string_view role, const loops& all,

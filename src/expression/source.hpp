@@ -16,9 +16,9 @@
 
 namespace usmx::detail {
 
-/// What is known of a step when the text is written: two of them make better code than a number
-/// that comes with the launch.
-enum class step_class : char { zero = '0', one = '1', any = 's' };
+/// What is known of a step when the text is written: some make better code than a number that comes
+/// with the launch, for neighbours are loaded at once, in either direction.
+enum class step_class : char { zero = '0', one = '1', back = 'b', any = 's' };
 step_class class_of(std::int64_t step) noexcept;
 
 /// "_x_step0", or "_step0" of no operand.
@@ -49,7 +49,7 @@ class parameter_list {
     if (writes_) declare(name.text(), device_name(dtype::of<T>()), dtype::of<T>(), pointer::none);
     arguments_.emplace_back(value);
   }
-  /// A step as the text has it: 0, 1, or the name of a parameter.
+  /// A step as the text has it: 0, 1, -1, or the name of a parameter.
   std::string step(const parameter_name& name, std::int64_t value, step_class known);
   /// The steps of an operand in the first `rank` loops, "_x_row_step0, _x_row_step1".
   std::string steps(std::string_view of, std::string_view role, const loops& all,

@@ -21,7 +21,7 @@ row_groups row_groups::cut(const kernel& k, const kernel_forms& forms, std::uint
                            std::uint64_t length, bool in_tiles) {
   constexpr std::uint64_t vector = 16, tile = 64;
   const std::size_t most = std::min(forms.most_items, k.max_work_group_size());
-  const std::size_t widest = in_tiles ? std::min<std::size_t>(most, tile) : most;
+  const std::size_t widest = in_tiles && rows > 1 ? std::min<std::size_t>(most, tile) : most;
   row_groups cut;
   cut.parts = over(length, widest);
   cut.items = std::min<std::size_t>(over(over(length, cut.parts), vector) * vector, widest);

@@ -200,8 +200,9 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   by_rows = by_rows && rank <= fixed_rank;
   // Of the innermost loop, as the text has it.
   const auto step = [&](const char* name, std::size_t side) {
+    if (!by_rows) return std::string(name);
     const std::int64_t value = loops.back()[side];
-    return by_rows && (value == 0 || value == 1) ? std::to_string(value) : std::string(name);
+    return value >= -1 && value <= 1 ? std::to_string(value) : std::string(name);
   };
   const std::string to_step = step("to3", 1), from_step = step("from3", 2);
   const auto letter = [](const dtype& type) { return static_cast<char>('A' + number_index(type)); };
@@ -243,7 +244,7 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
       s[at] = loops[k][2];
     }
     if (by_rows) {
-      const bool in_tiles = to_step == "to3" || from_step == "from3";
+      const bool in_tiles = are_far(d[3]) || are_far(s[3]);
       const row_groups groups = row_groups::cut(run, forms, size / n[3], n[3], in_tiles);
       commands.then(launch(
           run, queue, groups.range(),

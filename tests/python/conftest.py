@@ -15,6 +15,7 @@ import pytest
 
 import usmx
 from usmx import _usmx
+from usmx._namespace import _onemkl
 
 # What an earlier run compiled must not make this one pass, and what one process of this run
 # compiled the others need not compile again: the run has a cache of its own, which all workers and
@@ -53,6 +54,15 @@ def queue(device: usmx.Device) -> usmx.Queue:
 def kind(request: pytest.FixtureRequest) -> str:
     """Each kind of USM in turn."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["oneMKL", "kernels of usmx"])
+def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Linear algebra and transforms by oneMKL, where it is faster, and by our own kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param != "oneMKL":
+            patch.setattr(_onemkl, "takes", lambda x: False)
+        yield
 
 
 @pytest.fixture

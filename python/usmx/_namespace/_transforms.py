@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._usmx import ElementwiseKernel, RawKernel, ndarray
+from . import _onemkl
 from ._common import empty_at, kind_of
 
 _PREAMBLE = '#include "usmx/fourier.hpp"\n'
@@ -185,6 +186,8 @@ def transform(x: ndarray, inverse: bool, scale: float) -> ndarray:
     if n == 1:
         scaled: ndarray = x * x.dtype.type(scale)
         return scaled
+    if n >= _onemkl.LEAST_LENGTH and _onemkl.takes(x):
+        return _onemkl.transform(x, inverse, scale)
     factors = _factors(n)
     made = (
         _by_convolution(lines, inverse, scale)

@@ -10,6 +10,7 @@ from operator import index
 from typing import Any
 
 from .. import _usmx
+from . import _onemkl
 from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
 from .data_types import result_type
 from .manipulation import broadcast_shapes
@@ -88,6 +89,13 @@ def _by_tiles(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
     if not length:
         made[...] = 0
         return made
+    if _onemkl.multiplies(made, n * length * m):
+        # It reads transposes where they are.
+        turned = a.dtype == dtype and _is_turned(a), b.dtype == dtype and _is_turned(b)
+        left, step_a = _stacked(matrix_transpose(a) if turned[0] else a, shape, dtype)
+        right, step_b = _stacked(matrix_transpose(b) if turned[1] else b, shape, dtype)
+        _onemkl.multiply(left, step_a, right, step_b, made, turned)
+        return made
     left, step_a = _stacked(a, shape, dtype)
     right, step_b = _stacked(b, shape, dtype)
     groups = prod(shape) * -(-n // _TILE) * -(-m // _TILE)
@@ -95,6 +103,10 @@ def _by_tiles(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
         left, right, made, n, length, m, step_a, step_b
     )
     return made
+
+
+def _is_turned(x: _usmx.ndarray) -> bool:
+    return not x.flags.c_contiguous and matrix_transpose(x).flags.c_contiguous
 
 
 def _stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:

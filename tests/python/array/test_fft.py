@@ -11,6 +11,8 @@ import pytest
 import usmx
 from usmx import fft
 
+pytestmark = pytest.mark.usefixtures("each_library")
+
 #: How many epsilons of the largest number of a result an element may be off.
 EPSILONS = 16
 # Passes of each factor, several of them, primes that need a convolution, and lengths around both.

@@ -18,7 +18,10 @@ SQUARE = [(1, 1), (2, 2), (3, 5, 5), (2, 3, 17, 17), (40, 40)]
 OTHERS = [(3, 2), (2, 3), (2, 7, 17), (2, 33, 9)]
 EMPTY = [(0, 3), (3, 0), (2, 0, 3, 3), (0, 0)]
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+    pytest.mark.usefixtures("each_library"),
+]
 
 
 def some(shape: tuple[int, ...], char: str) -> np.ndarray:

@@ -7,6 +7,8 @@ import pytest
 
 import usmx
 
+pytestmark = pytest.mark.usefixtures("each_library")
+
 SHAPES = [
     ((3, 4), (4, 5)),
     ((4,), (4, 5)),

@@ -124,6 +124,17 @@ def test_copies(shape, dtype, to):
             np.testing.assert_array_equal(out.to_numpy(), wanted)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 5), (5, 1), (0, 3), (7,), (300,)])
+def test_copies_with_few_axes(shape):
+    x = numbers(shape, "int32")
+    a = usmx.asarray(x)
+    np.testing.assert_array_equal(a.astype("float64").to_numpy(), x.astype("float64"))
+    out = usmx.zeros((*shape, 2), "int64")
+    out[..., 1] = a
+    np.testing.assert_array_equal(out.to_numpy()[..., 1], x)
+    np.testing.assert_array_equal(out.to_numpy()[..., 0], 0)
+
+
 def test_groups_visit_rows(forms, texts):
     add = usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y", f"rows_{forms}")
     for length in (5, 200):
