@@ -163,7 +163,6 @@ _WHOLE = ("fft", "linalg", "random", "special")
 # What users of NumPy look for here -> what there is.
 _INSTEAD = {
     **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
-    "asnumpy": "x.to_numpy()",
     "jit": "usmx.kernel",
 }
 

@@ -393,6 +393,8 @@ def _libraries() -> Iterator[Finding]:
     from ._namespace import _onemkl
 
     topic = "Libraries that usmx uses if they are installed"
+    if not _devices():
+        return  # oneMKL lists devices when it is loaded, and ends the process if that fails
     missing = _onemkl.missing()
     if missing:
         yield Finding("note", topic, f"oneMKL is not used: {missing}", 'pip install "usmx[mkl]"')

@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _usmx
 from ._namespace import _matrices, _onemkl, statistics
-from ._namespace._common import as_arrays, empty_at, kind_of, to_axes, to_axis
+from ._namespace._common import as_arrays, empty_at, kind_of, to_axes
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
 from ._namespace.elementwise import imag, real, sqrt, where
-from ._namespace.linear_algebra import diagonals, matmul, matrix_transpose, outer, tensordot, vecdot
+from ._namespace.linear_algebra import (
+    cross_products,
+    diagonals,
+    matmul,
+    matrix_transpose,
+    outer,
+    tensordot,
+    vecdot,
+)
 from ._namespace.manipulation import broadcast_shapes, moveaxis, stack
 
 if TYPE_CHECKING:
@@ -819,16 +827,4 @@ def cross(x1: ndarray, x2: ndarray, /, *, axis: int = -1) -> ndarray:
     ValueError
         A length is not 3.
     """
-    a, b = as_arrays((x1, x2))
-    turned = []
-    for name, x in (("x1", a), ("x2", b)):
-        place = to_axis(axis, x.ndim)
-        if x.shape[place] != 3:
-            raise ValueError(f"{name}: has length {x.shape[place]} along axis {axis}; expected 3")
-        turned.append(moveaxis(x, place, -1))
-    a, b = turned
-    parts = [
-        a[..., (k + 1) % 3] * b[..., (k + 2) % 3] - a[..., (k + 2) % 3] * b[..., (k + 1) % 3]
-        for k in range(3)
-    ]
-    return moveaxis(stack(parts, axis=-1), -1, axis)
+    return cross_products(x1, x2, axis)

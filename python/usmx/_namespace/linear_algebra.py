@@ -16,7 +16,7 @@ from .data_types import result_type
 from .manipulation import broadcast_shapes
 
 __all__ = [
-    "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot",
+    "cross", "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot",
     "vdot", "vecdot",
 ]  # fmt: skip
 
@@ -184,6 +184,52 @@ def matrix_transpose(x: _usmx.ndarray, /) -> _usmx.ndarray:
     if a.ndim < 2:
         raise ValueError(f"x: has shape {a.shape}, expected at least two dimensions")
     return a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> _usmx.ndarray:
+    """Give the cross products of vectors of three elements.
+
+    Parameters
+    ----------
+    a, b : array
+        Their other axes broadcast.
+    axisa, axisb, axisc : int
+        Along which the vectors of `a`, of `b` and of the result lie.
+    axis : int, optional
+        In place of the three.
+
+    Raises
+    ------
+    ValueError
+        Vectors have not three elements.
+    """
+    from .manipulation import moveaxis
+
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x1, x2 = as_arrays((a, b))
+    made = cross_products(moveaxis(x1, axisa, -1), moveaxis(x2, axisb, -1), -1)
+    return moveaxis(made, -1, axisc)
+
+
+def cross_products(x1: Any, x2: Any, axis: int) -> _usmx.ndarray:
+    """Cross products of vectors of three elements along an axis. ValueError of other vectors."""
+    from .manipulation import moveaxis, stack
+
+    turned = []
+    for name, x in zip(("x1", "x2"), as_arrays((x1, x2)), strict=True):
+        place = to_axis(axis, x.ndim)
+        if x.shape[place] != 3:
+            raise ValueError(f"{name}: has length {x.shape[place]} along axis {axis}; expected 3")
+        turned.append(moveaxis(x, place, -1))
+    a, b = turned
+    parts = [
+        a[..., (k + 1) % 3] * b[..., (k + 2) % 3] - a[..., (k + 2) % 3] * b[..., (k + 1) % 3]
+        for k in range(3)
+    ]
+    return moveaxis(stack(parts, axis=-1), -1, axis)
 
 
 def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.ndarray:

@@ -197,6 +197,18 @@ def test_elementwise_kernels_load_and_store_vectors(tmp_path):
     assert ptx.count("st.global.v4") == 1
 
 
+def test_rows_are_divided_once_for_a_group(tmp_path):
+    text = text_for_cuda(
+        "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'rows');"
+        "k(usmx.ones((4, 5, 200), 'float32')[:, ::2], usmx.ones(200, 'float32'))"
+    )
+    ptx = ptx_of(tmp_path, "rows", text)
+    assert not undefined(ptx)
+    # The number of the group is taken apart, and the length of a row divides the size: once each.
+    assert len(re.findall(r"\b(?:div|rem)\.u64", ptx)) <= 4
+    assert "each_row(" in text
+
+
 def test_long_scans_load_vectors_and_order_what_groups_tell_each_other(tmp_path):
     text = text_for_cuda(
         "k = usmx.ScanKernel('T x', 'T y', 'x', 'a + b', name='sums');"

@@ -113,6 +113,51 @@ def test_a_copy_is_made_where_it_is_asked_for():
     assert y.to_numpy().tolist() == x.to_numpy().tolist()
 
 
+# What __dlpack__ gives for each kind of memory, dl_device and copy: the device that it names, and
+# whether the elements are a copy; an error where there can be none.
+OWN = (ONEAPI, 0)
+SHARES, COPIES = False, True
+ANSWERS = {
+    ("device", None, None): (OWN, SHARES),
+    ("device", None, False): (OWN, SHARES),
+    ("device", None, True): (OWN, COPIES),
+    ("device", HOST, None): (HOST, COPIES),
+    ("device", HOST, False): None,
+    ("device", HOST, True): (HOST, COPIES),
+    ("host-accessible", None, None): (OWN, SHARES),
+    ("host-accessible", None, False): (OWN, SHARES),
+    ("host-accessible", None, True): (OWN, COPIES),
+    ("host-accessible", HOST, None): (HOST, SHARES),
+    ("host-accessible", HOST, False): (HOST, SHARES),
+    ("host-accessible", HOST, True): (HOST, COPIES),
+}
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+@pytest.mark.parametrize("copy", [None, False, True])
+@pytest.mark.parametrize("dl_device", [None, OWN, HOST])
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_for_each_device_with_and_without_a_copy(kind, dl_device, copy, version):
+    x = usmx.asarray(np.arange(6, dtype="int32"), usm_type=kind)
+    asked = None if dl_device == OWN else dl_device
+    answer = ANSWERS["device" if kind == "device" else "host-accessible", asked, copy]
+    if answer is None:
+        with pytest.raises(BufferError, match="copy=False"):
+            x.__dlpack__(max_version=version, dl_device=dl_device, copy=copy)
+        return
+    where, is_copy = answer
+    capsule = x.__dlpack__(max_version=version, dl_device=dl_device, copy=copy)
+    managed = structs.struct_in(capsule)
+    tensor = managed.tensor
+    assert (tensor.device_type, tensor.device_id) == where
+    assert (tensor.data + tensor.byte_offset != x.pointer) == is_copy
+    if version is not None:
+        assert managed.flags == (COPIED if is_copy else 0)
+    if where == HOST:
+        first = ctypes.cast(tensor.data + tensor.byte_offset, ctypes.POINTER(ctypes.c_int32))
+        assert first[:6] == list(range(6))
+
+
 def test_read_only_memory_is_flagged_and_needs_version_one():
     x = shared()
     x.flags.writeable = False

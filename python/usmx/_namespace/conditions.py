@@ -1,0 +1,159 @@
+"""Choices and comparisons of whole arrays: `select`, `piecewise`, `array_equal`."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _usmx
+from .._usmx import ndarray
+from ._common import as_array, as_arrays
+from .data_types import result_type
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+__all__ = ["array_equal", "array_equiv", "iscomplexobj", "isreal", "piecewise", "select"]
+
+
+def _all(condition: ndarray) -> bool:
+    from .statistics import all as all_of
+
+    return builtins.bool(all_of(condition).item())
+
+
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
+    """Say whether two arrays have the same shape and equal elements. The host waits.
+
+    Parameters
+    ----------
+    a1, a2 : array
+        Of any shapes and types.
+    equal_nan : bool
+        Whether NaN equals NaN.
+    """
+    a, b = as_arrays((a1, a2))
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan and {a.dtype.kind, b.dtype.kind} <= {"f", "c"}:
+        from .elementwise import isnan
+
+        same = same | (isnan(a) & isnan(b))
+    return _all(same)
+
+
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
+    """Say whether two arrays have equal elements once they are broadcast. The host waits."""
+    from .manipulation import broadcast_shapes
+
+    a, b = as_arrays((a1, a2))
+    try:
+        broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return _all(a == b)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Say whether the type of an array is complex."""
+    return as_array(x).dtype.kind == "c"
+
+
+def isreal(x: ArrayLike) -> ndarray:
+    """Say of each element whether its imaginary part is 0."""
+    from .elementwise import imag
+
+    a = as_array(x)
+    return imag(a) == 0 if a.dtype.kind == "c" else _usmx.ones_like(a, "bool")
+
+
+def select(
+    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: Any = 0
+) -> ndarray:
+    """Choose from several arrays by conditions, of which the first that holds counts.
+
+    Parameters
+    ----------
+    condlist : sequence of array of bools
+        They broadcast with the choices.
+    choicelist : sequence of array or number
+        As many.
+    default : array or number
+        Where no condition holds.
+
+    Raises
+    ------
+    ValueError
+        There are no conditions, or not as many choices.
+    TypeError
+        A condition is not an array of bools.
+    """
+    from .elementwise import where
+
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"condlist: has {len(condlist)} conditions for {len(choicelist)} choices; expected as "
+            "many, and one at least"
+        )
+    conditions = as_arrays(condlist)
+    for number, condition in enumerate(conditions):
+        if condition.dtype.kind != "b":
+            raise TypeError(f"condlist: condition {number} is of {condition.dtype}; expected bools")
+    dtype = result_type(*choicelist, default)
+    made: Any = default
+    choices: list[Any] = [*choicelist]
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        made = where(condition, choice, made)
+    result: ndarray = made.astype(dtype, copy=False)
+    return result
+
+
+def piecewise(
+    x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> ndarray:
+    """Compute a function that is defined by pieces.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    condlist : array of bools or sequence of such
+        Where each piece counts; of several that hold the last.
+    funclist : sequence of callable or number
+        A piece for each condition, and one more for all other elements; otherwise these are 0.
+    *args, **kw
+        Passed on to the functions.
+
+    Raises
+    ------
+    ValueError
+        There are neither as many pieces as conditions nor one more.
+    """
+    from .elementwise import logical_not
+
+    a = as_array(x)
+    alone = isinstance(condlist, ndarray) and condlist.ndim == a.ndim
+    conditions = [as_array(c, a) for c in ([condlist] if alone else condlist)]
+    pieces = list(funclist)
+    if len(pieces) == len(conditions) + 1:
+        rest = conditions[0]
+        for condition in conditions[1:]:
+            rest = rest | condition
+        conditions.append(logical_not(rest))
+    if len(pieces) != len(conditions):
+        raise ValueError(
+            f"funclist: has {len(pieces)} pieces for {len(conditions)} conditions; expected as "
+            "many, or one more"
+        )
+    out = _usmx.zeros_like(a)
+    for condition, piece in zip(conditions, pieces, strict=True):
+        if not callable(piece):
+            out[condition] = piece
+            continue
+        chosen = a[condition]
+        if chosen.size:
+            out[condition] = piece(chosen, *args, **kw)
+    return out

@@ -1,0 +1,188 @@
+"""Arrays with elements added or taken out: `append`, `insert`, `delete`, `fill_diagonal`."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._usmx import broadcast_to, ndarray
+from ._common import as_array, empty_at, to_axis
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+__all__ = ["append", "delete", "fill_diagonal", "insert", "unravel_index"]
+
+
+def _key(axis: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None) for _ in range(axis)), index)
+
+
+def _host_index(obj: Any) -> Any:
+    """Indices, as NumPy reads them on the host."""
+    return obj.to_numpy() if isinstance(obj, ndarray) else obj
+
+
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarray:
+    """Put values behind an array.
+
+    Parameters
+    ----------
+    arr, values : array
+        Of the same shape but for the axis.
+    axis : int, optional
+        None joins the elements of both in C order.
+    """
+    from .manipulation import concat
+
+    a = as_array(arr)
+    b = as_array(values, a)
+    if axis is None:
+        a, b, axis = a.reshape(-1), b.reshape(-1), 0
+    return concat((a, b), axis=axis)
+
+
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
+    """Leave out elements.
+
+    Parameters
+    ----------
+    arr : array
+        Of any shape.
+    obj : int, slice, sequence of int, or mask
+        Which ones along the axis; the host reads indices in USM.
+    axis : int, optional
+        None leaves them out of the elements in C order.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis.
+    """
+    from .selection import take
+
+    a = as_array(arr)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    at = to_axis(axis, a.ndim)
+    kept = np.delete(np.arange(a.shape[at]), _host_index(obj))
+    return take(a, kept, axis=at)
+
+
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> ndarray:
+    """Put values before some elements.
+
+    Parameters
+    ----------
+    arr : array
+        Of any shape.
+    obj : int, slice or sequence of int
+        Before which elements of the axis; the host reads indices in USM.
+    values : array
+        They broadcast to what is put in, and are converted to the type of `arr`.
+    axis : int, optional
+        None counts the elements in C order.
+
+    Raises
+    ------
+    IndexError
+        An index is outside of the axis.
+    ValueError
+        Values do not broadcast.
+    """
+    from .manipulation import moveaxis
+
+    a = as_array(arr)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    at = to_axis(axis, a.ndim)
+    given = as_array(values, a)
+    index = _host_index(obj)
+    alone = not isinstance(index, slice) and np.ndim(index) == 0
+    if given.ndim < a.ndim:
+        given = given.reshape((1,) * (a.ndim - given.ndim) + given.shape)
+    if alone:
+        # The values of one index stand along the first axis, as in NumPy.
+        given = moveaxis(given, 0, at) if a.ndim > 1 else given
+        count = given.shape[at]
+        index = [int(index)] * count
+    chosen = np.arange(a.shape[at])[index] if isinstance(index, slice) else np.asarray(index)
+    chosen = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.int64)
+    # Where the old elements and each of the new ones stand, as NumPy orders equal indices.
+    marked = np.insert(np.arange(a.shape[at]), chosen, -1 - np.arange(chosen.size))
+    new, old = np.flatnonzero(marked < 0), np.flatnonzero(marked >= 0)
+    new = new[np.argsort(-1 - marked[new])]
+    out = empty_at(a, [marked.size if k == at else n for k, n in enumerate(a.shape)])
+    out[_key(at, old)] = a
+    shape = [new.size if k == at else n for k, n in enumerate(a.shape)]
+    out[_key(at, new)] = broadcast_to(given, shape)
+    return out
+
+
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    """Assign to the main diagonal.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of two dimensions, or of several of one length; it is changed.
+    val : number or array
+        Assigned in turn, repeated where there are too few.
+    wrap : bool
+        Whether the diagonal of a tall matrix begins again after a row.
+
+    Raises
+    ------
+    ValueError
+        `a` has fewer dimensions, or several of different lengths.
+    """
+    if a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
+        raise ValueError(
+            f"a: has shape {a.shape}; expected two dimensions, or several of one length"
+        )
+    step = a.shape[1] + 1 if a.ndim == 2 else 1 + sum(a.shape[0] ** k for k in range(1, a.ndim))
+    end = a.shape[1] ** 2 if a.ndim == 2 and not wrap else a.size
+    flat = np.arange(0, min(end, a.size), step)
+    if not flat.size:
+        return
+    value = as_array(val, a).reshape(-1)
+    if value.size not in (1, flat.size):
+        from .selection import take
+
+        value = take(value, np.arange(flat.size) % value.size)
+    a[tuple(np.unravel_index(flat, a.shape))] = value if value.size > 1 else value[0]
+
+
+def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
+    """Give the indices along each axis of flat indices, such as those of `argmax`.
+
+    Parameters
+    ----------
+    indices : array of integers
+        Of any shape. They are not compared with the size, which would make the host wait.
+    shape : int or tuple of int
+        Of the array that they belong to.
+    order : {'C', 'F'}
+        Which axis varies fastest: the last or the first.
+
+    Raises
+    ------
+    TypeError
+        They are not integers.
+    ValueError
+        Another order.
+    """
+    if order not in ("C", "F"):
+        raise ValueError(f"order: {order!r}; expected 'C' or 'F'")
+    rest = as_array(indices)
+    if rest.dtype.kind not in "iu":
+        raise TypeError(f"indices: of {rest.dtype}; expected an array of integers")
+    lengths = [int(shape)] if np.ndim(shape) == 0 else [int(n) for n in shape]
+    rest = rest.astype("int64", copy=False)
+    made = []
+    for length in reversed(lengths) if order == "C" else lengths:
+        made.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(made) if order == "C" else made)
