@@ -5,7 +5,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
+#include <complex>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <stdexcept>
@@ -77,24 +78,31 @@ array scratch_of(const array& a, std::int64_t count) {
   return array::empty(a.queue(), shape, a.elements().dtype(), usm_kind::device);
 }
 
-/// Transforms that are ready for a queue: making one takes longer than running it.
+/// Transforms that are ready for a queue: making one takes longer than running it. Runs of one
+/// follow each other, because it may have memory of its own.
 class made_transforms {
  public:
-  /// Runs one; it is not ended before the command.
   sycl::event run(sycl::queue& queue, const transform_form& form, const void* from, void* to,
-                  const std::vector<sycl::event>& before) {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        all_, [&](const one& made) { return made.form == form && made.queue == queue; });
-    if (found != all_.end()) {
-      all_.splice(all_.begin(), all_, found);
-    } else {
-      if (all_.size() == most) end_last();
-      all_.push_front({queue, form, loaded().make_transform(queue, form), {}});
+                  std::vector<sycl::event> before) {
+    std::list<one> left_out;
+    const sycl::event event = [&] {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::ranges::find_if(
+          all_, [&](const one& made) { return made.form == form && made.queue == queue; });
+      if (found != all_.end()) {
+        all_.splice(all_.begin(), all_, found);
+        before.push_back(all_.front().last);
+      } else {
+        all_.push_front({queue, form, loaded().make_transform(queue, form), {}});
+      }
+      if (all_.size() > most) left_out.splice(left_out.end(), all_, std::prev(all_.end()));
+      return all_.front().last = loaded().transform(all_.front().made, form, from, to, before);
+    }();
+    for (const one& last : left_out) {
+      wait(last.last);
+      loaded().end_transform(last.made, last.form);
     }
-    one& made = all_.front();
-    made.last = loaded().transform(made.made, form, from, to, before);
-    return made.last;
+    return event;
   }
 
  private:
@@ -105,13 +113,6 @@ class made_transforms {
     void* made;
     sycl::event last;
   };
-
-  void end_last() {
-    one& last = all_.back();
-    wait(last.last);
-    loaded().end_transform(last.made, last.form);
-    all_.pop_back();
-  }
 
   std::mutex mutex_;
   std::list<one> all_;
