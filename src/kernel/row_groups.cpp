@@ -19,9 +19,11 @@ bool are_rows(const kernel_forms& forms, std::int64_t length) noexcept {
 
 row_groups row_groups::cut(const kernel& k, const kernel_forms& forms, std::uint64_t rows,
                            std::uint64_t length, bool in_tiles) {
-  constexpr std::uint64_t vector = 16, tile = 64;
+  constexpr std::uint64_t tile = 64;
+  const std::uint64_t vector = forms.groups_are_loops ? 16 : 32;
   const std::size_t most = std::min(forms.most_items, k.max_work_group_size());
-  const std::size_t widest = in_tiles && rows > 1 ? std::min<std::size_t>(most, tile) : most;
+  const bool is_tile = in_tiles && rows > 1 && forms.groups_are_loops;
+  const std::size_t widest = is_tile ? std::min<std::size_t>(most, tile) : most;
   row_groups cut;
   cut.parts = over(length, widest);
   cut.items = std::min<std::size_t>(over(over(length, cut.parts), vector) * vector, widest);

@@ -28,8 +28,8 @@ struct row_groups {
   std::size_t items = 1;
   std::size_t count = 1;
 
-  /// With `in_tiles` a group has a square of neighbouring rows and columns, as operands need that
-  /// are read across their own rows.
+  /// With `in_tiles` a group that is a loop has a square of neighbouring rows and columns, as
+  /// operands need that are read across their own rows.
   static row_groups cut(const kernel& k, const kernel_forms& forms, std::uint64_t rows,
                         std::uint64_t length, bool in_tiles);
   launch_range range() const;
