@@ -19,6 +19,17 @@ from pathlib import Path
 # The oldest glibc of a distribution whose libstdc++ has these versions: manylinux' own pairs.
 GLIBCXX = {24: 28, 25: 28, 28: 31, 29: 34, 30: 35, 32: 38, 33: 39}
 ALLOWED = {"libsycl.so.9", "libusmx.so.0"}
+# What is loaded only where the extra `mkl` is installed: file -> its libraries.
+OPTIONAL = {
+    "usmx/lib/libusmx_onemkl.so": {
+        "libmkl_core.so.3",
+        "libmkl_intel_ilp64.so.3",
+        "libmkl_sycl_blas.so.6",
+        "libmkl_sycl_dft.so.6",
+        "libmkl_sycl_lapack.so.6",
+        "libmkl_tbb_thread.so.3",
+    }
+}
 SYSTEM = re.compile(
     r"(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux-x86-64)\.so\.\d+$"
 )
@@ -59,8 +70,10 @@ def inspect(wheel: Path) -> int:
                     subprocess.run([*tool, file], capture_output=True, text=True, check=True).stdout
                     for tool in (("objdump", "-T"), ("readelf", "-d"))
                 ]
-                if foreign := foreign_libraries(output[1]):
-                    raise SystemExit(f"{name} needs {', '.join(foreign)}, which no wheel brings")
+                foreign = set(foreign_libraries(output[1])) - OPTIONAL.get(name, set())
+                if foreign:
+                    names = ", ".join(sorted(foreign))
+                    raise SystemExit(f"{name} needs {names}, which no wheel has")
                 needed.append(glibc_needed(output[0]))
     return max(needed)
 

@@ -65,8 +65,11 @@ def test_the_metadata_asks_for_the_runtime_and_for_no_array_library(wheel: Path)
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
-    wanted = {re.split(r"[<>=;\s]", r)[0] for r in metadata.get_all("Requires-Dist", [])}
-    assert wanted == {"intel-sycl-rt", "intel-opencl-rt", "rich"}
+    wanted: dict[bool, set[str]] = {False: set(), True: set()}
+    for line in metadata.get_all("Requires-Dist", []):
+        wanted['extra == "mkl"' in line].add(re.split(r"[<>=;\s]", line)[0])
+    assert wanted[False] == {"intel-sycl-rt", "intel-opencl-rt", "rich"}
+    assert wanted[True] == {"onemkl-sycl-blas", "onemkl-sycl-lapack", "onemkl-sycl-dft"}
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
 
@@ -93,7 +96,9 @@ def test_the_tag_of_a_published_wheel_is_true_and_its_record_complete(
                 assert int(size) == len(content)
 
 
-@pytest.mark.parametrize("suffix", ["usmx/lib/libusmx.so.0", "usmx/_usmx.*.so"])
+@pytest.mark.parametrize(
+    "suffix", ["usmx/lib/libusmx.so.0", "usmx/lib/libusmx_onemkl.so", "usmx/_usmx.*.so"]
+)
 def test_no_run_time_path_leads_to_the_machine_that_built_it(
     wheel: Path, tmp_path: Path, suffix: str
 ) -> None:

@@ -79,12 +79,14 @@ def test_names_of_parameters_say_what_they_are():
     assert declared is not None
     names = [p.split()[-1] for p in declared[1].split(",")]
     assert names == [
-        "_length1",
+        "_row_length",
+        "_row_parts",
+        "_rows_a_group",
         "_x_data",
         "_x_step0",
-        "_x_step1",
+        "_x_column",
         "_y_data",
         "_y_step0",
-        "_y_step1",
+        "_y_column",
         "_z_data",
     ]
