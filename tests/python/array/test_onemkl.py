@@ -19,10 +19,7 @@ TYPES = ["float32", "float64", "complex64", "complex128"]
 @pytest.fixture
 def calls(monkeypatch):
     """The functions of oneMKL that were called."""
-    if os.environ.get("USMX_ONEMKL") != "0":
-        assert _onemkl.missing() == ""  # it came with dpnp
-    else:
-        pytest.skip("USMX_ONEMKL=0 is set")
+    assert _onemkl.missing() == ""  # it came with dpnp
     names = []
     for name in ("multiply", "eigh", "svd", "transform"):
         own = getattr(_onemkl, name)
