@@ -39,6 +39,30 @@ inline void copy_element(TO* to, const FROM* from) {
 #endif
 }
 
+/// Distances of an element of each side.
+struct distances {
+  int64_t to, from;
+};
+
+/// Of one iteration of all dimensions but the innermost of four; missing ones are not read.
+inline distances outer_distances(uint32_t rest, uint64_t n1, uint64_t n2, int64_t to0, int64_t to1,
+                                 int64_t to2, int64_t from0, int64_t from1, int64_t from2) {
+  distances d{0, 0};
+  if constexpr (RANK > 2) {
+    const uint32_t k = rest % uint32_t(n2);
+    rest /= uint32_t(n2);
+    d.to += int64_t(k) * to2;
+    d.from += int64_t(k) * from2;
+  }
+  if constexpr (RANK > 3) {
+    const uint32_t k = rest % uint32_t(n1);
+    rest /= uint32_t(n1);
+    d.to += int64_t(k) * to1;
+    d.from += int64_t(k) * from1;
+  }
+  return {d.to + int64_t(rest) * to0, d.from + int64_t(rest) * from0};
+}
+
 // RANK dimensions, at most four; the lengths and steps of the missing outer ones are not read.
 USMX_KERNEL(1)
 strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, uint64_t n3,
@@ -46,29 +70,13 @@ strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, 
              int64_t from2, int64_t from3) {
   uint32_t rest = uint32_t(usmx::global_id());
   if (rest >= uint32_t(size)) return;
-  int64_t d = 0;
-  int64_t s = 0;
+  uint32_t column = 0;
   if constexpr (RANK > 1) {
-    const uint32_t k = rest % uint32_t(n3);
+    column = rest % uint32_t(n3);
     rest /= uint32_t(n3);
-    d += int64_t(k) * to3;
-    s += int64_t(k) * from3;
   }
-  if constexpr (RANK > 2) {
-    const uint32_t k = rest % uint32_t(n2);
-    rest /= uint32_t(n2);
-    d += int64_t(k) * to2;
-    s += int64_t(k) * from2;
-  }
-  if constexpr (RANK > 3) {
-    const uint32_t k = rest % uint32_t(n1);
-    rest /= uint32_t(n1);
-    d += int64_t(k) * to1;
-    s += int64_t(k) * from1;
-  }
-  d += int64_t(rest) * to0;
-  s += int64_t(rest) * from0;
-  copy_element(to + d, from + s);
+  const distances d = outer_distances(rest, n1, n2, to0, to1, to2, from0, from1, from2);
+  copy_element(to + d.to + int64_t(column) * to3, from + d.from + int64_t(column) * from3);
 }
 
 // The same where the innermost dimension is long: by rows. Its steps are -DTO_STEP= and
@@ -80,24 +88,8 @@ strided_copy_rows(TO* to, const FROM* from, uint64_t size, uint64_t length, uint
                   int64_t to2, int64_t to3, int64_t from0, int64_t from1, int64_t from2,
                   int64_t from3) {
   const auto one = [&](uint64_t row, int64_t column, uint64_t) {
-    uint32_t rest = uint32_t(row);
-    int64_t d = 0;
-    int64_t s = 0;
-    if constexpr (RANK > 2) {
-      const uint32_t k = rest % uint32_t(n2);
-      rest /= uint32_t(n2);
-      d += int64_t(k) * to2;
-      s += int64_t(k) * from2;
-    }
-    if constexpr (RANK > 3) {
-      const uint32_t k = rest % uint32_t(n1);
-      rest /= uint32_t(n1);
-      d += int64_t(k) * to1;
-      s += int64_t(k) * from1;
-    }
-    d += int64_t(rest) * to0;
-    s += int64_t(rest) * from0;
-    copy_element(to + d + column * TO_STEP, from + s + column * FROM_STEP);
+    const distances d = outer_distances(uint32_t(row), n1, n2, to0, to1, to2, from0, from1, from2);
+    copy_element(to + d.to + column * TO_STEP, from + d.from + column * FROM_STEP);
   };
   usmx::expression::each_row(size, length, parts, rows_a_group, one);
 }

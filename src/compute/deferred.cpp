@@ -392,7 +392,8 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
       sources.emplace_back(std::move(v));
     }
   }
-  while (!detail::kernel_size::of(sources).fits() && compute_largest(sources)) continue;
+  auto size = detail::kernel_size::of(sources);
+  while (!size.fits() && compute_largest(sources)) size = detail::kernel_size::of(sources);
   bool at_once = is_eager();
   for (const source& s : sources) {
     const auto* a = std::get_if<array>(&s);
@@ -433,7 +434,7 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
     return std::make_shared<value>(*std::move(small), types, std::move(shape));
   }
   const auto made =
-      std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind);
+      std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind, size);
   if (at_once) {
     made->get();
   } else {

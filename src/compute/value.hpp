@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -91,13 +92,14 @@ class value final : public deferred,
                     public std::enable_shared_from_this<value> {
  public:
   value(const sycl::queue& queue, const operation& op, const operation_types& types,
-        std::vector<source>&& sources, extents&& shape, usm_kind kind)
+        std::vector<source>&& sources, extents&& shape, usm_kind kind,
+        const std::optional<kernel_size>& size = {})
       : op_(op),
         types_(types),
         shape_(std::move(shape)),
         kind_(kind),
         queue_(queue),
-        size_(kernel_size::of(sources)),
+        size_(size ? *size : kernel_size::of(sources)),
         sources_(std::move(sources)) {}
 
   /// One that was computed.

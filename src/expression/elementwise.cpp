@@ -491,20 +491,18 @@ std::optional<sycl::event> elementwise_kernel::state::run(
   const expression_types& types = program->known;
   const kernel& k =
       c.compiled(*program, [&](parameter_list& list) { return bind(list, c, plan, types); });
+  const auto all = static_cast<std::size_t>(plan.size);
   if (plan.by_rows) {
     const auto length = static_cast<std::uint64_t>(plan.row());
-    plan.groups = detail::row_groups::cut(k, forms, static_cast<std::uint64_t>(plan.size) / length,
-                                          length, plan.in_tiles);
+    plan.groups = detail::row_groups::cut(k, forms, all / length, length, plan.in_tiles);
   }
   parameter_list list(false, 2 + 2 * signature.parameters.size());
   bind(list, c, plan, types);
-  if (plan.by_rows) {
-    c.launch(k, plan.groups.range(), list, true);
-    return c.finish();
-  }
   const auto elements = static_cast<std::size_t>(plan.elements);
-  const std::size_t items = (static_cast<std::size_t>(plan.size) + elements - 1) / elements;
-  c.launch(k, detail::range_in_groups(k, forms, items), list, true);
+  c.launch(k,
+           plan.by_rows ? plan.groups.range()
+                        : detail::range_in_groups(k, forms, (all + elements - 1) / elements),
+           list, true);
   return c.finish();
 }
 

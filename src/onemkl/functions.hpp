@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <sycl/event.hpp>
@@ -39,6 +40,15 @@ struct transform_form {
 
   bool operator==(const transform_form&) const = default;
 };
+
+/// So many commands, each after the one before it. `command(number, before)` submits one.
+template <class Command>
+sycl::event one_after_another(std::int64_t count, const std::vector<sycl::event>& before,
+                              const Command& command) {
+  std::vector<sycl::event> after = before;
+  for (std::int64_t k = 0; k < count; ++k) after = {command(k, std::as_const(after))};
+  return after.front();
+}
 
 /// All functions throw std::exception.
 struct onemkl_functions {

@@ -15,6 +15,7 @@
 
 #include "core/format.hpp"
 #include "onemkl/functions.hpp"
+#include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 #include "usmx/wait.hpp"
 
@@ -56,10 +57,6 @@ void require_elements(const array& a, const dtype& type, std::int64_t count, con
   require(a.elements().dtype() == type && a.elements().layout().is_c_contiguous() &&
               a.elements().size() == count,
           what);
-}
-const dtype& real_type(const dtype& type) {
-  static const dtype f32 = dtype::of<float>(), f64 = dtype::of<double>();
-  return type == dtype::of<std::complex<float>>() || type == f32 ? f32 : f64;
 }
 
 /// Submits what `command` does with arrays.
@@ -141,7 +138,7 @@ void multiply(const array& a, bool a_turned, std::int64_t a_step, const array& b
   p.m = length(made, 1);
   p.length = length(a, a_turned ? 2 : 1);
   const dtype& type = made.elements().dtype();
-  require(p.n > 0 && p.m > 0 && p.length > 0, "empty matrices");
+  require(made.elements().size() > 0 && p.length > 0, "empty matrices");
   p.count = made.elements().size() / (p.n * p.m);
   require_elements(made, type, p.count * p.n * p.m, "the result is not contiguous");
   const auto holds = [&](const array& x, std::int64_t step, std::int64_t size) {
@@ -160,30 +157,28 @@ void multiply(const array& a, bool a_turned, std::int64_t a_step, const array& b
 
 void eigh(const array& a, const array& values, bool vectors) {
   const std::int64_t n = length(a, 1);
-  require(n > 0, "empty matrices");
+  require(a.elements().size() > 0, "empty matrices");
   const std::int64_t count = a.elements().size() / (n * n);
   const number_type type = type_of(a);
   require_elements(a, a.elements().dtype(), count * n * n, "x is not contiguous or not square");
-  require_elements(values, real_type(a.elements().dtype()), count * n, "values do not fit x");
+  require_elements(values, part_type(a.elements().dtype()), count * n, "values do not fit x");
   sycl::queue asked = a.queue();
   const array scratch = scratch_of(a, loaded().eigh_scratch(asked, type, vectors, n));
   submit(a.queue(), {&a, &values, &scratch}, [&](sycl::queue& queue, const auto& before) {
-    std::vector<sycl::event> after = before;
-    for (std::int64_t k = 0; k < count; ++k) {
-      after = {loaded().eigh(queue, type, vectors, n, at(a, k * n * n), at(values, k * n),
-                             scratch.data(), scratch.elements().size(), after)};
-    }
-    return after.front();
+    return one_after_another(count, before, [&](std::int64_t k, const auto& after) {
+      return loaded().eigh(queue, type, vectors, n, at(a, k * n * n), at(values, k * n),
+                           scratch.data(), scratch.elements().size(), after);
+    });
   });
 }
 
 void svd(const array& a, const array& values, const array* u, const array* vh, bool full) {
   const std::int64_t m = length(a, 2), n = length(a, 1), k = std::min(m, n);
-  require(k > 0, "empty matrices");
+  require(a.elements().size() > 0, "empty matrices");
   const std::int64_t count = a.elements().size() / (m * n);
   const dtype& own = a.elements().dtype();
   require_elements(a, own, count * m * n, "x is not contiguous");
-  require_elements(values, real_type(own), count * k, "values do not fit x");
+  require_elements(values, part_type(own), count * k, "values do not fit x");
   const number_type type = type_of(a);
   const char job = u == nullptr ? 'N' : full ? 'A' : 'S';
   const std::int64_t columns = full ? m : k, rows = full ? n : k;
@@ -194,14 +189,12 @@ void svd(const array& a, const array& values, const array* u, const array* vh, b
   sycl::queue asked = a.queue();
   const array scratch = scratch_of(a, loaded().svd_scratch(asked, type, job, m, n));
   submit(a.queue(), {&a, &values, u, vh, &scratch}, [&](sycl::queue& queue, const auto& before) {
-    std::vector<sycl::event> after = before;
-    for (std::int64_t i = 0; i < count; ++i) {
-      after = {loaded().svd(queue, type, job, m, n, at(a, i * m * n), at(values, i * k),
-                            u != nullptr ? at(*u, i * m * columns) : nullptr,
-                            vh != nullptr ? at(*vh, i * rows * n) : nullptr, scratch.data(),
-                            scratch.elements().size(), after)};
-    }
-    return after.front();
+    return one_after_another(count, before, [&](std::int64_t i, const auto& after) {
+      return loaded().svd(queue, type, job, m, n, at(a, i * m * n), at(values, i * k),
+                          u != nullptr ? at(*u, i * m * columns) : nullptr,
+                          vh != nullptr ? at(*vh, i * rows * n) : nullptr, scratch.data(),
+                          scratch.elements().size(), after);
+    });
   });
 }
 

@@ -32,6 +32,7 @@ EXCLUDED = {
     "test_type_checkers.py": "no device is involved",
     "test_nvptx.py": "compiles for a device that is not here",
     "test_onemkl.py": "oneMKL computes on the host, in memory of the device",
+    "[oneMKL": "the same; these tests run with the kernels of usmx",
     "test_every_row_of_every_benchmark": "dpnp adds arrays of device memory on the host",
     "comes_back_only_after_the_commands_of_others": POOLED,
     "test_out_of_memory_says_who_holds_what": POOLED,

@@ -49,6 +49,19 @@ def empty_at(x: ndarray, shape: Any, dtype: Any = None) -> ndarray:
     )
 
 
+def default_float(queue: Any, *, is_complex: bool = False) -> str:
+    """The type of floats, or of complex numbers, that is computed with where none is named."""
+    double = queue.device.has_aspect_fp64
+    return ("complex128" if double else "complex64") if is_complex else (
+        "float64" if double else "float32"
+    )  # fmt: skip
+
+
+def along(axis: int, item: Any) -> tuple[Any, ...]:
+    """The key that has an item for one axis, counted from 0, and all of the others."""
+    return (*(slice(None) for _ in range(axis)), item)
+
+
 def to_axis(axis: Any, rank: int, name: str = "axis") -> int:
     """A number of an axis, from 0 up.
 

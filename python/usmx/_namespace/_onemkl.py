@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _usmx
 from .._usmx import ndarray
+from . import _matrices
 from ._common import empty_at
 
 #: Rows of a matrix and numbers of a transform from which on oneMKL is faster on the CPU device. Its
@@ -66,17 +67,16 @@ def multiply(
 
 def eigh(a: ndarray, vectors: bool) -> tuple[ndarray, ndarray]:
     """Eigenvalues of contiguous Hermitian matrices, which are lost, and vectors as columns."""
-    values = empty_at(a, a.shape[:-1], a.dtype.char.lower())
+    values = empty_at(a, a.shape[:-1], _matrices.real_type(a.dtype))
     _usmx._onemkl_eigh(a, values, vectors)
-    columns = a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
-    return values, columns.conj() if a.dtype.kind == "c" else columns
+    return values, _matrices.adjoint(a)
 
 
 def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
     """Singular values and vectors of contiguous matrices, which are lost."""
     (m, n), stack = a.shape[-2:], a.shape[:-2]
     least = min(m, n)
-    values = empty_at(a, (*stack, least), a.dtype.char.lower())
+    values = empty_at(a, (*stack, least), _matrices.real_type(a.dtype))
     u = empty_at(a, (*stack, m, m if full else least)) if vectors else None
     vh = empty_at(a, (*stack, n if full else least, n)) if vectors else None
     _usmx._onemkl_svd(a, values, u, vh, full)

@@ -9,7 +9,7 @@ from math import pi
 from typing import TYPE_CHECKING, Any
 
 from .._usmx import ElementwiseKernel, ndarray
-from ._common import as_array, as_arrays, empty_at, to_axes, to_axis
+from ._common import along, as_array, as_arrays, default_float, empty_at, to_axes, to_axis
 from .data_types import result_type
 
 if TYPE_CHECKING:
@@ -30,14 +30,12 @@ __all__ = [
 
 def _part(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
     """The key of a part along an axis."""
-    return (*(slice(None) for _ in range(axis)), slice(start, stop))
+    return along(axis, slice(start, stop))
 
 
 def _floating(x: ndarray) -> ndarray:
-    """Integers as float64, or float32 where the device has no float64."""
-    if x.dtype.kind in "fc":
-        return x
-    return x.astype("float64" if x.queue.device.has_aspect_fp64 else "float32")
+    """Integers as floats."""
+    return x if x.dtype.kind in "fc" else x.astype(default_float(x.queue))
 
 
 # --- differences and integrals -------------------------------------------------------------------
@@ -292,10 +290,9 @@ def interp(
             f"xp: has shape {points.shape} and fp {values.shape}; expected one dimension and at "
             "least one element"
         )
-    real = "float64" if at.queue.device.has_aspect_fp64 else "float32"
+    real = default_float(at.queue)
     at, points = at.astype(real), points.astype(real)
-    wide = {"float64": "complex128", "float32": "complex64"}[real]
-    values = values.astype(wide if values.dtype.kind == "c" else real)
+    values = values.astype(default_float(at.queue, is_complex=values.dtype.kind == "c"))
     if period is not None:
         if period == 0:
             raise ValueError("period: is 0; expected another number")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays, empty_at, imported, kind_of
+from ._common import as_array, as_arrays, default_float, empty_at, imported, kind_of
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DeviceLike, DTypeLike, NumpyArray, QueueLike, UsmKind
@@ -25,13 +25,6 @@ __all__ = [
     "tril",
     "triu",
 ]
-
-
-def _default_float(queue: Any, *, is_complex: bool = False) -> str:
-    double = queue.device.has_aspect_fp64
-    return ("complex128" if double else "complex64") if is_complex else (
-        "float64" if double else "float32"
-    )  # fmt: skip
 
 
 def _steps(like: ndarray, count: int) -> ndarray:
@@ -166,7 +159,7 @@ def linspace(
     first: Any = complex(start) if is_complex else float(start)  # type: ignore[arg-type]
     last: Any = complex(stop) if is_complex else float(stop)  # type: ignore[arg-type]
     ramp = _usmx.arange(count, dtype="int64", usm_type=usm_type, device=device, queue=queue)
-    computed = _default_float(ramp.queue, is_complex=is_complex)
+    computed = default_float(ramp.queue, is_complex=is_complex)
     wanted = computed if dtype is None else dtype
     if count == 0:
         return ramp.astype(wanted)

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._usmx import broadcast_to, ndarray
-from ._common import as_array, empty_at, to_axis
+from ._common import along, as_array, empty_at, to_axis
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike
 
 __all__ = ["append", "delete", "fill_diagonal", "insert", "unravel_index"]
-
-
-def _key(axis: int, index: Any) -> tuple[Any, ...]:
-    return (*(slice(None) for _ in range(axis)), index)
 
 
 def _host_index(obj: Any) -> Any:
@@ -115,9 +111,9 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     new, old = np.flatnonzero(marked < 0), np.flatnonzero(marked >= 0)
     new = new[np.argsort(-1 - marked[new])]
     out = empty_at(a, [marked.size if k == at else n for k, n in enumerate(a.shape)])
-    out[_key(at, old)] = a
+    out[along(at, old)] = a
     shape = [new.size if k == at else n for k, n in enumerate(a.shape)]
-    out[_key(at, new)] = broadcast_to(given, shape)
+    out[along(at, new)] = broadcast_to(given, shape)
     return out
 
 

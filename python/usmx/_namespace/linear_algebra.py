@@ -79,7 +79,7 @@ def _tile_kernel(char: str) -> _usmx.RawKernel:
     )
 
 
-def _by_tiles(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
+def _product(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
     dtype = result_type(a, b)
     shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n, length, m = *a.shape[-2:], b.shape[-1]
@@ -89,15 +89,15 @@ def _by_tiles(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
     if not length:
         made[...] = 0
         return made
-    if _onemkl.multiplies(made, n * length * m):
-        # It reads transposes where they are.
-        turned = a.dtype == dtype and _is_turned(a), b.dtype == dtype and _is_turned(b)
-        left, step_a = _stacked(matrix_transpose(a) if turned[0] else a, shape, dtype)
-        right, step_b = _stacked(matrix_transpose(b) if turned[1] else b, shape, dtype)
-        _onemkl.multiply(left, step_a, right, step_b, made, turned)
+    by_onemkl = _onemkl.multiplies(made, n * length * m)
+    # oneMKL reads transposes where they are.
+    turn_a = by_onemkl and a.dtype == dtype and _is_turned(a)
+    turn_b = by_onemkl and b.dtype == dtype and _is_turned(b)
+    left, step_a = _stacked(matrix_transpose(a) if turn_a else a, shape, dtype)
+    right, step_b = _stacked(matrix_transpose(b) if turn_b else b, shape, dtype)
+    if by_onemkl:
+        _onemkl.multiply(left, step_a, right, step_b, made, (turn_a, turn_b))
         return made
-    left, step_a = _stacked(a, shape, dtype)
-    right, step_b = _stacked(b, shape, dtype)
     groups = prod(shape) * -(-n // _TILE) * -(-m // _TILE)
     _tile_kernel(dtype.char)[groups * _TILE, (_TILE,)](
         left, right, made, n, length, m, step_a, step_b
@@ -159,7 +159,7 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     if a.dtype.kind != "b" or b.dtype.kind != "b":
         n, m = left.shape[-2], right.shape[-1]
         if n > 1 and m > 1 and max(n, m) >= _SMALL:
-            return _by_tiles(left, right)
+            return _product(left, right)
     # (..., n, 1, k) times (..., 1, m, k)
     turned = matrix_transpose(right)
     made = _sum_of_products(left[..., :, None, :], turned[..., None, :, :], -1)

@@ -41,12 +41,13 @@ def _indices_for(x: ndarray, indices: Any, length: int, axis: int, mode: str) ->
         values, mode = as_array(host, x), "checked" if mode == "raise" else mode
     if values.dtype.kind not in "iu":
         raise TypeError(f"indices: of {values.dtype}; expected an array of integers")
-    values = indexing.as_indices(values)
-    if mode == "raise":
-        indexing.check_indices(values, length, axis)
+    if mode in ("raise", "checked"):
+        values = indexing.as_indices(values)
+        if mode == "raise":
+            indexing.check_indices(values, length, axis)
         return values
     values = values.astype("int64", copy=False)
-    if mode != "checked" and length == 0 and values.size:
+    if length == 0 and values.size:
         raise IndexError(f"indices: axis {axis} has no elements")
     elif mode == "wrap":
         values = values % length if values.size else values

@@ -65,13 +65,11 @@ sycl::event multiply_as(sycl::queue& queue, const matrix_product& p, const event
                                             p.b.step, T(0), made, p.m, p.n * p.m, p.count, before);
   }
   // One matrix for all may not be named with a step of 0.
-  events after = before;
-  for (std::int64_t k = 0; k < p.count; ++k) {
-    after = {mkl::blas::row_major::gemm(queue, turn(p.a.turned), turn(p.b.turned), p.n, p.m,
-                                        p.length, T(1), a + k * p.a.step, lead_a, b + k * p.b.step,
-                                        lead_b, T(0), made + k * p.n * p.m, p.m, after)};
-  }
-  return after.front();
+  return one_after_another(p.count, before, [&](std::int64_t k, const events& after) {
+    return mkl::blas::row_major::gemm(queue, turn(p.a.turned), turn(p.b.turned), p.n, p.m, p.length,
+                                      T(1), a + k * p.a.step, lead_a, b + k * p.b.step, lead_b,
+                                      T(0), made + k * p.n * p.m, p.m, after);
+  });
 }
 
 sycl::event multiply(sycl::queue& queue, const matrix_product& p, const events& before) {

@@ -189,6 +189,11 @@ def test_threads_compute_together():
         (lambda x: _usmx._onemkl_eigh(x, usmx.empty(3), True), "values do not fit"),
         (lambda x: _usmx._onemkl_eigh(x[:, ::2], usmx.empty(4), True), "not contiguous"),
         (lambda x: _usmx._onemkl_eigh(usmx.ones(4), usmx.empty(4), True), "not contiguous"),
+        (lambda x: _usmx._onemkl_eigh(x[None][:0], usmx.empty((0, 4)), True), "empty matrices"),
+        (
+            lambda x: _usmx._onemkl_svd(x[None][:0], usmx.empty((0, 4)), None, None, True),
+            "empty matrices",
+        ),
         (lambda x: _usmx._onemkl_svd(x, usmx.empty(4), x, usmx.empty((2, 4)), True), "vh does not"),
         (lambda x: _usmx._onemkl_transform(x, x, False, 1.0), "no numbers"),
         (lambda x: _usmx._onemkl_multiply(x, False, 16, x, False, 0, x[:2]), "do not fit|step"),
