@@ -59,7 +59,7 @@ inline To convert(From x) {
     return To(is_same<To, uint64_t> && wide > 0 ? uint64_t(0) : uint64_t(1) << 63);
   } else if constexpr (is_floating<From> && !is_floating<To>) {
     return truncate<To>(x);
-  } else if constexpr (is_floating<To> && !is_floating<From> && From(-1) < From(0)) {
+  } else if constexpr (is_floating<To> && !is_floating<From> && !is_same<From, bool>) {
     return to_floating<To>(x);
   } else {
     return To(x);

@@ -63,25 +63,30 @@ inline distances outer_distances(uint32_t rest, uint64_t n1, uint64_t n2, int64_
   return {d.to + int64_t(rest) * to0, d.from + int64_t(rest) * from0};
 }
 
+// The steps of the innermost dimension: numbers where the text may have them.
+#ifndef TO_STEP
+#define TO_STEP to3
+#define FROM_STEP from3
+#endif
+
 // RANK dimensions, at most four; the lengths and steps of the missing outer ones are not read.
 USMX_KERNEL(1)
 strided_copy(TO* to, const FROM* from, uint64_t size, uint64_t n1, uint64_t n2, uint64_t n3,
              int64_t to0, int64_t to1, int64_t to2, int64_t to3, int64_t from0, int64_t from1,
              int64_t from2, int64_t from3) {
-  uint32_t rest = uint32_t(usmx::global_id());
-  if (rest >= uint32_t(size)) return;
-  uint32_t column = 0;
+  const int64_t item = int64_t(usmx::global_id());
+  if (item >= int64_t(size)) return;
   if constexpr (RANK > 1) {
-    column = rest % uint32_t(n3);
-    rest /= uint32_t(n3);
+    const int64_t column = uint32_t(item) % uint32_t(n3);
+    const distances d =
+        outer_distances(uint32_t(item) / uint32_t(n3), n1, n2, to0, to1, to2, from0, from1, from2);
+    copy_element(to + d.to + column * TO_STEP, from + d.from + column * FROM_STEP);
+  } else {
+    copy_element(to + item * TO_STEP, from + item * FROM_STEP);
   }
-  const distances d = outer_distances(rest, n1, n2, to0, to1, to2, from0, from1, from2);
-  copy_element(to + d.to + int64_t(column) * to3, from + d.from + int64_t(column) * from3);
 }
 
-// The same where the innermost dimension is long: by rows. Its steps are -DTO_STEP= and
-// -DFROM_STEP=, numbers or to3 and from3.
-#ifdef TO_STEP
+// The same where the innermost of several dimensions is long: by rows.
 USMX_KERNEL(1)
 strided_copy_rows(TO* to, const FROM* from, uint64_t size, uint64_t length, uint64_t parts,
                   uint64_t rows_a_group, uint64_t n1, uint64_t n2, int64_t to0, int64_t to1,
@@ -93,7 +98,6 @@ strided_copy_rows(TO* to, const FROM* from, uint64_t size, uint64_t length, uint
   };
   usmx::expression::each_row(size, length, parts, rows_a_group, one);
 }
-#endif
 
 // Any rank: `loops` holds length, step of `to` and step of `from` of each dimension, the innermost
 // first.

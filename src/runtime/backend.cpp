@@ -10,7 +10,12 @@ namespace usmx::detail {
 namespace {
 
 constexpr kernel_forms on_host_cores = {
-    .groups_are_loops = true, .most_items = 4096, .plain_items = 0, .vector_bytes = 0};
+    .groups_are_loops = true,
+    .most_items = 4096,
+    .plain_items = 0,
+    .vector_bytes = 0,
+    .least_copied_by_kernel = std::size_t{1} << 20,
+};
 
 constexpr std::array<backend_row, 8> rows = {{
     {.backend = sycl::backend::opencl,

@@ -49,12 +49,14 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
     return;
   }
   const copy_loops nest = make_copy_loops(dst, src);
-  if (same_bytes(dst.dtype(), src.dtype()) && has_few_runs(nest, dst.dtype())) {
+  const bool are_runs = same_bytes(dst.dtype(), src.dtype()) && has_few_runs(nest, dst.dtype());
+  if (are_runs && !kernel_copies_runs(commands.queue(), dst, src, nest)) {
     return copy_runs(commands, dst, src, nest);
   }
   try {
     copy_by_kernel(commands, dst, src, nest);
   } catch (const build_error&) {
+    if (are_runs) return copy_runs(commands, dst, src, nest);
     // Without a compiler, or without the type on this device, the host converts.
     const any_view staged = host_elements(commands, src.layout().shape(), src.dtype());
     if (host_accessible(src.kind())) {

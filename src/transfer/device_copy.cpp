@@ -21,13 +21,41 @@
 namespace usmx::detail {
 namespace {
 
-/// For a copy without a cast: the widest word of which elements, addresses and steps are multiples.
-dtype word_of(std::size_t itemsize, const void* to, const void* from,
-              const copy_loops& nest) noexcept {
-  std::uint64_t mix =
-      itemsize | reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-  for (const std::int64_t step : nest.steps) mix |= static_cast<std::uint64_t>(step);
+/// How many elements lie behind each other on both sides.
+std::int64_t run_of(const copy_loops& nest, std::int64_t itemsize) noexcept {
+  if (nest.rank() == 0) return 1;
+  const std::size_t inner = nest.rank() - 1;
+  const bool is_run = nest.to(inner) == itemsize && nest.from(inner) == itemsize;
+  return is_run ? nest.length(inner) : 1;
+}
+
+/// For a copy without a cast: the widest word of which runs of so many bytes, addresses and the
+/// steps of the first loops are multiples.
+dtype word_of(std::int64_t bytes, const void* to, const void* from, const copy_loops& nest,
+              std::size_t loops) noexcept {
+  std::uint64_t mix = static_cast<std::uint64_t>(bytes) | reinterpret_cast<std::uintptr_t>(to) |
+                      reinterpret_cast<std::uintptr_t>(from);
+  for (std::size_t k = 0; k < loops; ++k)
+    mix |= static_cast<std::uint64_t>(nest.to(k) | nest.from(k));
   return widest_word(mix);
+}
+
+/// What a copy without a cast moves: words, in rows that are runs of elements or the words of one.
+struct word_row {
+  dtype word;
+  std::int64_t words;
+  std::size_t outer_loops;
+};
+
+word_row row_of(const any_view& dst, const any_view& src, const copy_loops& nest) noexcept {
+  const auto item = static_cast<std::int64_t>(dst.dtype().itemsize());
+  const std::int64_t run = run_of(nest, item);
+  word_row row;
+  row.outer_loops = run == 1 ? nest.rank() : nest.rank() - 1;
+  row.word =
+      word_of(item * run, nest.begin_of(dst, 0), nest.begin_of(src, 1), nest, row.outer_loops);
+  row.words = item * run / static_cast<std::int64_t>(row.word.itemsize());
+  return row;
 }
 
 /// A launch has fewer work-items than an int can count.
@@ -77,7 +105,7 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   const int axis = transposed_axis(nest, itemsize);
   if (axis < 0) return false;
   const bool is_pair = itemsize == 16;
-  const dtype word = word_of(itemsize, to, from, nest);
+  const dtype word = word_of(static_cast<std::int64_t>(itemsize), to, from, nest, nest.rank());
   if (word.itemsize() != (is_pair ? 8 : itemsize)) return false;
 
   // Here the loops of a group are cheap and a tile stays in the first cache; elsewhere there are
@@ -132,9 +160,14 @@ array device_table(command_chain& commands, const std::vector<std::int64_t>& tab
 
 std::int64_t count_runs(const copy_loops& nest, std::size_t itemsize) noexcept {
   if (nest.rank() == 0) return 1;
-  const auto item = static_cast<std::int64_t>(itemsize);
-  const bool is_run = nest.inner_step(0) == item && nest.inner_step(1) == item;
-  return nest.count(is_run ? nest.rank() - 1 : nest.rank());
+  return nest.count(nest.rank()) / run_of(nest, static_cast<std::int64_t>(itemsize));
+}
+
+bool kernel_copies_runs(const sycl::queue& queue, const any_view& dst, const any_view& src,
+                        const copy_loops& nest) {
+  const std::size_t least = forms_of(queue).least_copied_by_kernel;
+  // Narrower words take a kernel longer than the driver.
+  return least != 0 && dst.nbytes() >= least && row_of(dst, src, nest).word.itemsize() >= 4;
 }
 
 void copy_runs(command_chain& commands, const any_view& dst, const any_view& src,
@@ -169,38 +202,41 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
 
   // The types of the numbers, or parts of numbers, that the kernel reads and writes.
   dtype to_type = part_type(dst.dtype()), from_type = part_type(src.dtype());
-  std::int64_t words = 1;
+  // Length and both steps of each loop.
+  std::vector<std::array<std::int64_t, 3>> loops;
+  const auto add_loops = [&](std::size_t count, std::int64_t to_size, std::int64_t from_size) {
+    for (std::size_t k = 0; k < count; ++k) {
+      loops.push_back({nest.length(k), nest.to(k) / to_size, nest.from(k) / from_size});
+    }
+  };
   if (same) {
-    // Bits, not numbers: no cast can touch them, and no device lacks the type.
-    to_type = from_type = word_of(dst.dtype().itemsize(), to, from, nest);
-    words = static_cast<std::int64_t>(dst.dtype().itemsize() / to_type.itemsize());
+    // Bits, not numbers: no cast can touch them, and no device lacks the type. The innermost loop
+    // is a row of words: a run of elements, or the words of one.
+    const word_row row = row_of(dst, src, nest);
+    to_type = from_type = row.word;
+    const auto word = static_cast<std::int64_t>(row.word.itemsize());
+    add_loops(row.outer_loops, word, word);
+    if (row.words > 1) loops.push_back({row.words, 1, 1});
   } else {
     require_type(queue.get_device(), to_type);
     require_type(queue.get_device(), from_type);
+    add_loops(nest.rank(), static_cast<std::int64_t>(to_type.itemsize()),
+              static_cast<std::int64_t>(from_type.itemsize()));
   }
-  const auto to_size = static_cast<std::int64_t>(to_type.itemsize());
-  const auto from_size = static_cast<std::int64_t>(from_type.itemsize());
-  // Length and both steps of each loop; of several words an element is one more loop.
-  std::vector<std::array<std::int64_t, 3>> loops;
-  for (std::size_t k = 0; k < nest.rank(); ++k) {
-    loops.push_back({nest.length(k), nest.to(k) / to_size, nest.from(k) / from_size});
-  }
-  if (words > 1) loops.push_back({words, 1, 1});
+  std::uint64_t size = 1;
+  for (const auto& loop : loops) size *= static_cast<std::uint64_t>(loop[0]);
   const kernel_forms& forms = forms_of(queue);
-  bool by_rows = !loops.empty() && are_rows(forms, loops.back()[0]);
-  if (by_rows && loops.size() == 1) loops.insert(loops.begin(), {1, 0, 0});
   const std::size_t rank = loops.size();
-  const auto size = static_cast<std::uint64_t>(nest.count(nest.rank()) * words);
   constexpr std::size_t fixed_rank = 4;
 
   const auto parts = [&](const dtype& whole, const dtype& part) {
     return same ? 1 : whole.itemsize() / part.itemsize();
   };
   const auto fixed = std::min(rank, fixed_rank);
-  by_rows = by_rows && rank <= fixed_rank;
+  const bool by_rows = rank > 1 && rank <= fixed_rank && are_rows(forms, loops.back()[0]);
   // Of the innermost loop, as the text has it.
   const auto step = [&](const char* name, std::size_t side) {
-    if (!by_rows) return std::string(name);
+    if (!by_rows && rank != 1) return std::string(name);
     const std::int64_t value = loops.back()[side];
     return value >= -1 && value <= 1 ? std::to_string(value) : std::string(name);
   };
@@ -225,7 +261,7 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
         format("-DTO={}", device_name(to_type)), format("-DFROM={}", device_name(from_type)),
         format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
         format("-DFROM_PARTS={}", parts(src.dtype(), from_type)), format("-DRANK={}", fixed)};
-    if (by_rows) {
+    if (rank > 0) {
       all.push_back("-DTO_STEP=" + to_step);
       all.push_back("-DFROM_STEP=" + from_step);
     }
@@ -233,12 +269,12 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   });
 
   if (rank <= fixed_rank) {
-    // Missing outer dimensions stand at the end of the outer side: dimension 0 takes what remains.
+    // Of several dimensions number 0 takes what remains; missing ones stand behind it.
     std::array<std::uint64_t, fixed_rank> n{1, 1, 1, 1};
     std::array<std::int64_t, fixed_rank> d{};
     std::array<std::int64_t, fixed_rank> s{};
     for (std::size_t k = 0; k < rank; ++k) {
-      const std::size_t at = k == 0 ? 0 : fixed_rank - rank + k;
+      const std::size_t at = k == 0 && rank > 1 ? 0 : fixed_rank - rank + k;
       n[at] = static_cast<std::uint64_t>(loops[k][0]);
       d[at] = loops[k][1];
       s[at] = loops[k][2];

@@ -17,6 +17,10 @@ inline constexpr std::int64_t few_runs = 32;
 /// How many contiguous runs of elements the loops consist of.
 std::int64_t count_runs(const copy_loops& nest, std::size_t itemsize) noexcept;
 
+/// Whether a kernel copies the runs within the device faster than the driver. Needs `same_bytes`.
+bool kernel_copies_runs(const sycl::queue& queue, const any_view& dst, const any_view& src,
+                        const copy_loops& nest);
+
 /// Copies run by run. Either side may be host memory. Needs `same_bytes`.
 void copy_runs(command_chain& commands, const any_view& dst, const any_view& src,
                const copy_loops& nest);

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import _usmx
-from .._usmx import ElementwiseKernel, ReductionKernel, ScanKernel, ndarray
+from .._fusion.spelling import cpp
+from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
 from ._common import as_array, empty_at, imported
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -64,41 +65,27 @@ def _outside_kernel() -> ReductionKernel:
 
 
 @cache
-def _count_kernel() -> ReductionKernel:
-    return ReductionKernel("T m", "int32 c", "m != T(0) ? 1 : 0", "a + b", "c = a", 0, "mask_count")
-
-
-@cache
 def _ends_kernel() -> ScanKernel:
     return ScanKernel("int32 c", "int64 end", "c", "a + b", name="mask_ends")
 
 
-def _per_chunk(inputs: str, outputs: str, statement: str, name: str) -> ElementwiseKernel:
-    """Each item goes through a chunk of the mask; `k` are elements, `o` counts those selected."""
-    return ElementwiseKernel(
-        f"raw M m, int64 size, int64 chunk, int32 own, int64 end{inputs}",
-        outputs,
-        "int64_t o = end - own;"
-        "const int64_t last = (i + 1) * chunk < size ? (i + 1) * chunk : size;"
-        "for (int64_t k = i * chunk; k < last && o < end; ++k)"
-        f" if (m[k] != M(0)) {{ {statement} ++o; }}",
-        name,
+@cache
+def _mask_kernel(name: str, mask: str, elements: str = "") -> RawKernel:
+    """A function of kernels/masks.hpp for a type of masks, and of the elements that it moves."""
+    parameters = f"const {mask}* m, int64_t size, int64_t chunk, "
+    own = "int32_t* own" if name == "count" else "const int32_t* own, const int64_t* ends"
+    moved = {
+        "count": "",
+        "places": ", int64_t* to",
+        "compact": f", const {elements}* from, {elements}* to",
+        "expand": f", const {elements}* from, {elements}* to",
+    }[name]
+    names = [one.split()[-1].lstrip("*") for one in f"{parameters}{own}{moved}".split(", ")]
+    return RawKernel(
+        f'#include "usmx/masks.hpp"\nUSMX_KERNEL(1) mask_{name}({parameters}{own}{moved}) {{\n'
+        f"  usmx::masks::{name}({', '.join(names)});\n}}\n",
+        f"mask_{name}",
     )
-
-
-@cache
-def _places_kernel() -> ElementwiseKernel:
-    return _per_chunk("", "raw int64 z", "z[o] = k;", "mask_places")
-
-
-@cache
-def _compact_kernel() -> ElementwiseKernel:
-    return _per_chunk(", raw T x", "raw T z", "z[o] = x[k];", "mask_compact")
-
-
-@cache
-def _expand_kernel() -> ElementwiseKernel:
-    return _per_chunk(", raw T v", "raw T z", "z[k] = v[o];", "mask_expand")
 
 
 def gather(x: ndarray, indices: list[ndarray], out: ndarray) -> None:
@@ -152,9 +139,20 @@ class _Counted:
     """How many there are up to the end of each chunk."""
     total: int
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        return self.mask, self.mask.size, self.chunk, self.own, self.ends
+    def run(self, name: str, *arrays: ndarray) -> None:
+        """A function of kernels/masks.hpp, which gets these arrays too."""
+        moved = cpp(arrays[-1].dtype) if name in ("compact", "expand") else ""
+        kernel = _mask_kernel(name, cpp(self.mask.dtype), moved)
+        # Vectors of items that go their own ways take a processor four times as long as one by one.
+        items = (self.own.size,)
+        launch = kernel[items] if self.mask.device.is_gpu else kernel[items, (1,)]
+        launch(self.mask, self.mask.size, self.chunk, self.own, *arrays)
+
+
+def _plain(x: ndarray) -> ndarray:
+    """The elements behind each other, as bits."""
+    flat = as_bits(x.reshape(-1))
+    return flat if flat.flags.c_contiguous and flat._is_aligned() else flat.copy()
 
 
 def count(mask: ndarray) -> _Counted:
@@ -162,16 +160,17 @@ def count(mask: ndarray) -> _Counted:
     flat = mask.reshape(-1)
     if flat.dtype.kind in "biu":
         flat = as_bits(flat)
+    if not flat.flags.c_contiguous or not flat._is_aligned():
+        flat = flat.copy()
     # Neighbouring items of a GPU have neighbouring chunks, which are to fit into its cache.
-    chunk = 32 if mask.device.is_gpu else 256
-    whole, rest = divmod(flat.size, chunk)
-    own = empty_at(mask, whole + (rest > 0), "int32")
-    if whole:
-        _count_kernel()(flat[: whole * chunk].reshape(whole, chunk), axis=1, out=own[:whole])
-    if rest:
-        _count_kernel()(flat[whole * chunk :].reshape(1, rest), axis=1, out=own[whole:])
-    ends = _ends_kernel()(own) if flat.size else empty_at(mask, 0, "int64")
-    return _Counted(flat, chunk, own, ends, int(ends[-1].item()) if flat.size else 0)
+    chunk = 32 if mask.device.is_gpu else 1024
+    own = empty_at(mask, -(-flat.size // chunk), "int32")
+    counted = _Counted(flat, chunk, own, empty_at(mask, 0, "int64"), 0)
+    if flat.size:
+        counted.run("count")
+        counted.ends = _ends_kernel()(own)
+        counted.total = int(counted.ends[-1].item())
+    return counted
 
 
 def places(mask: ndarray) -> ndarray:
@@ -179,7 +178,7 @@ def places(mask: ndarray) -> ndarray:
     counted = count(mask)
     out = empty_at(mask, counted.total, "int64")
     if counted.total:
-        _places_kernel()(*counted.arguments, out)
+        counted.run("places", counted.ends, out)
     return out
 
 
@@ -199,7 +198,7 @@ def compact(x: ndarray, mask: ndarray) -> ndarray:
     counted = count(mask)
     out = empty_at(x, counted.total)
     if counted.total:
-        _compact_kernel()(*counted.arguments, as_bits(x.reshape(-1)), as_bits(out))
+        counted.run("compact", counted.ends, _plain(x), as_bits(out))
     return out
 
 
@@ -464,6 +463,8 @@ def _put_mask(x: ndarray, mask: ndarray, value: ndarray) -> None:
         if x.size:
             where(mask, value.reshape(()), x, out=x)
         return
+    if _usmx._shared_elements(x, mask) != "none":
+        mask = mask.copy()
     counted = count(mask)
     if value.shape != (counted.total,):
         raise ValueError(
@@ -471,4 +472,7 @@ def _put_mask(x: ndarray, mask: ndarray, value: ndarray) -> None:
             "where the mask is true"
         )
     if counted.total:
-        _expand_kernel()(*counted.arguments, as_bits(value), as_bits(x))
+        whole = x if x.flags.c_contiguous and x._is_aligned() else x.copy()
+        counted.run("expand", counted.ends, _plain(value), as_bits(whole.reshape(-1)))
+        if whole is not x:
+            x[...] = whole

@@ -120,6 +120,37 @@ def test_casts_of_floats_round_and_truncate_as_numpy(kind: str) -> None:
             check(a[:8].astype(target), values[:8].astype(target))
 
 
+def _hard_to_round(kind: str) -> np.ndarray:
+    """64-bit integers halfway between two floats, and their neighbours, of all lengths."""
+    rng = np.random.default_rng(3)
+    halves = [
+        ((2 * int(m) + 1) << k) + e
+        for digits in (24, 53)
+        for k in range(64 - digits)
+        for m in rng.integers(1 << (digits - 1), 1 << digits, 20)
+        for e in (-1, 0, 1)
+    ]
+    powers = [(1 << k) + e for k in range(65) for e in range(-3, 4)]
+    bits = np.array([n % (1 << 64) for n in halves + powers], "u8")
+    numbers = np.concatenate(
+        [bits, rng.integers(0, 1 << 64, 4000, "u8") >> rng.integers(0, 64, 4000, "u8")]
+    )
+    return np.concatenate([numbers.view("i8"), -numbers.view("i8")]) if kind == "i8" else numbers
+
+
+@pytest.mark.parametrize("target", ["f4", "f8"])
+@pytest.mark.parametrize("kind", ["i8", "u8"])
+def test_integers_of_64_bits_are_rounded_once(kind: str, target: str) -> None:
+    values = _hard_to_round(kind)
+    values = values[: values.size // 40 * 40]
+    ours = usmx.asarray(values, usm_type="device")
+    check(ours.astype(target), values.astype(target))
+    rows, by_numpy = ours.reshape(40, -1)[:, 1:-1], values.reshape(40, -1)[:, 1:-1]
+    check(rows.astype(target), by_numpy.astype(target))
+    one = np.ones(1, target)
+    check(rows * usmx.asarray(one), by_numpy * one)  # in a kernel of an expression
+
+
 @pytest.mark.parametrize("rank", [0, 1, 2, 5, 8, 64])
 def test_any_rank(kind: str, rank: int) -> None:
     shape = tuple(2 if k < 8 else 1 for k in range(rank))

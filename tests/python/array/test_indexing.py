@@ -371,6 +371,41 @@ def test_put_along_axis_takes_values_by_name_as_numpy_does():
     assert x.tolist() == [[0, 5, 0], [0, 0, 5]]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("size", [1, 7, 8, 1023, 1024, 1025, 40_001])
+@pytest.mark.parametrize("kind", ["?", "i2", "f4", "c16"])
+def test_masks_of_all_lengths_select_and_are_assigned(kind: str, size: int, share: float) -> None:
+    rng = np.random.default_rng(size)
+    mask = rng.random(size) < share
+    values = (100 * rng.random(size)).astype(kind)
+    for step in (slice(None), slice(None, None, -1), slice(0, None, 2)):
+        # Of the results, what lies between their elements has to stay.
+        by_numpy, ours = values.copy(), usmx.asarray(values)
+        ours_mask, ours_view = usmx.asarray(mask)[step], ours[step]
+        np.testing.assert_array_equal(ours_view[ours_mask].to_numpy(), values[step][mask[step]])
+        np.testing.assert_array_equal(
+            usmx.nonzero(ours_mask)[0].to_numpy(), np.nonzero(mask[step])[0]
+        )
+        np.testing.assert_array_equal(
+            usmx.nonzero(ours_view)[0].to_numpy(), np.nonzero(values[step])[0]
+        )
+        new = (100 * rng.random(int(mask[step].sum()))).astype(kind)
+        by_numpy[step][mask[step]] = new
+        ours_view[ours_mask] = usmx.asarray(new)
+        np.testing.assert_array_equal(ours.to_numpy(), by_numpy)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_mask_in_the_memory_that_is_assigned_to_is_read_before(shift: int) -> None:
+    bools = np.resize([True, False, True, True, False], 5000)
+    ours = usmx.asarray(bools)
+    new = np.resize([False, True, True], int(bools[: 5000 - shift].sum()))
+    ours[shift:][ours[: 5000 - shift]] = usmx.asarray(new)
+    mask = bools[: 5000 - shift].copy()
+    bools[shift:][mask] = new
+    np.testing.assert_array_equal(ours.to_numpy(), bools)
+
+
 @pytest.mark.parametrize(
     ("shape", "mask"), [((0, 1), (0, 0)), ((2, 1), (2, 0)), ((2, 1), (0, 1)), ((3, 2, 4), (0, 0))]
 )

@@ -35,7 +35,7 @@ EACH = """
         there[:] = 0
         with uc.counting() as c:
             copy()
-        assert c.copies == {copies}, (what, c)
+        assert c.copies + c.kernels == {copies}, (what, c)
     assert (there == here).all() and other.tobytes() == memory.tobytes() == here.tobytes()
 """
 
@@ -43,6 +43,34 @@ EACH = """
 @pytest.mark.parametrize(("size", "copies"), [(LARGE, "by_device"), (LARGE - 1, "0")])
 def test_a_large_run_of_bytes_is_one_command(run_python: Any, size: int, copies: str) -> None:
     run_python(FIRST.format(bytes=size) + EACH.replace("{copies}", copies))
+
+
+WITHIN = """
+    import usmx.counters as uc
+    uc.enable()
+    import numpy as np, usmx
+    from_numpy = np.random.default_rng(0).integers(0, 256, {bytes}, "u1")
+    x = usmx.asarray(from_numpy, usm_type="device")
+    y = usmx.zeros(x.shape, "u1", usm_type="device")
+    y[:] = x  # compiles
+    shift = {shift}
+    x.queue.wait()
+    with uc.counting() as c:
+        y[: x.size - shift] = x[shift:]
+        x.queue.wait()
+    assert (c.kernels, c.copies) == ({kernels}, 1 - {kernels}), c
+    assert (y.to_numpy()[: x.size - shift] == from_numpy[shift:]).all()
+"""
+
+
+# The driver of the CPU device writes long runs past the caches.
+@pytest.mark.parametrize(
+    ("size", "shift", "kernels"), [(2 << 20, 0, 1), (2 << 20, 12, 1), (2 << 20, 1, 0), (99, 0, 0)]
+)
+def test_a_large_run_of_words_within_the_device_is_copied_by_a_kernel(
+    run_python: Any, size: int, shift: int, kernels: int
+) -> None:
+    run_python(WITHIN.format(bytes=size, shift=shift, kernels=kernels))
 
 
 def test_what_overlaps_is_copied_as_if_it_did_not() -> None:
