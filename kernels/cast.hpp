@@ -51,6 +51,13 @@ inline To convert(From x) {
     return To(x);
   } else if constexpr (is_complex<To>) {
     return To(convert<decltype(To::re)>(x));
+  } else if constexpr (is_same<From, bfloat16> && !is_floating<To>) {
+    return truncate<To>(float(x));
+  } else if constexpr (is_same<To, bfloat16> && is_same<From, double>) {
+    return bfloat16::nearest(x);
+  } else if constexpr (is_same<To, bfloat16> && !is_floating<From>) {
+    if constexpr (From(-1) < From(0)) return bfloat16::nearest(int64_t(x));
+    return bfloat16::nearest(uint64_t(x));
   } else if constexpr (is_same<From, half> && !is_floating<To>) {
     const float wide = x;
     if constexpr (sizeof(To) < 8) return truncate<To>(wide);

@@ -104,6 +104,14 @@ template <>
 struct floating_of<half, float> {
   using type = float;
 };
+template <>
+struct floating_of<float, bfloat16> {
+  using type = float;
+};
+template <>
+struct floating_of<bfloat16, float> {
+  using type = float;
+};
 
 /// The type with the same bits that the prelude's atomic functions take.
 template <class T>

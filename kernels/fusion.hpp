@@ -46,7 +46,7 @@ template <class T>
 T inverse(T x) {
   return x == 0 ? expression::convert<T>(__builtin_inff()) : T(T(1) / x);
 }
-// In the order in which NumPy rounds; half is computed in float.
+// In the order in which NumPy rounds; half and bfloat16 are computed in float.
 template <class T>
 T in_radians(T x) {
   return x * (T(pi) / T(180));
@@ -57,6 +57,8 @@ T in_degrees(T x) {
 }
 inline half in_radians(half x) { return half(in_radians(float(x))); }
 inline half in_degrees(half x) { return half(in_degrees(float(x))); }
+inline bfloat16 in_radians(bfloat16 x) { return in_radians(float(x)); }
+inline bfloat16 in_degrees(bfloat16 x) { return in_degrees(float(x)); }
 /// log(exp(a) + exp(b)), which overflows only where the result does.
 template <class T>
 T log_of_sum(T a, T b) {
@@ -77,6 +79,10 @@ inline half binary_log_of_sum(half a, half b) {
   return half(binary_log_of_sum(float(a), float(b)));
 }
 inline half log_of_sum(half a, half b) { return half(log_of_sum(float(a), float(b))); }
+inline bfloat16 binary_log_of_sum(bfloat16 a, bfloat16 b) {
+  return binary_log_of_sum(float(a), float(b));
+}
+inline bfloat16 log_of_sum(bfloat16 a, bfloat16 b) { return log_of_sum(float(a), float(b)); }
 template <class T>
 bool truth(T x) {
   return x != T(0);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "prelude/atomic.hpp"
+#include "prelude/bfloat16.hpp"
 #include "prelude/complex.hpp"
 #include "prelude/group.hpp"
 #include "prelude/item.hpp"

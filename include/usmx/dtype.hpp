@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,32 @@
 namespace usmx {
 
 struct field;
+
+/// A number of 16 bits with the exponent of float and 7 bits of its fraction: the upper half of a
+/// float. A conversion from float rounds to the nearest, of two to the even one; arithmetic is that
+/// of float. The same bits as `sycl::ext::oneapi::bfloat16`, `__nv_bfloat16` and ml_dtypes' type.
+struct bfloat16 {
+  std::uint16_t bits = 0;
+
+  constexpr bfloat16() noexcept = default;
+  constexpr bfloat16(float x) noexcept : bits(rounded(std::bit_cast<std::uint32_t>(x))) {}
+  constexpr operator float() const noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+  }
+  /// Of the number that has these bits.
+  static constexpr bfloat16 of_bits(std::uint16_t bits) noexcept {
+    bfloat16 x;
+    x.bits = bits;
+    return x;
+  }
+
+ private:
+  static constexpr std::uint16_t rounded(std::uint32_t of) noexcept {
+    // A NaN must not round to an infinity: it stays one, and quiet.
+    if ((of & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(of >> 16 | 0x40u);
+    return static_cast<std::uint16_t>((of + 0x7fffu + (of >> 16 & 1u)) >> 16);
+  }
+};
 
 /// The class of an element type; the value is the letter that the protocol uses.
 enum class type_class : char {
@@ -42,7 +69,8 @@ class dtype {
   /// typestr_byte_order. `out` is written only on success. Needs no heap.
   static fault parse(std::string_view typestr, dtype& out) noexcept;
 
-  /// A packed record of the given fields, in order (padding is a field without a name).
+  /// A packed record of the given fields, in order (padding is a field without a name); bfloat16
+  /// if they are its `description`.
   /// `itemsize` is the size that the typestr promised. Faults: typedescr_malformed (a name or title
   /// twice, a negative length, more than 64 dimensions, more than 32 levels of records),
   /// typedescr_size (another size, none, or more than 2^31 - 1 bytes). `out` is written only on
@@ -53,7 +81,8 @@ class dtype {
   /// success.
   static fault packed_size(const fields& members, std::size_t& bytes) noexcept;
 
-  /// The element type of a C++ type: bool, integers, float, double, std::complex, sycl::half.
+  /// The element type of a C++ type: bool, integers, float, double, std::complex, sycl::half,
+  /// usmx::bfloat16.
   template <class T>
   static dtype of() noexcept;
 
@@ -62,20 +91,28 @@ class dtype {
   constexpr std::size_t itemsize() const noexcept { return itemsize_; }
   /// Alignment in bytes that an element needs; 1 for records, which are packed.
   std::size_t alignment() const noexcept;
-  /// Native spelling: "<f4", "|u1", "|V12".
+  /// Native spelling: "<f4", "|u1", "|V12". No protocol has one for bfloat16: it is "<V2", which
+  /// `parse` reads as two bytes, and `description` names it.
   std::string typestr() const;
-  /// NumPy's name: "float32", "bool", "complex64", "record96".
+  /// NumPy's name: "float32", "bool", "complex64", "bfloat16", "record96".
   std::string name() const;
   bool is_record() const noexcept { return class_ == type_class::record; }
+  /// Whether it is bfloat16, which is of the class `floating` and has two bytes, as float16 has.
+  bool is_bfloat16() const noexcept { return is_bfloat16_; }
   /// The fields of a record, null for every other type and for a record without a description.
   const fields* members() const noexcept { return members_.get(); }
+  /// What a protocol adds to the typestr: the members of a record; of bfloat16 one field of two
+  /// bytes that is called "bfloat16", of which `make_record` makes bfloat16 again. Null for others.
+  const fields* description() const noexcept;
 
   friend bool operator==(const dtype& a, const dtype& b) noexcept;
 
  private:
-  constexpr dtype(type_class c, std::uint32_t size) noexcept : class_(c), itemsize_(size) {}
+  constexpr dtype(type_class c, std::uint32_t size, bool is_bfloat16 = false) noexcept
+      : class_(c), is_bfloat16_(is_bfloat16), itemsize_(size) {}
 
   type_class class_ = type_class::unsigned_integer;
+  bool is_bfloat16_ = false;
   std::uint8_t levels_ = 0;  // of described records, this one included
   std::uint32_t itemsize_ = 1;
   std::shared_ptr<const fields> members_;
@@ -111,6 +148,8 @@ dtype dtype::of() noexcept {
     return {type_class::boolean, 1};
   } else if constexpr (std::is_same_v<U, std::byte>) {
     return {type_class::unsigned_integer, 1};
+  } else if constexpr (std::is_same_v<U, bfloat16>) {
+    return {type_class::floating, size, true};
   } else if constexpr (std::is_integral_v<U>) {
     return {std::is_signed_v<U> ? type_class::integer : type_class::unsigned_integer, size};
   } else if constexpr (std::is_floating_point_v<U> || is_half<U>) {

@@ -37,7 +37,8 @@ typedef struct sycl_usm_array {
   const int64_t* strides; /**< `ndim` steps in elements; null for C order */
   int32_t ndim;           /**< 0 to 64 */
   uint32_t itemsize;      /**< bytes of an element */
-  char type;           /**< 'b' bool, 'i' int, 'u' unsigned, 'f' float, 'c' complex, 'V' record */
+  char type;           /**< 'b' bool, 'i' int, 'u' unsigned, 'f' float, 'c' complex, 'E' bfloat16,
+                            'V' record */
   uint8_t kind;        /**< SYCL_USM_HOST, ...; 0 if the producer does not know */
   uint16_t reserved;   /**< 0 */
   uint32_t flags;      /**< SYCL_USM_READ_ONLY | SYCL_USM_PENDING; others are 0 */

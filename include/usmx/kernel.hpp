@@ -57,7 +57,7 @@ class kernel_argument {
  public:
   /// An arithmetic value, with the bytes of its own type.
   template <class T>
-    requires(std::is_arithmetic_v<T> || is_half<T>)
+    requires(std::is_arithmetic_v<T> || is_half<T> || std::is_same_v<T, bfloat16>)
   kernel_argument(
       T value) noexcept  // NOLINT: implicit, so that a list of values is a list of these
       : kernel_argument(dtype::of<T>(), &value) {}

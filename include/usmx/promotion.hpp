@@ -20,10 +20,10 @@ struct operand_type {
 };
 
 /// The number of types that expressions compute with: bool, eight integers, three floating and two
-/// complex ones.
-inline constexpr int number_types = 14;
+/// complex ones, and bfloat16.
+inline constexpr int number_types = 15;
 /// Which of them a type is, in the order bool, int8 ... int64, uint8 ... uint64, float16 ...
-/// float64, complex64, complex128; -1 for a record.
+/// float64, complex64, complex128, bfloat16; -1 for a record.
 int number_index(const dtype& type) noexcept;
 /// The type with that index. `index` must be one.
 dtype number_type(int index) noexcept;
@@ -32,7 +32,12 @@ std::string_view device_name(const dtype& type) noexcept;
 /// The type of a real or imaginary part; of other types, the type itself.
 dtype part_type(const dtype& type) noexcept;
 
-/// What `numpy.promote_types` gives; empty if one is a record.
+/// The type of the numbers as which a kernel takes one by value: that of the parts of complex ones;
+/// float for bfloat16, which is a structure in kernels; of other types, the type itself.
+dtype passed_type(const dtype& type) noexcept;
+
+/// What `numpy.promote_types` gives; empty if one is a record. NumPy has no bfloat16: with bools
+/// and integers it stays bfloat16, with float16 and float32 it is float32, as in PyTorch and JAX.
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept;
 
 /// What `numpy.result_type` gives for all of them; empty for records and for an empty list.

@@ -1,9 +1,10 @@
 // The mathematical functions of the device for half, float and double, with the names of <cmath>.
-// Those of half are computed in float.
+// Those of half and bfloat16 are computed in float.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "backend.hpp"
+#include "bfloat16.hpp"
 #include "types.hpp"
 
 namespace usmx {
@@ -11,11 +12,13 @@ namespace usmx {
 #define USMX_MATH_1(name)                                        \
   inline float name(float x) { return __spirv_ocl_##name(x); }   \
   inline double name(double x) { return __spirv_ocl_##name(x); } \
-  inline half name(half x) { return half(name(float(x))); }
+  inline half name(half x) { return half(name(float(x))); }      \
+  inline bfloat16 name(bfloat16 x) { return name(float(x)); }
 #define USMX_MATH_2(name)                                                     \
   inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }    \
   inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
-  inline half name(half x, half y) { return half(name(float(x), float(y))); }
+  inline half name(half x, half y) { return half(name(float(x), float(y))); } \
+  inline bfloat16 name(bfloat16 x, bfloat16 y) { return name(float(x), float(y)); }
 
 USMX_MATH_1(sin)
 USMX_MATH_1(cos)
@@ -61,18 +64,21 @@ USMX_MATH_2(fdim)
 
 inline float nextafter(float x, float y) { return __spirv_ocl_nextafter(x, y); }
 inline double nextafter(double x, double y) { return __spirv_ocl_nextafter(x, y); }
-inline half nextafter(half x, half y) {
+template <class T>
+inline T next_of_two_bytes(T x, T y) {
   if (x != x || y != y) return x + y;
   if (x == y) return y;
   // Neighbours of one sign differ by one in their bits.
   auto bits = __builtin_bit_cast(uint16_t, x);
-  if (x == half(0)) {
+  if (x == T(0)) {
     bits = y > x ? 1 : 0x8001;
   } else {
-    bits = uint16_t((x < y) == (x > half(0)) ? bits + 1 : bits - 1);
+    bits = uint16_t((x < y) == (x > T(0)) ? bits + 1 : bits - 1);
   }
-  return __builtin_bit_cast(half, bits);
+  return __builtin_bit_cast(T, bits);
 }
+inline half nextafter(half x, half y) { return next_of_two_bytes(x, y); }
+inline bfloat16 nextafter(bfloat16 x, bfloat16 y) { return next_of_two_bytes(x, y); }
 
 #undef USMX_MATH_1
 #undef USMX_MATH_2
@@ -80,6 +86,9 @@ inline half nextafter(half x, half y) {
 inline float fma(float x, float y, float z) { return __spirv_ocl_fma(x, y, z); }
 inline double fma(double x, double y, double z) { return __spirv_ocl_fma(x, y, z); }
 inline half fma(half x, half y, half z) { return half(fma(float(x), float(y), float(z))); }
+inline bfloat16 fma(bfloat16 x, bfloat16 y, bfloat16 z) {
+  return fma(float(x), float(y), float(z));
+}
 
 // By comparisons: for negative numbers below the normal ones Intel's CPU compiler takes
 // __builtin_isfinite for false.
@@ -92,6 +101,9 @@ inline bool isfinite(double x) { return fabs(x) < __builtin_inf(); }
 inline bool isnan(half x) { return x != x; }
 inline bool isinf(half x) { return isinf(float(x)); }
 inline bool isfinite(half x) { return isfinite(float(x)); }
+inline bool isnan(bfloat16 x) { return isnan(float(x)); }
+inline bool isinf(bfloat16 x) { return isinf(float(x)); }
+inline bool isfinite(bfloat16 x) { return isfinite(float(x)); }
 
 template <class T>
 constexpr T min(T a, T b) {
@@ -171,9 +183,18 @@ inline T ldexp(T x, int64_t n) {
   return mantissa * power_of_two<T>(1 - layout::bias) * power_of_two<T>(rest);
 }
 inline half ldexp(half x, int64_t n) { return half(ldexp(float(x), n)); }
+inline float_parts<bfloat16> frexp(bfloat16 x) {
+  const float_parts<float> parts = frexp(float(x));
+  return {parts.mantissa, parts.exponent};
+}
+inline bfloat16 ldexp(bfloat16 x, int64_t n) { return ldexp(float(x), n); }
 
 using backend::to_floating;
 using backend::to_integer;
+template <class I>
+inline I to_integer(bfloat16 x) {
+  return backend::to_integer<I>(float(x));
+}
 
 inline constexpr double pi = 3.14159265358979323846;
 

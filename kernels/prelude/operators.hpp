@@ -14,6 +14,8 @@ inline constexpr bool is_floating = false;
 template <>
 inline constexpr bool is_floating<half> = true;
 template <>
+inline constexpr bool is_floating<bfloat16> = true;
+template <>
 inline constexpr bool is_floating<float> = true;
 template <>
 inline constexpr bool is_floating<double> = true;

@@ -485,12 +485,14 @@ inline void sincospi(T x, T* sine, T* cosine) {
   *cosine = cospi(x);
 }
 
-// --- half is computed in float, which has the digits that the steps lose ------------------------
+// --- half and bfloat16 are computed in float, which has the digits that the steps lose -----------
 
-#define USMX_SPECIAL_1(name) \
-  inline half name(half x) { return half(name(float(x))); }
-#define USMX_SPECIAL_2(name) \
-  inline half name(half x, half y) { return half(name(float(x), float(y))); }
+#define USMX_SPECIAL_1(name)                                \
+  inline half name(half x) { return half(name(float(x))); } \
+  inline bfloat16 name(bfloat16 x) { return name(float(x)); }
+#define USMX_SPECIAL_2(name)                                                  \
+  inline half name(half x, half y) { return half(name(float(x), float(y))); } \
+  inline bfloat16 name(bfloat16 x, bfloat16 y) { return name(float(x), float(y)); }
 
 USMX_SPECIAL_1(erfinv)
 USMX_SPECIAL_1(erfcinv)

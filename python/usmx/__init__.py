@@ -26,6 +26,7 @@ from ._usmx import (
     __version__,
     arange,
     asarray,
+    bfloat16,
     bool_,
     broadcast_to,
     complex64,
@@ -118,18 +119,20 @@ if _runtime.wants_trace():
     counters.enable()
 
 __all__ = [
-    "AllocationError", "AtomicRef", "BuildError", "Context", "CopyError", "Device", "DeviceError",
-    "ElementwiseKernel", "Event", "ExecutionPlacementError", "InteropError", "KernelError",
-    "LocalMemory", "Platform", "Queue", "RawKernel", "RawModule", "ReductionKernel", "ScanKernel",
-    "__version__", "arange", "asarray", "atomic", "barrier", "bool_", "broadcast_to", "complex64",
-    "complex128", "constant", "copy", "copy_2d", "copy_2d_async", "copy_async", "default_queue",
-    "device_func", "devices", "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill",
-    "fill_async", "float16", "float32", "float64", "from_dlpack", "from_numpy", "full", "full_like",
-    "fuse", "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue", "get_include", "int8",
-    "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise", "mem_advise_async", "memory",
-    "memset", "memset_async", "ndarray", "numpy_memory", "ones", "ones_like", "platforms",
-    "prefetch", "prefetch_async", "private", "program_memory", "set_program_memory", "simulate",
-    "trace", "uint8", "uint16", "uint32", "uint64", "usm_ndarray", "vec", "zeros", "zeros_like",
+    "AllocationError", "AtomicRef", "BuildError", "Context", "CopyError", "Device",
+    "DeviceError", "ElementwiseKernel", "Event", "ExecutionPlacementError", "InteropError",
+    "KernelError", "LocalMemory", "Platform", "Queue", "RawKernel", "RawModule",
+    "ReductionKernel", "ScanKernel", "__version__", "arange", "asarray", "atomic", "barrier",
+    "bfloat16", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
+    "copy_2d", "copy_2d_async", "copy_async", "default_queue", "device_func", "devices",
+    "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async",
+    "float16", "float32", "float64", "from_dlpack", "from_numpy", "full", "full_like", "fuse",
+    "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue", "get_include", "int8",
+    "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise", "mem_advise_async",
+    "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones", "ones_like",
+    "platforms", "prefetch", "prefetch_async", "private", "program_memory",
+    "set_program_memory", "simulate", "trace", "uint8", "uint16", "uint32", "uint64",
+    "usm_ndarray", "vec", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)

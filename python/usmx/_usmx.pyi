@@ -1738,6 +1738,10 @@ class dtype:
         """One letter of 'biufcV'."""
 
     @property
+    def char(self) -> builtins.str:
+        """NumPy's letter of the type: 'f'; of bfloat16 'E', that of ml_dtypes."""
+
+    @property
     def itemsize(self) -> int:
         """Bytes of an element."""
 
@@ -1803,6 +1807,8 @@ float64: dtype = ...
 complex64: dtype = ...
 
 complex128: dtype = ...
+
+bfloat16: dtype = ...
 
 class _Flags:
     """Layout and access of an array."""

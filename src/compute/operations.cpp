@@ -22,9 +22,9 @@ constexpr operation rows[] = {
 };
 
 /// Sets of types are bits in the order in which NumPy tries them: each signed type before the
-/// unsigned one of its size.
-constexpr int place_of[number_types] = {0, 1, 3, 5, 7, 2, 4, 6, 8, 9, 10, 11, 12, 13};
-constexpr int type_at[number_types] = {0, 1, 5, 2, 6, 3, 7, 4, 8, 9, 10, 11, 12, 13};
+/// unsigned one of its size. bfloat16 is last and in no set but its own: it is tried by `resolve`.
+constexpr int place_of[number_types] = {0, 1, 3, 5, 7, 2, 4, 6, 8, 9, 10, 11, 12, 13, 14};
+constexpr int type_at[number_types] = {0, 1, 5, 2, 6, 3, 7, 4, 8, 9, 10, 11, 12, 13, 14};
 using type_set = std::uint16_t;
 
 constexpr type_set set_of(std::string_view places) {
@@ -55,7 +55,8 @@ constexpr type_set safe_casts[number_types] = {set_of("0123456789abcd"),
                                                set_of("abcd"),
                                                set_of("bd"),
                                                set_of("cd"),
-                                               set_of("d")};
+                                               set_of("d"),
+                                               set_of("abcd")};
 
 type_set of_kind(char kind) {
   switch (kind) {
@@ -146,7 +147,11 @@ std::optional<operation_types> resolve(const operation& op,
   }
   if (are_wide) fitting &= set_of("bd");
   if (fitting == 0) return {};
-  const dtype computed = number_type(type_at[std::countr_zero(fitting)]);
+  // What operands meet in bfloat16 is computed in it, also where one is an integer, which may lose
+  // digits: NumPy has no such rule, PyTorch and JAX have it.
+  const bool meet_in_bfloat16 =
+      all->is_bfloat16() && !are_wide && (taken_by(op) & of_kind('f')) != 0;
+  const dtype computed = meet_in_bfloat16 ? *all : number_type(type_at[std::countr_zero(fitting)]);
   std::ranges::fill(out.operands, computed);
   if (op.chooses) out.operands[0] = dtype::of<bool>();
   out.result = result_of(op, computed);

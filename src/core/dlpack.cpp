@@ -17,6 +17,10 @@ static_assert(sizeof(exchange_table) == 56);
 
 fault read_type(const data_type& t, dtype& out) {
   if (t.lanes != 1 || t.bits % 8 != 0) return fault::typestr_unsupported;
+  if (t.code == type_code::bfloat && t.bits == 16) {
+    out = dtype::of<bfloat16>();
+    return fault::none;
+  }
   const char* letters = "iuf\0\0cb";
   const auto code = static_cast<std::size_t>(t.code);
   if (code > 6 || letters[code] == '\0') return fault::typestr_unsupported;
@@ -69,7 +73,8 @@ std::string describe(const tensor& t, fault code) {
     case fault::typestr_unsupported:
       return detail::format(
           "dtype: code {}, {} bits, {} lanes is not supported; expected one lane of int or uint "
-          "with 8 to 64 bits, float with 16 to 64, complex with 64 or 128, or bool with 8",
+          "with 8 to 64 bits, float with 16 to 64, bfloat with 16, complex with 64 or 128, or bool "
+          "with 8",
           static_cast<int>(t.type.code), static_cast<int>(t.type.bits), t.type.lanes);
     case fault::strides_overflow:
     case fault::strides_rank:
@@ -99,7 +104,7 @@ bool describe_type(const dtype& type, data_type& out) noexcept {
       code = type_code::unsigned_integer;
       break;
     case type_class::floating:
-      code = type_code::floating;
+      code = type.is_bfloat16() ? type_code::bfloat : type_code::floating;
       break;
     case type_class::complex:
       code = type_code::complex;

@@ -80,6 +80,12 @@ fault dtype::parse(std::string_view typestr, dtype& out) noexcept {
   return fault::none;
 }
 
+const dtype::fields* dtype::description() const noexcept {
+  // Leaked: exports may come after the statics of this library.
+  static const fields* const named = new fields{{"bfloat16", {}, {type_class::record, 2}, {}}};
+  return is_bfloat16_ ? named : members_.get();
+}
+
 fault dtype::packed_size(const fields& members, std::size_t& bytes) noexcept {
   std::uint64_t total = 0;
   for (const field& f : members) {
@@ -110,6 +116,10 @@ fault dtype::make_record(fields members, std::size_t itemsize, dtype& out) {
   for (const field& f : members) levels = std::max(levels, f.type.levels_);
   if (levels == max_levels) return fault::typedescr_malformed;
   if (bytes != itemsize || bytes == 0) return fault::typedescr_size;
+  if (members == *of<bfloat16>().description()) {
+    out = of<bfloat16>();
+    return fault::none;
+  }
   dtype made(type_class::record, static_cast<std::uint32_t>(bytes));
   made.levels_ = static_cast<std::uint8_t>(levels + 1);
   made.members_ = std::make_shared<const fields>(std::move(members));
@@ -129,12 +139,14 @@ std::size_t dtype::alignment() const noexcept {
 }
 
 std::string dtype::typestr() const {
+  if (is_bfloat16_) return "<V2";
   const bool has_no_order = itemsize_ == 1 || is_record();
   return std::string{has_no_order ? '|' : '<', static_cast<char>(class_)} +
          std::to_string(itemsize_);
 }
 
 std::string dtype::name() const {
+  if (is_bfloat16_) return "bfloat16";
   const std::string bits = std::to_string(std::uint64_t{itemsize_} * 8);
   switch (class_) {
     case type_class::boolean:
@@ -153,7 +165,9 @@ std::string dtype::name() const {
 }
 
 bool operator==(const dtype& a, const dtype& b) noexcept {
-  if (a.class_ != b.class_ || a.itemsize_ != b.itemsize_) return false;
+  if (a.class_ != b.class_ || a.itemsize_ != b.itemsize_ || a.is_bfloat16_ != b.is_bfloat16_) {
+    return false;
+  }
   if (a.members_ == b.members_) return true;
   return a.members_ && b.members_ && *a.members_ == *b.members_;
 }

@@ -47,15 +47,20 @@ suai::fields read(const sycl_usm_array& a, const dtype::fields* members) {
   }
   suai::fields f;
   dtype type;
-  const bool is_known = std::string_view("biufcV").find(a.type) != std::string_view::npos;
-  if (is_known) f.typestr = typestr(a.type, a.itemsize);
+  const bool is_bfloat16 = a.type == bfloat16_letter && a.itemsize == sizeof(bfloat16);
+  const bool is_known =
+      is_bfloat16 || std::string_view("biufcV").find(a.type) != std::string_view::npos;
+  if (is_known) f.typestr = typestr(is_bfloat16 ? 'V' : a.type, a.itemsize);
   if (!is_known || dtype::parse(f.typestr, type) != fault::none) {
     throw interop_error(
         fault::typestr_unsupported,
-        detail::format("type, itemsize: {}, {} bytes is not supported; expected 'b' of 1 byte, 'i' "
-                       "or 'u' of 1 to 8, 'f' of 2 to 8, 'c' of 8 or 16, or 'V' of at least 1",
-                       letter(a.type), a.itemsize));
+        detail::format(
+            "type, itemsize: {}, {} bytes is not supported; expected 'b' of 1 byte, 'i' "
+            "or 'u' of 1 to 8, 'f' of 2 to 8, 'c' of 8 or 16, 'E' of 2, or 'V' of at least "
+            "1",
+            letter(a.type), a.itemsize));
   }
+  if (is_bfloat16) members = dtype::of<bfloat16>().description();
   if (members != nullptr) f.typedescr = *members;
   f.shape = extents(numbers(a.shape, a.ndim));
   if (a.strides != nullptr) f.strides = extents(numbers(a.strides, a.ndim));

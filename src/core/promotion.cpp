@@ -1,4 +1,4 @@
-// NumPy's rules, from the classes and sizes of the types.
+// NumPy's rules, from the classes and sizes of the types, and those of PyTorch for bfloat16.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/promotion.hpp"
 
@@ -13,11 +13,14 @@ struct number_row {
   std::string_view typestr, on_device;
 };
 constexpr number_row numbers[number_types] = {
-    {"|b1", "bool"},           {"|i1", "int8_t"},          {"<i2", "int16_t"},
-    {"<i4", "int32_t"},        {"<i8", "int64_t"},         {"|u1", "uint8_t"},
-    {"<u2", "uint16_t"},       {"<u4", "uint32_t"},        {"<u8", "uint64_t"},
-    {"<f2", "half"},           {"<f4", "float"},           {"<f8", "double"},
-    {"<c8", "complex<float>"}, {"<c16", "complex<double>"}};
+    {"|b1", "bool"},           {"|i1", "int8_t"},
+    {"<i2", "int16_t"},        {"<i4", "int32_t"},
+    {"<i8", "int64_t"},        {"|u1", "uint8_t"},
+    {"<u2", "uint16_t"},       {"<u4", "uint32_t"},
+    {"<u8", "uint64_t"},       {"<f2", "half"},
+    {"<f4", "float"},          {"<f8", "double"},
+    {"<c8", "complex<float>"}, {"<c16", "complex<double>"},
+    {"", "bfloat16"}};
 enum : int {
   boolean = 0,
   int8 = 1,
@@ -25,7 +28,8 @@ enum : int {
   uint8 = 5,
   float16 = 9,
   float64 = 11,
-  complex64 = 12
+  complex64 = 12,
+  brain16 = 14
 };
 
 int rank_of(const dtype& type) noexcept {
@@ -82,7 +86,7 @@ int number_index(const dtype& type) noexcept {
     case type_class::unsigned_integer:
       return uint8 + size_step(type);
     case type_class::floating:
-      return float16 + size_step(type) - 1;
+      return type.is_bfloat16() ? brain16 : float16 + size_step(type) - 1;
     case type_class::complex:
       return complex64 + size_step(type) - 3;
     default:
@@ -91,6 +95,7 @@ int number_index(const dtype& type) noexcept {
 }
 
 dtype number_type(int index) noexcept {
+  if (index == brain16) return dtype::of<bfloat16>();
   dtype type;
   // Every string of the table is one that parse knows.
   (void)dtype::parse(numbers[index].typestr, type);
@@ -106,17 +111,26 @@ dtype part_type(const dtype& type) noexcept {
   return type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
 }
 
+dtype passed_type(const dtype& type) noexcept {
+  return type.is_bfloat16() ? dtype::of<float>() : part_type(type);
+}
+
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept {
   if (a.is_record() || b.is_record()) return {};
   if (rank_of(a) < rank_of(b)) return promote(b, a);
   // From here on `a` is of the same class or a higher one.
-  if (a.kind() == b.kind()) return a.itemsize() < b.itemsize() ? b : a;
+  if (a.kind() == b.kind()) {
+    // float16 and bfloat16: neither holds the other.
+    if (a.itemsize() == b.itemsize() && a != b) return dtype::of<float>();
+    return a.itemsize() < b.itemsize() ? b : a;
+  }
   if (b.kind() == type_class::boolean) return a;
   switch (a.kind()) {
     case type_class::integer:
       if (a.itemsize() > b.itemsize()) return a;
       return number_type(b.itemsize() < 8 ? int8 + size_step(b) + 1 : float64);
     case type_class::floating:
+      if (a.is_bfloat16()) return a;
       return number_type(float16 + std::max(size_step(a), floating_step(b)) - 1);
     default: {
       const int part = b.kind() == type_class::floating ? size_step(b) : floating_step(b);

@@ -144,7 +144,7 @@ std::string describe(const fields& f, fault code) {
 fields describe_view(const any_view& v) {
   fields f;
   f.typestr = v.dtype().typestr();
-  if (v.dtype().members()) f.typedescr = *v.dtype().members();
+  if (const dtype::fields* named = v.dtype().description()) f.typedescr = *named;
   f.shape = v.layout().shape();
   if (!v.layout().is_c_contiguous()) f.strides = v.layout().strides();
   f.offset = -v.layout().range().first;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/bfloat16.hpp"
 #include "core/format.hpp"
 #include "core/half.hpp"
 #include "expression/call.hpp"
@@ -58,7 +59,8 @@ wide_number widen(const dtype& type, const std::byte* bytes) {
       w.above = w.integer < 0;
       break;
     case type_class::floating:
-      type.itemsize() == 2   ? fraction(detail::from_half(read<detail::half_bits>(bytes)))
+      type.is_bfloat16()     ? fraction(static_cast<double>(float(read<bfloat16>(bytes))))
+      : type.itemsize() == 2 ? fraction(detail::from_half(read<detail::half_bits>(bytes)))
       : type.itemsize() == 4 ? fraction(static_cast<double>(read<float>(bytes)))
                              : fraction(read<double>(bytes));
       break;
@@ -128,7 +130,11 @@ std::array<std::byte, 16> operand::number_as(const dtype& to) const {
       std::memcpy(out.data(), &w.integer, to.itemsize());
       break;
     case type_class::floating:
-      if (to.itemsize() == 2) {
+      if (to.is_bfloat16()) {
+        write(!w.is_integer ? detail::to_bfloat16(real_part(w))
+              : w.above     ? detail::to_bfloat16(static_cast<std::uint64_t>(w.integer))
+                            : detail::to_bfloat16(w.integer));
+      } else if (to.itemsize() == 2) {
         write(detail::to_half(real_part(w)));
       } else if (to.itemsize() == 4) {
         write(static_cast<float>(real_part(w)));
@@ -184,18 +190,23 @@ std::string placeholder_text(const expression_types& types) {
 }
 
 std::string number_declaration(const dtype& type, std::string_view name) {
-  const std::string_view part = device_name(part_type(type));
+  const std::string_view part = device_name(passed_type(type));
   if (type.kind() != type_class::complex) return format(", {} {}", part, name);
   return format(", {0} _re{1}, {0} _im{1}", part, name);
 }
 
 std::string number_value(const dtype& type, std::string_view name) {
+  if (type.is_bfloat16()) return format("{}({})", device_name(type), name);
   if (type.kind() != type_class::complex) return std::string(name);
   return format("{0}(_re{1}, _im{1})", device_name(type), name);
 }
 
 void add_number(std::vector<kernel_argument>& arguments, const dtype& type,
                 const std::byte* bytes) {
+  if (type.is_bfloat16()) {
+    arguments.emplace_back(static_cast<float>(read<bfloat16>(bytes)));
+    return;
+  }
   const dtype part = part_type(type);
   arguments.emplace_back(part, bytes);
   if (part != type) arguments.emplace_back(part, bytes + part.itemsize());

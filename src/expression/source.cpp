@@ -66,12 +66,13 @@ std::string parameter_list::steps(std::string_view of, std::string_view role, co
 
 void parameter_list::number(const expression_parameter& p, const dtype& as, const operand& value) {
   if (writes_) {
-    const dtype part = part_type(as);
+    const dtype passed = passed_type(as);
     const auto one = [&](const char* role) {
-      declare(parameter_name{p.name, role}.text(), device_name(part), part, pointer::none);
+      declare(parameter_name{p.name, role}.text(), device_name(passed), passed, pointer::none);
     };
-    one(part == as ? "value" : "re");
-    if (part != as) one("im");
+    const bool has_parts = as.kind() == type_class::complex;
+    one(has_parts ? "re" : "value");
+    if (has_parts) one("im");
   }
   try {
     add_number(arguments_, as, value.number_as(as).data());

@@ -66,6 +66,7 @@ void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_pa
     for (const auto n : where.strides()) h.set_arg(index++, std::int64_t{n});
     return;
   }
+  if (a.is_scalar() && a.type().is_bfloat16()) return h.set_arg(index++, a.bits());  // one word
   if (a.is_scalar() && detail::is_in_words(a.type())) {
     const auto* const bytes = static_cast<const std::byte*>(a.pointer());
     const auto size = a.type().itemsize();
@@ -211,7 +212,8 @@ launch_range fit_groups(const backend_row& backend, const std::string& kernel_na
 
 void require_type(const sycl::device& device, const dtype& type) {
   const dtype part = part_type(type);
-  if (part.kind() != type_class::floating) return;
+  // Kernels compute with bfloat16 in float, which each device has.
+  if (part.kind() != type_class::floating || part.is_bfloat16()) return;
   if ((part.itemsize() == 8 && !device.has(sycl::aspect::fp64)) ||
       (part.itemsize() == 2 && !device.has(sycl::aspect::fp16))) {
     throw build_error(format("the device does not compute with {}", type.name()), "");
@@ -231,7 +233,7 @@ launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::si
 
 kernel_argument::kernel_argument(const dtype& type, const void* bytes) noexcept
     : form_(form::scalar), type_(type) {
-  if (detail::is_in_words(type)) {
+  if (detail::is_in_words(type) && !type.is_bfloat16()) {
     pointer_ = bytes;
   } else {
     std::memcpy(&bits_, bytes, std::min<std::size_t>(type.itemsize(), sizeof bits_));

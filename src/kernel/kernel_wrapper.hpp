@@ -43,9 +43,10 @@ struct declared_kernel {
 declared_kernel declaration_of(std::span<const signature> signatures, std::string_view name,
                                std::optional<std::size_t> passed);
 
-/// Whether a scalar of this type is passed as numbers of eight bytes: a struct, a complex number.
+/// Whether a scalar of this type is passed as numbers of eight bytes: what is a struct in kernels,
+/// as complex numbers and bfloat16 are.
 inline bool is_in_words(const dtype& type) noexcept {
-  return type.is_record() || type.kind() == type_class::complex;
+  return type.is_record() || type.kind() == type_class::complex || type.is_bfloat16();
 }
 
 /// Whether the kernel can be compiled only when the sizes of its local memory are known.

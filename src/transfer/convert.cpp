@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "core/aliasing.hpp"
+#include "core/bfloat16.hpp"
 #include "core/format.hpp"
 #include "core/half.hpp"
 #include "runtime/traced_queue.hpp"
@@ -239,6 +240,8 @@ To convert(From x) noexcept {
     return x != From{};
   } else if constexpr (std::is_same_v<To, half_bits>) {
     return detail::to_half(static_cast<double>(x));
+  } else if constexpr (std::is_same_v<To, bfloat16>) {
+    return detail::to_bfloat16(x);
   } else if constexpr (detail::is_complex<To>::value) {
     return {static_cast<typename To::value_type>(x), 0};
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
@@ -256,6 +259,8 @@ void load_row(void* out, const std::byte* from, std::int64_t step, std::int64_t 
       to[k] = read<std::uint8_t>(from + k * step) != 0;
     } else if constexpr (std::is_same_v<From, half_bits>) {
       to[k] = detail::from_half(read<half_bits>(from + k * step));
+    } else if constexpr (std::is_same_v<From, bfloat16>) {
+      to[k] = static_cast<double>(static_cast<float>(read<bfloat16>(from + k * step)));
     } else {
       const From value = read<From>(from + k * step);
       if constexpr (detail::is_complex<From>::value) {
@@ -314,7 +319,8 @@ loader loader_of(const dtype& type) noexcept {
     case type_class::floating:
       switch (type.itemsize()) {
         case 2:
-          return {load_row<half_bits, double>, middle::floating};
+          return type.is_bfloat16() ? loader{load_row<bfloat16, double>, middle::floating}
+                                    : loader{load_row<half_bits, double>, middle::floating};
         case 4:
           return {load_row<float, double>, middle::floating};
         default:
@@ -347,9 +353,10 @@ row_storer storer_from(const dtype& type) noexcept {
              : size == 4 ? store_row<Middle, std::int32_t>
                          : store_row<Middle, std::int64_t>;
     case type_class::floating:
-      return size == 2   ? store_row<Middle, half_bits>
-             : size == 4 ? store_row<Middle, float>
-                         : store_row<Middle, double>;
+      return type.is_bfloat16() ? store_row<Middle, bfloat16>
+             : size == 2        ? store_row<Middle, half_bits>
+             : size == 4        ? store_row<Middle, float>
+                                : store_row<Middle, double>;
     case type_class::complex:
       return size == 8 ? store_row<Middle, std::complex<float>>
                        : store_row<Middle, std::complex<double>>;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../types.hpp"
+#include "../bfloat16.hpp"
 
 // CUDA's own printf: the address of a text and that of its arguments, one after the other. There is
 // no constant address space for the text: the compiler aborts on one.
@@ -32,6 +32,7 @@ inline size_t global_range(int axis) { return group_range(axis) * local_range(ax
 inline double promoted(double x) { return x; }
 inline double promoted(float x) { return x; }
 inline double promoted(half x) { return double(float(x)); }
+inline double promoted(bfloat16 x) { return double(float(x)); }
 template <class T>
 inline auto promoted(T x) {
   return +x;

@@ -177,6 +177,9 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m);
 /// The elements as text, of large arrays the edges; `indent` columns stand before it.
 std::string represent(const array& a, std::size_t indent);
 std::string represent(const array& a);
+/// The same as a numpy.dtype, of bfloat16 that of ml_dtypes. ImportError without NumPy, TypeError
+/// without ml_dtypes.
+nb::object to_numpy_dtype(const dtype& type);
 /// The format string of PEP 3118.
 std::string buffer_format(const dtype& type);
 const PyType_Slot* ndarray_slots();

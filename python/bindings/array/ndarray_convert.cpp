@@ -60,6 +60,11 @@ int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
     return refuse(PyExc_BufferError,
                   "the elements are not contiguous in the requested order; use copy()");
   }
+  if (v.dtype().is_bfloat16() && asks(PyBUF_FORMAT)) {
+    return refuse(PyExc_BufferError,
+                  "dtype: bfloat16 has no format in the buffer protocol; use to_numpy() for an "
+                  "array of ml_dtypes, x.view('uint16') for the bits, or astype('float32')");
+  }
   // The host is about to look: what was submitted before comes first.
   expose_to_host(a);
 
@@ -140,6 +145,10 @@ PyObject* iterate(PyObject* self) noexcept {
 void append_format(std::string& out, const dtype& type) {
   static constexpr const char* integers[] = {"b", "h", "", "i", "", "", "", "q"};
   const std::size_t size = type.itemsize();
+  if (type.is_bfloat16()) {
+    out += "2x";  // in a record: two bytes
+    return;
+  }
   switch (type.kind()) {
     case type_class::boolean:
       out += '?';
@@ -176,7 +185,7 @@ void append_format(std::string& out, const dtype& type) {
       continue;
     }
     // Standard sizes without alignment: what the fields of a packed record are.
-    if (f.type.members() == nullptr && !f.type.is_record()) out += '<';
+    if (f.type.description() == nullptr && !f.type.is_record()) out += '<';
     append_format(out, f.type);
     out += ":" + f.name + ":";
   }
@@ -236,7 +245,9 @@ nb::object numpy_or_error(const char* what) {
 nb::object to_numpy(nb::handle self) {
   const array& a = value_of(self);
   const nb::object np = numpy_or_error("to_numpy()");
-  nb::object out = np.attr("empty")(self.attr("shape"), dtype_object(a.elements().dtype()));
+  const dtype& type = a.elements().dtype();
+  const nb::object wanted = type.is_bfloat16() ? to_numpy_dtype(type) : dtype_object(type);
+  nb::object out = np.attr("empty")(self.attr("shape"), wanted);
   const std::optional<host_buffer> target = host_buffer::borrow(out, true);
   const gil_released released;
   copy_to_host(target->elements(), a);
@@ -251,7 +262,14 @@ nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_i
         "usm_type='shared'");
   }
   const nb::object np = numpy_or_error("__array__");
-  nb::object view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
+  nb::object view;
+  if (const dtype& own = value_of(self).elements().dtype(); own.is_bfloat16()) {
+    const nb::object numpys = to_numpy_dtype(own);
+    const nb::object bits = self.attr("view")("uint16");
+    view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(bits.ptr()))).attr("view")(numpys);
+  } else {
+    view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
+  }
   nb::object wanted = type.is_none() ? nb::object(view.attr("dtype")) : nb::borrow(type);
   const bool always = is_true(copy_if);
   const bool same = nb::cast<bool>(nb::bool_(view.attr("dtype").equal(np.attr("dtype")(wanted))));
@@ -267,6 +285,11 @@ nb::object array_interface(nb::handle self) {
     throw nb::attribute_error(
         "device memory has no __array_interface__, the host cannot access it; copy it with "
         "to_numpy()");
+  }
+  if (v.dtype().is_bfloat16()) {
+    throw nb::attribute_error(
+        "bfloat16 has no __array_interface__, because it has no type string; use to_numpy() for an "
+        "array of ml_dtypes, or astype('float32')");
   }
   expose_to_host(a);
   nb::dict d;

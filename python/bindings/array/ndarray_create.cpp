@@ -151,10 +151,10 @@ nb::object through_numpy(nb::handle obj, const dtype* wanted) {
         "USM, a buffer, a number or nested lists of numbers (more is understood with NumPy)");
   }
   // Only lists need the type: arrays are cast on the way into USM.
-  const nb::object type =
-      wanted != nullptr && PySequence_Check(obj.ptr()) && !nb::hasattr(obj, "dtype")
-          ? dtype_object(*wanted)
-          : nb::none();
+  const nb::object type = wanted != nullptr && !wanted->is_bfloat16() &&
+                                  PySequence_Check(obj.ptr()) && !nb::hasattr(obj, "dtype")
+                              ? dtype_object(*wanted)
+                              : nb::none();
   nb::object made = np.attr("asarray")(obj, type);
   // An object that is not a sequence becomes one element: itself.
   if (nb::cast<std::size_t>(made.attr("ndim")) > 0 || nb::isinstance<nb::str>(obj))

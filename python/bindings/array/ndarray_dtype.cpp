@@ -66,6 +66,7 @@ const spelling* find_name(std::string_view name) noexcept {
 }
 
 dtype from_text(std::string_view text) {
+  if (text == "bfloat16") return dtype::of<bfloat16>();  // no type string names it
   if (const spelling* s = find_name(text)) return parsed(s->typestr);
   const bool has_order =
       !text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos;
@@ -84,7 +85,11 @@ dtype from_type(nb::handle type) {
   if (t == reinterpret_cast<PyObject*>(&PyFloat_Type)) return dtype::of<double>();
   if (t == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype::of<std::complex<double>>();
   const nb::object module = nb::getattr(type, "__module__", nb::none());
-  if (nb::isinstance<nb::str>(module) && shown(module) == "numpy") {
+  const std::string home = nb::isinstance<nb::str>(module) ? shown(module) : std::string();
+  if (home == "ml_dtypes" && nb::object(type.attr("__name__")).equal(nb::str("bfloat16"))) {
+    return dtype::of<bfloat16>();
+  }
+  if (home == "numpy") {
     const nb::object name = type.attr("__name__");
     if (const spelling* s = find_name(to_text(name, "dtype"))) return parsed(s->typestr);
   }
@@ -106,10 +111,13 @@ dtype from_dtype_like(nb::handle obj) {
   const nb::object subdtype = nb::getattr(obj, "subdtype", nb::none());
   if (!subdtype.is_none())
     wrong_type("dtype", obj, "a type of single elements; put the lengths into shape");
+  // Its type string is "<V2", that of any two bytes.
+  if (nb::object(obj.attr("str")).equal(nb::str("<V2")) &&
+      nb::object(obj.attr("name")).equal(nb::str("bfloat16"))) {
+    return dtype::of<bfloat16>();
+  }
   return from_text(to_text(nb::object(obj.attr("str")), "dtype.str"));
 }
-
-nb::object to_numpy_dtype(const dtype& type);
 
 bool has_padding(const dtype::fields& members) {
   return std::ranges::any_of(members, [](const field& f) {
@@ -145,10 +153,24 @@ nb::object to_padded_dtype(nb::handle np, const dtype& type) {
   return np.attr("dtype")(about);
 }
 
+/// NumPy has no bfloat16 of its own; its users take that of this package.
+nb::object bfloat16_of_ml_dtypes() {
+  PyObject* const package = PyImport_ImportModule("ml_dtypes");
+  if (package != nullptr) return nb::steal(package).attr("bfloat16");
+  if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) nb::raise_python_error();
+  PyErr_Clear();
+  throw nb::type_error(
+      "dtype: NumPy has no bfloat16; install its type with: pip install ml_dtypes, or convert the "
+      "array with astype('float32')");
+}
+
+}  // namespace
+
 nb::object to_numpy_dtype(const dtype& type) {
   const nb::object np = numpy();
   if (!np.is_valid())
     throw nb::import_error("numpy is not installed; install it with: pip install numpy");
+  if (type.is_bfloat16()) return np.attr("dtype")(bfloat16_of_ml_dtypes());
   if (const dtype::fields* members = type.members()) {
     if (has_padding(*members)) return to_padded_dtype(np, type);
     return np.attr("dtype")(write_typedescr(*members));
@@ -156,8 +178,10 @@ nb::object to_numpy_dtype(const dtype& type) {
   return np.attr("dtype")(type.typestr().c_str());
 }
 
+namespace {
+
 nb::object descr_of(const dtype& type) {
-  if (const dtype::fields* members = type.members()) return write_typedescr(*members);
+  if (const dtype::fields* named = type.description()) return write_typedescr(*named);
   nb::list one;
   one.append(nb::make_tuple("", type.typestr().c_str()));
   return one;
@@ -171,6 +195,15 @@ nb::object names_of(const dtype& type) {
     if (!f.name.empty()) names.append(nb::str(f.name.c_str(), f.name.size()));
   }
   return nb::tuple(names);
+}
+
+/// As in NumPy on 64-bit Linux.
+std::string char_of(const dtype& type) {
+  if (type.is_bfloat16()) return "E";
+  if (type.is_record()) return "V";
+  const std::string format = buffer_format(type);
+  if (type.kind() == type_class::complex) return type.itemsize() == 8 ? "F" : "D";
+  return format;
 }
 
 bool equals(const dtype& self, nb::handle other) {
@@ -280,6 +313,7 @@ dtype read_dtype(nb::handle obj) {
 }  // namespace
 
 nb::object dtype_object(const dtype& type) {
+  if (type.is_bfloat16()) return nb::cast(type);  // NumPy has none of its own
   const nb::object np = numpy();
   if (!np.is_valid()) return nb::cast(type);
   if (type.is_record()) return to_numpy_dtype(type);
@@ -316,6 +350,9 @@ void bind_dtype(nb::module_& m) {
   c.def_prop_ro(
       "kind", [](const dtype& t) { return std::string(1, static_cast<char>(t.kind())); },
       "One letter of 'biufcV'.", nb::sig("def kind(self) -> str"));
+  c.def_prop_ro("char", char_of,
+                "NumPy's letter of the type: 'f'; of bfloat16 'E', that of ml_dtypes.",
+                nb::sig("def char(self) -> str"));
   c.def_prop_ro("itemsize", &dtype::itemsize, "Bytes of an element.");
   c.def_prop_ro("alignment", &dtype::alignment,
                 "Bytes of which the address of an element is a multiple.");
@@ -350,8 +387,9 @@ void bind_dtype(nb::module_& m) {
       "__reduce__",
       [](nb::handle self) {
         const dtype& t = self_of<dtype>(self);
-        nb::object spec =
-            t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str())) : descr_of(t);
+        nb::object spec = t.is_bfloat16()          ? nb::object(nb::str("bfloat16"))
+                          : t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str()))
+                                                   : descr_of(t);
         return nb::make_tuple(self.type(), nb::make_tuple(spec));
       },
       nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
@@ -360,6 +398,7 @@ void bind_dtype(nb::module_& m) {
     const std::string name = k == 0 ? "bool_" : std::string(spellings[k].name);
     m.attr(name.c_str()) = nb::cast(parsed(spellings[k].typestr));
   }
+  m.attr("bfloat16") = dtype_object(dtype::of<bfloat16>());
 }
 
 namespace {
@@ -433,6 +472,12 @@ void to_element(nb::handle number, const dtype& type, std::byte* out) {
       return integer_element(number, type, out);
     case type_class::floating: {
       if (PyComplex_Check(number.ptr())) wrong_type("value", number, "a real number");
+      if (type.is_bfloat16() && PyLong_CheckExact(number.ptr())) {
+        // A double on the way would round first.
+        int overflow = 0;
+        const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+        if (overflow == 0) return convert_to(std::int64_t{whole}, type, out);
+      }
       const double value = PyFloat_AsDouble(number.ptr());
       if (value == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
       return convert_to(value, type, out);

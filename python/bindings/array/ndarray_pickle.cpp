@@ -64,9 +64,9 @@ const char* kind_to_pickle(const array& a) noexcept {
 nb::object reduce(nb::handle self, int protocol) {
   const array& a = value_of(self);
   const any_view& v = a.elements();
-  nb::object type = v.dtype().members() == nullptr
-                        ? nb::object(nb::str(v.dtype().typestr().c_str()))
-                        : nb::object(write_typedescr(*v.dtype().members()));
+  const dtype::fields* const named = v.dtype().description();
+  nb::object type = named == nullptr ? nb::object(nb::str(v.dtype().typestr().c_str()))
+                                     : nb::object(write_typedescr(*named));
   return nb::make_tuple(
       nb::module_::import_("usmx._array").attr("rebuild"),
       nb::make_tuple(elements_of(self, protocol), self.attr("shape"), type, kind_to_pickle(a),

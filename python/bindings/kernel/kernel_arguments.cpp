@@ -12,6 +12,7 @@
 #include <array>
 
 #include "array/ndarray.hpp"
+#include "core/bfloat16.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/text.hpp"
@@ -470,9 +471,11 @@ kernel_argument checked_integer(nb::handle number, const std::string& where) {
   }
 }
 
-template <class Number>
-kernel_argument checked_floating(nb::handle number, const dtype& type, double largest,
-                                 const std::string& where) {
+/// The largest finite one.
+constexpr double largest_bfloat16 = 0x1.fep127;
+
+double checked_value(nb::handle number, const dtype& type, double largest,
+                     const std::string& where) {
   // A complex NumPy scalar and an array of one element would convert too, with a warning at most.
   std::uint64_t bits = 0;
   std::size_t size = 0;
@@ -491,6 +494,13 @@ kernel_argument checked_floating(nb::handle number, const dtype& type, double la
     wrong_number(where, number, "a real number for " + type.name());
   }
   if (std::isfinite(value) && std::abs(value) > largest) out_of_range(where, number, type);
+  return value;
+}
+
+template <class Number>
+kernel_argument checked_floating(nb::handle number, const dtype& type, double largest,
+                                 const std::string& where) {
+  const double value = checked_value(number, type, largest, where);
   return Number(static_cast<std::conditional_t<sizeof(Number) == 8, double, float>>(value));
 }
 
@@ -542,6 +552,9 @@ kernel_argument to_scalar(nb::handle number, const kernel_parameter* parameter,
           return checked_integer<std::uint64_t>(number, where);
       }
     case type_class::floating:
+      if (type.is_bfloat16()) {
+        return detail::to_bfloat16(checked_value(number, type, largest_bfloat16, where));
+      }
       switch (type.itemsize()) {
         case 2:
           return checked_floating<sycl::half>(number, type, 65504.0, where);

@@ -110,6 +110,7 @@ char letter_of(const dtype& type) noexcept {
           return is_signed ? 'l' : 'L';
       }
     case type_class::floating:
+      if (type.is_bfloat16()) return 0;
       return type.itemsize() == 2 ? 'e' : type.itemsize() == 4 ? 'f' : 'd';
     default:
       return 0;

@@ -337,6 +337,13 @@ nb::dict export_cuda(const array& a) {
             .c_str());
   }
   const any_view& v = a.elements();
+  if (v.dtype().is_bfloat16()) {
+    throw nb::attribute_error(
+        detail::format("{}: bfloat16 has no type string; exchange it by DLPack, or its bits by "
+                       "x.view('uint16')",
+                       cuda_attribute)
+            .c_str());
+  }
   if (a.kind() == usm_kind::unknown && v.size() > 0) {
     throw nb::attribute_error(
         detail::format("{}: the array is in memory of the host", cuda_attribute).c_str());

@@ -328,7 +328,8 @@ void add_padding(dtype& type, std::size_t itemsize) {
   if (dtype::make_record(std::move(members), itemsize, padded) == fault::none) type = padded;
 }
 
-std::optional<buffer_element> element_in(const Py_buffer& b) {
+std::optional<buffer_element> element_in(const Py_buffer& b, bool is_bfloat16) {
+  if (is_bfloat16) return buffer_element{dtype::of<bfloat16>()};
   std::optional<buffer_element> element = read_format(b.format != nullptr ? b.format : "B");
   if (element && b.itemsize > 0 &&
       element->type.itemsize() < static_cast<std::size_t>(b.itemsize)) {
@@ -366,9 +367,9 @@ bool find_in_place(const Py_buffer& b, const buffer_element& element, layout& wh
 
 }  // namespace
 
-void host_buffer::describe(bool writable) {
+void host_buffer::describe(bool writable, bool is_bfloat16) {
   Py_buffer& b = *view_;
-  const std::optional<buffer_element> described = element_in(b);
+  const std::optional<buffer_element> described = element_in(b, is_bfloat16);
   if (!described) {
     throw type_error(
         "buffer: elements of format '{}' and {} bytes; expected numbers, booleans or records of "
@@ -429,13 +430,36 @@ void get_bytes(nb::handle obj, Py_buffer& out, int flags) {
           .c_str());
 }
 
+namespace {
+
+/// As PyObject_GetBuffer, also of NumPy's arrays of ml_dtypes' bfloat16, for which the buffer
+/// protocol has no format: the buffer of a view of the same bytes as integers.
+bool get_elements(nb::handle obj, Py_buffer& out, int flags, bool& is_bfloat16) {
+  is_bfloat16 = false;
+  if (PyObject_GetBuffer(obj.ptr(), &out, flags) == 0) return true;
+  nb::python_error error;
+  const nb::object type = nb::getattr(obj, "dtype", nb::none());
+  if (nb::getattr(type, "name", nb::none()).equal(nb::str("bfloat16")) &&
+      nb::hasattr(obj, "__array_interface__")) {
+    const nb::object integers = obj.attr("view")("uint16");
+    is_bfloat16 = PyObject_GetBuffer(integers.ptr(), &out, flags) == 0;
+    if (is_bfloat16) return true;
+    PyErr_Clear();
+  }
+  error.restore();
+  return false;
+}
+
+}  // namespace
+
 std::optional<host_buffer> host_buffer::borrow(nb::handle obj, bool writable) {
   if (PyObject_CheckBuffer(obj.ptr()) == 0) return {};
   auto raw = std::make_unique<Py_buffer>();
   const int flags = writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
-  if (PyObject_GetBuffer(obj.ptr(), raw.get(), flags) != 0) throw nb::python_error();
+  bool is_bfloat16 = false;
+  if (!get_elements(obj, *raw, flags, is_bfloat16)) throw nb::python_error();
   host_buffer out(std::unique_ptr<Py_buffer, releaser>(raw.release()));
-  out.describe(writable);
+  out.describe(writable, is_bfloat16);
   return out;
 }
 
@@ -486,7 +510,8 @@ buffer_source source_behind(PyObject* exporter) {
 
 std::optional<array> import_buffer(nb::handle obj, nb::object, const import_request& request) {
   auto raw = std::make_unique<Py_buffer>();
-  if (PyObject_GetBuffer(obj.ptr(), raw.get(), PyBUF_RECORDS_RO) != 0) {
+  bool is_bfloat16 = false;
+  if (!get_elements(obj, *raw, PyBUF_RECORDS_RO, is_bfloat16)) {
     // The reader of host elements asks again and reports it.
     PyErr_Clear();
     return {};
@@ -496,7 +521,7 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   if (b.obj == nullptr) return {};  // nothing says how long the memory stays
   const auto [lender, home, in_capsule] = source_behind(b.obj);
   if (!lender && !home && !in_capsule && !request.host) return {};
-  const std::optional<buffer_element> element = element_in(b);
+  const std::optional<buffer_element> element = element_in(b, is_bfloat16);
   layout where;
   if (!element || !find_in_place(b, *element, where)) return {};
   if (request.is_host_view != nullptr) *request.is_host_view = true;

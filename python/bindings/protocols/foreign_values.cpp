@@ -268,7 +268,7 @@ class typedescr_reader {
 nb::object write_field(const field& f) {
   nb::object name = nb::str(f.name.c_str());
   if (!f.title.empty()) name = nb::make_tuple(nb::str(f.title.c_str()), name);
-  const dtype::fields* inner = f.type.members();
+  const dtype::fields* inner = f.type.description();
   const nb::object type = inner != nullptr ? nb::object(write_typedescr(*inner))
                                            : nb::object(nb::str(f.type.typestr().c_str()));
   if (f.shape.empty()) return nb::make_tuple(name, type);

@@ -3,7 +3,6 @@
 // for other libraries is made by copying a prepared one and filling in what differs.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/self.hpp"
+#include "usmx/promotion.hpp"
 
 namespace usmx::python {
 namespace {
@@ -232,7 +232,8 @@ array bind_described(any_view v, const suai::fields& f, const sycl_origin& origi
 }
 
 nb::object typedescr_of(const dtype& type) {
-  return type.members() == nullptr ? nb::none() : nb::object(write_typedescr(*type.members()));
+  const dtype::fields* const named = type.description();
+  return named == nullptr ? nb::none() : nb::object(write_typedescr(*named));
 }
 
 bool flag_means_writable(nb::handle producer) noexcept {
@@ -415,11 +416,10 @@ class recent_blanks {
     std::optional<sycl::queue> queue;
     std::optional<sycl::queue> exposed;
     nb::object object;
-    std::array<std::array<nb::object, 5>, 26> blanks;
+    std::array<nb::object, number_types> blanks;
 
     nb::object& blank(const dtype& type) {
-      const auto letter = static_cast<std::size_t>(static_cast<char>(type.kind()) - 'a');
-      return blanks[letter][static_cast<std::size_t>(std::countr_zero(type.itemsize()))];
+      return blanks[static_cast<std::size_t>(number_index(type))];
     }
   };
 
@@ -482,8 +482,8 @@ nb::dict export_suai(const array& a) {
   nb::object out = blanks().get(a.queue(), v.dtype(), exposed);
   expose(a, exposed ? *exposed : a.queue());
   set(out, key::shape, tuple_of(v.layout().shape()));
-  if (const dtype::fields* members = v.dtype().members()) {
-    set(out, key::typedescr, write_typedescr(*members));
+  if (const dtype::fields* named = v.dtype().description()) {
+    set(out, key::typedescr, write_typedescr(*named));
   }
   // The lowest address and an offset, the form that every consumer understands.
   set(out, key::data, write_data(v.first_byte(), v.read_only()));

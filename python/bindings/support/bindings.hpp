@@ -117,7 +117,7 @@ class host_buffer {
     void operator()(Py_buffer* b) const noexcept;
   };
   explicit host_buffer(std::unique_ptr<Py_buffer, releaser> view) : view_(std::move(view)) {}
-  void describe(bool writable);
+  void describe(bool writable, bool is_bfloat16);
 
   std::unique_ptr<Py_buffer, releaser> view_;
   std::unique_ptr<std::byte[]> copy_;

@@ -215,9 +215,10 @@ known_struct read_struct(std::string_view body, const alias_map& aliases,
 }
 
 struct_map structs_of(std::string_view text, const alias_map& aliases) {
-  // Complex numbers of the prelude are passed as structs are.
+  // Complex numbers and bfloat16 of the prelude are passed as structs are.
   struct_map structs{{"complex<float>", {type<std::complex<float>>(), alignof(float)}},
-                     {"complex<double>", {type<std::complex<double>>(), alignof(double)}}};
+                     {"complex<double>", {type<std::complex<double>>(), alignof(double)}},
+                     {"bfloat16", {type<bfloat16>(), alignof(bfloat16)}}};
   constexpr std::string_view keyword = "struct ";
   for (auto at = text.find(keyword); at != std::string_view::npos;
        at = text.find(keyword, at + 1)) {

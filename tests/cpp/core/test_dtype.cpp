@@ -336,3 +336,29 @@ TEST(Record, AFaultLeavesTheResultAlone) {
   CHECK_EQUAL(dtype::packed_size({member("x", "<f4", {3}), member("", "|V2")}, bytes), fault::none);
   CHECK_EQUAL(bytes, 14);
 }
+
+TEST(Bfloat16, IsATypeWithADescriptionInPlaceOfATypeString) {
+  const dtype t = dtype::of<usmx::bfloat16>();
+  CHECK(t.is_bfloat16() && t == dtype::of<const usmx::bfloat16>());
+  CHECK_EQUAL(t.name(), "bfloat16");
+  CHECK_EQUAL(t.itemsize(), 2);
+  CHECK_EQUAL(t.alignment(), 2);
+  CHECK(t.kind() == type_class::floating && t.members() == nullptr);
+  CHECK(!(t == type("<f2")) && !(t == type("<V2")));
+  dtype again;
+  CHECK_EQUAL(dtype::make_record(*t.description(), 2, again), fault::none);
+  CHECK(again == t);
+  CHECK(type("<V2").is_record() && type("<f2").description() == nullptr);
+}
+
+TEST(Bfloat16, RoundsFloatsToNearestOfTwoToTheEvenOne) {
+  const auto bits = [](float x) { return usmx::bfloat16(x).bits; };
+  CHECK_EQUAL(bits(1.0f), 0x3f80);
+  CHECK_EQUAL(bits(1.00390625f), 0x3f80);  // a tie
+  CHECK_EQUAL(bits(1.01171875f), 0x3f82);  // a tie, from an odd one
+  CHECK_EQUAL(bits(0x1.010002p0f), 0x3f81);
+  CHECK_EQUAL(bits(std::numeric_limits<float>::max()), 0x7f80);
+  CHECK_EQUAL(bits(-0.0f), 0x8000);
+  const auto nan = usmx::bfloat16(std::numeric_limits<float>::signaling_NaN());
+  CHECK(static_cast<float>(nan) != static_cast<float>(nan));
+}

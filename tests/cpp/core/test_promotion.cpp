@@ -53,3 +53,22 @@ TEST(Promotion, EveryNumberTypeHasItsIndex) {
   }
   CHECK_EQUAL(usmx::number_index(type("|V4")), -1);
 }
+
+TEST(Promotion, Bfloat16MeetsOthersAsInPyTorch) {
+  const auto bfloat16 = usmx::dtype::of<usmx::bfloat16>();
+  for (const char* whole : {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8"}) {
+    CHECK_EQUAL(usmx::promote(bfloat16, type(whole))->name(), "bfloat16");
+    CHECK_EQUAL(usmx::promote(type(whole), bfloat16)->name(), "bfloat16");
+  }
+  CHECK_EQUAL(usmx::promote(bfloat16, bfloat16)->name(), "bfloat16");
+  for (const char* wide : {"<f2", "<f4"}) {
+    CHECK_EQUAL(usmx::promote(bfloat16, type(wide))->name(), "float32");
+    CHECK_EQUAL(usmx::promote(type(wide), bfloat16)->name(), "float32");
+  }
+  CHECK_EQUAL(usmx::promote(type("<f8"), bfloat16)->name(), "float64");
+  CHECK_EQUAL(usmx::promote(bfloat16, type("<c8"))->name(), "complex64");
+  CHECK_EQUAL(usmx::promote(bfloat16, type("<c16"))->name(), "complex128");
+  CHECK_EQUAL(meet({{bfloat16}, {type("<f8"), true}}), "bfloat16");
+  CHECK_EQUAL(meet({{bfloat16}, {type("<c16"), true}}), "complex64");
+  CHECK_EQUAL(meet({{type("<i8")}, {bfloat16}, {type("<i8"), true}}), "bfloat16");
+}

@@ -88,10 +88,10 @@ TEST(DlpackCheck, EveryFaultHasItsSentence) {
       {changed([](dlpack::tensor& t) { t.strides = far.data(); }), fault::strides_overflow,
        "strides: (9223372036854775807, 1) is too large; the elements may span at most 2**63 - 1 "
        "bytes, with shape (2, 3)"},
-      {changed([](dlpack::tensor& t) { t.type = {type_code::bfloat, 16, 1}; }),
+      {changed([](dlpack::tensor& t) { t.type = {type_code::bfloat, 8, 1}; }),
        fault::typestr_unsupported,
-       "dtype: code 4, 16 bits, 1 lanes is not supported; expected one lane of int or uint with 8 "
-       "to 64 bits, float with 16 to 64, complex with 64 or 128, or bool with 8"},
+       "dtype: code 4, 8 bits, 1 lanes is not supported; expected one lane of int or uint with 8 "
+       "to 64 bits, float with 16 to 64, bfloat with 16, complex with 64 or 128, or bool with 8"},
       {changed([](dlpack::tensor& t) { t.data = nullptr; }), fault::data_null,
        "data: 0x0 + 0 is null, but the array has elements, with shape (2, 3)"},
       {changed([](dlpack::tensor& t) { t.byte_offset = ~std::uint64_t{0}; }),
@@ -124,6 +124,16 @@ TEST(DlpackCheck, VectorsAndBitFieldsAreNoElementTypes) {
     CHECK_EQUAL(dlpack::check(changed([&](dlpack::tensor& t) { t.type = type; }), false, v),
                 fault::typestr_unsupported);
   }
+}
+
+TEST(DlpackType, Bfloat16IsACodeOfItsOwn) {
+  dlpack::data_type out{};
+  CHECK(dlpack::describe_type(dtype::of<usmx::bfloat16>(), out));
+  CHECK(out.code == type_code::bfloat && out.bits == 16 && out.lanes == 1);
+  any_view v;
+  CHECK_EQUAL(dlpack::check(changed([&](dlpack::tensor& t) { t.type = out; }), false, v),
+              fault::none);
+  CHECK(v.dtype() == dtype::of<usmx::bfloat16>());
 }
 
 TEST(DlpackType, GoesOutAndComesBackTheSame) {

@@ -78,13 +78,26 @@ TEST(Exchange, WhatNoDictionarySaysIsRefusedByItsField) {
   const std::string expected =
       " bytes is not supported; expected 'b' of 1 byte, 'i' or 'u' of 1 to 8, 'f' of 2 to 8, 'c' "
       "of "
-      "8 or 16, or 'V' of at least 1";
+      "8 or 16, 'E' of 2, or 'V' of at least 1";
   CHECK_EQUAL(refusal_of([](sycl_usm_array& a) { a.type = 'M'; }),
               "type, itemsize: 'M', 4" + expected);
   CHECK_EQUAL(refusal_of([](sycl_usm_array& a) { a.type = '\n'; }),
               "type, itemsize: 10, 4" + expected);
   CHECK_EQUAL(refusal_of([](sycl_usm_array& a) { a.itemsize = 0xffffffff; }),
               "type, itemsize: 'f', 4294967295" + expected);
+}
+
+TEST(Exchange, Bfloat16HasALetterOfItsOwn) {
+  sycl_usm_array a = good();
+  a.type = 'E';
+  a.itemsize = 2;
+  any_view v;
+  CHECK_EQUAL(usmx::suai::check(exchange::read(a), v), fault::none);
+  CHECK(v.dtype() == dtype::of<usmx::bfloat16>());
+  sycl_usm_array out{};
+  exchange::describe(v, out);
+  CHECK(out.type == 'E' && out.itemsize == 2);
+  CHECK(refusal_of([](sycl_usm_array& b) { b.type = 'E'; }).starts_with("type, itemsize: 'E', 4"));
 }
 
 TEST(Exchange, ANumberWithoutDimensionsNeedsNoShape) {

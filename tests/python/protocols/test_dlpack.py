@@ -346,7 +346,7 @@ BAD = {
     "wrapping offset": ({"byte_offset": (1 << 64) - 4}, ValueError, "data"),
     "misaligned": ({"byte_offset": 2}, ValueError, "not aligned"),
     "null": ({"data": None}, ValueError, "null"),
-    "bfloat16": ({"code": 4, "bits": 16}, ValueError, "dtype: code 4, 16 bits"),
+    "float8": ({"code": 4, "bits": 8}, ValueError, "dtype: code 4, 8 bits"),
     "vectors": ({"lanes": 4}, ValueError, "4 lanes"),
     "bits": ({"bits": 4}, ValueError, "4 bits"),
     "unknown type": ({"code": 99}, ValueError, "code 99"),

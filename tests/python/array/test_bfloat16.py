@@ -1,0 +1,264 @@
+"""bfloat16: its data, its exchange with NumPy by ml_dtypes, and what it computes.
+
+The references are computed in float32, which has all digits of two operands, and rounded once.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import usmx
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+EVERY = np.arange(1 << 16, dtype=np.uint16).view(BF16)
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+OTHERS = ["bool", *INTEGERS, "float16", "float32", "float64", "complex64", "complex128"]
+
+
+def same(made, expected):
+    """Whether all elements are equal, NaN to NaN, with their signs of zero."""
+    made = made.to_numpy() if isinstance(made, usmx.ndarray) else made
+    assert made.dtype == expected.dtype
+    if made.dtype == BF16:
+        made, expected = made.astype("f4"), expected.astype("f4")
+    np.testing.assert_array_equal(made, expected)
+    if made.dtype.kind == "f":
+        numbers = ~np.isnan(made)
+        np.testing.assert_array_equal(np.signbit(made)[numbers], np.signbit(expected)[numbers])
+
+
+def rounded(x):
+    return np.asarray(x, "f4").astype(BF16)
+
+
+# --- data ---------------------------------------------------------------------------------------
+
+
+def test_is_a_type_by_each_of_its_names():
+    assert usmx.dtype("bfloat16") == usmx.bfloat16 == ml_dtypes.bfloat16 == BF16
+    assert usmx.dtype(BF16) is not None
+    assert usmx.dtype(ml_dtypes.bfloat16) == "bfloat16"
+    assert usmx.bfloat16 != usmx.float16
+    assert usmx.bfloat16 != usmx.dtype("|V2")
+    assert (usmx.bfloat16.itemsize, usmx.bfloat16.alignment, usmx.bfloat16.kind) == (2, 2, "f")
+    assert str(usmx.bfloat16) == "bfloat16"
+    assert repr(usmx.bfloat16) == "usmx.dtype('bfloat16')"
+    assert np.dtype(usmx.bfloat16) == BF16
+    assert hash(usmx.dtype("bfloat16")) == hash(usmx.bfloat16)
+    assert pickle.loads(pickle.dumps(usmx.bfloat16)) == usmx.bfloat16
+
+
+def test_two_bytes_without_a_name_stay_a_record():
+    assert usmx.dtype("<V2") == usmx.dtype("|V2") != usmx.bfloat16
+
+
+def test_functions_that_make_arrays_take_it():
+    assert usmx.zeros(2, dtype="bfloat16").tolist() == [0.0, 0.0]
+    assert usmx.ones((1, 2), dtype=usmx.bfloat16).tolist() == [[1.0, 1.0]]
+    assert usmx.full(2, 2.5, dtype=ml_dtypes.bfloat16).tolist() == [2.5, 2.5]
+    assert usmx.arange(4, dtype="bfloat16").tolist() == [0.0, 1.0, 2.0, 3.0]
+    x = usmx.asarray([[1, 2.5], [3.14159, float("inf")]], dtype="bfloat16")
+    assert x.dtype == usmx.bfloat16
+    assert x.itemsize == 2
+    assert x.nbytes == 8
+    assert x.tolist() == [[1.0, 2.5], [3.140625, float("inf")]]
+    assert x[1, 0].item() == 3.140625
+    assert float(x[0, 1]) == 2.5
+    assert "dtype=bfloat16" in repr(x)
+    assert "3.140625" in repr(x)
+    assert usmx.empty_like(x).dtype == "bfloat16"
+    usmx.fill(x[:, ::-1][0], 9)
+    x[1] = 4
+    assert x.T.copy().tolist() == [[9.0, 4.0], [9.0, 4.0]]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+def test_pickles(protocol, usm_type):
+    x = usmx.asarray(EVERY[:300].reshape(15, 20), usm_type=usm_type)[:, ::2]
+    again = pickle.loads(pickle.dumps(x, protocol))
+    assert again.dtype == "bfloat16"
+    same(again, EVERY[:300].reshape(15, 20)[:, ::2])
+
+
+def test_views_share_the_bits():
+    x = usmx.from_numpy(EVERY)
+    assert np.array_equal(x.view("uint16").to_numpy(), EVERY.view("u2"))
+    assert x.view("uint16").view("bfloat16").dtype == "bfloat16"
+
+
+# --- exchange -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared", "host"])
+def test_arrays_of_ml_dtypes_come_and_go(usm_type):
+    there = EVERY.reshape(256, 256)[::2, ::-1]
+    x = usmx.asarray(there, usm_type=usm_type)
+    assert x.dtype == "bfloat16"
+    back = x.to_numpy()
+    assert back.dtype == BF16
+    assert np.array_equal(back.view("u2"), there.view("u2"))
+    usmx.copy(x, rounded(np.ones(there.shape)))
+    assert x[3, 4].item() == 1.0
+
+
+def test_numpy_sees_host_accessible_memory_in_place():
+    x = usmx.ones(3, dtype="bfloat16", usm_type="shared")
+    view = np.asarray(x)
+    assert view.dtype == BF16
+    view[1] = 7
+    assert x.tolist() == [1.0, 7.0, 1.0]
+    assert np.asarray(x, dtype="f8").tolist() == [1.0, 7.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["__sycl_usm_array_interface__", "dlpack", "pickle of numpy"])
+def test_goes_through_protocols_without_a_copy(name):
+    x = usmx.asarray(rounded([1, 2.5, -3]), usm_type="shared")
+    if name == "dlpack":
+        other = usmx.from_dlpack(x)
+    elif name == "pickle of numpy":
+        other = usmx.asarray(pickle.loads(pickle.dumps(x.to_numpy())), usm_type="shared")
+    else:
+        described = x.__sycl_usm_array_interface__
+        assert described["typestr"] == "<V2"
+        assert described["typedescr"] == [("bfloat16", "|V2")]
+        other = usmx.asarray(type("Other", (), {name: described})())
+    assert other.dtype == usmx.bfloat16
+    assert other.tolist() == [1.0, 2.5, -3.0]
+    if not name.startswith("pickle"):
+        usmx.fill(other, 5)
+        assert x.tolist() == [5.0, 5.0, 5.0]
+
+
+def test_a_record_of_another_field_of_two_bytes_stays_one():
+    x = usmx.zeros(2, dtype=[("half", "|V2")])
+    assert x.dtype != usmx.bfloat16
+    described = x.__sycl_usm_array_interface__
+    other = usmx.asarray(type("Other", (), {"__sycl_usm_array_interface__": described})())
+    assert other.dtype == x.dtype
+
+
+def test_protocols_without_the_type_say_what_helps():
+    x = usmx.ones(3, dtype="bfloat16", usm_type="shared")
+    with pytest.raises(BufferError, match=r"to_numpy\(\).*ml_dtypes.*view\('uint16'\)"):
+        memoryview(x)
+    with pytest.raises(AttributeError, match=r"astype\('float32'\)"):
+        _ = x.__array_interface__
+    with pytest.raises(BufferError, match="bfloat16 has no type in Arrow"):
+        x.__arrow_c_array__()
+
+
+def test_without_ml_dtypes_only_numpys_type_is_missing():
+    code = """
+import sys
+sys.modules["ml_dtypes"] = None
+import usmx
+x = usmx.asarray([1.5, 2.5], dtype="bfloat16") + 1
+assert x.tolist() == [2.5, 3.5] and x.dtype.name == "bfloat16", x
+assert usmx.from_dlpack(x).tolist() == [2.5, 3.5]
+print(x.astype("float32").to_numpy())
+try:
+    x.to_numpy()
+except TypeError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "pip install ml_dtypes" in run.stdout
+    assert "astype('float32')" in run.stdout
+
+
+# --- casts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_casts_of_all_numbers(name, usm_type):
+    x = usmx.asarray(EVERY, usm_type=usm_type)
+    # Those that fit: what becomes of others is that of float32.
+    made = x.astype(name)
+    same(made, usmx.asarray(EVERY.astype("f4"), usm_type=usm_type).astype(name).to_numpy())
+    same(made.astype("bfloat16"), made.to_numpy().astype(BF16))
+
+
+def _ties(bits):
+    """Numbers on, below and above the middle of two neighbours: two steps would round twice."""
+    rng = np.random.default_rng(3)
+    high = rng.integers(1 << 7, 1 << 8, 500) * 2 + 1  # 9 bits: a middle
+    shift = rng.integers(0, bits - 10, 500)
+    middle = [int(h) << int(s) for h, s in zip(high, shift, strict=True)]
+    return [m + d for m in middle for d in (-1, 0, 1)]
+
+
+def _nearest(numbers):
+    """By exact arithmetic."""
+    out = []
+    for n in numbers:
+        size = max(abs(n).bit_length() - 8, 0)
+        low, rest = abs(n) >> size << size, abs(n) & ((1 << size) - 1)
+        middle = 1 << size >> 1
+        up = size > 0 and (rest > middle or (rest == middle and (abs(n) >> size) & 1))
+        out.append(float(low + ((1 << size) if up else 0)) * (1 if n >= 0 else -1))
+    return rounded(out)
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+@pytest.mark.parametrize("count", [3, None])
+def test_integers_and_doubles_are_rounded_once(usm_type, count):
+    numbers = _ties(63)[:count]
+    for name in ("int64", "uint64", "float64"):
+        kept = [n for n in numbers if float(n) == n] if name == "float64" else numbers
+        for sign in (1, -1) if name != "uint64" else (1,):
+            given = [sign * n for n in kept]
+            x = usmx.asarray(np.array(given, name), usm_type=usm_type)
+            same(x.astype("bfloat16"), _nearest(given))
+    x = np.array([1 + 2**-8 + 2**-40, 1 + 2**-8 - 2**-40, -(1 + 2**-8 + 2**-50), 1e300, 1e-320])
+    made = usmx.asarray(x, usm_type=usm_type).astype("bfloat16")
+    assert made.tolist() == [1 + 2**-7, 1.0, -(1 + 2**-7), float("inf"), 0.0]
+    assert usmx.asarray(x.tolist(), dtype="bfloat16").tolist() == made.tolist()
+    assert usmx.full(1, 2**62 + 2**54 + 1, dtype="bfloat16").tolist() == [float(2**62 + 2**55)]
+
+
+# --- computing ----------------------------------------------------------------------------------
+
+
+def test_meets_other_types_as_in_pytorch():
+    x = usmx.ones(3, dtype="bfloat16")
+    assert (x + 1).dtype == (1.5 * x).dtype == (x + True).dtype == usmx.bfloat16
+    assert (x + 1j).dtype == np.complex64
+    for name in ["bool", *INTEGERS]:
+        other = usmx.ones(3, dtype=name)
+        assert (x + other).dtype == (other * x).dtype == (other / x).dtype == usmx.bfloat16
+    for name in ("float16", "float32"):
+        assert (x + usmx.ones(3, dtype=name)).dtype == np.float32
+    for name in ("float64", "complex64", "complex128"):
+        assert (x + usmx.ones(3, dtype=name)).dtype == np.dtype(name)
+    with pytest.raises(TypeError):
+        x & x
+
+
+def test_operators_round_once():
+    left, right = EVERY, np.random.default_rng(1).permutation(EVERY)
+    a, b = usmx.asarray(left), usmx.asarray(right)
+    x, y = left.astype("f4"), right.astype("f4")
+    with np.errstate(all="ignore"):
+        same(a + b, rounded(x + y))
+        same(a - b, rounded(x - y))
+        same(a * b, rounded(x * y))
+        same(a / b, rounded(x / y))
+        same(-a, rounded(-x))
+        same(abs(a), rounded(abs(x)))
+        same(a[:5] + 1, rounded(x[:5] + 1))
+        same(a * b + a, rounded(rounded(x * y).astype("f4") + x))
+    for made, expected in [
+        (a < b, x < y), (a <= b, x <= y), (a == b, x == y), (a != b, x != y), (a > b, x > y),
+        (a >= b, x >= y),
+    ]:  # fmt: skip
+        same(made, expected)
