@@ -20,7 +20,7 @@ from table import Case, Effort, Result, Rival, main, measure
 
 import usmx
 
-BINS, MOST, TILE, GROUP, PARTS = 256, 50, 16, 64, 64
+BINS, MOST, TILE, GROUP, PARTS, VECTOR = 256, 50, 16, 64, 64, 16
 #: The case, with at least two rounds of all sides.
 SECONDS_OF_A_CASE = 8.0
 
@@ -47,17 +47,21 @@ def convolution(item, image, w, out):
 def histogram_local(item, x, counts):
     """Each group counts a part in local memory, then adds its counts to the result.
 
-    The part is one piece: strides of the whole range would skip a page of memory each time.
+    The part is one piece: strides of the whole range would skip a page of memory each time. A
+    group has as many items as a vector: on a processor one vector goes through the whole part
+    before the next one starts, so those of larger groups would skip cache lines.
     """
     k, items = item.get_local_id(0), item.get_local_range(0)
     part, parts = item.get_group_id(0), item.get_group_range(0)
     mine = usmx.local.array(BINS, usmx.int32)
-    mine[k] = 0
+    for b in range(k, BINS, items):
+        mine[b] = 0
     usmx.barrier()
     for i in range(part * x.size // parts + k, (part + 1) * x.size // parts, items):
         usmx.atomic.add(mine, min(int(x[i] * BINS), BINS - 1), 1)
     usmx.barrier()
-    usmx.atomic.add(counts, k, mine[k])
+    for b in range(k, BINS, items):
+        usmx.atomic.add(counts, b, mine[b])
 
 
 @usmx.kernel
@@ -330,7 +334,7 @@ def _histograms(quick: bool) -> Iterator[Task]:
 
     def launch_local(a: _Arrays) -> None:
         a.device_out[:] = 0
-        histogram_local[BINS * 64, BINS](*a.device, a.device_out)
+        histogram_local[PARTS * VECTOR, VECTOR](*a.device, a.device_out)
 
     def launch_private(a: _Arrays) -> None:
         a.device_out[:] = 0

@@ -116,6 +116,8 @@ launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
                        const launch_range& range, std::size_t most) {
   if (!range.local().empty() || most == 0) return range;
   if (range.rank() != 1) {
+    const auto rows = detail::group_of_rows(detail::forms_of(queue), range.global(), most);
+    if (rows[0] != 0) return launch_range(range.global(), std::span(rows).first(range.rank()));
     return detail::fit_groups(detail::backend_of(queue), kernel_name, range, most);
   }
   const std::size_t local = detail::plain_group(detail::forms_of(queue), range.size(), most);

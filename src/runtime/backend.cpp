@@ -110,6 +110,39 @@ std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_
   return 0;
 }
 
+std::array<std::size_t, 3> group_of_rows(const kernel_forms& forms,
+                                         std::span<const std::size_t> global,
+                                         std::size_t most) noexcept {
+  constexpr std::size_t least_items = 64, most_items = 8192, enough_groups = 128;
+  if (!forms.groups_are_loops || global.size() < 2) return {};
+  std::size_t items = 1;
+  for (const auto n : global) {
+    if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};
+  }
+  const std::size_t room =
+      std::min(std::clamp(items / enough_groups, least_items, most_items), most);
+  std::array<std::size_t, 3> group{1, 1, 1};
+  std::size_t filled = group[global.size() - 1] = global.back();
+  if (filled * 2 > room) return {};
+  for (std::size_t axis = global.size() - 1; axis-- > 0;) {
+    // The launch cannot wait for the best divisor: a product of small factors is close.
+    std::size_t left = global[axis];
+    if (filled * left <= room) {
+      group[axis] = left;
+      left = 1;
+    }
+    for (const std::size_t factor : {13, 11, 7, 5, 3, 2}) {
+      while (left % factor == 0 && filled * group[axis] * factor <= room) {
+        group[axis] *= factor;
+        left /= factor;
+      }
+    }
+    filled *= group[axis];
+    if (left > 1) break;
+  }
+  return filled == global.back() ? std::array<std::size_t, 3>{} : group;
+}
+
 void choose_forms(const kernel_forms* forms) noexcept { chosen = forms; }
 
 }  // namespace usmx::detail

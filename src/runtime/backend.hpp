@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -137,6 +138,13 @@ const kernel_forms& forms_of(const sycl::queue& queue);
 /// Work-items of a group for a launch of one dimension without a local range; 0: the runtime's.
 /// `most` is the kernel's own limit.
 std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_t most) noexcept;
+
+/// Work-items of a group along each axis for a launch of several dimensions without a local range,
+/// so many whole rows as suit a device whose groups are loops; zeros: the runtime's, which is one
+/// row. `most` is the kernel's own limit.
+std::array<std::size_t, 3> group_of_rows(const kernel_forms& forms,
+                                         std::span<const std::size_t> global,
+                                         std::size_t most) noexcept;
 
 /// All kernels written from now on have these forms, on any device; null ends it. For tests: the
 /// forms have to outlive it.

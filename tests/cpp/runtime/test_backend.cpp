@@ -61,6 +61,31 @@ TEST(Backend, PlainRangesGetGroupsThatFillTheDevice) {
   CHECK_EQUAL(plain_group(backend_row_of(sycl::backend::opencl, true).forms, 1 << 24, 1024), 0u);
 }
 
+TEST(Backend, RangesOfShortRowsGetGroupsOfManyRowsWhereGroupsAreLoops) {
+  using usmx::detail::group_of_rows;
+  using group = std::array<std::size_t, 3>;
+  using shape = std::vector<std::size_t>;
+  const auto& cpu = backend_row_of(sycl::backend::opencl, true).forms;
+  const auto found = [&](const shape& global, std::size_t most = 8192) {
+    return group_of_rows(cpu, global, most);
+  };
+  CHECK(found({2048, 2048}) == (group{4, 2048, 1}));
+  CHECK(found({256, 256}) == (group{2, 256, 1}));
+  CHECK(found({100000, 3}) == (group{625, 3, 1}));
+  CHECK(found({1000, 8, 8}) == (group{5, 8, 8}));
+  CHECK(found({64, 64, 64}) == (group{1, 32, 64}));
+  CHECK(found({2048, 2048}, 4096) == (group{2, 2048, 1}));  // the kernel's own limit
+  CHECK(found({2048, 2048}, 1024) == group{});              // rows do not fit: the runtime chooses
+  CHECK(found({9973, 3}) == group{});                       // as for a prime number of rows
+  CHECK(found({16, 16}) == (group{4, 16, 1}));              // few items: all cores get some
+  CHECK(found({4, 2048}) == group{});
+  CHECK(found({0, 8}) == group{});
+  CHECK(found({std::size_t{1} << 40, std::size_t{1} << 40}) == group{});
+  CHECK(group_of_rows(cpu, shape{1 << 20}, 8192) == group{});
+  const auto& cuda = backend_row_of(sycl::backend::ext_oneapi_cuda).forms;
+  CHECK(group_of_rows(cuda, shape{2048, 2048}, 1024) == group{});
+}
+
 TEST(Backend, LengthsThatNoGroupDividesGetMoreItems) {
   using usmx::launch_range;
   using usmx::detail::in_whole_groups;

@@ -143,3 +143,28 @@ def test_groups_visit_rows(forms, texts):
     by_rows = ["each_row(" in text for text in texts() if f"rows_{forms}" in text]
     # On a GPU rows of five would leave most items of a group idle.
     assert by_rows == ([True] if forms == "" else [False, True])
+
+
+PLACES = """
+USMX_KERNEL(%d) place(int64_t* y, int64_t* group) {
+  usmx::nd_item<%d> item;
+  y[item.get_global_linear_id()] += int64_t(item.get_global_linear_id());
+  if (item.get_global_linear_id() == 0) {
+    for (int k = 0; k < %d; ++k) group[k] = int64_t(item.get_local_range(k));
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "group"),
+    [((10_000, 3), (50, 3)), ((9973, 3), None), ((1000, 8, 8), (5, 8, 8)), ((3, 8193), None)],
+)
+def test_launches_of_several_dimensions_run_in_groups_of_rows_on_processors(forms, shape, group):
+    rank = len(shape)
+    kernel = usmx.RawKernel(PLACES % (rank, rank, rank), "place")
+    y, found = usmx.zeros(shape, "int64"), usmx.zeros(rank, "int64")
+    kernel[shape, None](y, found).wait()
+    np.testing.assert_array_equal(y.to_numpy().ravel(), np.arange(y.size))
+    if group and not forms and usmx.Device().is_cpu:
+        assert tuple(found.to_numpy()) == group
