@@ -269,6 +269,12 @@ def conversions(x, m, i):
     return x[i].astype(np.int16) + np.float64(i) / 2 + np.float32(x[i]).astype(np.float64)
 
 
+@program
+def types_by_name(x, m, i):
+    most = np.iinfo("int16").max + np.finfo("f4").eps
+    return (x[i] / 2).astype("float64").astype("int32") + most
+
+
 # --- the tests ------------------------------------------------------------------------------------
 
 

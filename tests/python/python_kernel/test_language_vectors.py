@@ -402,3 +402,43 @@ def test_what_vectors_do_not_have_is_refused_in_kernels(function, text):
     with pytest.raises(usmx.KernelError) as caught:
         usmx.kernel(function)[1](usmx.zeros(1))
     assert text in str(caught.value)
+
+
+@both
+def test_vectors_and_matrices_are_made_of_arrays_of_known_length(simulated):
+    body = np.dtype([("place", "f4", 3), ("turn", "f8", (2, 2))])
+    mat2 = usmx.mat(2, 2, usmx.float64)
+
+    @usmx.kernel
+    def kernel(item, bodies, out):
+        i = item.get_id(0)
+        p = bodies[i]
+        near = usmx.private.array(3, usmx.float32)
+        near[1] = i
+        v = vec3(bodies[i].place) + vec3(near)
+        m = mat2(p.turn[0], p.turn[1])
+        out[i] = packed(v) + m[1, 0]
+
+    x = np.zeros(4, body)
+    x["place"] = np.arange(12).reshape(4, 3)
+    x["turn"][:, 1, 0] = 100 * np.arange(4)
+    out = usmx.zeros(4, "float64")
+    with mode(simulated):
+        kernel[4](usmx.asarray(x), out).wait()
+    v = x["place"] + [0, 1, 0] * np.arange(4)[:, None]
+    assert out.to_numpy().tolist() == (v @ [1, 3, 7] + 100 * np.arange(4)).tolist()
+
+
+def test_an_array_of_another_length_makes_no_vector():
+    @usmx.kernel
+    def of_four(item, out):
+        four = usmx.private.array(4, usmx.float32)
+        out[0] = vec3(four).x
+
+    @usmx.kernel
+    def of_any(item, out):
+        out[0] = vec3(out).x
+
+    for wrong, message in ((of_four, "takes 3 numbers, got 4"), (of_any, "a component is a 1-d")):
+        with pytest.raises(usmx.KernelError, match=message):
+            wrong[1](usmx.zeros(1, "float32"))

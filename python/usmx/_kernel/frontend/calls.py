@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -187,7 +188,10 @@ class Calls:
             if template is not None:
                 func = self.walk.result.lowered.get(node.func, node.func)
                 assert isinstance(func, ast.Attribute)
-                operands = [func.value, *in_order(self.walk, node, 0, 1)]
+                given = in_order(self.walk, node, 0, 1)
+                if called.name == "astype":
+                    given = [_type_of_text(one) or one for one in given]
+                operands = [func.value, *given]
                 return self.lowering.call(node, template, operands)
             self.walk.result.called[node] = called
             return self._method(node, called)
@@ -210,7 +214,8 @@ class Calls:
         if isinstance(obj, Nested):
             return self.device_functions.call(node, obj)
         if isinstance(obj, vectors.VectorType):
-            return self.vectors.made(node, obj)
+            in_parts = self._in_parts(node)
+            return self.walk.value(in_parts) if in_parts else self.vectors.made(node, obj)
         if records.is_struct_class(obj):
             record = records.meant(obj)
             assert record is not None
@@ -238,6 +243,23 @@ class Calls:
         if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
             return self.device_functions.call(node, plain(obj))
         raise self.walk.error(node, f"function '{name}' is not supported in kernels")
+
+    def _in_parts(self, node: ast.Call) -> ast.Call | None:
+        """``vec3(p.position)`` with the numbers of the array one by one; None if there is none."""
+        made = self.lowering.made
+        if node not in made:
+            lengths = [_known_length(self.walk, one) for one in node.args]
+            if not any(lengths):
+                return None
+            args: list[ast.expr] = [
+                ast.Tuple([_element(one, k) for k in range(n)], ast.Load()) if n else one
+                for one, n in zip(node.args, lengths, strict=True)
+            ]
+            new = ast.copy_location(ast.Call(node.func, args, node.keywords), node)
+            made[node] = ast.fix_missing_locations(new)
+        found = self.walk.result.lowered[node] = made[node]
+        assert isinstance(found, ast.Call)
+        return found
 
     def _intrinsic(self, node: ast.Call, row: intrinsics.Intrinsic) -> Value:
         """A row of the table."""
@@ -315,7 +337,7 @@ class Calls:
     def _limits(self, node: ast.Call, obj: Callable[[str], object]) -> Value:
         """``numpy.finfo(dtype)``: its attributes are numbers."""
         [of] = in_order(self.walk, node, 1)
-        given = self.walk.value(of)
+        given = self.walk.value(_type_of_text(of) or of)
         t = scalars.named(given.value) if isinstance(given, PythonObject) else None
         try:
             found = PythonObject(obj(scalars.STRONG_OF.get(t.name, t).name if t else ""))
@@ -362,6 +384,28 @@ def _in_library(obj: object) -> Callable[..., Any] | None:
     if module not in ("math", "cmath"):
         return None
     return library.LIBRARY.get(f"{module}.{getattr(obj, '__name__', '')}")
+
+
+def _known_length(walk: Walk, node: ast.expr) -> int:
+    """The numbers of an array of one dimension whose length is known; 0 of everything else."""
+    if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        return 0
+    of = walk.value(node)
+    if not isinstance(of, v.ArrayValue) or of.shape is None or not of.pure:
+        return 0
+    left = of.shape[len(of.indices) :]
+    return left[0] if len(left) == 1 else 0
+
+
+def _element(of: ast.expr, k: int) -> ast.expr:
+    return ast.Subscript(copy.deepcopy(of), ast.Constant(k), ast.Load())
+
+
+def _type_of_text(node: ast.expr) -> ast.expr | None:
+    """The type that a literal names, such as "float32"."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    named = scalars.named(text) if isinstance(text, str) else None
+    return ast.copy_location(constant(named), node) if named is not None else None
 
 
 def _is_dtype(obj: object) -> bool:
