@@ -114,6 +114,13 @@ fault check(const fields& f, any_view& out) {
   if (f.version != version) return fault::version_unsupported;
   dtype type;
   if (const fault wrong = read_type(f, type); wrong != fault::none) return wrong;
+  // A row, which most descriptions are.
+  if (!f.strides && f.shape.size() == 1 && f.offset == 0 && !type.is_record() &&
+      any_view::row(reinterpret_cast<void*>(f.data), type, f.shape[0], usm_kind::unknown, out) ==
+          fault::none) {
+    if (f.read_only) out = std::move(out).as_read_only();
+    return fault::none;
+  }
   layout where;
   if (const fault wrong = read_layout(f, type.itemsize(), where); wrong != fault::none) {
     return wrong;

@@ -44,23 +44,18 @@ any_view checked(any_view elements, const sycl::context& context) {
   if (elements.size() == 0) return elements;
   const std::byte* first = elements.first_byte();
   const std::byte* last = elements.last_byte();
-  const auto outside = [&](const std::string& of) {
-    raise(fault::out_of_allocation, detail::format("{} .. {}", hex(first), hex(last)), of);
-  };
-
-  auto [kind, extent] = describe_allocation(elements.data(), context);
+  const auto [kind, is_inside, extent] =
+      detail::describe_bytes(elements.data(), first, last, context);
   if (kind == usm_kind::unknown) raise(fault::not_usm, hex(elements.data()));
   if (elements.kind() != usm_kind::unknown && elements.kind() != kind) {
     raise(fault::kind_mismatch, std::string(name(kind)) + " memory",
           std::string(", ") + name(elements.kind()));
   }
-  if (extent) {
-    extent = detail::mapped_extent(*extent, first, last, context);
-    if (first < extent->base || last > extent->base + extent->bytes) {
-      outside(detail::format(", {} .. {}", hex(extent->base), hex(extent->base + extent->bytes)));
-    }
-  } else if (kind_of(first, context) != kind || kind_of(last - 1, context) != kind) {
-    outside("");
+  if (!is_inside) {
+    raise(fault::out_of_allocation, detail::format("{} .. {}", hex(first), hex(last)),
+          extent
+              ? detail::format(", {} .. {}", hex(extent->base), hex(extent->base + extent->bytes))
+              : "");
   }
   return std::move(elements).with_kind(kind);
 }

@@ -73,6 +73,15 @@ extent opencl_extent(const void* p, const opencl_query& query) {
   return allocation_extent{static_cast<std::byte*>(base), bytes};
 }
 
+/// Where the allocation around `p` begins; null if the driver knows none.
+const void* opencl_base(const void* p, const opencl_query& query) noexcept {
+  if (!query.ask) return nullptr;
+  void* base = nullptr;
+  const cl_int result =
+      query.ask(query.context, p, CL_MEM_ALLOC_BASE_PTR_INTEL, sizeof base, &base, nullptr);
+  return result == CL_SUCCESS ? base : nullptr;
+}
+
 /// Empty if the driver returns an error; then SYCL's own queries decide.
 std::optional<usm_kind> opencl_kind(const void* p, const opencl_query& query) noexcept {
   cl_uint type = CL_MEM_TYPE_UNKNOWN_INTEL;
@@ -194,6 +203,47 @@ allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
   } catch (...) {
     return known;
   }
+}
+
+// An allocation is one run of bytes, so that of the last byte has all of them if it begins before
+// the first one. Each question takes the driver 0.12 us, a quarter of an import.
+bool lies_in_one_allocation(const std::byte* first, const std::byte* last,
+                            const sycl::context& context) noexcept {
+  try {
+    if (backend_row_of(context.get_backend()).api != driver_api::opencl) return false;
+    if (find_divided(first, context)) return false;
+    const void* const base = opencl_base(last - 1, cached_opencl_query(context));
+    return base != nullptr && base <= first;
+  } catch (...) {
+    return false;
+  }
+}
+
+described_bytes describe_bytes(const void* data, const std::byte* first, const std::byte* last,
+                               const sycl::context& context) noexcept {
+  allocation at;
+  if (const auto divided = find_divided(data, context)) {
+    at = *divided;
+  } else {
+    try {
+      if (backend_row_of(context.get_backend()).api == driver_api::opencl) {
+        const opencl_query query = cached_opencl_query(context);
+        const auto kind = opencl_kind(data, query);
+        if (kind == usm_kind::unknown) return {};
+        const void* const base = kind ? opencl_base(last - 1, query) : nullptr;
+        if (base != nullptr && base <= first) return {*kind, true};
+      }
+    } catch (...) {
+      // The general way remains.
+    }
+    at = describe_allocation(data, context);
+  }
+  if (at.kind == usm_kind::unknown) return {};
+  if (!at.extent) {
+    return {at.kind, kind_of(first, context) == at.kind && kind_of(last - 1, context) == at.kind};
+  }
+  const allocation_extent whole = mapped_extent(*at.extent, first, last, context);
+  return {at.kind, first >= whole.base && last <= whole.base + whole.bytes, whole};
 }
 
 }  // namespace detail

@@ -72,4 +72,22 @@ allocation_extent cuda_mapped_extent(allocation_extent known, const std::byte* f
 allocation_extent mapped_extent(allocation_extent known, const std::byte* first,
                                 const std::byte* last, const sycl::context& context) noexcept;
 
+/// Whether one question to the driver shows that one allocation of the context has the bytes
+/// [first, last), which are at least one. False also where more has to be asked (extent.cpp).
+bool lies_in_one_allocation(const std::byte* first, const std::byte* last,
+                            const sycl::context& context) noexcept;
+
+/// What a context knows of a run of bytes.
+struct described_bytes {
+  usm_kind kind = usm_kind::unknown;
+  /// One allocation has all of them.
+  bool is_inside = false;
+  /// That of the byte that was asked for; empty if all lie inside, or the driver cannot report it.
+  std::optional<allocation_extent> extent = {};
+};
+/// The bytes [first, last), at least one, of which `data` is one: `describe_allocation` with one
+/// question less for those that lie inside (extent.cpp).
+described_bytes describe_bytes(const void* data, const std::byte* first, const std::byte* last,
+                               const sycl::context& context) noexcept;
+
 }  // namespace usmx::detail

@@ -472,23 +472,39 @@ array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_ki
   return out;
 }
 
+namespace {
+
+/// The same where memory of the host is copied: `is_to_copy` if a protocol gave such memory.
+std::optional<array> foreign_or_to_copy(nb::handle obj, bool& is_to_copy) {
+  std::optional<array> to_copy;
+  std::optional<array> found = import_array(obj, {.to_copy = &to_copy});
+  is_to_copy = to_copy.has_value();
+  if (is_to_copy) found = std::move(to_copy);
+  return found;
+}
+
+/// The array of an object that is not ours, with `in_place` also over memory of the host.
+std::optional<array> foreign_array(nb::handle obj, bool in_place, bool& is_to_copy) {
+  if (in_place) return import_array(obj, {.host = true});
+  return foreign_or_to_copy(obj, is_to_copy);
+}
+
+}  // namespace
+
 nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,
                     nb::handle queue, nb::handle copy_if) {
   std::optional<dtype> wanted;
   if (!type.is_none()) wanted = to_dtype(type);
   const array* own = array_of(obj);
-  std::optional<array> imported;
-  if (own == nullptr && !is_python_number(obj) && !is_nest(obj)) {
-    import_request request;
-    std::optional<array> to_copy;
-    request.host = is_false(copy_if);
-    if (!request.host) request.to_copy = &to_copy;
-    imported = import_array(obj, request);
-    if (imported) own = &*imported;
-    if (to_copy) {
-      return wrap_array(copied_from_host(to_copy->elements(), wanted ? &*wanted : nullptr, usm_type,
-                                         device, queue));
-    }
+  bool is_to_copy = false;
+  // What it gives is made in place: an array is large.
+  std::optional<array> imported = own == nullptr && !is_python_number(obj) && !is_nest(obj)
+                                      ? foreign_array(obj, is_false(copy_if), is_to_copy)
+                                      : std::optional<array>();
+  if (imported) own = &*imported;
+  if (is_to_copy) {
+    return wrap_array(
+        copied_from_host(own->elements(), wanted ? &*wanted : nullptr, usm_type, device, queue));
   }
   if (own == nullptr) {
     if (is_false(copy_if)) {

@@ -196,7 +196,7 @@ transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_wri
   } else {
     std::optional<array> to_copy;
     side.usm = import_array(obj, {.writable = to_write, .to_copy = to_write ? nullptr : &to_copy});
-    if (side.usm) side.raw = flag_means_writable(obj);
+    if (side.usm) side.raw = speaks_as_dpctl(Py_TYPE(obj.ptr()));
     if (to_copy) {
       side.elements = to_copy->elements();
       side.host_owner = to_copy->keep_alive();

@@ -144,11 +144,19 @@ any_view single_bytes(const any_view& v) {
   return out;
 }
 
-array byte_span(array a) {
-  const any_view& v = a.elements();
+namespace {
+
+bool is_byte_span(const any_view& v) noexcept {
   const bool is_byte =
       v.dtype().kind() == type_class::unsigned_integer && v.dtype().itemsize() == 1;
-  if (is_byte && v.rank() == 1 && v.layout().strides()[0] == 1) return a;
+  return is_byte && v.rank() == 1 && v.layout().strides()[0] == 1;
+}
+
+}  // namespace
+
+array byte_span(array a) {
+  const any_view& v = a.elements();
+  if (is_byte_span(v)) return a;
   any_view bytes =
       byte_run(v.first_byte(), static_cast<std::size_t>(v.last_byte() - v.first_byte()), v.kind(),
                v.read_only());
@@ -553,9 +561,9 @@ void raise_not_usm(nb::handle obj, const char* where) {
 }
 
 nb::object wrap_memory(array bytes) {
-  array all = byte_span(std::move(bytes));
-  const usm_kind kind = all.kind();
-  return make(kind, std::move(all));
+  const usm_kind kind = bytes.kind();
+  if (is_byte_span(bytes.elements())) return make(kind, std::move(bytes));
+  return make(kind, byte_span(std::move(bytes)));
 }
 
 const array* memory_of(nb::handle obj) noexcept {
@@ -563,6 +571,24 @@ const array* memory_of(nb::handle obj) noexcept {
   const memory& m = *nb::inst_ptr<memory>(obj);
   return m.freed() ? nullptr : &m.bytes;
 }
+
+namespace {
+
+nb::object as_memory(nb::handle obj) {
+  if (is_memory(obj)) return view_of(obj, live(*nb::inst_ptr<memory>(obj))->elements());
+  std::optional<array> from = import_array(obj);
+  if (!from) raise_not_usm(obj, "as_usm_memory");
+  return wrap_memory(std::move(*from));
+}
+
+struct as_memory_call {
+  static constexpr std::array names{"obj"};
+  static constexpr std::size_t positional = 1;
+  static std::array<PyObject*, names.size()> defaults() { return {nullptr}; }
+  static constexpr auto run = as_memory;
+};
+
+}  // namespace
 
 void bind_memory(nb::module_& m) {
   bind_python_owner(m);
@@ -703,14 +729,7 @@ void bind_memory(nb::module_& m) {
           nb::sig("def __array__(self, *args: object, **kwargs: object) -> NoReturn"));
 
   m.def(
-      "as_usm_memory",
-      [](nb::handle obj) {
-        std::optional<array> from = to_array(obj);
-        if (!from) raise_not_usm(obj, "as_usm_memory");
-        if (is_memory(obj)) return view_of(obj, from->elements());
-        return wrap_memory(std::move(*from));
-      },
-      nb::arg("obj").none(),
+      "as_usm_memory", as_memory, nb::arg("obj").none(),
       "The memory behind an object with `__sycl_usm_array_interface__`, without a copy: the bytes\n"
       "from its lowest to its highest element.\n\n"
       "Raises\n------\n"
@@ -718,6 +737,7 @@ void bind_memory(nb::module_& m) {
       "InteropError\n    What it describes is not valid.",
       nb::sig("def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | "
               "MemoryUSMHost"));
+  quick_call<as_memory_call>::open(m.attr("as_usm_memory"));
 }
 
 }  // namespace usmx::python

@@ -44,32 +44,16 @@ struct data_handler {
 
 constexpr const char* handler_name = "mem_handler";
 
-struct array_fields {
-  PyObject head;
-  char* data;
-  int rank;
-  Py_ssize_t* shape;
-  Py_ssize_t* strides;
-  PyObject* base;
-  PyObject* descr;
-  int flags;
-  PyObject* weak_references;
-  void* buffer_info;
-  PyObject* handler;
-};
-constexpr int owns_data = 0x0004;
-
 /// What we use of its table of functions. Null members until a block was made: NumPy is imported
 /// only then.
 struct numpy_functions {
-  PyTypeObject* array_type = nullptr;
   PyObject* (*set_handler)(PyObject*) = nullptr;
   PyObject* (*get_handler)() = nullptr;
 };
 numpy_functions api;
 
 void load_numpy() {
-  if (api.array_type != nullptr) return;
+  if (api.set_handler != nullptr) return;
   nb::object core = nb::getattr(nb::module_::import_("numpy"), "_core", nb::none());
   if (core.is_none()) core = nb::module_::import_("numpy.core");  // before version 2
   const nb::object capsule = core.attr("_multiarray_umath").attr("_ARRAY_API");
@@ -83,7 +67,6 @@ void load_numpy() {
   }
   api.set_handler = reinterpret_cast<PyObject* (*)(PyObject*)>(table[304]);
   api.get_handler = reinterpret_cast<PyObject* (*)()>(table[305]);
-  api.array_type = static_cast<PyTypeObject*>(table[2]);
 }
 
 // --- blocks of memory
@@ -230,17 +213,42 @@ void leave(numpy_memory& self) {
 
 }  // namespace
 
-std::optional<sycl::queue> queue_of_numpy_block(PyObject* array) noexcept {
-  if (api.array_type == nullptr || PyObject_TypeCheck(array, api.array_type) == 0) return {};
-  const auto& fields = *reinterpret_cast<const array_fields*>(array);
-  if ((fields.flags & owns_data) == 0 || fields.handler == nullptr ||
-      PyCapsule_IsValid(fields.handler, handler_name) == 0) {
-    return {};
+bool is_numpy_type(PyTypeObject* type) noexcept {
+  // A static type, whose name is its own. It stays, so that it is found once.
+  static PyTypeObject* known = nullptr;
+  if (type == known) return true;
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) != 0 ||
+      std::strcmp(type->tp_name, "numpy.ndarray") != 0 ||
+      type->tp_basicsize < static_cast<Py_ssize_t>(sizeof(numpy_array))) {
+    return false;
   }
+  known = type;
+  return true;
+}
+
+const numpy_array* numpy_array_in(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  // The classes that programs derive from it begin with it.
+  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) != 0 && type->tp_base != nullptr) {
+    type = type->tp_base;
+  }
+  return is_numpy_type(type) ? reinterpret_cast<const numpy_array*>(object) : nullptr;
+}
+
+numpy_owner owner_of_numpy_block(const numpy_array& array) noexcept {
+  // NumPy's own handler, which is one object: kept, so that no other takes its place.
+  static PyObject* numpys = nullptr;
+  if ((array.flags & numpy_array::owns_data) == 0 || array.handler == nullptr) return {};
+  if (array.handler == numpys) return {nullptr, true};
+  if (PyCapsule_IsValid(array.handler, handler_name) == 0) return {};
   const auto* const handler =
-      static_cast<const data_handler*>(PyCapsule_GetPointer(fields.handler, handler_name));
-  if (handler->allocator.malloc != numpy_malloc) return {};
-  return static_cast<const source*>(handler->allocator.context)->queue;
+      static_cast<const data_handler*>(PyCapsule_GetPointer(array.handler, handler_name));
+  if (handler->allocator.malloc == numpy_malloc) {
+    return {&static_cast<const source*>(handler->allocator.context)->queue, false};
+  }
+  if (std::strcmp(handler->name, "default_allocator") != 0) return {};
+  if (numpys == nullptr) numpys = Py_NewRef(array.handler);
+  return {nullptr, true};
 }
 
 void bind_numpy_memory(nb::module_& m) {

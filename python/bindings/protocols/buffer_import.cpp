@@ -465,47 +465,40 @@ std::optional<host_buffer> host_buffer::borrow(nb::handle obj, bool writable) {
 
 // --- the row of the table ------------------------------------------------------------------------
 
+memory_behind find_memory_behind(PyObject* exporter) {
+  memory_behind found;
+  // Each object holds the next one, and no code of Python runs before the last one is held.
+  PyObject* at = exporter;
+  for (int step = 0; step < 16 && at != nullptr; ++step) {
+    if (const numpy_array* const a = numpy_array_in(at)) {
+      const numpy_owner maker = owner_of_numpy_block(*a);
+      found.home = maker.queue;
+      found.is_numpys = maker.is_numpy;
+      if (found.home != nullptr || found.is_numpys) break;
+      at = a->base;
+    } else if (PyMemoryView_Check(at)) {
+      at = PyMemoryView_GET_BASE(at);
+    } else if (PyCapsule_CheckExact(at)) {
+      // NumPy got the elements from a capsule of DLPack, which may be one of ours.
+      found.holder = nb::borrow(at);
+      found.lender = array_in_capsule(at);
+      found.is_in_capsule = true;
+      break;
+    } else {
+      found.holder = nb::borrow(at);
+      found.lender = array_of(at);
+      if (found.lender == nullptr) found.lender = memory_of(at);
+      break;
+    }
+  }
+  return found;
+}
+
 namespace {
 
 nb::object offer_buffer(nb::handle obj) {
   return PyObject_CheckBuffer(obj.ptr()) != 0 && !PyBytes_CheckExact(obj.ptr()) ? nb::borrow(obj)
                                                                                 : nb::object();
-}
-
-/// What a buffer shows, behind views of Python and NumPy.
-struct buffer_source {
-  /// The object of ours whose memory it is.
-  std::optional<array> lender;
-  /// The queue of `usmx.numpy_memory`, where NumPy's own memory came from us.
-  std::optional<sycl::queue> home;
-  /// NumPy got the elements from a capsule, which does not say whose they are.
-  bool in_capsule = false;
-};
-
-buffer_source source_behind(PyObject* exporter) {
-  static PyObject* const base = PyUnicode_InternFromString("base");
-  buffer_source found;
-  nb::object at = nb::borrow(exporter);
-  for (int step = 0; step < 16 && at.is_valid() && !at.is_none(); ++step) {
-    if (const array* const a = array_of(at)) {
-      found.lender = *a;
-    } else if (const array* const m = memory_of(at)) {
-      found.lender = *m;
-    } else if (PyMemoryView_Check(at.ptr())) {
-      at = nb::borrow(PyMemoryView_GET_BASE(at.ptr()));
-      continue;
-    } else if (std::strcmp(Py_TYPE(at.ptr())->tp_name, "numpy.ndarray") == 0) {
-      found.home = queue_of_numpy_block(at.ptr());
-      if (found.home) return found;
-      at = nb::steal(PyObject_GetAttr(at.ptr(), base));
-      if (!at.is_valid()) throw nb::python_error();
-      continue;
-    } else {
-      found.in_capsule = PyCapsule_CheckExact(at.ptr());
-    }
-    return found;
-  }
-  return found;
 }
 
 std::optional<array> import_buffer(nb::handle obj, nb::object, const import_request& request) {
@@ -519,41 +512,18 @@ std::optional<array> import_buffer(nb::handle obj, nb::object, const import_requ
   held_buffer view(raw.release());
   const Py_buffer& b = *view;
   if (b.obj == nullptr) return {};  // nothing says how long the memory stays
-  const auto [lender, home, in_capsule] = source_behind(b.obj);
-  if (!lender && !home && !in_capsule && !request.host) return {};
+  const memory_behind behind = find_memory_behind(b.obj);
+  if (!behind.is_found() && !request.host) return {};
   const std::optional<buffer_element> element = element_in(b, is_bfloat16);
   layout where;
   if (!element || !find_in_place(b, *element, where)) return {};
-  if (request.is_host_view != nullptr) *request.is_host_view = true;
   any_view v;
   check_buffer(any_view::make(b.buf, element->type, std::move(where), usm_kind::unknown,
                               b.readonly != 0, v));
-  if (lender) {
-    const any_view& whole = lender->elements();
-    const owner* const keeps = lender->keep_alive().get();
-    const std::byte* const first = keeps != nullptr ? keeps->base() : whole.first_byte();
-    const std::byte* const last = keeps != nullptr ? first + keeps->bytes() : whole.last_byte();
-    if (v.size() == 0 || (v.first_byte() >= first && v.last_byte() <= last)) {
-      return lender->with_view(std::move(v).with_kind(lender->kind()));
-    }
-    if (!request.host) return {};
-  }
-  traced record(trace_action::imported,
-                [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
-  const bool at_home =
-      home && (request.queue == nullptr || request.queue->get_context() != home->get_context());
-  const sycl::queue& queue = at_home                    ? *home
-                             : request.queue != nullptr ? *request.queue
-                                                        : default_queue();
-  std::byte* const first = v.first_byte();
-  const bool is_usm = shows_usm(v, queue);
-  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
-  record.at(first);
-  const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
-  shared_owner keep = own_buffer(std::move(view), first, bytes);
-  // Of kind `unknown`, on a device that was asked above.
-  return is_usm ? array::bind(std::move(v), queue, std::move(keep))
-                : array::over(std::move(v), queue, std::move(keep));
+  return import_host_view(std::move(v), behind, Py_TYPE(obj.ptr()), request,
+                          [&](std::byte* first, std::size_t bytes) {
+                            return own_buffer(std::move(view), first, bytes);
+                          });
 }
 
 }  // namespace

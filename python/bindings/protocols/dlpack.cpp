@@ -51,6 +51,9 @@ struct capsule_names<versioned_tensor> {
 /// Shape and strides are the array's own.
 template <class Managed>
 struct exported {
+  explicit exported(array&& a) noexcept : elements(std::move(a)) {}
+  explicit exported(const array& a) : elements(a) {}
+
   Managed managed{};
   array elements;
 
@@ -78,11 +81,10 @@ dlpack::tensor describe(const array& a, const dlpack::device& where) {
   return t;
 }
 
-template <class Managed>
-std::unique_ptr<exported<Managed>> make_exported(array a, const dlpack::device& where,
+template <class Managed, class Array>
+std::unique_ptr<exported<Managed>> make_exported(Array&& a, const dlpack::device& where,
                                                  std::uint64_t flags) {
-  auto out = std::make_unique<exported<Managed>>();
-  out->elements = std::move(a);
+  auto out = std::make_unique<exported<Managed>>(std::forward<Array>(a));
   Managed& m = out->managed;
   m.elements = describe(out->elements, where);
   m.context = out.get();
@@ -102,9 +104,9 @@ void end_capsule(PyObject* capsule) noexcept {
   if (m->deleter != nullptr) m->deleter(m);
 }
 
-template <class Managed>
-nb::object to_capsule(array a, const dlpack::device& where, std::uint64_t flags) {
-  auto out = make_exported<Managed>(std::move(a), where, flags);
+template <class Managed, class Array>
+nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flags) {
+  auto out = make_exported<Managed>(std::forward<Array>(a), where, flags);
   PyObject* const capsule =
       PyCapsule_New(&out->managed, capsule_names<Managed>::fresh, end_capsule<Managed>);
   if (capsule == nullptr) throw nb::python_error();
@@ -149,11 +151,31 @@ std::optional<bool> read_copy(nb::handle copy) {
   return copy.ptr() == Py_True;
 }
 
+/// Two numbers; empty for another number of them.
+std::optional<std::array<std::int64_t, 2>> read_pair(nb::handle value, const char* where) {
+  if (PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 2) {
+    // The plain case, which needs no text for a place.
+    std::array<std::int64_t, 2> pair;
+    bool is_plain = true;
+    for (std::size_t k = 0; k < 2; ++k) {
+      PyObject* const item = PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(k));
+      int overflow = 1;
+      if (PyLong_CheckExact(item)) pair[k] = PyLong_AsLongLongAndOverflow(item, &overflow);
+      is_plain &= overflow == 0;
+    }
+    if (is_plain) return pair;
+  }
+  const extents read = read_extents(value, where, fault::version_unsupported);
+  if (read.size() != 2) return {};
+  return std::array{read[0], read[1]};
+}
+
 /// (major, minor), or (0, 0) for None: the consumer knows no versions.
 dlpack::version read_version(nb::handle version) {
   if (version.is_none()) return {0, 0};
-  const extents pair = read_extents(version, "max_version", fault::version_unsupported);
-  if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0) {
+  const auto read = read_pair(version, "max_version");
+  const auto pair = read.value_or(std::array<std::int64_t, 2>{-1, -1});
+  if (pair[0] < 0 || pair[1] < 0) {
     wrong_type("max_version", version, "a tuple (major, minor)");
   }
   const auto clip = [](std::int64_t n) {
@@ -164,12 +186,13 @@ dlpack::version read_version(nb::handle version) {
 
 std::optional<dlpack::device> read_device(nb::handle device) {
   if (device.is_none()) return {};
-  const extents pair = read_extents(device, "dl_device", fault::version_unsupported);
-  if (pair.size() != 2 || pair[0] != static_cast<std::int32_t>(pair[0]) ||
-      pair[1] != static_cast<std::int32_t>(pair[1])) {
+  const auto pair = read_pair(device, "dl_device");
+  if (!pair || (*pair)[0] != static_cast<std::int32_t>((*pair)[0]) ||
+      (*pair)[1] != static_cast<std::int32_t>((*pair)[1])) {
     wrong_type("dl_device", device, "a tuple (device type, device number)");
   }
-  return dlpack::device{static_cast<device_type>(pair[0]), static_cast<std::int32_t>(pair[1])};
+  return dlpack::device{static_cast<device_type>((*pair)[0]),
+                        static_cast<std::int32_t>((*pair)[1])};
 }
 
 array copy_in(const array& a, usm_kind kind) {
@@ -179,6 +202,27 @@ array copy_in(const array& a, usm_kind kind) {
   const gil_released unlocked;
   copy(out, a);
   return out;
+}
+
+/// The capsule, once what was submitted on the memory is before what the consumer does.
+template <class Array>
+nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::handle stream,
+                    const dlpack::version& wanted, std::uint64_t flags) {
+  if (to_host) {
+    expose_to_host(a);  // the host looks next, and submits nothing to a queue
+  } else {
+    order(a, stream, where);
+    expose_to_others(a);
+  }
+  if (wanted.major >= 1) {
+    return to_capsule<versioned_tensor>(std::forward<Array>(a), where, flags);
+  }
+  if (a.elements().read_only()) {
+    refuse(
+        "max_version: read-only memory needs version (1, 0) or later of DLPack; pass "
+        "max_version=(1, 0), or a copy");
+  }
+  return to_capsule<managed_tensor>(std::forward<Array>(a), where, flags);
 }
 
 nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
@@ -198,29 +242,15 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
         "dl_device: {} is not where the array is; expected {}, or (1, 0) for the host",
         text_of(*asked), text_of(own)));
   }
-  array shared = a;
-  std::uint64_t flags = 0;
   if (copied.value_or(to_host && !host_accessible(a.kind()))) {
     const bool kept = !to_host && a.kind() != usm_kind::unknown;
-    shared = copy_in(a, kept ? a.kind() : usm_kind::host);
-    flags = dlpack::copied_flag;
-  } else if (to_host && !host_accessible(a.kind())) {
+    array made = copy_in(a, kept ? a.kind() : usm_kind::host);
+    return hand_out(std::move(made), to_host, own, stream, wanted, dlpack::copied_flag);
+  }
+  if (to_host && !host_accessible(a.kind())) {
     refuse("copy: the host cannot read device memory without a copy, but copy=False");
   }
-  if (to_host) {
-    expose_to_host(shared);  // the host looks next
-  } else {
-    order(shared, stream, own);
-  }
-  // Who sees host memory submits nothing to a queue.
-  if (!to_host) expose_to_others(shared);
-  if (wanted.major >= 1) return to_capsule<versioned_tensor>(std::move(shared), own, flags);
-  if (shared.elements().read_only()) {
-    refuse(
-        "max_version: read-only memory needs version (1, 0) or later of DLPack; pass "
-        "max_version=(1, 0), or a copy");
-  }
-  return to_capsule<managed_tensor>(std::move(shared), own, flags);
+  return hand_out(a, to_host, own, stream, wanted, 0);
 }
 
 // --- in: what other libraries give
@@ -295,6 +325,14 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
                 : array::over_host(std::move(v), queue, std::move(keep));
 }
 
+template <class Managed>
+const array* exported_in(PyObject* capsule, const char* name) noexcept {
+  if (PyCapsule_IsValid(capsule, name) == 0) return nullptr;
+  const auto* const m = static_cast<const Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (m->deleter != exported<Managed>::drop) return nullptr;
+  return &static_cast<const exported<Managed>*>(m->context)->elements;
+}
+
 /// Takes the tensor out of a capsule, once. Invalid if it is not a capsule of this kind.
 template <class Managed>
 std::optional<taken<Managed>> take_from(nb::handle capsule) {
@@ -344,17 +382,21 @@ nb::object stream_for(const dlpack::device& d) {
 }
 
 /// The capsule of a producer; of one older than version 1, which takes no arguments, without them.
-nb::object ask(nb::handle obj, const dlpack::device& where, const import_request& request) {
+/// It was not asked for a copy then: `copies` becomes false.
+nb::object ask(nb::handle obj, const dlpack::device& where, const import_request& request,
+               bool& copies) {
   const nb::object call = nb::getattr(obj, attribute);
   nb::dict named;
   named["max_version"] = nb::make_tuple(dlpack::supported.major, dlpack::supported.minor);
   if (nb::object stream = stream_for(where); !stream.is_none()) named["stream"] = stream;
   if (request.copy) named["copy"] = *request.copy;
+  copies = request.copy == true;
   try {
     return call(**named);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
   }
+  copies = false;
   nb::dict old;
   if (named.contains("stream")) old["stream"] = named["stream"];
   return call(**old);
@@ -415,14 +457,19 @@ nb::object offer_dlpack(nb::handle obj) {
   return nb::borrow(obj);
 }
 
-std::optional<array> import_dlpack(nb::handle obj, nb::object, const import_request& request) {
+std::optional<array> import_object(nb::handle obj, const import_request& request, bool& copies) {
   if (const dlpack::exchange_table* const table = table_of(Py_TYPE(obj.ptr()));
       table != nullptr && table->from_object != nullptr && !request.copy) {
     return import_by_table(*table, obj, request);
   }
   const dlpack::device where = ask_device(obj);
   if (where.type == device_type::cpu && !request.host) return {};
-  return import_capsule(ask(obj, where, request), obj, request);
+  return import_capsule(ask(obj, where, request, copies), obj, request);
+}
+
+std::optional<array> import_dlpack(nb::handle obj, nb::object, const import_request& request) {
+  bool copies = false;
+  return import_object(obj, request, copies);
 }
 
 /// `from_dlpack`: shares what it can, and copies what the device cannot use unless it must not.
@@ -436,6 +483,7 @@ nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
   const nb::object none = nb::none();
 
   if (array_of(x) != nullptr) return as_array(x, none, none, device, none, copy_if);
+  bool copies = false;
   std::optional<array> a;
   if (PyCapsule_CheckExact(x.ptr())) {
     a = import_capsule(x, x, request);
@@ -443,15 +491,17 @@ nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
   } else if (_PyType_Lookup(Py_TYPE(x.ptr()), name) == nullptr) {
     wrong_type("x", x, "an object with __dlpack__, or a capsule of one");
   } else if (PyObject_CheckBuffer(x.ptr()) == 0) {
-    a = import_dlpack(x, nb::borrow(x), request);
+    a = import_object(x, request, copies);
   } else if (request.copy != true) {
     a = import_array(x, request);  // the buffer says more, and is read faster
   }
   if (!a) return as_array(x, none, none, device, none, copy_if);
   nb::object shared = wrap_array(std::move(*a));
-  if (device.is_none()) return shared;
+  // A copy that the producer was not asked for, as of a capsule, is made here.
+  const bool is_to_copy = request.copy == true && !copies;
+  if (device.is_none() && !is_to_copy) return shared;
   return as_array(shared, none, none, device, none,
-                  request.copy == false ? nb::borrow(copy_if) : none);
+                  request.copy == false || is_to_copy ? nb::borrow(copy_if) : none);
 }
 
 // --- the table of C functions that our type offers ---------------------------------------------
@@ -620,6 +670,11 @@ void bind_dlpack(nb::object type, array_access array_of) {
 }
 
 }  // namespace
+
+const array* array_in_capsule(PyObject* capsule) noexcept {
+  const array* const found = exported_in<versioned_tensor>(capsule, "numpy_dltensor_versioned");
+  return found != nullptr ? found : exported_in<managed_tensor>(capsule, "numpy_dltensor");
+}
 
 namespace {
 

@@ -12,8 +12,10 @@
 namespace usmx::python {
 
 extern const protocol exchange_protocol;  // exchange.cpp
+extern const protocol dpctl_protocol;     // dpctl_memory.cpp
 extern const protocol suai_protocol;      // suai.cpp
 extern const protocol dlpack_protocol;    // dlpack.cpp
+extern const protocol numpy_protocol;     // numpy_arrays.cpp
 extern const protocol buffer_protocol;    // buffer_import.cpp
 // arrow.cpp
 extern const protocol arrow_device_protocol;
@@ -30,7 +32,9 @@ namespace {
 /// In the order in which they are asked. Arrow's arrays come before DLPack, which does not say that
 /// elements are missing; its streams come last, because some objects make one by a conversion.
 const protocol* const table[] = {
+    &numpy_protocol,                // memory of the host, without a description in between
     &exchange_protocol,             // with the last event
+    &dpctl_protocol,                // with the queue, without a dictionary
     &suai_protocol,                 // with the queue
     &arrow_device_protocol,         // with missing elements
     &arrow_protocol,                //
@@ -44,11 +48,10 @@ const protocol* const table[] = {
 };
 
 /// Our own objects carry their array inside: no dictionary, no checks, no driver.
-std::optional<array> import_own(nb::handle obj) {
-  if (!nb::inst_check(obj)) return {};
-  if (const array* a = array_of(obj)) return *a;
-  if (const array* m = memory_of(obj)) return *m;
-  return {};
+const array* own_array(nb::handle obj) {
+  if (!nb::inst_check(obj)) return nullptr;
+  const array* const a = array_of(obj);
+  return a != nullptr ? a : memory_of(obj);
 }
 
 /// Whether objects of the type may have the attribute. Python caches the look-up for each type.
@@ -74,7 +77,9 @@ row_set find_rows(PyTypeObject* type) {
   }());
   row_set rows = 0;
   for (std::size_t k = 0; k < std::size(table); ++k) {
-    const bool may_speak = names[k] == nullptr || may_have(type, names[k]);
+    const bool may_speak = table[k]->knows != nullptr ? table[k]->knows(type)
+                           : names[k] == nullptr      ? true
+                                                      : may_have(type, names[k]);
     if (table[k]->offer != nullptr && may_speak) rows |= row_set{1} << k;
   }
   return rows;
@@ -99,18 +104,32 @@ row_set rows_of(PyTypeObject* type) {
   return rows;
 }
 
+std::optional<array> ask_rows(row_set left, nb::handle obj, const import_request& request);
+
+/// What the row makes of its offer, otherwise what the rows after it do. One result, in the place
+/// of the caller's: an array is large.
+std::optional<array> take_from(const protocol& row, nb::object offer, row_set after, nb::handle obj,
+                               const import_request& request) {
+  std::optional<array> taken = row.take(obj, std::move(offer), request);
+  const bool is_answered = taken || (request.to_copy != nullptr && *request.to_copy);
+  if (!is_answered) taken = ask_rows(after, obj, request);
+  return taken;
+}
+
+std::optional<array> ask_rows(row_set left, nb::handle obj, const import_request& request) {
+  for (; left != 0; left &= left - 1) {
+    const protocol& row = *table[std::countr_zero(left)];
+    nb::object offer = row.offer(obj);
+    if (offer.is_valid()) return take_from(row, std::move(offer), left & (left - 1), obj, request);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<array> import_array(nb::handle obj, const import_request& request) {
-  if (std::optional<array> own = import_own(obj)) return own;
-  for (row_set left = rows_of(Py_TYPE(obj.ptr())); left != 0; left &= left - 1) {
-    const protocol* const row = table[std::countr_zero(left)];
-    nb::object offer = row->offer(obj);
-    if (!offer.is_valid()) continue;
-    if (std::optional<array> a = row->take(obj, std::move(offer), request)) return a;
-    if (request.to_copy != nullptr && *request.to_copy) return {};
-  }
-  return {};
+  if (const array* const own = own_array(obj)) return *own;
+  return ask_rows(rows_of(Py_TYPE(obj.ptr())), obj, request);
 }
 
 std::optional<array> import_array(nb::handle obj) { return import_array(obj, {}); }

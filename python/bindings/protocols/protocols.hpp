@@ -10,6 +10,7 @@
 #include "support/bindings.hpp"
 #include "usmx/dlpack.hpp"
 #include "usmx/suai.hpp"
+#include "usmx/trace.hpp"
 
 namespace usmx::detail {
 struct backend_row;
@@ -88,6 +89,9 @@ struct protocol {
   std::optional<array> (*take)(nb::handle obj, nb::object offer, const import_request& request);
   /// Binds the attribute to a class of ours: to ndarray and to the three classes of memory.
   void (*bind)(nb::object type, array_access array_of);
+  /// Whether objects of the type may speak it, for a protocol without an attribute; null: all may.
+  /// Asked once for each state of the type.
+  bool (*knows)(PyTypeObject* type) = nullptr;
 };
 
 /// What the table's functions do with it: `import_array` of bindings.hpp is the first.
@@ -141,8 +145,63 @@ void bind_foreign_devices(nb::module_& m);
 // --- placement.cpp
 void bind_placement(nb::module_& m);
 
+// --- buffer_import.cpp: views of memory that the host sees
+
+/// Whose memory a buffer shows, behind views of Python and NumPy.
+struct memory_behind {
+  /// The array of ours whose memory it is, and the object that has it.
+  const array* lender = nullptr;
+  nb::object holder = {};
+  /// The queue of `usmx.numpy_memory`, where NumPy's own memory came from us.
+  const sycl::queue* home = nullptr;
+  /// NumPy got the elements from a capsule, which does not say whose they are.
+  bool is_in_capsule = false;
+  /// NumPy allocated it, by malloc: no context knows it.
+  bool is_numpys = false;
+
+  bool is_found() const noexcept { return lender != nullptr || home != nullptr || is_in_capsule; }
+};
+/// Elements of ours are computed if they were not: throws what that throws.
+memory_behind find_memory_behind(PyObject* exporter);
+
+/// The array of such a view: the same USM again if it is ours, otherwise USM or memory of the host
+/// as `request` and the device allow it. `own(first, bytes)` gives the owner.
+template <class Own>
+std::optional<array> import_host_view(any_view v, const memory_behind& behind, PyTypeObject* type,
+                                      const import_request& request, Own own) {
+  if (request.is_host_view != nullptr) *request.is_host_view = true;
+  if (const array* const lender = behind.lender) {
+    const any_view& whole = lender->elements();
+    const owner* const keeps = lender->keep_alive().get();
+    const std::byte* const first = keeps != nullptr ? keeps->base() : whole.first_byte();
+    const std::byte* const last = keeps != nullptr ? first + keeps->bytes() : whole.last_byte();
+    if (v.size() == 0 || (v.first_byte() >= first && v.last_byte() <= last)) {
+      return lender->with_view(std::move(v).with_kind(lender->kind()));
+    }
+    if (!request.host) return {};
+  }
+  traced record(trace_action::imported,
+                [&] { return trace_subject{.label = trace_text(type->tp_name)}; });
+  const bool at_home =
+      behind.home != nullptr &&
+      (request.queue == nullptr || request.queue->get_context() != behind.home->get_context());
+  const sycl::queue& queue = at_home                    ? *behind.home
+                             : request.queue != nullptr ? *request.queue
+                                                        : default_queue();
+  std::byte* const first = v.first_byte();
+  const bool is_usm = !behind.is_numpys && shows_usm(v, queue);
+  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
+  record.at(first);
+  shared_owner keep = own(first, static_cast<std::size_t>(v.last_byte() - first));
+  // Of kind `unknown`, on a device that was asked above.
+  return is_usm ? array::bind(std::move(v), queue, std::move(keep))
+                : array::over(std::move(v), queue, std::move(keep));
+}
+
 // --- dlpack.cpp
 void bind_from_dlpack(nb::module_& m);
+/// The array in a capsule of ours that NumPy took the elements from; null for other capsules.
+const array* array_in_capsule(PyObject* capsule) noexcept;
 
 // --- suai.cpp: what protocols that describe elements as the dictionary does have in common
 
@@ -158,9 +217,9 @@ array bind_described(any_view v, const suai::fields& f, const sycl_origin& origi
 /// The fields of a record as the list that `read_typedescr` reads; None for other types.
 nb::object typedescr_of(const dtype& type);
 
-/// Whether `data[1]` of this object says "writable" where the protocol says "read-only": true for
-/// objects whose attribute is answered by dpctl.memory.
-bool flag_means_writable(nb::handle producer) noexcept;
+/// Whether the attribute of objects of this type is answered by dpctl.memory, of which they are.
+/// Then `data[1]` says "writable" where the protocol says "read-only".
+bool speaks_as_dpctl(PyTypeObject* type) noexcept;
 /// Lets go of the Queue objects that dictionaries shared; none is kept after it.
 void forget_queues() noexcept;
 

@@ -36,23 +36,22 @@ const key_names& names() {
   return n;
 }
 
-/// The producer's dictionary; values are strong references, because reading one may run code that
-/// changes the dictionary.
+/// The producer's mapping; values are strong references, because reading one may run code that
+/// changes it.
 class description {
  public:
   explicit description(nb::object mapping)
       : mapping_(std::move(mapping)), is_dict_(PyDict_Check(mapping_.ptr())) {
-    if (is_dict_) {
-      take_interned();
-    } else if (!PyObject_HasAttrString(mapping_.ptr(), "keys")) {
+    if (!is_dict_ && !PyObject_HasAttrString(mapping_.ptr(), "keys")) {
       wrong_type(suai::attribute, mapping_, "a dict or another mapping");
     }
   }
 
+  /// The dict, whose values may be plain; null for another mapping.
+  PyObject* dict() const noexcept { return is_dict_ ? mapping_.ptr() : nullptr; }
+
   /// Not valid if the key is missing; None counts as missing where the protocol says so.
   nb::object get(key k) const {
-    // What was taken counts as long as nothing that was read since has changed the dict's size.
-    if (taken_of_ != 0 && PyDict_GET_SIZE(mapping_.ptr()) == taken_of_) return taken_[k];
     if (is_dict_) {
       PyObject* value = PyDict_GetItemWithError(mapping_.ptr(), names().of[k]);
       if (value == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
@@ -82,31 +81,17 @@ class description {
   }
 
  private:
-  /// The keys of nearly every dict are interned literals, and one walk costs less than eight
-  /// lookups. If the walk meets a key that it does not know by its address, all are looked up.
-  void take_interned() {
-    const std::array<PyObject*, keys>& wanted = names().of;
-    Py_ssize_t at = 0;
-    Py_ssize_t taken = 0;
-    std::size_t next = 0;
-    PyObject* name = nullptr;
-    PyObject* value = nullptr;
-    while (PyDict_Next(mapping_.ptr(), &at, &name, &value) != 0) {
-      for (std::size_t tried = 0; tried < keys; ++tried, next = (next + 1) % keys) {
-        if (name != wanted[next]) continue;
-        taken_[next] = nb::borrow(value);
-        ++taken;
-        break;
-      }
-    }
-    if (taken == PyDict_GET_SIZE(mapping_.ptr())) taken_of_ = taken;
-  }
-
   nb::object mapping_;
   bool is_dict_;
-  Py_ssize_t taken_of_ = 0;
-  std::array<nb::object, keys> taken_;
 };
+
+/// A plain int of 64 bits; false for anything else.
+bool read_plain(PyObject* value, std::int64_t& out) noexcept {
+  if (!PyLong_CheckExact(value)) return false;
+  int overflow = 0;
+  out = PyLong_AsLongLongAndOverflow(value, &overflow);
+  return overflow == 0;
+}
 
 /// What describes the elements, except for where they are.
 suai::fields read_fields(const description& d) {
@@ -129,6 +114,79 @@ suai::fields read_fields(const description& d) {
   return f;
 }
 
+/// Numbers in a tuple; false if one is not a plain int of 64 bits.
+bool read_plain(PyObject* tuple, extents& out) {
+  if (!PyTuple_CheckExact(tuple) || PyTuple_GET_SIZE(tuple) > max_rank) return false;
+  out = extents(static_cast<std::size_t>(PyTuple_GET_SIZE(tuple)));
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (!read_plain(PyTuple_GET_ITEM(tuple, static_cast<Py_ssize_t>(k)), out[k])) return false;
+  }
+  return true;
+}
+
+/// The address and the flag of `data`.
+bool read_plain(PyObject* pair, suai::fields& f) {
+  if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2) return false;
+  PyObject* const flag = PyTuple_GET_ITEM(pair, 1);
+  std::int64_t address = 0;
+  if (!read_plain(PyTuple_GET_ITEM(pair, 0), address) || address < 0) return false;
+  if (flag != Py_True && flag != Py_False) return false;
+  f.data = static_cast<std::uintptr_t>(address);
+  f.read_only = flag == Py_True;
+  return true;
+}
+
+/// A dict as nearly all are: interned keys, and values of Python's own types. Reading them runs no
+/// code, so that one walk without references does. False, and `f` is to be read again, for others.
+bool read_plain(PyObject* dict, suai::fields& f, PyObject*& syclobj) {
+  const std::array<PyObject*, keys>& wanted = names().of;
+  unsigned int found = 0;
+  std::size_t next = 0;
+  Py_ssize_t at = 0;
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  while (PyDict_Next(dict, &at, &name, &value) != 0) {
+    std::size_t tried = 0;
+    while (tried < keys && name != wanted[next]) ++tried, next = (next + 1) % keys;
+    if (tried == keys) return false;
+    bool is_plain = true;
+    switch (static_cast<key>(next)) {
+      case key::data:
+        is_plain = read_plain(value, f);
+        break;
+      case key::shape:
+        is_plain = read_plain(value, f.shape);
+        break;
+      case key::strides:
+        is_plain = value == Py_None || read_plain(value, f.strides.emplace());
+        break;
+      case key::offset:
+        is_plain = value == Py_None || read_plain(value, f.offset);
+        break;
+      case key::typestr:
+        is_plain = PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value);
+        if (is_plain) {
+          f.typestr.assign(static_cast<const char*>(PyUnicode_DATA(value)),
+                           static_cast<std::size_t>(PyUnicode_GET_LENGTH(value)));
+        }
+        break;
+      case key::version:
+        is_plain = read_plain(value, f.version);
+        break;
+      case key::syclobj:
+        syclobj = value;
+        break;
+      default:  // the fields of a record
+        is_plain = value == Py_None;
+    }
+    if (!is_plain) return false;
+    found |= 1U << next;
+  }
+  constexpr unsigned int required = 1U << key::data | 1U << key::shape | 1U << key::typestr |
+                                    1U << key::version | 1U << key::syclobj;
+  return (found & required) == required;
+}
+
 void read_data(nb::handle data, nb::handle producer, suai::fields& f) {
   constexpr const char* expected = "a tuple (address, read_only)";
   nb::object pair = nb::borrow(data);
@@ -137,8 +195,8 @@ void read_data(nb::handle data, nb::handle producer, suai::fields& f) {
     wrong_type("data", data, expected);
   }
   f.data = read_address(PyTuple_GET_ITEM(pair.ptr(), 0), "data[0]");
-  f.read_only =
-      read_flag(PyTuple_GET_ITEM(pair.ptr(), 1), "data[1]") && !flag_means_writable(producer);
+  f.read_only = read_flag(PyTuple_GET_ITEM(pair.ptr(), 1), "data[1]") &&
+                !speaks_as_dpctl(Py_TYPE(producer.ptr()));
 }
 
 /// The bytes of a producer that gives no `data`: its buffer is the memory, and stays exported as
@@ -236,13 +294,15 @@ nb::object typedescr_of(const dtype& type) {
   return named == nullptr ? nb::none() : nb::object(write_typedescr(*named));
 }
 
-bool flag_means_writable(nb::handle producer) noexcept {
-  // dpctl.memory writes True for memory that may be written. The getter tells whether it is the one
-  // that answers: a subclass with a property of its own speaks for itself.
-  PyObject* getter = _PyType_Lookup(Py_TYPE(producer.ptr()), names().attribute);
+bool speaks_as_dpctl(PyTypeObject* type) noexcept {
+  // The getter tells whether it is dpctl that answers: a subclass with a property of its own speaks
+  // for itself.
+  PyObject* getter = _PyType_Lookup(type, names().attribute);
   if (getter == nullptr || Py_TYPE(getter) != &PyGetSetDescr_Type) return false;
   constexpr const char* module = "dpctl.memory.";
-  return std::strncmp(PyDescr_TYPE(getter)->tp_name, module, std::strlen(module)) == 0;
+  PyTypeObject* const asked = PyDescr_TYPE(getter);
+  return PyType_IsSubtype(type, asked) != 0 &&
+         std::strncmp(asked->tp_name, module, std::strlen(module)) == 0;
 }
 
 namespace {
@@ -288,10 +348,12 @@ queues_of_dpctl& known_queues() {
   return recent;
 }
 
-/// The queue in an object that always has the same one: of ours or of dpctl. Empty for others.
-std::optional<sycl::queue> known_queue(nb::handle obj) {
-  if (is_ready<sycl::queue>(obj)) return *nb::inst_ptr<sycl::queue>(obj);
-  return known_queues().find(obj);
+/// The queue in an object that always has the same one: of ours or of dpctl, then in `room`. Null
+/// for others.
+const sycl::queue* known_queue(nb::handle obj, std::optional<sycl::queue>& room) {
+  if (is_ready<sycl::queue>(obj)) return nb::inst_ptr<sycl::queue>(obj);
+  room = known_queues().find(obj);
+  return room ? &*room : nullptr;
 }
 
 }  // namespace
@@ -306,20 +368,29 @@ std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_
   traced record(trace_action::imported,
                 [&] { return trace_subject{.label = trace_text(Py_TYPE(obj.ptr())->tp_name)}; });
 
-  suai::fields f = read_fields(d);
+  suai::fields f;
   nb::object keep = nb::borrow(obj);
+  nb::object syclobj;
   std::optional<std::size_t> buffer_bytes;
-  if (const nb::object data = d.optional(key::data); data.is_valid()) {
-    read_data(data, obj, f);
+  PyObject* origin = nullptr;
+  if (d.dict() != nullptr && read_plain(d.dict(), f, origin)) {
+    syclobj = nb::borrow(origin);
+    f.read_only = f.read_only && !speaks_as_dpctl(Py_TYPE(obj.ptr()));
   } else {
-    keep = read_buffer(obj, f, buffer_bytes.emplace());
+    f = read_fields(d);
+    if (const nb::object data = d.optional(key::data); data.is_valid()) {
+      read_data(data, obj, f);
+    } else {
+      keep = read_buffer(obj, f, buffer_bytes.emplace());
+    }
   }
   any_view v = checked(f);
   if (buffer_bytes) check_inside_buffer(v, f, *buffer_bytes);
 
-  const nb::object syclobj = d.required(key::syclobj, fault::not_usm);
-  std::optional<sycl::queue> queue = known_queue(syclobj);
-  if (!queue) queue = queue_of(to_origin(syclobj, "syclobj"), v);
+  if (!syclobj.is_valid()) syclobj = d.required(key::syclobj, fault::not_usm);
+  std::optional<sycl::queue> room;
+  const sycl::queue* queue = known_queue(syclobj, room);
+  if (queue == nullptr) queue = &room.emplace(queue_of(to_origin(syclobj, "syclobj"), v));
   if (buffer_bytes && v.size() > 0 &&
       kind_of(v.data(), queue->get_context()) == usm_kind::unknown) {
     refuse_host_buffer(obj);

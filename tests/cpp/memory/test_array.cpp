@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <sycl/properties/queue_properties.hpp>
+#include <sycl/usm.hpp>
 
 #include "check.hpp"
 #include "usmx/array.hpp"
@@ -108,6 +109,39 @@ TEST(Array, BindRefusesWhatLeavesTheAllocation) {
     CHECK(bind(data + n - 1, {n}, {-1}) == fault::none);
     CHECK(bind(data + n - 1, {n + 1}, {-1}) == fault::out_of_allocation);
     CHECK(bind(data, {2, 2}, {std::int64_t{1} << 40, 1}) == fault::out_of_allocation);
+  }
+}
+
+TEST(Array, BindAsksTheDriverAboutEachEndOfMemoryOfOthers) {
+  const sycl::queue q = default_queue();
+  for (const usm_kind kind : kinds) {
+    for (const std::int64_t n : {1, 3, 16, 1023, 1024, 5000}) {
+      const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
+      auto* const data =
+          static_cast<float*>(kind == usm_kind::host     ? sycl::malloc_host(bytes, q)
+                              : kind == usm_kind::shared ? sycl::malloc_shared(bytes, q)
+                                                         : sycl::malloc_device(bytes, q));
+      const auto bind = [&](float* p, extents shape, extents strides) {
+        return refusal([&] { (void)array::bind(floats(p, shape, strides), q, {}); });
+      };
+      CHECK(bind(data, {n}, {1}) == fault::none);
+      CHECK(bind(data + n - 1, {n}, {-1}) == fault::none);
+      CHECK(bind(data + n / 2, {n - n / 2}, {1}) == fault::none);
+      CHECK(array::bind(floats(data + n - 1, {1}, {1}), q, {}).kind() == kind);
+      CHECK(bind(data, {n + 1}, {1}) == fault::out_of_allocation);
+      CHECK(bind(data, {2}, {n}) == fault::out_of_allocation);
+      CHECK(bind(data, {2}, {-1}) == fault::out_of_allocation);
+      CHECK(bind(data + n - 1, {n + 1}, {-1}) == fault::out_of_allocation);
+      CHECK(bind(data + n - 1, {2}, {1}) == fault::out_of_allocation);
+      // From inside of one allocation into another one, or back.
+      auto* const other = static_cast<float*>(sycl::malloc_shared(bytes, q));
+      const std::int64_t distance = other - data;
+      CHECK(bind(data, {2}, {distance}) == fault::out_of_allocation);
+      CHECK(bind(other, {2}, {-distance}) == fault::out_of_allocation);
+      sycl::free(other, q);
+      sycl::free(data, q);
+      CHECK(bind(data, {n}, {1}) == fault::not_usm);
+    }
   }
 }
 

@@ -275,6 +275,24 @@ def test_our_own_array_comes_back_itself():
     assert usmx.from_dlpack(x.__dlpack__()).pointer == x.pointer
 
 
+def test_a_copy_is_made_where_the_producer_cannot_be_asked_for_one():
+    class Old(Crafted):
+        def __dlpack__(self):
+            return super().__dlpack__()
+
+    old = Old(shared(), kind=Legacy)
+    x = shared()
+    for given, original in ((old, old.memory), (x.__dlpack__(max_version=(1, 0)), x)):
+        y = usmx.from_dlpack(given, copy=True)
+        assert y.pointer != original.pointer
+        assert y.to_numpy().tolist() == [0, 1, 2, 3, 4, 5]
+    gc.collect()
+    assert old.deleted == 1
+    # A producer that copies is not copied again.
+    new = Crafted(shared())
+    assert usmx.from_dlpack(new, copy=True).pointer == new.memory.pointer
+
+
 @pytest.mark.parametrize("kind", [Versioned, Legacy])
 def test_a_tensor_is_given_back_once_after_its_last_use(kind):
     source = Crafted(shared(), kind=kind)

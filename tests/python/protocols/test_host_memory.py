@@ -120,6 +120,83 @@ def test_what_numpy_got_through_dlpack_is_that_usm_again():
     assert usmx.asarray(theirs).usm_type == "device"
 
 
+def test_what_numpy_got_through_dlpack_keeps_its_queue_and_its_owner():
+    # Memory of another context: nothing but the capsule can say whose it is.
+    queue = usmx.Queue(usmx.Context([usmx.default_queue().device]))
+    x = usmx.asarray(np.arange(6, dtype="int32"), usm_type="shared", queue=queue)
+    for version in ((1, 0), None):
+        capsule = x.__dlpack__(dl_device=(1, 0), max_version=version)
+
+        class Once:
+            def __init__(self, capsule):
+                self.capsule = capsule
+
+            def __dlpack__(self, **_):
+                return self.capsule
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+        seen = np.from_dlpack(Once(capsule))[2:]
+        for y in (usmx.from_dlpack(seen), usmx.asarray(seen), usmx.asarray(seen, copy=False)):
+            assert y.queue == x.queue
+            assert y.usm_type == "shared"
+            assert y.pointer == x.pointer + 8
+        del seen, capsule
+        gc.collect()
+        assert y.to_numpy().tolist() == [2, 3, 4, 5]
+    read_only = usmx.asarray(x, copy=True)
+    read_only.flags.writeable = False
+    assert not usmx.asarray(np.from_dlpack(read_only, device="cpu")).flags.writeable
+
+
+NUMBERS = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "F", "D"]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_numpy_arrays_of_every_layout_are_read_as_their_buffer_is(dtype):
+    whole = np.arange(120).astype(dtype).reshape(4, 5, 6)
+    frozen = whole.copy()
+    frozen.flags.writeable = False
+    for given in (
+        whole,
+        whole.T,
+        whole[1:, ::2, ::-1],
+        whole[:, :1],
+        whole[2:2],
+        whole[1, 2, 3:4],
+        whole[1, 2, 3:4].reshape(()),
+        whole.ravel()[5:50],
+        whole.ravel()[::-3],
+        np.zeros(0, dtype),
+        frozen,
+        np.broadcast_to(whole, (2, 4, 5, 6)),
+        np.asfortranarray(whole),
+    ):
+        x = usmx.asarray(given, copy=False)
+        y = usmx.asarray(memoryview(given), copy=False)
+        assert x.dtype == y.dtype == given.dtype
+        assert x.shape == y.shape == given.shape
+        assert x.flags.writeable == y.flags.writeable
+        if given.size > 0:
+            assert x.pointer == y.pointer == given.__array_interface__["data"][0]
+            assert x.strides == y.strides == tuple(s // given.itemsize for s in given.strides)
+        assert x.to_numpy().tolist() == given.tolist()
+
+
+def test_writing_that_numpy_warns_of_is_not_done():
+    given = np.broadcast_arrays(np.zeros(3), np.zeros((2, 3)))[0]
+    assert memoryview(given).readonly
+    assert not usmx.asarray(given, copy=False).flags.writeable
+
+
+def test_classes_that_only_look_like_numpys_are_not_read_as_it():
+    with pytest.raises(ValueError, match="copy"):
+        usmx.asarray(type("numpy.ndarray", (), {})(), copy=False)
+    made = type("numpy.ndarray", (np.ndarray,), {})((3,), "f4")
+    assert usmx.asarray(made, copy=False).pointer == made.__array_interface__["data"][0]
+
+
 def test_kernels_take_a_numpy_view_of_usm_as_that_usm():
     x = usmx.asarray(np.arange(8, dtype="int32"), usm_type="shared")
     DOUBLE[8](np.asarray(x)).wait()
