@@ -11,7 +11,7 @@ from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
 from . import indexing
 from ._common import as_array, as_arrays, empty_at, to_axis
-from .sorting import _INCLUDE, _sortable, argsort, places_in, sort_rows
+from .sorting import _INCLUDE, _sortable, argsort, different_or_sorted, places_in, sort_rows
 
 __all__ = [
     "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -42,17 +42,24 @@ class UniqueInverse(NamedTuple):
     inverse_indices: ndarray
 
 
+@cache
+def _begins_kernel() -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "raw T x, bool equal_nan", "bool first",
+        "first = i == 0 || (T(x[i]) != T(x[i - 1]) && "
+        "!(equal_nan && T(x[i]) != T(x[i]) && T(x[i - 1]) != T(x[i - 1])))",
+        "set_begins",
+    )  # fmt: skip
+
+
 def _begins(in_order: ndarray, equal_nan: bool) -> ndarray:
     """Whether an element of a sorted row is the first of its value."""
     first = empty_at(in_order, in_order.shape, "bool")
-    first[:1] = True
-    later, earlier = in_order[1:], in_order[:-1]
-    differs = later != earlier
-    if equal_nan and in_order.dtype.kind in "fc":
-        from .elementwise import isnan, logical_and, logical_not
-
-        differs = differs & logical_not(logical_and(isnan(later), isnan(earlier)))
-    first[1:] = differs
+    if first.size:
+        kind = in_order.dtype.kind
+        if kind == "b":
+            in_order = in_order.view("uint8")
+        _begins_kernel()(in_order, equal_nan and kind in "fc", first)
     return first
 
 
@@ -68,31 +75,43 @@ class _Found:
     def __init__(self, x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> None:
         x = _sortable(x)
         self.shape = x.shape if axis is None else (x.shape[to_axis(axis, x.ndim)],)
+        self.order: Any = None
+        self.values: ndarray
+        self.found: ndarray | None = None
         if axis is None:
-            in_order, order = sort_rows(x.reshape(-1), False, places)
+            if places:
+                in_order, self.order = sort_rows(x.reshape(-1))
+            else:
+                in_order, self.found = different_or_sorted(x.reshape(-1))
+            self.size = x.size
+            if self.found is not None:
+                self.values = in_order
+                return
             self.first = _begins(in_order, equal_nan)
+            self.values = indexing.compact(in_order, self.first)
         else:
             from .manipulation import moveaxis
             from .statistics import any as any_of
 
             rows = moveaxis(x, axis.__index__(), 0)
             flat = rows.reshape(rows.shape[0], -1)
-            order = lexsort([flat[:, k] for k in reversed(range(flat.shape[1]))]) if (
+            self.order = lexsort([flat[:, k] for k in reversed(range(flat.shape[1]))]) if (
                 flat.shape[1]
             ) else _usmx.arange(0, queue=x.queue)  # fmt: skip
-            in_order = _at(rows, order)
+            in_order = _at(rows, self.order)
             flat = in_order.reshape(in_order.shape[0], -1)
-            self.first = empty_at(x, in_order.shape[0], "bool")
+            self.size = in_order.shape[0]
+            self.first = empty_at(x, self.size, "bool")
             self.first[:1] = True
             self.first[1:] = any_of(flat[1:] != flat[:-1], axis=1)
-        self.order = order
-        self.starts = indexing.places(self.first)
-        values = _at(in_order, self.starts)
-        if axis is not None:
-            from .manipulation import moveaxis
+            self.values = moveaxis(_at(in_order, self.starts), 0, axis.__index__())
 
-            values = moveaxis(values, 0, axis.__index__())
-        self.values = values
+    @property
+    def starts(self) -> ndarray:
+        """Where the elements that equal each of `values` begin, in order."""
+        if self.found is None:
+            self.found = indexing.places(self.first)
+        return self.found
 
     @property
     def indices(self) -> ndarray:
@@ -112,7 +131,7 @@ class _Found:
     def counts(self) -> ndarray:
         ends = empty_at(self.starts, self.starts.shape, "int64")
         ends[:-1] = self.starts[1:]
-        ends[-1:] = self.first.size
+        ends[-1:] = self.size
         return ends - self.starts
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, SupportsIndex
 from .. import _usmx
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
 from ._common import as_array, empty_at, to_axis
+from ._long_rows import LEAST, LongRow
 from .manipulation import moveaxis
 
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
@@ -38,6 +39,11 @@ class _Elements:
         self.size = dtype.itemsize // self.parts
         self.word = f"uint{8 * self.size}_t"
         self.flip = 2 ** (8 * self.size) - 1
+
+    @property
+    def is_long(self) -> bool:
+        """Numbers of 32 or 64 bits."""
+        return self.size >= 4 and self.form in ("natural", "integer", "floating")
 
     def digits(self, bits: int) -> int:
         """How many digits of so many bits a key has."""
@@ -157,6 +163,30 @@ class _Sorter:
         """The lowest bit of each digit."""
         return [bits * number for number in range(self.elements.digits(bits))]
 
+    def long_row(self, begin: int = 0) -> LongRow:
+        """The row that begins at an element, for the way of `are_long`."""
+        words = self.elements.words(self.x[begin : begin + self.length])
+        return LongRow(words, self.elements.form, self.flip, self.wide)
+
+    def sort_long(
+        self, row: LongRow, begin: int, in_order: ndarray | None, order: ndarray | None
+    ) -> None:
+        at = slice(begin, begin + self.length)
+        row.sort(
+            None if in_order is None else self.elements.words(in_order.reshape(-1)[at]),
+            None if order is None else order.reshape(-1)[at],
+        )
+
+    @property
+    def are_long(self) -> bool:
+        """Whether the rows are sorted one after the other by kernels for a CPU."""
+        in_groups = _ways == "groups" if _ways else not self.x.device.is_cpu
+        many = self.rows >= 2 * self.x.device.max_compute_units
+        return (
+            not in_groups and not many and self.elements.is_long
+            and self.length >= (LEAST if self.rows == 1 else 16 * LEAST)
+        )  # fmt: skip
+
     def digits_that_differ(self, source: ndarray, bits: int) -> list[int]:
         """The same, without the bits that are equal in all keys; the host waits for these."""
         every = self.all_digits(bits)
@@ -261,22 +291,54 @@ class _Sorter:
         return other
 
 
-def sort_rows(x: ndarray, descending: bool = False, places: bool = True) -> tuple[Any, Any]:
-    """The last axis of an array in order, and where each element was in it, as int64."""
+def sort_rows(
+    x: ndarray, descending: bool = False, places: bool = True, values: bool = True
+) -> tuple[Any, Any]:
+    """The last axis of an array in order, and where each element was in it, as int64.
+
+    What is not asked for may be None.
+    """
     length = x.shape[-1]
     rows = x.size // length if length else 0
-    values = empty_at(x, x.shape)
     if x.size == 0:
-        return values, empty_at(x, x.shape, "int64")
+        return empty_at(x, x.shape), empty_at(x, x.shape, "int64")
     if not x.flags.c_contiguous or not x._is_aligned():
         x = x.copy()
     sorter = _Sorter(x.reshape(-1), rows, length, descending, places)
-    found = sorter.run(values.reshape(-1))
+    if sorter.are_long:
+        in_order = empty_at(x, x.shape) if values or not places else None
+        order = empty_at(x, x.shape, "int64") if places else None
+        for begin in range(0, x.size, length):
+            sorter.sort_long(sorter.long_row(begin), begin, in_order, order)
+        return in_order, order
+    in_order = empty_at(x, x.shape)
+    found = sorter.run(in_order.reshape(-1))
     if not places:
-        return values, None
+        return in_order, None
     order = empty_at(x, x.shape, "int64")
     order[...] = found.reshape(x.shape)
-    return values, order
+    return in_order, order
+
+
+def different_or_sorted(x: ndarray) -> tuple[ndarray, ndarray | None]:
+    """The different elements of one row in order and where each begins, if counting shows them.
+
+    Otherwise the sorted row and None.
+    """
+    if x.size and x.flags.c_contiguous and x._is_aligned():
+        sorter = _Sorter(x, 1, x.size, False, False)
+        if sorter.are_long:
+            row = sorter.long_row()
+            if row.is_counted:
+                values, starts, number = row.different()
+                count = int(number.item())
+                found = empty_at(x, count)
+                sorter.elements.words(found)[...] = values[:count]
+                return found, starts[:count]
+            in_order = empty_at(x, x.shape)
+            sorter.sort_long(row, 0, in_order, None)
+            return in_order, None
+    return sort_rows(x, False, False)[0], None
 
 
 # --- functions -----------------------------------------------------------------------------------
@@ -369,7 +431,7 @@ def argsort(
     a = _sortable(x)
     _check_kind(kind, order)
     rows, at = _along(a, axis)
-    places: ndarray = sort_rows(rows, bool(descending), True)[1]
+    places: ndarray = sort_rows(rows, bool(descending), True, False)[1]
     return places if at == places.ndim - 1 else moveaxis(places, -1, at)
 
 

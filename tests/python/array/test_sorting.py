@@ -212,3 +212,56 @@ def test_digits_begin_at_the_bits_that_differ(char: str) -> None:
             np.testing.assert_array_equal(usmx.argsort(x, descending=descending).to_numpy(), order)
             wanted = n[order]
             assert usmx.sort(x, descending=descending).to_numpy().tobytes() == wanted.tobytes()
+
+
+def long_rows(char: str) -> dict[str, Any]:
+    """Rows that are counted, or moved to buckets, or both."""
+    rng = np.random.default_rng(7)
+    dtype, n = np.dtype(char), 20_000
+    made: dict[str, Any] = {"few": rng.integers(0, 4, n), "one": np.full(n, 3)}
+    if dtype.kind == "f":
+        made["both signs"] = rng.integers(-3, 4, n) + 0.5
+        made["normal"] = rng.normal(size=n)
+        made["small and large"] = np.exp(rng.normal(size=n) * 20)
+        made["zeros"] = np.where(rng.integers(0, 2, n), 0.0, -0.0)
+        made["nan"] = np.where(rng.integers(0, 4, n), rng.normal(size=n), np.nan)
+    else:
+        limits = np.iinfo(dtype)
+        made["all"] = rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+        made["ends"] = np.where(rng.integers(0, 2, n), limits.min, limits.max)
+        # Those of one bucket share all bits but two and the low ones, which are in reverse.
+        high = rng.integers(0, 3, n).astype(dtype) << (dtype.itemsize * 5)
+        made["clusters"] = high + np.arange(n)[::-1].astype(dtype)
+        made["clusters"][::500] = limits.max
+    made["sorted"] = np.sort(rng.integers(0, 100_000, n))
+    made["reversed"] = made["sorted"][::-1]
+    return {name: np.ascontiguousarray(x.astype(dtype)) for name, x in made.items()}
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("char", "iIqQfd")
+def test_long_rows_of_any_numbers(char: str, wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if wide:
+        monkeypatch.setattr(sorting, "_WIDE", 1)
+    for name, n in long_rows(char).items():
+        x = usmx.asarray(n)
+        for descending in (False, True):
+            order = order_of(n, descending)
+            got = usmx.argsort(x, descending=descending).to_numpy()
+            np.testing.assert_array_equal(got, order, f"{name} {descending}")
+            in_order = usmx.sort(x, descending=descending).to_numpy()
+            assert in_order.tobytes() == n[order].tobytes(), (name, descending)
+            both = sorting.sort_rows(x, descending)
+            assert both[0].to_numpy().tobytes() == n[order].tobytes(), (name, descending)
+            np.testing.assert_array_equal(both[1].to_numpy(), order)
+        values, counts = usmx.unique(x, return_counts=True)
+        wanted = np.unique(n, return_counts=True)
+        np.testing.assert_array_equal(values.to_numpy(), wanted[0], name)
+        np.testing.assert_array_equal(counts.to_numpy(), wanted[1], name)
+
+
+def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
+    for dtype in ("float32", "float64", "int32", "int64"):
+        for low in (-2, 0, 1000):
+            x = usmx.asarray(np.arange(20_000).astype(dtype) % 5 + low)
+            assert sorting._Sorter(x, 1, x.size, False, False).long_row().is_counted
