@@ -2160,6 +2160,10 @@ class ndarray:
         Submits what was put off. `pointer` does that too, but lets others use the memory.
         """
 
+    @property
+    def _is_deferred(self) -> bool:
+        """Whether the elements may still be put off."""
+
     def _is_aligned(self) -> bool:
         """Whether the address of the first element is a multiple of its size."""
 

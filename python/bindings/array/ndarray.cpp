@@ -358,6 +358,9 @@ void bind_properties(nb::class_<ndarray>& c) {
   c.def(
       "_compute", [](nb::handle self) { value_of(self); },
       "Submits what was put off. `pointer` does that too, but lets others use the memory.");
+  c.def_prop_ro(
+      "_is_deferred", [](nb::handle self) { return self_of<ndarray>(self).later() != nullptr; },
+      "Whether the elements may still be put off.");
   c.def(
       "_is_aligned",
       [](nb::handle self) {

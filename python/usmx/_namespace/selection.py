@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
-from . import indexing
+from . import _whole, indexing
 from ._common import as_array, empty_at, imported, to_axis
 
 __all__ = [
@@ -302,6 +302,8 @@ def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> nda
         Whether those axes stay, with length one.
     """
     x = as_array(x)
+    if axis is None and _whole.suits(x, None, "biuf"):
+        return _whole.count_nonzero(x, keepdims)
     return _count_kernel()(
         indexing.as_bits(x) if x.dtype.kind in "biu" else x, axis=axis, keepdims=keepdims
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _usmx
 from .._fusion.spelling import cpp
+from . import _whole
 from ._common import as_array, to_axes, to_axis
 
 __all__ = [
@@ -252,8 +253,11 @@ def any(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0."""
+    a = _selected(_array(x, "x"), where, False)
+    if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
+        return _whole.has(a, False, keepdims)
     return _reduce(
-        _selected(_array(x, "x"), where, False),
+        a,
         _BOOL,
         _BOOL,
         axis,
@@ -274,8 +278,11 @@ def all(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0."""
+    a = _selected(_array(x, "x"), where, True)
+    if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
+        return _whole.has(a, True, keepdims)
     return _reduce(
-        _selected(_array(x, "x"), where, True),
+        a,
         _BOOL,
         _BOOL,
         axis,
@@ -449,6 +456,8 @@ def _place(name: str, x: Any, axis: SupportsIndex | None, keepdims: bool) -> _us
     axes = _axes(axis, a.ndim)
     if _counted(a.shape, axes) == 0:
         raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
+    if _whole.suits(a, axes, "biuf"):
+        return _whole.place(a, name == "argmax", keepdims)
     return _place_kernel(name)(a, axis=axes, keepdims=keepdims)
 
 
