@@ -37,12 +37,12 @@ fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions, kernel_p
       shape_(reductions.front().elements->shape_),
       reductions_(std::move(reductions)),
       plan_(plan) {
-  for (const element_reduction& r : reductions_) name_of(*r.elements);
+  for (const element_reduction& r : reductions_) place_of(*r.elements);
 }
 
 fused_kernel::fused_kernel(value& root, kernel_plan& plan)
     : queue_(root.queue_), shape_(root.shape_), stored_(&root), plan_(&plan) {
-  name_of(root);
+  place_of(root);
 }
 
 fused_kernel::~fused_kernel() {
@@ -55,15 +55,15 @@ fused_kernel::~fused_kernel() {
 
 void fused_kernel::describe() {
   planned_kernel made;
-  made.text = lines_;
+  made.text = form_.lines();
   made.shape = shape_;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     const element_reduction& r = reductions_[k];
-    made.text += format("reduce {}: {}{}\n", names_.at(r.elements.get()),
+    made.text += format("reduce {}: {}{}\n", form_.name(*known_place(*r.elements)),
                         reductions_.size() > 1 ? format("r{} = ", k) : "", r.how.reduce);
     made.bytes_written += r.how.result.itemsize();
   }
-  made.operations = static_cast<int>(names_.size());
+  made.operations = static_cast<int>(places_.size());
   made.bytes_read = planned_bytes_;
   for (const array& a : arrays_) {
     // Elements that are repeated are read once.
@@ -71,7 +71,7 @@ void fused_kernel::describe() {
     made.bytes_read +=
         std::min(v.nbytes(), static_cast<std::size_t>(v.last_byte() - v.first_byte()));
   }
-  for (const auto& [v, name] : names_) {
+  for (const auto& [v, where] : places_) {
     if (std::ranges::find(computed_, v) != computed_.end()) {
       made.bytes_written += bytes_of(*v);
     } else {
@@ -81,71 +81,43 @@ void fused_kernel::describe() {
   plan_->kernels.push_back(std::move(made));
 }
 
-std::string replaced(std::string_view text, std::span<const std::string> operands,
-                     std::string_view type) {
-  std::string out;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (text[k] != '{') {
-      out += text[k];
-      continue;
-    }
-    const char which = text[k + 1];
-    out += which == 'T' ? type : std::string_view(operands[static_cast<std::size_t>(which - '0')]);
-    k += 2;
-  }
-  return out;
+const fused_kernel::place* fused_kernel::known_place(const value& v) const noexcept {
+  const auto found = std::ranges::find(places_, &v, &std::pair<value*, place>::first);
+  return found == places_.end() ? nullptr : &found->second;
 }
 
-std::string fused_kernel::name_of(value& v) {
-  if (const auto known = names_.find(&v); known != names_.end()) return known->second;
-  std::vector<std::string> operands;
-  for (std::size_t k = 0; k < v.sources_.size(); ++k) {
-    operands.push_back(source_text(v.sources_[k], v.types_.operands[k]));
+fused_kernel::place fused_kernel::place_of(value& v) {
+  if (const place* known = known_place(v)) return *known;
+  std::array<place, 3> from;
+  const std::size_t count = v.sources_.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    from[k] = place_of(v.sources_[k], v.types_.operands[k]);
   }
-  const dtype& computed = v.types_.operands[v.op_.chooses ? 1 : 0];
-  const bool is_mixed = v.sources_.size() == 2 && v.types_.operands[0] != v.types_.operands[1];
-  const std::string_view text = is_mixed ? v.op_.mixed : v.op_.text_of(computed);
-  std::string name = format("v{}", names_.size());
-  const std::string_view type = device_name(v.types_.result);
-  lines_ += format("const {0} {1} = {0}({2});\n", type, name,
-                   replaced(text, operands, device_name(computed)));
-  names_.emplace(&v, name);
+  const place made = form_.add_step(v.op_, v.types_, std::span(from).first(count));
+  places_.emplace_back(&v, made);
   if (stored_ != nullptr && (&v == stored_ || v.seen_.load(std::memory_order_relaxed) > 0)) {
-    outputs_ +=
-        format("{}{} o{}", outputs_.empty() ? "" : ", ", v.types_.result.name(), computed_.size());
-    ends_ += format("o{} = {};\n", computed_.size(), name);
+    form_.add_output(made);
     computed_.push_back(&v);
   }
-  return name;
+  return made;
 }
 
-void fused_kernel::add_input(const dtype& type, const std::string& name) {
-  const char* const comma = inputs_.empty() ? "" : ", ";
-  inputs_ += format("{}{} {}", comma, type.name(), name);
-  declared_ += format("{}{} {}", comma, device_name(type), name);
-  passed_ += comma + name;
-}
-
-std::string fused_kernel::name_of(const array& a) {
+fused_kernel::place fused_kernel::place_of(const array& a) {
   for (std::size_t k = 0; k < operands_.size(); ++k) {
     if (operands_[k].first < 0) continue;
     if (is_same(arrays_[static_cast<std::size_t>(operands_[k].first)].elements(), a.elements())) {
-      return format("x{}", k);
+      return {place::kind::input, static_cast<std::uint8_t>(k)};
     }
   }
-  std::string name = format("x{}", operands_.size());
-  add_input(a.elements().dtype(), name);
   operands_.emplace_back(static_cast<int>(arrays_.size()), operand(false));
   arrays_.push_back(a);
-  return name;
+  return form_.add_input(a.elements().dtype(), true);
 }
 
-std::string fused_kernel::name_of(const operand& number, const dtype& as) {
-  std::string name = format("x{}", operands_.size());
-  add_input(as, name);
+fused_kernel::place fused_kernel::place_of(const operand& number, const dtype& as) {
   const auto bytes = number.number_as(as);
   operands_.emplace_back(-1, operand(as, bytes.data()));
-  return name;
+  return form_.add_input(as, false);
 }
 
 std::string fused_kernel::planned_name(value& v) {
@@ -160,63 +132,51 @@ std::string fused_kernel::planned_name(value& v) {
   return is_part ? name + "[...]" : name;
 }
 
-std::string fused_kernel::name_of_view(value& v) {
+fused_kernel::place fused_kernel::planned_place(value& v) {
+  return form_.add_planned(planned_name(v), v.types_.result);
+}
+
+fused_kernel::place fused_kernel::place_of_view(value& v) {
   if (const auto known = in_place_.find(&v); known != in_place_.end()) {
-    return name_of(*known->second);
+    return place_of(*known->second);
   }
   shared_value first;
   shared_value part = v.alone(first);
   if (!part) {
-    if (plan_ == nullptr) return name_of(v.get());
-    return v.base()->is_computed() ? name_of(v.base()->get()) : planned_name(v);
+    if (plan_ == nullptr) return place_of(v.get());
+    return v.base()->is_computed() ? place_of(v.base()->get()) : planned_place(v);
   }
-  return name_of(*in_place_.emplace(&v, std::move(part)).first->second);
+  return place_of(*in_place_.emplace(&v, std::move(part)).first->second);
 }
 
-std::string fused_kernel::source_text(const source& s, const dtype& as) {
-  if (const auto* number = std::get_if<operand>(&s)) return name_of(*number, as);
-  std::string name;
-  dtype own;
-  const auto from_array = [&](const array& a) {
-    name = name_of(a);
-    own = a.elements().dtype();
-  };
-  if (const auto* a = std::get_if<array>(&s)) {
-    from_array(*a);
-  } else {
-    value& inner = *std::get<shared_value>(s);
-    // Repeated for each element that it is broadcast to, it would be computed many times.
-    if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == shape_))) {
-      from_array(inner.get());
-    } else if (inner.is_reduction() || !(inner.shape_ == shape_)) {
-      name = planned_name(inner);
-      own = inner.types_.result;
-    } else if (inner.is_view()) {
-      name = name_of_view(inner);
-      own = inner.types_.result;
-    } else {
-      name = name_of(inner);
-      own = inner.types_.result;
-    }
+fused_kernel::place fused_kernel::place_of(const source& s, const dtype& as) {
+  if (const auto* number = std::get_if<operand>(&s)) return place_of(*number, as);
+  if (const auto* a = std::get_if<array>(&s)) return place_of(*a);
+  value& inner = *std::get<shared_value>(s);
+  // Repeated for each element that it is broadcast to, it would be computed many times.
+  if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == shape_))) {
+    return place_of(inner.get());
   }
-  return own == as ? name : format("expression::convert<{}>({})", device_name(as), name);
+  if (inner.is_reduction() || !(inner.shape_ == shape_)) return planned_place(inner);
+  return inner.is_view() ? place_of_view(inner) : place_of(inner);
 }
 
-/// Kernels by their parameters and lines. Programs have few forms of expressions; one that makes
-/// them without end begins anew.
-elementwise_kernel kernel_of(const std::string& inputs, const std::string& outputs,
-                             const std::string& lines) {
-  constexpr std::size_t most = 4096;
-  static auto& known = *new std::unordered_map<std::string, elementwise_kernel>;
-  std::string key = inputs + ';' + outputs + ';' + lines;
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (known.size() >= most) known.clear();
-  elementwise_text text;
-  text.preamble = fusion_prologue;
-  return known
-      .emplace(std::move(key), elementwise_kernel(inputs, outputs, lines, "usmx", std::move(text)))
-      .first->second;
-}
+/// Kernels by the keys of their forms. Programs have few forms of expressions; one that makes them
+/// without end begins anew.
+template <class Kernel>
+class known_kernels {
+ public:
+  template <class Make>
+  Kernel get(const std::string& key, Make&& make) {
+    constexpr std::size_t most = 4096;
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if (known_.size() >= most) known_.clear();
+    return known_.emplace(key, make()).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, Kernel> known_;
+};
 
 std::vector<operand> fused_kernel::operands() const {
   std::vector<operand> in;
@@ -279,31 +239,22 @@ reduction_text text_of(std::span<const element_reduction> reductions,
 }
 
 std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array* given) {
-  constexpr std::size_t most = 4096;
-  static auto& known = *new std::unordered_map<std::string, reduction_kernel>;
-  std::string key = inputs_ + ';' + lines_, outputs;
-  std::vector<std::string> names;
-  for (std::size_t k = 0; k < reductions_.size(); ++k) {
-    const value_reduction& how = reductions_[k].how;
-    names.push_back(names_.at(reductions_[k].elements.get()));
-    for (const std::string& part :
-         {names[k], how.value.name(), how.result.name(), how.map, how.reduce, how.post_map,
-          how.identity.value_or("-"), how.reduce_type}) {
-      key += ';' + part;
+  static auto& known = *new known_kernels<reduction_kernel>;
+  for (const element_reduction& r : reductions_) {
+    form_.add_reduction(*known_place(*r.elements), r.how);
+  }
+  const reduction_kernel kernel = known.get(form_.key(), [&] {
+    std::string outputs;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < reductions_.size(); ++k) {
+      names.push_back(form_.name(*known_place(*reductions_[k].elements)));
+      outputs += format("{}{} o{}", k == 0 ? "" : ", ", reductions_[k].how.result.name(), k);
     }
-    outputs += format("{}{} o{}", k == 0 ? "" : ", ", how.result.name(), k);
-  }
-  auto found = known.find(key);
-  if (found == known.end()) {
-    if (known.size() >= most) known.clear();
-    found = known
-                .emplace(std::move(key),
-                         reduction_kernel(inputs_, outputs,
-                                          text_of(reductions_, names, declared_, passed_, lines_),
-                                          "usmx"))
-                .first;
-  }
-  const reduction_kernel kernel = found->second;
+    return reduction_kernel(
+        form_.inputs(), outputs,
+        text_of(reductions_, names, form_.declared_inputs(), form_.passed_inputs(), form_.lines()),
+        "usmx");
+  });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(reductions_.size());
   out[0].given = given;
@@ -333,7 +284,13 @@ std::string fused_kernel::plan(value& v, kernel_plan& plan) {
 }
 
 void fused_kernel::run(const array* given) {
-  const elementwise_kernel kernel = kernel_of(inputs_, outputs_, lines_ + ends_);
+  static auto& known = *new known_kernels<elementwise_kernel>;
+  const elementwise_kernel kernel = known.get(form_.key(), [&] {
+    elementwise_text text;
+    text.preamble = fusion_prologue;
+    return elementwise_kernel(form_.inputs(), form_.outputs(), form_.lines() + form_.stores(),
+                              "usmx", std::move(text));
+  });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   if (given != nullptr) out.back().given = given;  // the root is written last

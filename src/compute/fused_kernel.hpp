@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/expression_form.hpp"
 #include "compute/value.hpp"
 #include "usmx/operations.hpp"
 
@@ -32,7 +33,7 @@ class fused_kernel {
  public:
   /// After `compute_repeated`: nothing that the text is made of is computed while it is written.
   explicit fused_kernel(value& root) : queue_(root.queue_), shape_(root.shape_), stored_(&root) {
-    name_of(root);
+    place_of(root);
   }
   explicit fused_kernel(std::vector<element_reduction>&& reductions);
   fused_kernel(const fused_kernel&) = delete;
@@ -59,13 +60,16 @@ class fused_kernel {
   static shared_value repeated_in(const value& v, const extents& shape);
   std::string planned_name(value& v);
 
-  /// The variable of a value; its lines are written first.
-  std::string name_of(value& v);
-  std::string name_of_view(value& v);
-  std::string name_of(const array& a);
-  std::string name_of(const operand& number, const dtype& as);
-  std::string source_text(const source& s, const dtype& as);
-  void add_input(const dtype& type, const std::string& name);
+  using place = expression_form::place;
+
+  /// Where an operand or a value is in the form; what it is made of comes before it.
+  place place_of(value& v);
+  place place_of_view(value& v);
+  place place_of(const array& a);
+  place place_of(const operand& number, const dtype& as);
+  place place_of(const source& s, const dtype& as);
+  place planned_place(value& v);
+  const place* known_place(const value& v) const noexcept;
   void describe();
 
   sycl::queue queue_;
@@ -74,11 +78,10 @@ class fused_kernel {
   std::vector<element_reduction> reductions_;
   kernel_plan* plan_ = nullptr;
   std::size_t planned_bytes_ = 0;  // of operands that are not computed yet
-  std::string lines_, inputs_, outputs_, ends_;
-  std::string declared_, passed_;  // the same inputs for a function in C++
+  expression_form form_;
   std::vector<array> arrays_;
   std::vector<std::pair<int, operand>> operands_;  // the number of an array, or -1 and a number
-  std::unordered_map<value*, std::string> names_;
+  std::vector<std::pair<value*, place>> places_;
   std::vector<value*> computed_;
   std::unordered_set<const value*> planned_;
   std::unordered_map<value*, shared_value> in_place_;  // of views whose base is not computed

@@ -1,0 +1,163 @@
+// See expression_form.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "compute/expression_form.hpp"
+
+#include <utility>
+
+#include "core/format.hpp"
+#include "usmx/expression.hpp"
+#include "usmx/promotion.hpp"
+
+namespace usmx::detail {
+namespace {
+
+char letter(const dtype& type) { return static_cast<char>('A' + number_index(type)); }
+
+/// The text of an operation with its operands and its type in their places.
+std::string replaced(std::string_view text, std::span<const std::string> operands,
+                     std::string_view type) {
+  std::string out;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] != '{') {
+      out += text[k];
+      continue;
+    }
+    const char which = text[k + 1];
+    out += which == 'T' ? type : std::string_view(operands[static_cast<std::size_t>(which - '0')]);
+    k += 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+expression_form::place expression_form::add_input(const dtype& type, bool is_array) {
+  key_ += is_array ? 'x' : 'n';
+  key_ += letter(type);
+  inputs_.push_back(type);
+  return {place::kind::input, static_cast<std::uint8_t>(inputs_.size() - 1)};
+}
+
+expression_form::place expression_form::add_planned(std::string name, const dtype& type) {
+  planned_.emplace_back(std::move(name), type);
+  return {place::kind::planned, static_cast<std::uint8_t>(planned_.size() - 1)};
+}
+
+expression_form::place expression_form::add_step(const operation& op, const operation_types& types,
+                                                 std::span<const place> from) {
+  key_ += 'v';
+  key_ += static_cast<char>(row_number(op));
+  key_ += letter(types.result);
+  step made{&op, types, {}, static_cast<std::uint8_t>(from.size())};
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    made.from[k] = from[k];
+    key_ += letter(types.operands[k]);
+    key_ += static_cast<char>(from[k].what);
+    key_ += static_cast<char>(from[k].number);
+  }
+  steps_.push_back(made);
+  return {place::kind::step, static_cast<std::uint8_t>(steps_.size() - 1)};
+}
+
+void expression_form::add_output(const place& p) {
+  key_ += 'o';
+  key_ += static_cast<char>(p.number);
+  outputs_.push_back(p);
+}
+
+void expression_form::add_reduction(const place& p, const value_reduction& how) {
+  key_ += 'r';
+  key_ += static_cast<char>(p.number);
+  key_ += letter(how.value);
+  key_ += letter(how.result);
+  const auto add = [&](const std::string& text) {
+    key_ += text;
+    key_ += ';';
+  };
+  add(how.map);
+  add(how.reduce);
+  add(how.post_map);
+  add(how.reduce_type);
+  key_ += how.identity ? '+' : '-';
+  if (how.identity) add(*how.identity);
+}
+
+std::string expression_form::name(const place& p) const {
+  if (p.what == place::kind::planned) return planned_[p.number].first;
+  return format("{}{}", static_cast<char>(p.what), p.number);
+}
+
+const dtype& expression_form::type(const place& p) const noexcept {
+  switch (p.what) {
+    case place::kind::input:
+      return inputs_[p.number];
+    case place::kind::step:
+      return steps_[p.number].types.result;
+    default:
+      return planned_[p.number].second;
+  }
+}
+
+std::string expression_form::line(std::size_t number) const {
+  const step& s = steps_[number];
+  std::vector<std::string> operands;
+  for (std::size_t k = 0; k < s.count; ++k) {
+    const dtype& as = s.types.operands[k];
+    std::string text = name(s.from[k]);
+    if (type(s.from[k]) != as) {
+      text = format("expression::convert<{}>({})", device_name(as), text);
+    }
+    operands.push_back(std::move(text));
+  }
+  const dtype& computed = s.types.operands[s.op->chooses ? 1 : 0];
+  const bool is_mixed = s.count == 2 && s.types.operands[0] != s.types.operands[1];
+  const std::string_view text = is_mixed ? s.op->mixed : s.op->text_of(computed);
+  return format("const {0} v{1} = {0}({2});\n", device_name(s.types.result), number,
+                replaced(text, operands, device_name(computed)));
+}
+
+std::string expression_form::lines() const {
+  std::string all;
+  for (std::size_t k = 0; k < steps_.size(); ++k) all += line(k);
+  return all;
+}
+
+std::string expression_form::inputs() const {
+  std::string all;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    all += format("{}{} x{}", k == 0 ? "" : ", ", inputs_[k].name(), k);
+  }
+  return all;
+}
+
+std::string expression_form::declared_inputs() const {
+  std::string all;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    all += format("{}{} x{}", k == 0 ? "" : ", ", device_name(inputs_[k]), k);
+  }
+  return all;
+}
+
+std::string expression_form::passed_inputs() const {
+  std::string all;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) all += format("{}x{}", k == 0 ? "" : ", ", k);
+  return all;
+}
+
+std::string expression_form::outputs() const {
+  std::string all;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    all += format("{}{} o{}", o == 0 ? "" : ", ", type(outputs_[o]).name(), o);
+  }
+  return all;
+}
+
+std::string expression_form::stores() const {
+  std::string all;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    all += format("o{} = {};\n", o, name(outputs_[o]));
+  }
+  return all;
+}
+
+}  // namespace usmx::detail
