@@ -38,10 +38,10 @@ any_view view_of(void* data, dtype type, layout where, usm_kind kind) {
   return out;
 }
 
-/// The view with its real kind, once its whole extent is known to lie in one allocation of
+/// The kind of the elements' memory, once their whole extent is known to lie in one allocation of
 /// `context`.
-any_view checked(any_view elements, const sycl::context& context) {
-  if (elements.size() == 0) return elements;
+usm_kind checked_kind(const any_view& elements, const sycl::context& context) {
+  if (elements.size() == 0) return elements.kind();
   const std::byte* first = elements.first_byte();
   const std::byte* last = elements.last_byte();
   const auto [kind, is_inside, extent] =
@@ -57,7 +57,7 @@ any_view checked(any_view elements, const sycl::context& context) {
               ? detail::format(", {} .. {}", hex(extent->base), hex(extent->base + extent->bytes))
               : "");
   }
-  return std::move(elements).with_kind(kind);
+  return kind;
 }
 
 }  // namespace
@@ -76,10 +76,13 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
 }
 
 array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
-  any_view known = checked(std::move(elements), queue.get_context());
-  std::optional<sycl::queue> near =
-      known.size() == 0 ? queue : detail::queue_near(queue, known.kind(), known.data());
-  return {std::move(known), std::move(near), std::move(keep_alive)};
+  const usm_kind kind = checked_kind(elements, queue.get_context());
+  // Device memory may be that of another device of the context.
+  if (kind != usm_kind::device || elements.size() == 0) {
+    return {std::move(elements).with_kind(kind), queue, std::move(keep_alive)};
+  }
+  std::optional<sycl::queue> near = detail::queue_near(queue, kind, elements.data());
+  return {std::move(elements).with_kind(kind), std::move(near), std::move(keep_alive)};
 }
 
 array array::over_host(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
@@ -96,8 +99,8 @@ array array::adopt(const sycl::queue& queue, void* data, std::span<const std::in
                    dtype type, std::function<void(void*)> deleter) {
   any_view elements;
   try {
-    elements =
-        checked(view_of(data, type, c_order(shape, type), usm_kind::unknown), queue.get_context());
+    elements = view_of(data, type, c_order(shape, type), usm_kind::unknown);
+    elements = std::move(elements).with_kind(checked_kind(elements, queue.get_context()));
   } catch (...) {
     if (deleter) deleter(data);
     throw;

@@ -373,7 +373,7 @@ void bind_properties(nb::class_<ndarray>& c) {
 
 }  // namespace
 
-nb::object wrap_array(array elements) {
+nb::object wrap_array(array&& elements) {
   nb::object out = nb::inst_alloc(ndarray_class);
   new (nb::inst_ptr<ndarray>(out)) ndarray(std::move(elements));
   nb::inst_mark_ready(out);

@@ -17,7 +17,7 @@ namespace usmx::python {
 /// A type of its own, so that extensions may convert usmx::array as they like.
 class ndarray {
  public:
-  explicit ndarray(array value) : value_(std::move(value)) {}
+  explicit ndarray(array&& value) noexcept : value_(std::move(value)) {}
   /// Elements that are computed when they are looked at.
   explicit ndarray(shared_deferred later) : later_(std::move(later)) { later_->seen(true); }
   ndarray(const ndarray&) = delete;

@@ -560,7 +560,7 @@ void raise_not_usm(nb::handle obj, const char* where) {
   nb::raise_python_error();
 }
 
-nb::object wrap_memory(array bytes) {
+nb::object wrap_memory(array&& bytes) {
   const usm_kind kind = bytes.kind();
   if (is_byte_span(bytes.elements())) return make(kind, std::move(bytes));
   return make(kind, byte_span(std::move(bytes)));

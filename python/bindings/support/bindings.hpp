@@ -70,8 +70,10 @@ void bind_dpctl_names(nb::object type, sycl::queue (*queue_of)(nb::handle),
 // --- memory.cpp / ndarray.cpp
 
 /// Memory in Python is an array of bytes with another face.
-nb::object wrap_memory(array bytes);
-nb::object wrap_array(array elements);
+nb::object wrap_memory(array&& bytes);
+inline nb::object wrap_memory(const array& bytes) { return wrap_memory(array(bytes)); }
+nb::object wrap_array(array&& elements);
+inline nb::object wrap_array(const array& elements) { return wrap_array(array(elements)); }
 /// The array inside a MemoryUSM* / an ndarray of ours; null for any other object. No error is set.
 const array* memory_of(nb::handle obj) noexcept;
 /// Its elements are computed if they were not: throws what that throws.
