@@ -204,7 +204,7 @@ inline int bit_length(uint64_t x) { return x == 0 ? 0 : 64 - __builtin_clzll(x);
 
 /// Sorts the elements of a bucket, which are in `x`; `y` is as large, and may be `values`. `values`
 /// and `places` are the row's; what is not asked for is not touched.
-template <form Form, bool Exact, bool Places, class Word, class Element>
+template <form Form, bool Exact, bool Places, class Place, class Word, class Element>
 inline void sort_bucket(Element* x, Element* y, Word* values, bool has_values, int64_t* places,
                         const int64_t* starts, Word flip) {
   constexpr int most_counts = 2048;
@@ -226,7 +226,7 @@ inline void sort_bucket(Element* x, Element* y, Word* values, bool has_values, i
   if (differ != 0) {
     const int top = bit_length(uint64_t(differ));
     const int low = __builtin_ctzll(uint64_t(differ));
-    uint32_t counts[most_counts];
+    Place counts[most_counts];
     // From bit `from` up, by so many digits of `bits`.
     const auto by_digits = [&](int from, int passes, int bits) {
       const int values_of = 1 << bits;
@@ -239,11 +239,11 @@ inline void sort_bucket(Element* x, Element* y, Word* values, bool has_values, i
         }
       }
       for (int p = 0; p < passes; ++p) {
-        uint32_t* const count = counts + p * values_of;
+        Place* const count = counts + p * values_of;
         const int shift = from + p * bits;
-        uint32_t before = 0;
+        Place before = 0;
         for (int v = 0; v < values_of; ++v) {
-          const uint32_t here = count[v];
+          const Place here = count[v];
           count[v] = before;
           before += here;
         }

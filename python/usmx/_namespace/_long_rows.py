@@ -76,7 +76,7 @@ def _kernel(name: str, form: str, word: str, place: str, exact: bool, places: bo
         "sort_bucket": (
             f"uint8_t* x, uint8_t* y, {word}* values, int32_t has_values, int64_t* places, "
             "const int64_t* starts, uint64_t flip",
-            f"sort_bucket<{own}, {is_exact}, {has}>(({element}*)x, ({element}*)y, values, "
+            f"sort_bucket<{own}, {is_exact}, {has}, {place}>(({element}*)x, ({element}*)y, values, "
             f"has_values != 0, places, starts, {flip})",
         ),
         "list_prefixes": (
