@@ -17,7 +17,7 @@
 namespace usmx::sorting {
 
 /// What the bits of an element are.
-enum class form { truth, natural, integer, floating, complex };
+enum class form { truth, natural, integer, floating, bfloat16, complex };
 
 /// The parts of a complex number.
 template <class Word>
@@ -45,9 +45,10 @@ inline constexpr uint32_t infinity<uint32_t> = 0x7F800000u;
 template <>
 inline constexpr uint64_t infinity<uint64_t> = 0x7FF0000000000000ull;
 
-template <class Word>
+template <form Form = form::floating, class Word>
 inline bool is_nan(Word bits) {
-  return Word(bits & Word(~sign_bit<Word>)) > infinity<Word>;
+  constexpr Word largest = Form == form::bfloat16 ? Word(0x7F80) : infinity<Word>;
+  return Word(bits & Word(~sign_bit<Word>)) > largest;
 }
 
 /// An unsigned number in the order of the numbers; `flip` is all ones for the other direction.
@@ -60,7 +61,7 @@ inline Word key(Word bits, Word flip) {
   } else if constexpr (Form == form::integer) {
     return Word(bits ^ sign_bit<Word> ^ flip);
   } else {
-    if (is_nan(bits)) return Word(~Word(0));
+    if (is_nan<Form>(bits)) return Word(~Word(0));
     if (bits == sign_bit<Word>) bits = 0;  // -0
     return Word((bits & sign_bit<Word> ? Word(~bits) : Word(bits | sign_bit<Word>)) ^ flip);
   }

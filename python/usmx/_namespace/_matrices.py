@@ -37,7 +37,7 @@ def matrices(x: Any, name: str = "x", *, square: bool = False) -> ndarray:
     LinAlgError
         It has fewer dimensions, or its matrices are not square.
     TypeError
-        Its numbers are float16, or it is not an array.
+        Its numbers are float16 or bfloat16, or it is not an array.
     """
     if isinstance(x, (bool, int, float, complex)):
         raise TypeError(f"{name}: {x!r} ({type(x).__name__}); expected an array")
@@ -51,9 +51,9 @@ def matrices(x: Any, name: str = "x", *, square: bool = False) -> ndarray:
 
 def floating(a: ndarray, name: str = "x") -> ndarray:
     """The array with a type of `float32`, `float64`, `complex64` or `complex128`."""
-    if a.dtype.char == "e":
+    if a.dtype.char in ("e", "E"):
         raise TypeError(
-            f"{name}: float16 is not supported in linear algebra; use x.astype('float32')"
+            f"{name}: {a.dtype.name} is not supported in linear algebra; use x.astype('float32')"
         )
     return a.astype("float64") if a.dtype.kind in "biu" else a
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._usmx import bfloat16, ndarray
 from .._usmx import bool_ as bool
-from .._usmx import ndarray
+from .._usmx import dtype as own_dtype
 from ._common import as_array
+from ._types import is_bfloat16, to_type
 
 if TYPE_CHECKING:
     import builtins
@@ -55,10 +57,12 @@ KIND_NAMES = (
 )
 
 
-def to_dtype(given: Any, name: str = "dtype") -> np.dtype[Any]:
-    """An element type of ours, of NumPy, or an array that has one."""
+def to_dtype(given: Any, name: str = "dtype") -> Any:
+    """An element type of ours, of NumPy, or that of an array: NumPy's, or `usmx.bfloat16`."""
     try:
-        return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
+        if isinstance(given, (type, own_dtype)):
+            return to_type(given)
+        return to_type(getattr(given, "dtype", given))
     except TypeError:
         raise TypeError(f"{name}: {given!r} is not an element type") from None
 
@@ -96,7 +100,26 @@ def can_cast(from_: Any, to: DTypeLike, /, casting: str = "safe") -> builtins.bo
         What is allowed.
     """
     given: Any = casting
-    return np.can_cast(to_dtype(from_, "from_"), to_dtype(to, "to"), casting=given)
+    one, other = to_dtype(from_, "from_"), to_dtype(to, "to")
+    if is_bfloat16(one) or is_bfloat16(other):
+        return _can_cast_bfloat16(one, other, casting)
+    return np.can_cast(one, other, casting=given)
+
+
+def _can_cast_bfloat16(one: Any, other: Any, casting: str) -> builtins.bool:
+    """float32 and longer types hold it, and it holds bools and integers of 8 bits."""
+    if (is_bfloat16(one) and is_bfloat16(other)) or casting == "unsafe":
+        return True
+    if casting in ("no", "equiv"):
+        return False
+    if casting not in ("safe", "same_kind"):
+        return np.can_cast("f", "f", casting=casting)  # type: ignore[arg-type]  # its error
+    if casting == "same_kind":
+        like_one, like_other = ("e" if is_bfloat16(t) else t for t in (one, other))
+        return np.can_cast(like_one, like_other, "same_kind")
+    if is_bfloat16(other):
+        return one.char in "?bB"
+    return other.char in "fdFD"
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
@@ -113,19 +136,30 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     if not arrays_and_dtypes:
         raise ValueError("arrays_and_dtypes: is empty; expected at least one")
     weak = (int, float, complex)
-    return np.result_type(
-        *(
-            one
-            if isinstance(one, weak) and not isinstance(one, np.generic)
-            else to_dtype(one, "arrays_and_dtypes")
-            for one in arrays_and_dtypes
-        )
-    )
+    given = [
+        one
+        if isinstance(one, weak) and not isinstance(one, np.generic)
+        else to_dtype(one, "arrays_and_dtypes")
+        for one in arrays_and_dtypes
+    ]
+    if any(is_bfloat16(one) for one in given):
+        return _meeting_bfloat16(given)
+    return np.result_type(*given)
+
+
+def _meeting_bfloat16(given: list[Any]) -> Any:
+    """The type in which bfloat16 and others meet, as PyTorch has it."""
+    strong = [one for one in given if not isinstance(one, (int, float, complex))]
+    floats = [one for one in strong if not is_bfloat16(one) and one.kind in "fc"]
+    if floats:  # all are at least float32 with it
+        rest = [one for one in given if not is_bfloat16(one)]
+        return np.result_type(np.dtype("f"), *rest)
+    return np.dtype("F") if any(isinstance(one, complex) for one in given) else bfloat16
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
     """The element type in which two types meet."""
-    return np.promote_types(to_dtype(type1, "type1"), to_dtype(type2, "type2"))
+    return result_type(to_dtype(type1, "type1"), to_dtype(type2, "type2"))
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
@@ -150,8 +184,9 @@ def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
     if isinstance(kind, str) and kind not in KINDS:
         if kind not in KIND_NAMES:
             raise ValueError(f"kind: {kind!r}; expected one of {', '.join(KIND_NAMES)}")
-        return kind in KINDS.get(given.name, ())
-    return given == to_dtype(kind, "kind")
+        return kind in KINDS.get("float16" if is_bfloat16(given) else given.name, ())
+    other = to_dtype(kind, "kind")
+    return is_bfloat16(given) == is_bfloat16(other) and given == other
 
 
 @dataclass(frozen=True)
@@ -187,6 +222,9 @@ def finfo(type: Any, /) -> FloatInfo:
     given = to_dtype(type, "type")
     if given.kind not in "fc":
         raise TypeError(f"type: {given.name}; expected floating-point or complex numbers")
+    if is_bfloat16(given):
+        largest = 2.0**128 - 2.0**120
+        return FloatInfo(16, 2.0**-7, largest, -largest, 2.0**-126, bfloat16)
     found = np.finfo(given)
     return FloatInfo(
         bits=found.bits,

@@ -12,6 +12,7 @@ from typing import Any
 from .. import _usmx
 from . import _onemkl
 from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
+from ._types import is_bfloat16, sum_type
 from .data_types import result_type
 from .manipulation import broadcast_shapes
 
@@ -33,6 +34,7 @@ _TYPES = {
     "L": ("uint64_t", "uint64_t"),
     "Q": ("uint64_t", "uint64_t"),
     "e": ("half", "float"),
+    "E": ("usmx::bfloat16", "float"),
     "f": ("float", "float"),
     "d": ("double", "double"),
     "F": ("usmx::complex<float>", "usmx::complex<float>"),
@@ -51,13 +53,15 @@ def _checked(x: Any, name: str) -> _usmx.ndarray:
 
 
 def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.ndarray:
+    own = result_type(a, b)
+    if is_bfloat16(own):  # a product of two has 16 digits
+        a, b = a.astype("float32"), b.astype("float32")
     product = a * b
-    own = product.dtype
     if own.kind == "b":
         return _usmx._reduce(
             product, own, own, reduce="a || b", identity="false", axes=(axis % product.ndim,)
         )
-    value = "float32" if own.char == "e" else own
+    value = sum_type(own)
     return _usmx._reduce(
         product, value, own, reduce="a + b", identity="0", axes=(axis % product.ndim,)
     )

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
-import numpy as np
-
 from .._usmx import ndarray
 from . import statistics
+from ._types import part_type, sum_type, to_type, typed
 from .elementwise import isnan, logical_not, where
 from .sorting import _sortable
 
@@ -24,7 +23,7 @@ Axis = SupportsIndex | Sequence[SupportsIndex] | None
 def _instead(x: Any, number: Any) -> ndarray:
     """The array with a number in the place of NaN."""
     a = _sortable(x)
-    return where(isnan(a), a.dtype.type(number), a) if a.dtype.kind in "fc" else a
+    return where(isnan(a), typed(number, a.dtype), a) if a.dtype.kind in "fc" else a
 
 
 def nansum(
@@ -69,14 +68,14 @@ def _counts(a: ndarray, axis: Axis, keepdims: bool) -> ndarray:
     return number.astype("float64")
 
 
-def _wide(dtype: Any) -> np.dtype[Any]:
+def _wide(dtype: Any) -> Any:
     """The type that sums of a type are in."""
-    return np.dtype("f") if dtype.char == "e" else np.dtype(dtype)
+    return sum_type(to_type(dtype))
 
 
 def _over(total: ndarray, number: ndarray, dtype: Any) -> ndarray:
     """Sums divided by numbers of elements; NaN where these are not positive."""
-    part = dtype.type().real.dtype if dtype.kind == "c" else dtype
+    part = part_type(dtype)
     by = where(number > 0, number, float("nan")).astype(part)
     return total / by
 
@@ -94,7 +93,7 @@ def nanmean(
     a = _sortable(x)
     if a.dtype.kind not in "fc":
         return statistics.mean(a, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
-    result = np.dtype(a.dtype if dtype is None else dtype)
+    result = to_type(a.dtype if dtype is None else dtype)
     wide = _wide(result)
     total = statistics.sum(_instead(a, 0), axis=axis, dtype=wide, keepdims=keepdims)
     mean = _over(total, _counts(a, axis, keepdims), wide).astype(result, copy=False)
@@ -124,7 +123,7 @@ def nanvar(
     wide = _wide(a.dtype)
     values = a.astype(wide, copy=False)
     away = values - nanmean(values, axis=axis, keepdims=True)
-    away = where(isnan(values), wide.type(0), away)
+    away = where(isnan(values), typed(0, wide), away)
     if wide.kind == "c":
         from .elementwise import imag, real
 
@@ -132,7 +131,7 @@ def nanvar(
     else:
         squares = away * away
     total = statistics.sum(squares, axis=axis, keepdims=keepdims)
-    part = np.dtype(a.dtype.type().real.dtype if a.dtype.kind == "c" else a.dtype)
+    part = part_type(a.dtype)
     return _over(total, _counts(a, axis, keepdims) - by, _wide(part)).astype(part, copy=False)
 
 
@@ -194,10 +193,10 @@ def _place(
         if bool(statistics.any(statistics.all(isnan(a), axis=axis)).item()):
             raise ValueError(f"{name}: there is a line of x that holds nothing but NaN")
         # An infinity of that sign may stand behind NaN.
-        known = where(isnan(a), False, a == a.dtype.type(limit))
+        known = where(isnan(a), False, a == typed(limit, a.dtype))
         behind = statistics.argmax(known, axis=axis, keepdims=keepdims)
         extreme = _extreme("x", "<" if least else ">", a, axis, None, keepdims)
-        found = where(extreme == a.dtype.type(limit), behind, found)
+        found = where(extreme == typed(limit, a.dtype), behind, found)
     if out is None:
         return found
     out[...] = found

@@ -13,6 +13,8 @@ from .. import _usmx
 from .._usmx import ndarray
 from . import elementwise, indexing
 from ._common import empty_at, kind_of, to_axes
+from ._types import is_bfloat16, sum_type
+from .data_types import result_type
 from .elementwise import isnan, logical_not, where
 from .sorting import _sortable, sort_rows
 
@@ -84,7 +86,7 @@ def _mean_type(dtype: Any) -> Any:
 def _middle(low: ndarray, high: ndarray) -> ndarray:
     """The mean of both."""
     own = _mean_type(low.dtype)
-    wide = np.dtype("f") if own.char == "e" else own
+    wide = sum_type(own)
     total = low.astype(wide) + high.astype(wide)
     half: ndarray = (total / wide.type(2)).astype(own, copy=False)
     return half
@@ -214,7 +216,7 @@ def _quantile(
     result_dtype = (
         own
         if method in _CHOOSING
-        else np.result_type(np.dtype("d") if own.kind == "b" else own, share)
+        else result_type(np.dtype("d") if own.kind == "b" else own, share)
     )
     if n == 0:
         dtype = _mean_type(own)
@@ -236,7 +238,7 @@ def _quantile(
         result = low
     else:
         high = _pick(rows, xp.where(lower < top, lower + 1, lower))
-        part = (place - lower).astype(share)
+        part = (place - lower).astype(sum_type(share) if is_bfloat16(share) else share)
         if xp is np:
             part = _usmx.asarray(part, usm_type=kind_of(rows), queue=rows.queue)
         low, high = low.astype(result_dtype), high.astype(result_dtype)

@@ -28,13 +28,15 @@ _ways: str | None = None
 
 #: The kind of a type -> the form of its elements in kernels/sort.hpp.
 _FORMS = {"b": "truth", "u": "natural", "i": "integer", "f": "floating", "c": "complex"}
+#: The same by the letter of a type, where that of the kind is another one.
+_OWN_FORMS = {"E": "bfloat16"}
 
 
 class _Elements:
     """How the elements of a type are seen by kernels: as words, or pairs of them."""
 
     def __init__(self, dtype: Any) -> None:
-        self.form = _FORMS[dtype.kind]
+        self.form = _OWN_FORMS.get(dtype.char, _FORMS[dtype.kind])
         self.parts = 2 if dtype.kind == "c" else 1
         self.size = dtype.itemsize // self.parts
         self.word = f"uint{8 * self.size}_t"

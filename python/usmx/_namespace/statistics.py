@@ -14,6 +14,7 @@ from .. import _usmx
 from .._fusion.spelling import cpp
 from . import _whole
 from ._common import as_array, to_axes, to_axis
+from ._types import part_type, sum_type, to_type, typed
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "cumprod", "cumsum",
@@ -70,7 +71,7 @@ def _selected(a: _usmx.ndarray, where: Any, other: Any) -> _usmx.ndarray:
     chosen = where if isinstance(where, _usmx.ndarray) else as_array(np.asarray(where))
     if chosen.dtype.kind != "b":
         raise TypeError(f"where: expected an array of bools, got {chosen.dtype}")
-    selected: _usmx.ndarray = elementwise.where(chosen, a, np.asarray(other).astype(a.dtype)[()])
+    selected: _usmx.ndarray = elementwise.where(chosen, a, typed(other, a.dtype))
     if selected.shape != a.shape:
         raise ValueError(f"where: shape {chosen.shape} cannot be broadcast to {a.shape}, that of x")
     return selected
@@ -87,9 +88,7 @@ def _begun(
     first = np.asarray(initial)
     if first.ndim:
         raise ValueError(f"initial: expected a number, got an array of shape {first.shape}")
-    begun: _usmx.ndarray = getattr(elementwise, operation)(
-        made, first.astype(made.dtype)[()], out=out
-    )
+    begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(first, made.dtype), out=out)
     return begun
 
 
@@ -97,14 +96,14 @@ def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[An
     """The type that is summed in, and that of the result, as NumPy chooses them."""
     own: np.dtype[Any] = x.dtype
     if dtype is not None:
-        result = np.dtype(dtype)
+        result = to_type(dtype)
     elif own.kind in "bi":
         result = np.dtype("q")
     elif own.kind == "u":
         result = np.dtype("Q")
     else:
         result = own
-    return (np.dtype("f") if result.char == "e" else result), result
+    return sum_type(result), result
 
 
 def sum(
@@ -294,14 +293,14 @@ def all(
 
 
 def _mean_types(x: _usmx.ndarray, dtype: Any = None) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    own: np.dtype[Any] = x.dtype if dtype is None else np.dtype(dtype)
+    own: np.dtype[Any] = x.dtype if dtype is None else to_type(dtype)
     result = np.dtype("d") if own.kind in "biu" else own
-    return (np.dtype("f") if result.char == "e" else result), result
+    return sum_type(result), result
 
 
 def _divided(value: np.dtype[Any], by: str) -> str:
     """C++ for the sum `a` divided by a number; of complex numbers both parts."""
-    part = cpp(value.type().real.dtype)
+    part = cpp(part_type(value))
     if value.kind == "c":
         return f"a.re / {part}({by}), a.im / {part}({by})"
     return f"a / {part}({by})"
@@ -390,8 +389,7 @@ def var(
     if a.dtype != value:
         a = a.astype(value)
     distance = a - mean(a, axis=axis, keepdims=True)
-    real = value.type().real.dtype
-    part = result.type().real.dtype if result.kind == "c" else result
+    real, part = part_type(value), part_type(result)
     square = "x.re * x.re + x.im * x.im" if value.kind == "c" else "x * x"
     # As NumPy: never less than nothing to divide by.
     divisor = f"(n - {float(by)!r} > 0 ? n - {float(by)!r} : 0)"
@@ -482,11 +480,10 @@ def argmin(
 
 
 @cache
-def _scan_kernel(name: str, join: str, value: str, result: str) -> _usmx.ScanKernel:
+def _scan_kernel(name: str, join: str, value: str, result: str, end: str) -> _usmx.ScanKernel:
     return _usmx.ScanKernel(
-        f"{value} x", f"{result} y", "x", join, f"y = {cpp(np.dtype(result))}(a)", None, name,
-        scan_type=value,
-    )  # fmt: skip
+        f"{value} x", f"{result} y", "x", join, f"y = {end}(a)", None, name, scan_type=value
+    )
 
 
 def _cumulative(
@@ -501,7 +498,8 @@ def _cumulative(
     value, result = _sum_types(a, dtype)
     if a.dtype != value:
         a = a.astype(value)
-    done: _usmx.ndarray = _scan_kernel(name, join, value.name, result.name)(a, axis=along)
+    scan = _scan_kernel(name, join, value.name, result.name, cpp(result))
+    done: _usmx.ndarray = scan(a, axis=along)
     if first is None:
         return done
     shape = list(done.shape)

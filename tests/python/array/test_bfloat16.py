@@ -262,3 +262,133 @@ def test_operators_round_once():
         (a >= b, x >= y),
     ]:  # fmt: skip
         same(made, expected)
+
+
+UNARY = [
+    "sqrt", "exp", "log", "sin", "tanh", "floor", "ceil", "trunc", "rint", "sign", "square", "cbrt",
+    "reciprocal", "expm1", "log1p", "radians", "degrees", "fabs", "atan", "isnan", "isinf",
+    "isfinite", "signbit", "logical_not",
+]  # fmt: skip
+
+
+def test_functions_are_those_of_float32_rounded_once():
+    x, wide = usmx.asarray(EVERY), usmx.asarray(EVERY.astype("f4"))
+    for name in UNARY:
+        made, expected = getattr(usmx, name)(x), getattr(usmx, name)(wide).to_numpy()
+        same(made, expected if expected.dtype == bool else rounded(expected))
+
+
+def test_functions_of_two_operands_are_those_of_float32_rounded_once():
+    rng = np.random.default_rng(2)
+    left, right = rounded(rng.normal(0, 9, 4096)), rounded(rng.normal(0, 3, 4096))
+    a, b = usmx.asarray(left), usmx.asarray(right)
+    x, y = usmx.asarray(left.astype("f4")), usmx.asarray(right.astype("f4"))
+    for name in (
+        "power", "hypot", "arctan2", "minimum", "maximum", "fmin", "fmax", "copysign", "fmod",
+        "floor_divide", "logaddexp", "heaviside",
+    ):  # fmt: skip
+        same(getattr(usmx, name)(a, b), rounded(getattr(usmx, name)(x, y).to_numpy()))
+    same(usmx.where(a < b, a, 0.5), rounded(np.where(left < right, left, 0.5)))
+    same(usmx.clip(a, -1, 1), rounded(np.clip(left.astype("f4"), -1, 1)))
+
+
+def test_nextafter_goes_to_the_next_bits():
+    one = usmx.asarray([1.0, -1.0, 0.0], dtype="bfloat16")
+    made = usmx.nextafter(one, usmx.full(3, 2, dtype="bfloat16"))
+    assert made.tolist() == [1 + 2**-7, -1 + 2**-8, 2.0**-133]
+
+
+@pytest.mark.parametrize("count", [100, 5000])
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+def test_sums_are_taken_in_float32(count, usm_type):
+    values = rounded(np.random.default_rng(4).uniform(0, 2, (count, 3)))
+    x = usmx.asarray(values, usm_type=usm_type)
+    wide = usmx.asarray(values.astype("f4"), usm_type=usm_type)
+    for axis in (None, 0, 1):
+        for name in ("sum", "mean", "var", "prod", "max", "min"):
+            made = getattr(usmx, name)(x, axis=axis)
+            same(made, rounded(getattr(usmx, name)(wide, axis=axis).to_numpy()))
+        same(usmx.std(x, axis=axis), usmx.sqrt(usmx.var(x, axis=axis)).to_numpy())
+    same(usmx.cumulative_sum(x, axis=0), rounded(usmx.cumulative_sum(wide, axis=0).to_numpy()))
+    same(x.sum(dtype="float32"), wide.sum().to_numpy())
+    assert usmx.argmax(x).item() == usmx.argmax(wide).item()
+    assert usmx.argmin(x, axis=0).tolist() == usmx.argmin(wide, axis=0).tolist()
+    assert usmx.any(x).item()
+    assert usmx.count_nonzero(x).item() == np.count_nonzero(values)
+    same(usmx.nanmean(x), rounded(usmx.nanmean(wide).to_numpy()))
+    same(usmx.sum(x, initial=3, where=x > 1), (usmx.sum(x[x > 1]) + 3).to_numpy())
+    same(usmx.quantile(x, 0.5), rounded(usmx.quantile(wide, 0.5).to_numpy()))
+
+
+def test_sorts_with_nan_at_the_end():
+    values = np.random.default_rng(5).permutation(EVERY)
+    x = usmx.asarray(values)
+    made = usmx.sort(x).to_numpy().astype("f4")
+    np.testing.assert_array_equal(made, np.sort(values.astype("f4")))
+    order = usmx.argsort(x).to_numpy()
+    np.testing.assert_array_equal(order, np.argsort(values.astype("f4"), kind="stable"))
+    some = values[~np.isnan(values.astype("f4"))][:500]
+    same(usmx.sort(usmx.asarray(some), descending=True), -np.sort(-some.astype("f4")).astype(BF16))
+    assert usmx.unique_values(usmx.asarray(rounded([2, 1, 2]))).tolist() == [1.0, 2.0]
+    same(usmx.median(usmx.asarray(some[:101])), rounded(np.median(some[:101].astype("f4"))))
+
+
+@pytest.mark.parametrize("n", [5, 70])
+def test_products_of_matrices_are_added_in_float32(n):
+    rng = np.random.default_rng(6)
+    a, b = rounded(rng.normal(size=(n, n + 1))), rounded(rng.normal(size=(n + 1, n)))
+    made = usmx.asarray(a) @ usmx.asarray(b)
+    assert made.dtype == "bfloat16"
+    exact = a.astype("f8") @ b.astype("f8")
+    wide = np.abs(a.astype("f8")) @ np.abs(b.astype("f8"))
+    error = np.abs(made.to_numpy().astype("f8") - exact)
+    assert np.all(error <= 2**-8 * np.abs(exact) + 2**-20 * wide)
+
+
+def test_indices_joins_and_sets():
+    x = usmx.asarray(EVERY[:1000])
+    same(x[usmx.asarray([5, 3])], EVERY[[5, 3]])
+    same(x[x > 0], EVERY[:1000][EVERY[:1000].astype("f4") > 0])
+    same(usmx.concat([x[:2], x[5:7]]), EVERY[[0, 1, 5, 6]])
+    same(usmx.take(x, usmx.asarray([1, 2])), EVERY[[1, 2]])
+    same(usmx.flip(x), EVERY[:1000][::-1])
+
+
+def test_types_answer_as_those_of_the_standard():
+    bf16 = usmx.bfloat16
+    assert usmx.isdtype(bf16, "real floating")
+    assert usmx.isdtype(bf16, ("bool", "numeric"))
+    assert not usmx.isdtype(bf16, "integral")
+    assert usmx.isdtype(BF16, bf16)
+    assert not usmx.isdtype(np.float16, bf16)
+    assert not usmx.isdtype(bf16, np.float32)
+    about, theirs = usmx.finfo(bf16), ml_dtypes.finfo(BF16)
+    assert (about.bits, about.eps, about.max, about.min, about.smallest_normal) == tuple(
+        float(n) for n in (16, theirs.eps, theirs.max, theirs.min, theirs.smallest_normal)
+    )
+    assert about.dtype == bf16 == usmx.finfo(usmx.ones(1, dtype=bf16)).dtype
+    with pytest.raises(TypeError, match="bfloat16; expected integers"):
+        usmx.iinfo(bf16)
+    assert usmx.result_type(bf16, "int64", 1.5) == usmx.result_type(bf16, True) == bf16
+    assert usmx.result_type(bf16, 1j) == np.complex64
+    for name in OTHERS:
+        met = usmx.promote_types(bf16, name)
+        assert met == (usmx.ones(1, dtype=bf16) + usmx.ones(1, dtype=name)).dtype
+        assert usmx.promote_types(name, BF16) == met
+    assert usmx.can_cast(bf16, "float32")
+    assert usmx.can_cast("int8", bf16)
+    assert not usmx.can_cast("float16", bf16)
+    assert not usmx.can_cast(bf16, "float16")
+    assert not usmx.can_cast("int16", bf16)
+    assert not usmx.can_cast(bf16, "int64", "same_kind")
+    assert usmx.can_cast("float64", bf16, "same_kind")
+    assert usmx.can_cast(bf16, bf16, "no")
+    assert "bfloat16" not in usmx.__array_namespace_info__().dtypes()
+
+
+def test_ufuncs_of_numpy_compute_where_the_array_is():
+    x = usmx.asarray([1.0, 4.0], dtype="bfloat16")
+    made = np.sqrt(x)
+    assert isinstance(made, usmx.ndarray)
+    assert made.dtype == "bfloat16"
+    assert np.add(x, 1).dtype == np.sum(x).dtype == "bfloat16"

@@ -72,7 +72,9 @@ STRONG = (
     Scalar("complex64", "c", 8, "usmx::complex<float>"),
     Scalar("complex128", "c", 16, "usmx::complex<double>"),
 )
-BY_NAME = {t.name: t for t in (*STRONG, INT, FLOAT, COMPLEX)}
+#: Of elements in memory only: what is read from there is float32, and what is stored is rounded.
+BFLOAT16 = Scalar("bfloat16", "f", 2, "usmx::bfloat16")
+BY_NAME = {t.name: t for t in (*STRONG, BFLOAT16, INT, FLOAT, COMPLEX)}
 #: What a weak type is where memory needs a type of its own: ``local.array(64, float)``.
 STRONG_OF = {
     w: BY_NAME[s]
