@@ -253,12 +253,15 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
                                         : 'f',
                       to_step.front(),
                       from_step.front()};
+  const auto name_of = [](const dtype& type) {
+    return format("{}{}", type.is_bfloat16() ? "usmx::" : "", device_name(type));
+  };
   const char* const name = rank > fixed_rank ? "strided_copy_any"
                            : by_rows         ? "strided_copy_rows"
                                              : "strided_copy";
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "strided_copy.cpp", name, [&] {
     options all{
-        format("-DTO={}", device_name(to_type)), format("-DFROM={}", device_name(from_type)),
+        format("-DTO={}", name_of(to_type)), format("-DFROM={}", name_of(from_type)),
         format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
         format("-DFROM_PARTS={}", parts(src.dtype(), from_type)), format("-DRANK={}", fixed)};
     if (rank > 0) {

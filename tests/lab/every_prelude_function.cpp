@@ -69,7 +69,7 @@ void both(T* p) {
 
 USMX_KERNEL(1)
 every_group_function(int32_t* i32, int64_t* i64, uint32_t* u32, uint64_t* u64, float* f32,
-                     double* f64, half* f16) {
+                     double* f64, half* f16, usmx::bfloat16* b16) {
   both(i32);
   both(i64);
   both(u32);
@@ -77,6 +77,7 @@ every_group_function(int32_t* i32, int64_t* i64, uint32_t* u32, uint64_t* u64, f
   both(f32);
   both(f64);
   shuffles(f16);
+  shuffles(b16);
   i32[11] = usmx::any_of<2>(i32[0] > 0) + usmx::any_of<3>(i32[0] > 0);
   i32[12] = usmx::all_of<2>(i32[0] > 0) + usmx::all_of<3>(i32[0] > 0);
   u32[11] = usmx::sub_group_local_id() + usmx::sub_group_size() + usmx::sub_group_max_size();

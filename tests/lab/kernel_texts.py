@@ -258,6 +258,30 @@ def python_kernels() -> None:
             test_examples.load(path).main()
 
 
+@usmx.kernel
+def of_bfloat16(item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] * 2 + i
+    y[i] += x[i]
+
+
+def bfloat16s() -> None:
+    """What the other cases do with numbers, of bfloat16."""
+    x = usmx.asarray(np.arange(64, dtype="float32")).astype("bfloat16")
+    for name in ("int8", "int64", "uint64", "float16", "float64", "complex64"):
+        assert usmx.all(x.astype(name).astype("bfloat16") == x).item()
+    square = x.reshape(8, 8)
+    for made in (
+        usmx.sqrt(x) + x * 3 - usmx.special.j0(x), x // 3, x % 3, usmx.sum(x), usmx.var(x),
+        usmx.cumulative_sum(x), usmx.sort(x), usmx.argmax(x), square @ square,
+    ):  # fmt: skip
+        assert made.to_numpy().size
+    y = usmx.empty_like(x)
+    usmx.ElementwiseKernel("T x, T a", "T y", "y = x < a ? x + 1 : -a / 2")(x, 3.5, y)
+    of_bfloat16[64](x, y).wait()
+    assert y[3].item() == 12
+
+
 CASES: tuple[Callable[[], None], ...] = (
     elementwise,
     reductions,
@@ -270,6 +294,7 @@ CASES: tuple[Callable[[], None], ...] = (
     prelude,
     intrinsics,
     python_kernels,
+    bfloat16s,
 )
 
 

@@ -196,6 +196,8 @@ constexpr auto dtype_text() {
   constexpr auto bits = number_text<sizeof(U) * 8>();
   if constexpr (std::is_same_v<U, bool>) {
     return text_of("bool");
+  } else if constexpr (std::is_same_v<U, bfloat16>) {
+    return text_of("bfloat16");
   } else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>) {
     return text_of("int") + bits;
   } else if constexpr (std::is_integral_v<U>) {

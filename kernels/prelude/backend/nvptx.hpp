@@ -131,7 +131,7 @@ inline T shuffle(T x, uint32_t id) {
 }
 template <class T>
 inline T shuffle_xor(T x, uint32_t mask) {
-  return shuffle(x, uint32_t(__nvvm_read_ptx_sreg_laneid()) ^ mask);
+  return backend::shuffle(x, uint32_t(__nvvm_read_ptx_sreg_laneid()) ^ mask);
 }
 
 template <class T>

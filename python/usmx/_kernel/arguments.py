@@ -110,7 +110,9 @@ def type_of(obj: object, where: str) -> Type:
         # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
         # which waits for what is pending and takes the memory for shared from then on.
         typestr = obj._typestr
-        element: Any = scalars.named("bool" if typestr == "|b1" else typestr[1:])
+        # bfloat16 has no type string of its own: that of a record begins with "|".
+        name = {"|b1": "bool", "<V2": "bfloat16"}.get(typestr, typestr[1:])
+        element: Any = scalars.named(name)
         if element is None and getattr(obj.dtype, "names", None):
             element = records.record_of(obj.dtype)
         if element is None:
@@ -134,6 +136,8 @@ def type_of(obj: object, where: str) -> Type:
     # A NumPy scalar.
     if hasattr(obj, "dtype") and hasattr(obj, "item") and getattr(obj, "ndim", 1) == 0:
         scalar = scalars.named(obj.dtype)
+        if scalar is scalars.BFLOAT16:
+            raise TypeError(f"{where}: a single bfloat16; pass float(x), or an array of them")
         if scalar is not None:
             return scalar
     if scalars.named(obj) is not None:

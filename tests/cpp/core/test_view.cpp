@@ -223,6 +223,19 @@ TEST(View, TypedFormReachesTheSameElements) {
   CHECK(scalar.size() == 1 && scalar() == 0);
 }
 
+TEST(View, Bfloat16IsATypeOfItsOwn) {
+  usmx::bfloat16 memory[2] = {1.5f, -2.0f};
+  const any_view v = made(memory, dtype::of<usmx::bfloat16>(), strided({2}, {1}));
+  view<const usmx::bfloat16, 1> t;
+  CHECK_EQUAL(v.typed(t), fault::none);
+  CHECK_EQUAL(t(0) + t(1), -0.5f);
+  view<const std::uint16_t, 1> bits;
+  CHECK_EQUAL(v.typed(bits), fault::dtype_mismatch);
+  view<const usmx::bfloat16, 1> none;
+  CHECK_EQUAL(made(memory, dtype::of<std::uint16_t>(), strided({2}, {1})).typed(none),
+              fault::dtype_mismatch);
+}
+
 TEST(View, TypeRankAndRightToWriteMustFit) {
   float memory[4] = {};
   const any_view v = made(memory, dtype::of<float>(), strided({2, 2}, {2, 1}));

@@ -188,6 +188,17 @@ def test_casts_of_all_numbers(name, usm_type):
     same(made.astype("bfloat16"), made.to_numpy().astype(BF16))
 
 
+@pytest.mark.parametrize("other", ["int64", "float32", "float64", "complex64"])
+def test_strided_copies_cast(other):
+    wide = usmx.asarray(np.arange(24).reshape(4, 6)).astype(other)
+    x = usmx.zeros((6, 4), dtype="bfloat16")
+    x[::2, ::-1] = wide[:, ::2].T
+    same(x[::2, ::-1], wide[:, ::2].T.to_numpy().astype(BF16))
+    wide[:, ::2] = x[1::2].T
+    same(wide[:, ::2], np.zeros((4, 3), other))
+    same(wide[:, 1::2], np.arange(24).reshape(4, 6)[:, 1::2].astype(other))
+
+
 def _ties(bits):
     """Numbers on, below and above the middle of two neighbours: two steps would round twice."""
     rng = np.random.default_rng(3)

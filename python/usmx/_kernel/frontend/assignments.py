@@ -63,6 +63,7 @@ class Assignments:
         """``a: usmx.float32 = value``: a variable of that type."""
         annotation = self.walk.value(node.annotation)
         t = scalars.named(annotation.value) if isinstance(annotation, PythonObject) else None
+        t = t and scalars.value_of(t)
         if node.value is None:
             return
         value = self.walk.value(node.value)
@@ -102,7 +103,7 @@ class Assignments:
         element = self.walk.number(node.target, element)
         sign = _sign(self.walk, node)
         b = self.walk.number(node.value, value, f"the right side of '{sign}='")
-        result = self.operators.operate(node, sign, element, b)
+        result = self.operators.operate(node, sign, v.loaded(element), b)
         plain = sign in ("+", "-", "*", "&", "|", "^") or (sign == "/" and element.type.kind == "f")
         if element.type.kind == "c":
             plain = False  # a method, which expects an object that is aligned

@@ -288,7 +288,7 @@ class Calls:
         )
         self.walk.result.called[node] = t
         if not nodes:
-            return convert(v.constant(0), t)
+            return convert(v.constant(0), scalars.value_of(t))
         if isinstance(nodes[0], ast.Constant) and isinstance(nodes[0].value, str):
             return self._spelled(nodes[0], nodes[0].value, t)
         value = self.walk.scalar(nodes[0], f"the argument of '{ast.unparse(node.func)}'")
@@ -312,6 +312,8 @@ class Calls:
             converted = operators.checked(value, t) if fits else convert(value, t)
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
+        if t is scalars.BFLOAT16:
+            return v.loaded(converted)
         return replace(converted, origins=value.origins) if t is scalars.INT else converted
 
     def _spelled(self, node: ast.Constant, text: str, t: Scalar) -> Value:

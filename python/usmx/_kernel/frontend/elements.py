@@ -330,7 +330,9 @@ class Elements:
         """The number at a full set of indices, else the array with those it has."""
         found = self.place(a)
         in_record = isinstance(a.element, Record) or a.space == "field"
-        return self.records.read(self.walk.statement, found) if in_record else found
+        if in_record:
+            return self.records.read(self.walk.statement, found)
+        return v.loaded(found) if isinstance(found, Number) else found
 
     def place(self, a: ArrayValue) -> Value:
         """The same, of which nothing is read yet."""

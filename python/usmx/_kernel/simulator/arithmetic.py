@@ -15,6 +15,7 @@ from ..language import records, vectors
 from ..language.intrinsics import Intrinsic
 from ..types import scalars
 from ..types.scalars import Record, Scalar, promote
+from ..types.values import to_bfloat16
 from . import special
 
 _scalars: dict[type, Scalar] = {
@@ -38,6 +39,11 @@ def scalar_of(x: Any) -> Scalar:
     return found or _scalars[np.dtype(type(x)).type]
 
 
+def exact_number(x: Any) -> Any:
+    """A number of NumPy's as one of Python's."""
+    return int(x) if isinstance(x, np.integer) else float(x)
+
+
 def cast(t: Scalar, x: Any) -> Any:
     """A number as C++ converts it to ``t``: integers wrap, floats are cut off."""
     if t.kind == "b":
@@ -49,6 +55,8 @@ def cast(t: Scalar, x: Any) -> Any:
         if t.kind == "i" and x >> (t.bits - 1):
             x -= 2**t.bits
         return x if t.weak else np.dtype(t.name).type(x)
+    if t is scalars.BFLOAT16:
+        return np.float32(to_bfloat16(x if isinstance(x, int) else exact_number(x)))
     if t.weak:
         return float(x) if t.kind == "f" else complex(x)
     return np.dtype(t.name).type(x)

@@ -191,6 +191,8 @@ class SimArray:
         at = part
         self.note(at, "read")
         value = self.values[at]
+        if self.element is scalars.BFLOAT16:
+            return np.float32(value)
         return bool(value) if self.element.kind == "b" else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -668,4 +670,6 @@ def element_of(array: Any) -> Scalar | Record:
 
 def dtype_of(element: Scalar | Record) -> Any:
     """The type of NumPy."""
-    return records.to_numpy(element) if isinstance(element, Record) else element.name
+    if isinstance(element, Record):
+        return records.to_numpy(element)
+    return scalars.value_of(element).name  # rounded bfloat16 are float32

@@ -355,6 +355,8 @@ def _names(waiting: dict[int, Request]) -> str:
 def on_host(array: Any) -> tuple[np.ndarray[Any, Any], bool]:
     """The elements where the host may use them, and whether they are a copy."""
     array.wait() if hasattr(array, "wait") else None
+    if array.dtype.name == "bfloat16":
+        return array.astype("float32").to_numpy(), True
     if array.usm_type == "device" or array.dtype.name == "float16":
         host = array.to_numpy()
         # As bytes: NumPy copies records field by field, and what is between them is lost.

@@ -84,6 +84,11 @@ FLOAT32, FLOAT64 = BY_NAME["float32"], BY_NAME["float64"]
 COMPLEX128 = BY_NAME["complex128"]
 
 
+def value_of(t: Scalar) -> Scalar:
+    """The type of a value in a kernel that is of type ``t`` in memory: float32 for bfloat16."""
+    return FLOAT32 if t is BFLOAT16 else t
+
+
 def strong(kind: str, size: int) -> Scalar:
     """The type of that kind and size, ``strong("f", 4)`` for float32."""
     return next(t for t in STRONG if t.kind == kind and t.size == size)

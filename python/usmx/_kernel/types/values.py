@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .scalars import BOOL, COMPLEX, FLOAT, INT, Record, Scalar, TupleOf
+from .scalars import BFLOAT16, BOOL, COMPLEX, FLOAT, FLOAT32, INT, Record, Scalar, TupleOf
 
 # How tightly a piece of C++ holds together; a looser one gets brackets.
 ATOM, UNARY, PRODUCT, SUM, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(
@@ -207,7 +207,45 @@ def literal(value: bool | int | float | complex, t: Scalar) -> str:
         value = complex(value)
         real, imaginary = (_floating(x, t.size // 2) for x in (value.real, value.imag))
         return f"usmx::complex<{part}>({real}, {imaginary})"
+    if t is BFLOAT16:
+        nearest = to_bfloat16(value if isinstance(value, int) else float(value.real))
+        return f"usmx::bfloat16({_floating(nearest, 4)})"
     return _floating(float(value.real), t.size)
+
+
+def to_bfloat16(value: float) -> float:
+    """The nearest number of bfloat16, of two the even one; integers of any size too."""
+    if isinstance(value, int):
+        drop = abs(value).bit_length() - 8
+        if drop > 0:
+            kept, rest, middle = abs(value) >> drop, abs(value) & ((1 << drop) - 1), 1 << drop >> 1
+            kept += rest > middle or (rest == middle and kept & 1 == 1)
+            value = (kept if value > 0 else -kept) << drop
+        return float(value)
+    if value == 0 or not math.isfinite(value):
+        return value
+    unit = math.ldexp(1.0, max(math.frexp(value)[1] - 8, -133))
+    size = abs(round(value / unit) * unit)
+    return math.copysign(math.inf if size >= 2.0**128 else size, value)
+
+
+def loaded(value: Number) -> Number:
+    """What is read from an element in memory: of bfloat16 a float32."""
+    if value.type is not BFLOAT16:
+        return value
+    return Number(FLOAT32, f"float({value.code})", pure=value.pure)
+
+
+def _to_bfloat16(value: Number) -> Number:
+    """A value on its way into an element of bfloat16: rounded once."""
+    code, t = value.code, value.type
+    if t.is_integer:
+        code = f"usmx::bfloat16::nearest({'u' if t.kind == 'u' else ''}int64_t({code}))"
+    elif t.cpp == "double":
+        code = f"usmx::bfloat16::nearest({code})"
+    else:
+        code = f"usmx::bfloat16(float({code}))"
+    return Number(BFLOAT16, code, pure=value.pure)
 
 
 def _floating(value: float, size: int) -> str:
@@ -232,6 +270,8 @@ def convert(value: Number, t: Scalar) -> Number:
         return Number(t, code, level, const=known)
     if value.type.cpp == t.cpp:
         return replace(value, type=t)
+    if t is BFLOAT16:
+        return _to_bfloat16(value)
     if t.kind == "b":
         return Number(t, f"{value.at(EQUAL)} != 0", EQUAL, pure=value.pure)
     code = value.code
