@@ -48,7 +48,7 @@ def _scale(n: int, norm: str, inverse: bool) -> float:
 
 
 def _complex(x: ndarray) -> np.dtype[Any]:
-    return np.dtype("F" if x.dtype.char in "efF" else "D")
+    return np.dtype("F" if x.dtype.char in "eEfF" else "D")
 
 
 def _length(n: Any, default: int) -> int:
@@ -97,7 +97,7 @@ def fft(
     Returns
     -------
     ndarray
-        Of complex64 for float16, float32 and complex64, otherwise of complex128.
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Raises
     ------

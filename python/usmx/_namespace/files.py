@@ -134,8 +134,13 @@ def _write(file: Any, x: Any, progress: _Progress) -> None:
 
     array = x if isinstance(x, _usmx.ndarray) else _usmx.asarray(x)
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    descr: Any = "<V2"  # as NumPy writes ml_dtypes' bfloat16, which its format cannot name
+    if array.dtype == _usmx.bfloat16:
+        array = array.view("uint16")
+    else:
+        descr = np.lib.format.dtype_to_descr(array.dtype)
     header = {
-        "descr": np.lib.format.dtype_to_descr(array.dtype),
+        "descr": descr,
         "fortran_order": bool(is_fortran),
         "shape": array.shape,
     }

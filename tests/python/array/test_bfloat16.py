@@ -403,3 +403,26 @@ def test_ufuncs_of_numpy_compute_where_the_array_is():
     assert isinstance(made, usmx.ndarray)
     assert made.dtype == "bfloat16"
     assert np.add(x, 1).dtype == np.sum(x).dtype == "bfloat16"
+
+
+def test_files_hold_the_bytes_that_numpy_writes(tmp_path):
+    ours, theirs = tmp_path / "a.npy", tmp_path / "b.npy"
+    values = EVERY[:600].reshape(20, 30)
+    usmx.save(ours, usmx.asarray(values))
+    np.save(theirs, values)
+    assert ours.read_bytes() == theirs.read_bytes()
+    same(usmx.load(ours).view("bfloat16"), values)
+
+
+def test_transforms_are_of_complex64():
+    x = usmx.asarray([1, 2, 3, 4], dtype="bfloat16")
+    np.testing.assert_allclose(usmx.fft.fft(x).to_numpy(), np.fft.fft([1, 2, 3, 4]), atol=1e-5)
+    assert usmx.fft.fft(x).dtype == np.complex64
+
+
+def test_what_does_not_take_it_says_what_helps():
+    x = usmx.ones((2, 2), dtype="bfloat16")
+    with pytest.raises(TypeError, match=r"bfloat16.*astype\('float32'\)"):
+        usmx.linalg.inv(x)
+    with pytest.raises(TypeError, match=r"bfloat16.*astype\('float32'\)"):
+        usmx.fuse(lambda a: a + 1)(x)
