@@ -78,7 +78,10 @@ inline T next_of_two_bytes(T x, T y) {
   return __builtin_bit_cast(T, bits);
 }
 inline half nextafter(half x, half y) { return next_of_two_bytes(x, y); }
-inline bfloat16 nextafter(bfloat16 x, bfloat16 y) { return next_of_two_bytes(x, y); }
+inline bfloat16 nextafter(bfloat16 x, bfloat16 y) {
+  // Its bits are in the order of the numbers, as those of half are.
+  return next_of_two_bytes(x, y);
+}
 
 #undef USMX_MATH_1
 #undef USMX_MATH_2
