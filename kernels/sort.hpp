@@ -242,17 +242,30 @@ inline void move_chunk(const element<Form, Word>* from, element<Form, Word>* to,
   }
 }
 
-/// How often each number from 0 to bins - 1 is in each chunk; others are not counted.
-template <class Number>
-inline void count_numbers(const Number* from, int64_t* counts, const chunks& cut, int64_t bins) {
+/// How often each number from 0 to bins - 1 is in each chunk; others are not counted. A chunk has
+/// `Copies` rows of counts, which neighbours take in turn: the same number again and again does not
+/// wait for itself. `largest` is the largest number of the chunk, where negative ones are larger
+/// than all others.
+template <int Copies, class Number>
+inline void count_numbers(const Number* from, int64_t* counts, uint64_t* largest, const chunks& cut,
+                          int64_t bins) {
   const int64_t chunk = int64_t(group_id());
-  int64_t* const count = counts + chunk * bins;
-  for (int64_t bin = 0; bin < bins; ++bin) count[bin] = 0;
+  int64_t* const count = counts + chunk * Copies * bins;
+  for (int64_t bin = 0; bin < Copies * bins; ++bin) count[bin] = 0;
+  uint64_t most = 0;
+  const auto add = [&](int64_t i, int copy) {
+    const auto number = uint64_t(int64_t(from[i]));
+    most = number > most ? number : most;
+    if (number < uint64_t(bins)) ++count[copy * bins + int64_t(number)];
+  };
   const int64_t end = cut.end(chunk);
-  for (int64_t i = cut.begin(chunk); i < end; ++i) {
-    const auto number = int64_t(from[i]);
-    if (uint64_t(number) < uint64_t(bins)) ++count[number];
+  int64_t i = cut.begin(chunk);
+  for (; i + Copies <= end; i += Copies) {
+#pragma clang loop unroll(full)
+    for (int copy = 0; copy < Copies; ++copy) add(i + copy, copy);
   }
+  for (; i < end; ++i) add(i, 0);
+  largest[chunk] = most;
 }
 
 // --- a group together ----------------------------------------------------------------------------

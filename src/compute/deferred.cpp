@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/fused_kernel.hpp"
+#include "compute/fused_rows.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
@@ -89,6 +90,7 @@ void value::compute_now() noexcept {
   try {
     const shared_value keep = shared_from_this();
     if (is_view()) return compute_view();
+    if (fused_rows::compute(*this)) return;
     if (is_reduction()) return compute_reduction();
     fused_kernel::compute_repeated(*this);
     if (!is_computed()) fused_kernel(*this).run();

@@ -98,16 +98,16 @@ const dtype& expression_form::type(const place& p) const noexcept {
   }
 }
 
+std::string expression_form::converted(const place& p, const dtype& as) const {
+  if (type(p) == as) return name(p);
+  return format("expression::convert<{}>({})", device_name(as), name(p));
+}
+
 std::string expression_form::line(std::size_t number) const {
   const step& s = steps_[number];
   std::vector<std::string> operands;
   for (std::size_t k = 0; k < s.count; ++k) {
-    const dtype& as = s.types.operands[k];
-    std::string text = name(s.from[k]);
-    if (type(s.from[k]) != as) {
-      text = format("expression::convert<{}>({})", device_name(as), text);
-    }
-    operands.push_back(std::move(text));
+    operands.push_back(converted(s.from[k], s.types.operands[k]));
   }
   const dtype& computed = s.types.operands[s.op->chooses ? 1 : 0];
   const bool is_mixed = s.count == 2 && s.types.operands[0] != s.types.operands[1];

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compute/operations.hpp"
@@ -47,6 +49,8 @@ class expression_form {
   void add_output(const place& p);
   /// What is joined of a step, for the key alone.
   void add_reduction(const place& p, const value_reduction& how);
+  /// One more letter of the key.
+  void add_letter(char letter) { key_ += letter; }
 
   const std::string& key() const noexcept { return key_; }
   std::size_t operations() const noexcept { return steps_.size(); }
@@ -54,8 +58,12 @@ class expression_form {
   /// "x2" or "v7".
   std::string name(const place& p) const;
   const dtype& type(const place& p) const noexcept;
-  /// One line for each operation.
+  const step& at(std::size_t number) const noexcept { return steps_[number]; }
+  /// The variable of a step, in one line, and all of them.
+  std::string line(std::size_t number) const;
   std::string lines() const;
+  /// The variable in a type.
+  std::string converted(const place& p, const dtype& as) const;
   /// "float32 x0, int32 x1", or in C++ with `names` of types of the device, or the names alone.
   std::string inputs() const;
   std::string declared_inputs() const;
@@ -65,13 +73,32 @@ class expression_form {
   std::string stores() const;
 
  private:
-  std::string line(std::size_t number) const;
-
   std::vector<step> steps_;
   std::vector<dtype> inputs_;
   std::vector<std::pair<std::string, dtype>> planned_;
   std::vector<place> outputs_;
   std::string key_;
+};
+
+/// What the texts of the table are written for.
+inline constexpr const char* fusion_prologue =
+    "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
+
+/// Kernels by the keys of their forms. Programs have few forms of expressions; one that makes them
+/// without end begins anew.
+template <class Kernel>
+class known_kernels {
+ public:
+  template <class Make>
+  Kernel get(const std::string& key, Make&& make) {
+    constexpr std::size_t most = 4096;
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if (known_.size() >= most) known_.clear();
+    return known_.emplace(key, make()).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, Kernel> known_;
 };
 
 }  // namespace usmx::detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compute/fused_rows.hpp"
 #include "compute/waiting_reductions.hpp"
 #include "core/aliasing.hpp"
 #include "core/format.hpp"
@@ -15,10 +16,6 @@
 
 namespace usmx::detail {
 namespace {
-
-/// What the texts of the table are written for.
-constexpr const char* fusion_prologue =
-    "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
 
 std::size_t count_of(const extents& shape) noexcept {
   std::size_t count = 1;
@@ -161,23 +158,6 @@ fused_kernel::place fused_kernel::place_of(const source& s, const dtype& as) {
   return inner.is_view() ? place_of_view(inner) : place_of(inner);
 }
 
-/// Kernels by the keys of their forms. Programs have few forms of expressions; one that makes them
-/// without end begins anew.
-template <class Kernel>
-class known_kernels {
- public:
-  template <class Make>
-  Kernel get(const std::string& key, Make&& make) {
-    constexpr std::size_t most = 4096;
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    if (known_.size() >= most) known_.clear();
-    return known_.emplace(key, make()).first->second;
-  }
-
- private:
-  std::unordered_map<std::string, Kernel> known_;
-};
-
 std::vector<operand> fused_kernel::operands() const {
   std::vector<operand> in;
   for (const auto& [number, what] : operands_) {
@@ -268,6 +248,7 @@ std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array*
 }
 
 std::string fused_kernel::plan(value& v, kernel_plan& plan) {
+  if (const auto name = fused_rows::plan(v, plan)) return *name;
   if (!v.is_reduction()) {
     fused_kernel(v, plan).describe();
     return format("k{}", plan.kernels.size() - 1);

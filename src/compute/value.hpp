@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -100,6 +101,7 @@ class value final : public deferred,
         kind_(kind),
         queue_(queue),
         size_(size ? *size : kernel_size::of(sources)),
+        has_reductions_(std::ranges::any_of(sources, is_of_reductions)),
         sources_(std::move(sources)) {}
 
   /// One that was computed.
@@ -142,6 +144,9 @@ class value final : public deferred,
                                  extents&& shape);
   const kernel_size& size() const noexcept { return size_; }
 
+  /// Whether it is made of reductions that were not computed when it was written.
+  bool has_reductions() const noexcept { return has_reductions_; }
+
   /// A reduction along axes that are listed, counted from the front.
   static shared_value reduction_of(const sycl::queue& queue, source of, const value_reduction& how,
                                    const reduction_axes& axes, usm_kind kind);
@@ -157,6 +162,7 @@ class value final : public deferred,
 
  private:
   friend class fused_kernel;
+  friend class fused_rows;
   friend class waiting_reductions;
 
   const operation& op_;
@@ -165,6 +171,7 @@ class value final : public deferred,
   usm_kind kind_;
   sycl::queue queue_;
   kernel_size size_;
+  bool has_reductions_ = false;
   std::atomic<int> seen_{0};
   std::atomic<bool> computed_{false};
   // What follows is guarded by `computing` until the value is computed.
@@ -180,6 +187,10 @@ class value final : public deferred,
   array result_;
   std::exception_ptr failure_;
 
+  static bool is_of_reductions(const source& s) noexcept {
+    const auto* v = std::get_if<shared_value>(&s);
+    return v && !(*v)->is_computed() && ((*v)->is_reduction() || (*v)->has_reductions_);
+  }
   void compute_now() noexcept;
   /// The elements are there.
   void finish(array&& result) noexcept;

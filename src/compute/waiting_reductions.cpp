@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/fused_kernel.hpp"
+#include "compute/fused_rows.hpp"
 #include "core/aliasing.hpp"
 #include "usmx/reduction.hpp"
 
@@ -95,33 +96,47 @@ array with_axes(const array& result, const std::vector<int>& axes) {
 
 }  // namespace
 
-std::vector<std::weak_ptr<value>>& waiting_reductions::list() {
-  static auto& one = *new std::vector<std::weak_ptr<value>>;
+std::vector<waiting_reductions::group>& waiting_reductions::list() {
+  static auto& one = *new std::vector<group>;
   return one;
 }
 
-std::vector<shared_value> waiting_reductions::all() {
+std::vector<shared_value> waiting_reductions::left_of(const group& waiting) {
   std::vector<shared_value> found;
-  for (const auto& known : list()) {
+  for (const auto& known : waiting) {
     if (auto v = known.lock(); v && !v->is_computed()) found.push_back(std::move(v));
   }
   return found;
 }
 
 std::vector<shared_value> waiting_reductions::with(const shared_value& reduction) {
-  std::vector<shared_value> together = all();
-  if (std::ranges::find(together, reduction) == together.end()) together.assign(1, reduction);
-  return together;
+  for (const group& waiting : list()) {
+    std::vector<shared_value> together = left_of(waiting);
+    if (std::ranges::find(together, reduction) != together.end()) return together;
+  }
+  return {reduction};
 }
 
 void waiting_reductions::add(const shared_value& reduction) {
-  const std::vector<shared_value> waiting = all();
-  if (!waiting.empty() && !fits(*reduction, waiting)) waiting.front()->compute_now();
-  std::erase_if(list(), [](const auto& known) {
-    const auto v = known.lock();
-    return !v || v->is_computed();
-  });
-  list().push_back(reduction);
+  std::erase_if(list(), [](const group& waiting) { return left_of(waiting).empty(); });
+  const bool has_waiting = !list().empty();
+  const std::vector<shared_value> last =
+      has_waiting ? left_of(list().back()) : std::vector<shared_value>();
+  if (has_waiting && fits(*reduction, last)) {
+    std::erase_if(list().back(), [](const auto& known) {
+      const auto v = known.lock();
+      return !v || v->is_computed();
+    });
+    list().back().push_back(reduction);
+    return;
+  }
+  if (has_waiting && !fused_rows::takes(*reduction)) {
+    for (const group& waiting : std::vector(list())) {
+      for (const shared_value& v : left_of(waiting)) v->compute_now();
+    }
+    list().clear();
+  }
+  list().push_back({reduction});
 }
 
 shared_value value::reduction_of(const sycl::queue& queue, source of, const value_reduction& how,

@@ -9,8 +9,10 @@
 namespace usmx::detail {
 
 /// The reductions that one kernel will compute, along the same axes of elements that are made of
-/// the same arrays. There is one such list: a reduction that does not fit starts it anew, and what
-/// was on it is computed. So results of a loop over large arrays do not keep all of these alive.
+/// the same arrays. There is one such group, or one after the other where each is made of what an
+/// earlier one gives and one kernel over rows may compute them all: another reduction starts anew,
+/// and what waits is computed. So results of a loop over large arrays do not keep all of these
+/// alive.
 ///
 /// Used with `computing` locked.
 class waiting_reductions {
@@ -20,8 +22,9 @@ class waiting_reductions {
   static std::vector<shared_value> with(const shared_value& reduction);
 
  private:
-  static std::vector<shared_value> all();
-  static std::vector<std::weak_ptr<value>>& list();
+  using group = std::vector<std::weak_ptr<value>>;
+  static std::vector<shared_value> left_of(const group& waiting);
+  static std::vector<group>& list();
 };
 
 }  // namespace usmx::detail

@@ -10,6 +10,7 @@
 
 #include "core/format.hpp"
 #include "expression/call.hpp"
+#include "expression/reduction_shape.hpp"
 #include "expression/source.hpp"
 #include "kernel/source/user_text.hpp"
 #include "runtime/backend.hpp"
@@ -24,6 +25,7 @@ using detail::format;
 using detail::loops_text;
 using detail::parameter_list;
 using detail::parameter_name;
+using detail::reduction_shape;
 using detail::step_class;
 
 /// How the items of a group share the work.
@@ -114,26 +116,6 @@ std::vector<std::int64_t> c_order_steps(std::span<const std::int64_t> lengths) {
   }
   return steps;
 }
-
-/// How reductions are cut into groups, the only numbers that depend on the device. On a CPU a group
-/// is one vector of items that goes through memory from front to back, several results one after
-/// the other because a group costs as much as a few hundred elements; elsewhere it fills one core.
-struct device_shape {
-  int along_items;
-  int along_blocks;
-  int along_segments;
-  /// The most elements of a part: few where there are few results to keep all cores busy.
-  std::int64_t along_part;
-  std::int64_t along_part_of_many;
-  int across_items;
-  int across_blocks;
-  int across_blocks_of_few;
-  std::int64_t across_part;
-  /// Where there are fewer columns, several rows of them are taken for one; 0: never.
-  std::int64_t across_columns;
-};
-constexpr device_shape on_cpu = {16, 8, 16, 4096, 32768, 16, 16, 4, 512, 0};
-constexpr device_shape elsewhere = {256, 4, 1, 16384, 65536, 64, 1, 1, 512, 256};
 
 std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -276,7 +258,7 @@ struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
   /// For each input, whether the post map names it: it may if it is a number or raw.
   std::vector<bool> in_post_map;
 
-  form choose(const reduction_call& call, const group_shape& along) const;
+  form choose(const reduction_call& call, const reduction_shape& d) const;
   std::optional<sycl::event> run(const call_request& asked,
                                  const reduction_axes& axes) const override;
   void reduce(reduction_call& call) const;
@@ -297,7 +279,7 @@ struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
 
 /// Where results are neighbours and elements are not, neighbouring items make neighbouring results.
 /// Otherwise the items share the elements of one.
-form reduction_kernel::state::choose(const reduction_call& call, const group_shape& along) const {
+form reduction_kernel::state::choose(const reduction_call& call, const reduction_shape& d) const {
   if (call.count == 0) return form::empty;
   if (call.results == 1) return form::along;
   std::int64_t element = 0;
@@ -307,9 +289,9 @@ form reduction_kernel::state::choose(const reduction_call& call, const group_sha
     result = std::abs(call.kept.inner_step(call.c.outputs() + a));
   }
   const std::int64_t neighbours = call.kept.lengths[call.kept.rank() - 1];
-  const bool few_elements = call.count <= 2 * along.items && call.results >= 4 * along.items;
+  const bool few_elements = d.are_few(call.count, call.results);
   if (few_elements || (result != 0 && result < element)) {
-    if (call.kept.rank() == 1 || neighbours >= along.items / 2) return form::across;
+    if (call.kept.rank() == 1 || neighbours >= d.along_items / 2) return form::across;
     if (few_elements) return form::scattered;
   }
   return form::along;
@@ -555,12 +537,13 @@ void reduction_kernel::state::launch(const reduction_call& call, const program_f
 
 void reduction_kernel::state::reduce(reduction_call& call) const {
   const sycl::queue& queue = call.c.queue();
-  const device_shape& d = detail::forms_of(queue).groups_are_loops ? on_cpu : elsewhere;
+  const reduction_shape& d =
+      detail::forms_of(queue).groups_are_loops ? detail::on_cpu : detail::elsewhere;
   program_form program;
   program.shape = {d.along_items, d.along_blocks, d.along_segments};
   program.numbers_elements = numbers_elements;
   program.numbers_results = numbers_results;
-  program.way = choose(call, program.shape);
+  program.way = choose(call, d);
   const bool along = program.way == form::along;
   if (!along) {
     const std::int64_t columns =
@@ -591,9 +574,7 @@ void reduction_kernel::state::reduce(reduction_call& call) const {
     }
   }
   const std::int64_t length = innermost();
-  const std::int64_t most = !along                ? d.across_part
-                            : call.results >= 256 ? d.along_part_of_many
-                                                  : d.along_part;
+  const std::int64_t most = along ? d.part_of(call.results) : d.across_part;
   stage s = wide ? stage::cut(1, wide->count, most) : stage::cut(call.count / length, length, most);
 
   program.row_rank = lengths.empty() ? 0 : lengths.size() - 1;

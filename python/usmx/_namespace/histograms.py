@@ -19,12 +19,13 @@ __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
 
 @cache
-def _count_kernel(number: str) -> RawKernel:
+def _count_kernel(number: str, copies: int) -> RawKernel:
     """Each item counts in a chunk, to memory of its own."""
     return RawKernel(
         f"{sorting._INCLUDE}USMX_KERNEL(1) count_numbers(const {number}_t* from, int64_t* counts, "
-        "int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
-        "  usmx::sorting::count_numbers(from, counts, {length, size, in_row}, bins);\n}\n",
+        "uint64_t* largest, int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
+        f"  usmx::sorting::count_numbers<{copies}>(from, counts, largest, {{length, size, in_row}}"
+        ", bins);\n}\n",
         "count_numbers",
     )
 
@@ -54,29 +55,40 @@ def _sums_kernel() -> ScanKernel:
     )
 
 
-def counts_of(numbers: ndarray, bins: int) -> ndarray:
-    """How often each number from 0 to ``bins - 1`` is there; others are not counted."""
-    numbers = indexing.as_indices(numbers.reshape(-1))
-    counts = empty_at(numbers, bins, "int64")
-    counts[...] = 0
-    if not numbers.size or not bins:
-        return counts
+def _in_items(numbers: ndarray, bins: int) -> int:
+    """How many items of a processor count, each in memory of its own; 0 if counts are shared."""
     device = numbers.device
     in_items = sorting._ways == "items" if sorting._ways else device.is_cpu
     items = min(4 * device.max_compute_units, -(-numbers.size // 4096))
-    if not in_items or items * bins > max(numbers.size, 1 << 20):
-        _add_kernel()(numbers, bins, counts)
-        return counts
+    return items if in_items and items * bins <= max(numbers.size, 1 << 20) else 0
+
+
+def _counts_and_largest(numbers: ndarray, bins: int, items: int) -> tuple[ndarray, ndarray]:
+    """The counts, and the largest number of each item; negative ones are larger than all others."""
     if not numbers.flags.c_contiguous:
         numbers = numbers.copy()
     size = -(-numbers.size // items)
     items = -(-numbers.size // size)
-    each = _usmx.empty((items, bins), "int64", usm_type="device", queue=numbers.queue)
-    count = _count_kernel(numbers.dtype.name)
-    count[(items,), (1,)](numbers, each.reshape(-1), numbers.size, size, items, bins)
+    copies = 8 if bins <= 512 else 1  # as many as the first cache has room for
+    each = _usmx.empty((items * copies, bins), "int64", usm_type="device", queue=numbers.queue)
+    largest = _usmx.empty(items, "uint64", usm_type="host", queue=numbers.queue)
+    count = _count_kernel(numbers.dtype.name, copies)
+    count[(items,), (1,)](numbers, each.reshape(-1), largest, numbers.size, size, items, bins)
     from .statistics import sum as sum_of
 
-    return sum_of(each, axis=0, out=counts)
+    return sum_of(each, axis=0, out=empty_at(numbers, bins, "int64")), largest
+
+
+def counts_of(numbers: ndarray, bins: int) -> ndarray:
+    """How often each number from 0 to ``bins - 1`` is there; others are not counted."""
+    numbers = indexing.as_indices(numbers.reshape(-1))
+    if numbers.size and bins and (items := _in_items(numbers, bins)):
+        return _counts_and_largest(numbers, bins, items)[0]
+    counts = empty_at(numbers, bins, "int64")
+    counts[...] = 0
+    if numbers.size and bins:
+        _add_kernel()(numbers, bins, counts)
+    return counts
 
 
 def sums_of(numbers: ndarray, weights: ndarray, bins: int) -> ndarray:
@@ -156,6 +168,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: SupportsIndex = 0) -> nd
     given = None if weights is None else _weights_for(a, weights)
     a = indexing.as_indices(a)
     bins = least
+    if given is None and a.size and least and (items := _in_items(a, least)):
+        # Most often none is larger: then one pass is enough.
+        counts, largest = _counts_and_largest(a, least, items)
+        if int(largest.to_numpy().max()) < least:
+            return counts
     if a.size:
         from .statistics import max as max_of
         from .statistics import min as min_of

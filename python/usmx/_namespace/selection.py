@@ -91,11 +91,18 @@ def take(
     if axis is None:
         x, axis = x.reshape(-1), 0
     at = to_axis(axis, x.ndim)
-    values = _indices_for(x, indices, x.shape[at], at, mode)
+    checks = mode == "raise" and isinstance(indices, ndarray) and indices.dtype.kind in "iu"
+    if checks:
+        values = indexing.as_indices(indices)
+    else:
+        values = _indices_for(x, indices, x.shape[at], at, mode)
     order = [at, *(a for a in range(x.ndim) if a != at)]
     rest = [x.shape[a] for a in order[1:]]
     result = empty_at(x, (*values.shape, *rest))
-    indexing.gather(x.transpose(order), [values], result)
+    if checks:
+        indexing.checked_gather(x.transpose(order), values, result, at)
+    else:
+        indexing.gather(x.transpose(order), [values], result)
     rank = values.ndim
     back = [*range(rank, rank + at), *range(rank), *range(rank + at, rank + len(rest))]
     result = result.transpose(back) if back else result

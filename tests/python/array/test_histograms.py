@@ -160,3 +160,15 @@ def test_edges_in_a_list_that_changes_while_it_is_read() -> None:
     bins[1] = Sequence()
     with pytest.raises((ValueError, TypeError)):
         usmx.histogram(usmx.arange(4.0), bins)
+
+
+@pytest.mark.parametrize("least", [1, 7, 300, 600, 5000])
+def test_more_bins_than_the_least_are_found_in_a_second_pass(least):
+    host = np.random.default_rng(1).integers(0, 500, 70_001).astype("int32")
+    x = usmx.asarray(host, usm_type="device")
+    np.testing.assert_array_equal(
+        usmx.bincount(x, minlength=least).to_numpy(), np.bincount(host, minlength=least)
+    )
+    x[40_000] = -3
+    with pytest.raises(ValueError, match="holds -3"):
+        usmx.bincount(x, minlength=least)

@@ -417,3 +417,18 @@ def test_a_mask_without_elements_fits_as_in_numpy(
     assert got.shape == x[np.zeros(mask, "?")].shape
     with pytest.raises(IndexError, match="mask of shape"):
         usmx.zeros((0, 3))[usmx.zeros((0, 2), "?")]
+
+
+@pytest.mark.parametrize("wrong", [10, -11, 2**40])
+def test_taking_checks_while_it_gathers(wrong):
+    x = usmx.arange(10.0, usm_type="device")
+    host = np.arange(-10, 10).repeat(300)
+    index = usmx.asarray(host, usm_type="device")
+    np.testing.assert_array_equal(usmx.take(x, index).to_numpy(), np.arange(10.0)[host])
+    index[4321] = wrong
+    with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0 with size 10"):
+        usmx.take(x, index)
+    with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0 with size 10"):
+        x[index]
+    with pytest.raises(IndexError, match="out of bounds for axis 1 with size 0"):
+        usmx.take(usmx.zeros((3, 0), usm_type="device"), index, axis=1)

@@ -1,0 +1,72 @@
+// Kernels that join the elements of each row and go on with the same row: a group has a few rows,
+// reads each several times while it is in the cache, and waits for nothing but itself.
+//
+// Elements are joined in the order of reduce.hpp, where one group has all of a row, so a sum has
+// the bits here that it has there.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reduce.hpp"
+
+namespace usmx::expression::rows {
+
+/// The rows of a group.
+struct range {
+  int64_t first, last;
+
+  range(int64_t rows, int64_t rows_a_group)
+      : first(int64_t(group_id()) * rows_a_group), last(rows) {
+    if (last - first > rows_a_group) last = first + rows_a_group;
+  }
+};
+
+/// Joins the elements of each row: `row(number, slot)` is what the map knows of a row, and
+/// `store(value, slot)` keeps the value of the row at this place of the group.
+template <int Items, int Blocks, int Most, class Value, class Row, class Map, class Join,
+          class Store>
+[[gnu::always_inline]] inline void joined(const range& rows, int64_t length,
+                                          Value (&values)[Most][Items], const Row& row,
+                                          const Map& map, const Join& join, const Store& store) {
+  const int item = int(local_id());
+  for (int64_t number = rows.first; number < rows.last; ++number) {
+    const int64_t slot = number - rows.first;
+    const auto where = row(number, slot);
+    if (length >= Items) {
+      values[slot][item] =
+          reduce::row_of_one_item<Items, Blocks, Value>(where, item, length, item, map, join);
+    } else if (item < length) {
+      values[slot][item] = map(where, item, 0);
+    }
+  }
+  group_barrier();
+  const int wide = length < Items ? int(length) : Items;
+  for (int64_t slot = item; slot < rows.last - rows.first; slot += Items) {
+    Value sum = values[slot][0];
+    for (int k = 1; k < wide; ++k) sum = join(sum, values[slot][k]);
+    store(sum, slot);
+  }
+  group_barrier();
+}
+
+/// `one(where, row, column)` for each element of the rows.
+template <int Items, class Row, class One>
+[[gnu::always_inline]] inline void each_element(const range& rows, int64_t length, const Row& row,
+                                                const One& one) {
+  const int64_t item = int64_t(local_id());
+  for (int64_t number = rows.first; number < rows.last; ++number) {
+    const auto where = row(number, number - rows.first);
+    int64_t column = 0;
+    // All items have an element: no condition keeps the compiler from making vectors of them.
+    for (; column + Items <= length; column += Items) one(where, number, column + item);
+    if (column + item < length) one(where, number, column + item);
+  }
+}
+
+/// `one(where, row)` for each of the rows.
+template <int Items, class Row, class One>
+[[gnu::always_inline]] inline void each_row(const range& rows, const Row& row, const One& one) {
+  for (int64_t slot = int64_t(local_id()); slot < rows.last - rows.first; slot += Items)
+    one(row(rows.first + slot, slot), rows.first + slot);
+}
+
+}  // namespace usmx::expression::rows

@@ -1,0 +1,203 @@
+// See row_kernel.hpp. What the items of a group do stands in kernels/expression/joined_rows.hpp;
+// here is the text that calls it, and what it takes.
+// SPDX-License-Identifier: Apache-2.0
+#include "expression/row_kernel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/format.hpp"
+#include "expression/call.hpp"
+#include "expression/reduction_shape.hpp"
+#include "expression/source.hpp"
+#include "runtime/backend.hpp"
+
+namespace usmx::detail {
+namespace {
+
+/// Rows that a group has at most, and elements: so many stay in the first caches of a core.
+constexpr std::int64_t most_rows_of_group = 16;
+constexpr std::int64_t elements_of_group = 16384;
+
+constexpr std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+struct row_kernel::state : expression_state {
+  state(expression_signature its_signature, std::vector<bool> its_in_rows,
+        std::vector<bool> its_out_rows, row_text its_text)
+      : expression_state(std::move(its_signature), "_rows", {}),
+        in_rows(std::move(its_in_rows)),
+        out_rows(std::move(its_out_rows)),
+        text(std::move(its_text)) {}
+
+  std::vector<bool> in_rows, out_rows;
+  row_text text;
+
+  std::string bind(parameter_list& list, const expression_call& c, const expression_types& types,
+                   const row_shape& shape, const loops& visited, std::int64_t rows_a_group) const;
+};
+
+std::int64_t row_shape::rows() const noexcept {
+  std::int64_t product = 1;
+  for (const std::int64_t n : outer) product *= n;
+  return product;
+}
+
+row_kernel::row_kernel(std::string_view in_params, std::string_view out_params,
+                       std::vector<bool> in_rows, std::vector<bool> out_rows, row_text text,
+                       std::string name)
+    : state_(std::make_shared<const state>(
+          expression_signature(in_params, out_params, std::move(name), false), std::move(in_rows),
+          std::move(out_rows), std::move(text))) {}
+
+bool row_kernel::takes(const sycl::queue& queue, const row_shape& shape) {
+  // Elsewhere a group would need more memory than it shares, and no device was measured.
+  return forms_of(queue).groups_are_loops &&
+         are_joined_by_groups(on_cpu, shape.rows(), shape.length);
+}
+
+std::string row_kernel::state::bind(parameter_list& list, const expression_call& c,
+                                    const expression_types& types, const row_shape& shape,
+                                    const loops& visited, std::int64_t rows_a_group) const {
+  list.scalar({"", "rows"}, shape.rows());
+  list.scalar({"", "length"}, shape.length);
+  list.scalar({"", "rows_a_group"}, rows_a_group);
+  loops_text begin("_begin", visited.rank());
+  for (std::size_t d = 1; d < visited.rank(); ++d) {
+    list.scalar({"", "kept_length", static_cast<int>(d)}, visited.lengths[d]);
+    begin.length({"", "kept_length", static_cast<int>(d)});
+  }
+  std::string members, of_row, of_element, stored, stored_of_row;
+  std::size_t place = 0;
+  for (std::size_t j = 0; j < c.in().size(); ++j) {
+    const auto& p = signature.parameters[j];
+    const dtype& as = types.inputs[j];
+    const array* a = c.in()[j].array();
+    if (a == nullptr) {
+      list.number(p, as, c.in()[j]);
+      if (list.writes()) {
+        members += format("    {} {};\n", device_name(as), p.name);
+        of_row += format("    {{\n    {}    _at.{} = {};\n    }}\n", number_variable(p, as), p.name,
+                         p.name);
+      }
+      continue;
+    }
+    list.elements(p, *a, visited.starts[place], false);
+    begin.operand(list.steps(p.name, "kept_step", visited, place, visited.rank()));
+    if (list.writes()) {
+      const std::string at = format("_at._begin.of[{}]", place);
+      const dtype& own = a->elements().dtype();
+      if (in_rows[j]) {
+        members += format("    {} {};\n", device_name(as), p.name);
+        of_row += format("    {{\n    {}    _at.{} = {};\n    }}\n",
+                         loaded_variable(p, as, own, at), p.name, p.name);
+      } else {
+        of_element += "    [[maybe_unused]] " + loaded_variable(p, as, own, at + " + _i");
+      }
+    }
+    ++place;
+  }
+  for (std::size_t o = 0; o < c.outputs(); ++o) {
+    const auto& p = signature.outputs()[o];
+    const array& a = c.output(o);
+    list.elements(p, a, 0, true);
+    if (!list.writes()) continue;
+    auto& all = out_rows[o] ? stored_of_row : stored;
+    all += "    " +
+           stored_variable(p, a.elements().dtype(), out_rows[o] ? "_row" : "_row * _length + _i");
+  }
+  if (!list.writes()) return {};
+
+  std::string out = format(
+      "#include \"usmx/expression/joined_rows.hpp\"\nusing namespace usmx;\n{}\n"
+      "USMX_KERNEL(1) {}({}) {{\n"
+      "  [[maybe_unused]] const int64_t n = _length;\n{}",
+      text.preamble, kernel_name, list.text(), begin.text());
+  out += format("  struct _known {{\n    expression::positions<{}> _begin;\n{}{}  }};\n",
+                std::max<std::size_t>(place, 1), members, text.members);
+  out += "  const expression::rows::range _rows_here(_rows, _rows_a_group);\n";
+  const auto& d = on_cpu;
+  const auto row = [&](std::size_t stage) {
+    return format(
+        "  const auto _row{} = [&](int64_t _row, [[maybe_unused]] int64_t _slot) {{\n"
+        "    _known _at;\n    _at._begin = _begin.at(_row);\n{}{}    return _at;\n  }};\n",
+        stage, of_row, text.known[stage]);
+  };
+  for (std::size_t k = 0; k < text.stages.size(); ++k) {
+    const auto& s = text.stages[k];
+    out += s.declared + format("  local<expression::reduce::tile<{}, {}, {}>> _tile{};\n",
+                               s.value_type, d.along_items, most_rows_of_group, k);
+  }
+  for (std::size_t k = 0; k < text.stages.size(); ++k) {
+    const auto& s = text.stages[k];
+    out += row(k);
+    out += format(
+        "  const auto _map{0} = [&](const _known& _at, int64_t _i, int64_t) {{\n{1}{2}"
+        "    return {3};\n  }};\n"
+        "  const auto _join{0} = [](const {4}& a, const {4}& b) {{ return {5}; }};\n"
+        "  const auto _store{0} = [&](const {4}& a, int64_t _slot) {{\n{6}  }};\n"
+        "  expression::rows::joined<{7}, {8}>(_rows_here, _length, _tile{0}.get(), _row{0}, "
+        "_map{0},\n                                 _join{0}, _store{0});\n",
+        k, of_element, s.lines, s.value, s.value_type, s.join, s.stores, d.along_items,
+        d.along_blocks);
+  }
+  const auto types_of = [&](bool of_rows) {
+    std::string variables;
+    for (std::size_t o = 0; o < c.outputs(); ++o) {
+      if (out_rows[o] != of_rows) continue;
+      variables +=
+          format("    {} {};\n", device_name(types.outputs[o]), signature.outputs()[o].name);
+    }
+    return variables;
+  };
+  out += row(text.stages.size());
+  const std::size_t last = text.stages.size();
+  if (!stored.empty()) {
+    out += format(
+        "  expression::rows::each_element<{}>(_rows_here, _length, _row{},\n"
+        "      [&](const _known& _at, int64_t _row, int64_t _i) {{\n{}{}{}{}  }});\n",
+        d.along_items, last, of_element, types_of(false), text.lines, stored);
+  }
+  if (!stored_of_row.empty()) {
+    out += format(
+        "  expression::rows::each_row<{}>(_rows_here, _row{},\n"
+        "      [&](const _known& _at, int64_t _row) {{\n{}{}{}  }});\n",
+        d.along_items, last, types_of(true), text.row_lines, stored_of_row);
+  }
+  return out + "}\n";
+}
+
+void row_kernel::submit(sycl::queue& queue, std::span<const operand> in, std::span<const array> out,
+                        const row_shape& shape) const {
+  std::vector<expression_output> outputs(out.size());
+  for (std::size_t o = 0; o < out.size(); ++o) outputs[o].given = &out[o];
+  // An event is asked in a tenth of the time that a queue takes whether memory is still in use.
+  const call_request asked{queue, in, outputs, {}, ordering::automatic, true};
+  expression_call c(*state_, asked);
+  std::vector<std::vector<std::int64_t>> steps;
+  std::vector<std::int64_t> lengths = shape.outer;
+  extents whole(shape.outer.size() + 1);
+  std::ranges::copy(lengths, whole.data());
+  whole[lengths.size()] = shape.length;
+  for (std::size_t j = 0; j < in.size(); ++j) {
+    if (in[j].array() == nullptr) continue;
+    auto& own = steps.emplace_back();
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+      own.push_back(broadcast_step(in[j].array()->elements().layout(), whole, k));
+    }
+  }
+  const std::vector<std::span<const std::int64_t>> spans(steps.begin(), steps.end());
+  const loops visited = make_loops(lengths, spans, loop_order::c);
+  const std::int64_t rows = shape.rows();
+  const std::int64_t rows_a_group =
+      std::clamp<std::int64_t>(elements_of_group / shape.length, 1, most_rows_of_group);
+  const std::string key = c.type_key() + static_cast<char>('0' + visited.rank());
+  const expression_types& types = c.find(key).known;
+  c.launch_groups(key, over(rows, rows_a_group), on_cpu.along_items, true,
+                  [&](parameter_list& list) {
+                    return state_->bind(list, c, types, shape, visited, rows_a_group);
+                  });
+}
+
+}  // namespace usmx::detail

@@ -1,0 +1,70 @@
+// Kernels over rows: the elements of each row are joined, what comes out is used with the same
+// elements, and so on, in one launch.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "usmx/expression.hpp"
+
+namespace usmx::detail {
+
+/// The C++ of such a kernel. Inputs that are the same for a row are members `_at.x` of what is
+/// known of it, those of elements are variables `x`; `n` is the length of a row.
+struct row_text {
+  /// Joins elements of each row.
+  struct stage {
+    /// The type of `a` and `b`.
+    std::string value_type;
+    /// Statements, and the value of an element.
+    std::string lines, value;
+    /// A value of `a` and `b`.
+    std::string join;
+    /// Local memory for what comes out, and statements that store it at `_slot` from `a`.
+    std::string declared, stores;
+  };
+
+  std::string preamble;
+  /// Members of what is known of a row, besides its inputs.
+  std::string members;
+  /// For each stage and for the end: statements that fill these members, in the place `_slot`.
+  std::vector<std::string> known;
+  std::vector<stage> stages;
+  /// At the end, for each element and for each row; empty if there is nothing to store.
+  std::string lines, row_lines;
+};
+
+/// The rows of a call.
+struct row_shape {
+  /// Lengths of the axes that are not joined, and of the one that is, the innermost.
+  std::vector<std::int64_t> outer;
+  std::int64_t length = 0;
+
+  std::int64_t rows() const noexcept;
+};
+
+class row_kernel {
+ public:
+  /// `in_rows` and `out_rows` say which inputs and outputs have one element for a row.
+  row_kernel(std::string_view in_params, std::string_view out_params, std::vector<bool> in_rows,
+             std::vector<bool> out_rows, row_text text, std::string name);
+
+  /// Whether rows of such a shape can be joined on the device of the queue, in the order of a
+  /// reduction alone.
+  static bool takes(const sycl::queue& queue, const row_shape& shape);
+
+  /// Computes into arrays in C order that share no memory with the inputs. Those of elements are
+  /// neighbours in each row.
+  void submit(sycl::queue& queue, std::span<const operand> in, std::span<const array> out,
+              const row_shape& shape) const;
+
+ private:
+  struct state;
+  std::shared_ptr<const state> state_;
+};
+
+}  // namespace usmx::detail
