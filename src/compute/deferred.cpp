@@ -34,8 +34,13 @@ namespace {
 /// Counts what sources have in common once, as the text of a kernel has it once.
 struct exact_count {
   std::vector<const value*> values = {};
-  std::vector<array> arrays = {};
+  std::vector<const array*> arrays = {};
   kernel_size size = {};
+
+  exact_count() {
+    values.reserve(most_operations);
+    arrays.reserve(most_operands);
+  }
 
   void add(const source& s) {
     if (const auto* v = std::get_if<shared_value>(&s)) return add(**v);
@@ -54,9 +59,9 @@ struct exact_count {
   }
   void add(const array& a) {
     const bool is_known = std::ranges::any_of(
-        arrays, [&](const array& b) { return is_same(a.elements(), b.elements()); });
+        arrays, [&](const array* b) { return is_same(a.elements(), b->elements()); });
     if (is_known) return;
-    arrays.push_back(a);
+    arrays.push_back(&a);
     ++size.operands;
   }
 };

@@ -111,7 +111,10 @@ std::optional<fused_rows::place> fused_rows::place_of(const source& s, const dty
   }
   if (const auto* a = std::get_if<array>(&s)) return place_of(*a);
   value& inner = *std::get<shared_value>(s);
-  return inner.is_computed() ? place_of(inner.get()) : place_of(inner);
+  if (!inner.is_computed()) return place_of(inner);
+  // An error of an operand is one of the line that needs it.
+  if (inner.failure_) return {};
+  return place_of(inner.get());
 }
 
 std::optional<fused_rows::place> fused_rows::place_of(const array& a) {

@@ -298,6 +298,7 @@ def _mean_types(x: _usmx.ndarray, dtype: Any = None) -> tuple[np.dtype[Any], np.
     return sum_type(result), result
 
 
+@cache
 def _divided(value: np.dtype[Any], by: str) -> str:
     """C++ for the sum `a` divided by a number; of complex numbers both parts."""
     part = cpp(part_type(value))
