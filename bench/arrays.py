@@ -12,6 +12,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import dpnp
@@ -84,13 +85,20 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def _waited(call: Callable[[], Any], queue: Any) -> Callable[[], None]:
+    """Waits for what dpnp has submitted."""
+
     def call_and_wait() -> None:
-        result = call()
-        if isinstance(result, usmx.ndarray):
-            result._compute()  # what was put off is submitted
+        call()
         queue.wait()
 
     return call_and_wait
+
+
+def _there(call: Callable[[], Any]) -> Callable[[], None]:
+    """Waits until the elements of the result are there."""
+    if isinstance(call(), tuple):
+        return lambda: [one.wait() for one in call()]
+    return lambda: call().wait()
 
 
 def _works(call: Callable[[], Any]) -> bool:
@@ -111,14 +119,15 @@ def cases(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
             kind = "shared" if size <= SIZES[0] else "device"
             ours = [usmx.asarray(v, usm_type=kind) for v in (x, y, mask)]
             theirs = [dpnp.asarray(v) for v in (x, y, mask)]
-            queue, their_queue = ours[0].queue, theirs[0].sycl_queue
+            their_queue = theirs[0].sycl_queue
             for name, operation in OPERATIONS.items():
-                call = _waited(lambda o=operation, a=ours: o(usmx, *a), queue)
-                if not _works(call):
+                plain = partial(operation, usmx, *ours)
+                if not _works(plain):
                     print(f"usmx has no {name} of {dtype}")
                     continue
-                rivals = [Rival("NumPy", lambda o=operation, a=(x, y, mask): o(np, *a), 1)]
-                dpnp_call = _waited(lambda o=operation, a=theirs: o(dpnp, *a), their_queue)
+                call = _there(plain)
+                rivals = [Rival("NumPy", partial(operation, np, x, y, mask), 1)]
+                dpnp_call = _waited(partial(operation, dpnp, *theirs), their_queue)
                 if _works(dpnp_call):
                     rivals.append(Rival("dpnp", dpnp_call, 1))
                 yield Case(f"{name}, {size} {dtype}", call, rivals)

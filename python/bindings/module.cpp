@@ -68,6 +68,8 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_promotion(m);
   bind_elementwise(m);
   bind_operations(m);
+  bind_reductions(m);
+  bind_few(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);

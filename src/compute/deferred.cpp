@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "compute/few.hpp"
 #include "compute/fused_kernel.hpp"
 #include "compute/fused_rows.hpp"
-#include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
 #include "compute/waiting_reductions.hpp"
@@ -282,67 +282,6 @@ bool may_change(const array& a) noexcept {
   return a.elements().size() > 0 && (!a.keep_alive() || a.keep_alive()->is_exposed());
 }
 
-/// Whether the host may read the elements now: it can reach them, and no command works on them.
-bool is_idle_on_host(const array& a) noexcept {
-  const shared_owner& owner = a.keep_alive();
-  return host_accessible(a.elements().kind()) && !(owner && owner->try_submitted().value_or(true));
-}
-
-/// Room for the elements of one operand.
-struct alignas(64) host_row {
-  std::byte bytes[detail::most_on_host * 8];
-};
-
-/// The elements in C order as `type`: where they are if that is how they lie, else in `room`.
-const std::byte* row_on_host(const any_view& v, const extents& shape, std::int64_t count,
-                             const dtype& type, host_row& room) {
-  const auto cast = detail::cast_on_host(v.dtype(), type);
-  if (cast == nullptr) return nullptr;
-  const bool is_row = v.layout().is_c_contiguous() && v.size() == count;
-  if (v.dtype() == type) {
-    if (is_row) return static_cast<const std::byte*>(v.data());
-    detail::gather_on_host(room.bytes, v, shape);
-    return room.bytes;
-  }
-  host_row gathered;
-  if (!is_row) detail::gather_on_host(gathered.bytes, v, shape);
-  cast(room.bytes, is_row ? static_cast<const std::byte*>(v.data()) : gathered.bytes, count);
-  return room.bytes;
-}
-
-/// A few elements that the host can reach, with nothing pending on them, are computed there.
-std::optional<array> on_host(const sycl::queue& queue, const operation& op,
-                             const operation_types& types, std::span<const source> sources,
-                             const extents& shape, usm_kind kind) {
-  if (!host_accessible(kind)) return {};
-  std::int64_t count = 1;
-  for (const std::int64_t length : shape) count *= length;
-  if (count > detail::most_on_host || count == 0) return {};
-  const dtype& type = types.operands[op.chooses ? 1 : 0];
-  if (type != types.operands[sources.size() - 1]) return {};
-  const detail::host_loop loop = detail::loop_on_host(op, type);
-  if (loop == nullptr || !detail::backend_of(queue.get_device()).is_host) return {};
-  detail::host_operand in[3];
-  std::array<std::byte, 16> numbers[3];
-  host_row rooms[3];
-  for (std::size_t k = 0; k < sources.size(); ++k) {
-    if (const auto* number = std::get_if<operand>(&sources[k])) {
-      numbers[k] = number->number_as(types.operands[k]);
-      in[k] = {numbers[k].data(), false};
-      continue;
-    }
-    const auto* a = std::get_if<array>(&sources[k]);
-    if (a == nullptr || !is_idle_on_host(*a)) return {};
-    const any_view& v = a->elements();
-    const std::byte* const row = row_on_host(v, shape, count, types.operands[k], rooms[k]);
-    if (row == nullptr) return {};
-    in[k] = {row, true};
-  }
-  array out = array::empty(queue, shape.span(), types.result, kind);
-  loop(static_cast<std::byte*>(out.data()), in, count);
-  return out;
-}
-
 dtype type_of(const deferred_operand& o) {
   if (const auto* v = std::get_if<shared_deferred>(&o)) return (*v)->dtype();
   return std::get<operand>(o).type();
@@ -376,6 +315,19 @@ bool compute_largest(std::vector<source>& sources) {
   const auto v = std::get<shared_value>(*largest);
   *largest = v->get();
   return true;
+}
+
+/// A few elements that the host can reach, with nothing pending on them.
+std::optional<array> computed_at_once(const sycl::queue& queue, const operation& op,
+                                      const operation_types& types, std::span<const source> sources,
+                                      const extents& shape, usm_kind kind) {
+  std::array<detail::few_operand, 3> operands;
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    operands[k] = {std::get_if<array>(&sources[k]), std::get_if<operand>(&sources[k])};
+    if (operands[k].elements == nullptr && operands[k].number == nullptr) return {};
+  }
+  return detail::operate_few(queue, op, types, std::span(operands).first(sources.size()), shape,
+                             kind);
 }
 
 shared_deferred make(const sycl::queue& queue, const operation& op, const operation_types& types,
@@ -437,8 +389,8 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
                         : is_host   ? usm_kind::host
                                     : usm_kind::device;
   extents shape = broadcast_shape(shapes);
-  if (auto small = on_host(queue, op, types, sources, shape, kind)) {
-    return std::make_shared<value>(*std::move(small), types, std::move(shape));
+  if (auto few = computed_at_once(queue, op, types, sources, shape, kind)) {
+    return std::make_shared<value>(*std::move(few), types, std::move(shape));
   }
   const auto made =
       std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind, size);
@@ -581,40 +533,6 @@ usm_kind kind_of(const source& s) {
 
 }  // namespace
 
-namespace {
-
-/// All of a few elements that the host can reach, with nothing pending on them.
-std::optional<array> reduce_on_host(const sycl::queue& queue, const array& a,
-                                    const value_reduction& how, const reduction_axes& axes,
-                                    usm_kind kind) {
-  const any_view& v = a.elements();
-  const extents& shape = v.layout().shape();
-  const std::int64_t count = v.size();
-  if (!host_accessible(kind) || kind == usm_kind::unknown || count == 0 ||
-      count > detail::most_on_host || axes.axes->size() != shape.size() || how.map != "x" ||
-      how.result != how.value || !how.reduce_type.empty() ||
-      !detail::backend_of(queue.get_device()).is_host) {
-    return {};
-  }
-  const detail::host_fold fold = detail::fold_on_host(how.reduce, how.value);
-  const bool is_mean = how.post_map == "a / float(n)" || how.post_map == "a / double(n)";
-  if (fold.run == nullptr || (!is_mean && how.post_map != "a") ||
-      (!fold.any_order && !v.layout().is_c_contiguous()) || !is_idle_on_host(a)) {
-    return {};
-  }
-  host_row room;
-  const std::byte* const row = row_on_host(v, shape, count, how.value, room);
-  if (row == nullptr) return {};
-  const std::vector<std::int64_t> ones(axes.keep ? shape.size() : 0, 1);
-  array out = array::empty(queue, ones, how.result, kind);
-  auto* const result = static_cast<std::byte*>(out.data());
-  fold.run(result, row, count);
-  if (is_mean) detail::divide_on_host(result, how.value, count);
-  return out;
-}
-
-}  // namespace
-
 shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
                        const value_reduction& how, const reduction_axes& axes) {
   const detail::driver_entry inside;
@@ -635,9 +553,9 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   }
   const usm_kind kind = kind_of(of);
   if (a != nullptr) {
-    if (auto small = reduce_on_host(queue, *a, how, listed, kind)) {
-      extents result = small->elements().layout().shape();
-      return std::make_shared<value>(*std::move(small), operation_types{{}, how.result},
+    if (auto few = detail::reduce_few(queue, *a, how, listed, kind)) {
+      extents result = few->elements().layout().shape();
+      return std::make_shared<value>(*std::move(few), operation_types{{}, how.result},
                                      std::move(result));
     }
   }

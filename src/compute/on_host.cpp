@@ -164,11 +164,19 @@ struct rounded_down {
   T operator()(T a) const {
     return std::floor(a);
   }
+  template <std::integral T>
+  T operator()(T a) const {
+    return a;
+  }
 };
 struct rounded_up {
   template <std::floating_point T>
   T operator()(T a) const {
     return std::ceil(a);
+  }
+  template <std::integral T>
+  T operator()(T a) const {
+    return a;
   }
 };
 struct truncated {
@@ -176,11 +184,19 @@ struct truncated {
   T operator()(T a) const {
     return std::trunc(a);
   }
+  template <std::integral T>
+  T operator()(T a) const {
+    return a;
+  }
 };
 struct rounded {
   template <std::floating_point T>
   T operator()(T a) const {
     return std::nearbyint(a);  // the host's mode is to the nearest, of two the even one
+  }
+  template <whole T>
+  T operator()(T a) const {
+    return a;
   }
 };
 struct sign {
@@ -196,17 +212,29 @@ struct is_nan {
   bool operator()(T a) const {
     return a != a;
   }
+  template <std::integral T>
+  bool operator()(T) const {
+    return false;
+  }
 };
 struct is_infinite {
   template <std::floating_point T>
   bool operator()(T a) const {
     return std::isinf(a);
   }
+  template <std::integral T>
+  bool operator()(T) const {
+    return false;
+  }
 };
 struct is_finite {
   template <std::floating_point T>
   bool operator()(T a) const {
     return std::isfinite(a);
+  }
+  template <std::integral T>
+  bool operator()(T) const {
+    return true;
   }
 };
 struct has_sign {
@@ -221,8 +249,19 @@ struct with_sign {
     return std::copysign(a, b);
   }
 };
-// Integers divided by zero give 0, and the smallest one has no opposite.
+// As the functions of kernels/prelude/operators.hpp, whose remainder is exact. Integers divided by
+// zero give 0, and the smallest one has no opposite.
 struct quotient {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    if (std::isinf(a) || std::isinf(b) || b == T(0)) return a / b;
+    const T remainder = std::fmod(a, b);
+    T q = (a - remainder) / b;
+    if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) q -= T(1);
+    if (q == T(0)) return std::copysign(T(0), a / b);
+    const T below = std::floor(q);
+    return q - below > T(0.5) ? below + T(1) : below;
+  }
   template <whole T>
   T operator()(T a, T b) const {
     if (b == 0) return 0;
@@ -236,6 +275,13 @@ struct quotient {
   }
 };
 struct modulo {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    const T remainder = std::fmod(a, b);
+    if (b == T(0)) return remainder;
+    if (remainder == T(0)) return std::copysign(T(0), b);
+    return (b < T(0)) != (remainder < T(0)) ? remainder + b : remainder;
+  }
   template <whole T>
   T operator()(T a, T b) const {
     if (b == 0) return 0;
@@ -246,6 +292,18 @@ struct modulo {
     } else {
       return static_cast<T>(a % b);
     }
+  }
+};
+struct whole_power {
+  template <whole T>
+  T operator()(T base, T exponent) const {
+    if (exponent < T(0)) return 0;
+    auto result = wide<T>{1}, now = static_cast<wide<T>>(base);
+    for (auto left = static_cast<wide<T>>(exponent); left != 0; left >>= 1) {
+      if ((left & 1) != 0) result *= now;
+      now *= now;
+    }
+    return static_cast<T>(result);
   }
 };
 struct either {
@@ -339,6 +397,7 @@ constexpr row rows[] = {
     {"multiply", every<multiply>()},
     {"negative", every<negative>()},
     {"not_equal", every<std::not_equal_to<>>()},
+    {"power", every<whole_power>()},
     {"remainder", every<modulo>()},
     {"rint", every<rounded>()},
     {"sign", every<sign>()},
@@ -482,24 +541,35 @@ void fold(std::byte* out, const std::byte* in, std::int64_t count) {
   *reinterpret_cast<T*>(out) = all;
 }
 
+template <class T, class Join>
+void fold_in_turn(std::byte* out, const std::byte* in, std::int64_t count) {
+  const auto* const x = reinterpret_cast<const T*>(in);
+  T all = x[0];
+  for (std::int64_t k = 1; k < count; ++k) all = Join()(all, x[k]);
+  *reinterpret_cast<T*>(out) = all;
+}
+
+template <class T, class Join>
+constexpr host_fold both_folds(bool any_order) {
+  return {fold<T, Join>, fold_in_turn<T, Join>, any_order || !std::floating_point<T>};
+}
+
 template <class Join>
 host_fold fold_of(const dtype& type, bool any_order) noexcept {
-  const auto one = []<class T>() -> decltype(host_fold::run) {
+  const auto one = [any_order]<class T>() -> host_fold {
     if constexpr (std::is_void_v<T>) {
-      return nullptr;
+      return {};
     } else if constexpr (std::is_invocable_r_v<T, Join, T, T>) {
-      return fold<T, Join>;
+      return both_folds<T, Join>(any_order);
     } else {
-      return nullptr;
+      return {};
     }
   };
   const auto all = [&]<class... T>(types_of_the_host<T...>) {
     return std::array{one.template operator()<T>()...};
   }(known_types());
   const std::size_t at = place_of(type);
-  if (at >= all.size()) return {nullptr, false};
-  const bool is_float = type.kind() == type_class::floating;
-  return {all[at], any_order || !is_float};
+  return at < all.size() ? all[at] : host_fold{};
 }
 
 struct both {
@@ -517,16 +587,16 @@ host_fold fold_on_host(std::string_view reduce, const dtype& type) noexcept {
   if (reduce == "smaller(a, b)") return fold_of<minimum>(type, true);
   if (reduce == "larger(a, b)") return fold_of<maximum>(type, true);
   const bool is_bool = type.kind() == type_class::boolean;
-  if (is_bool && reduce == "a || b") return {fold<bool, one_of>, true};
-  if (is_bool && reduce == "a && b") return {fold<bool, both>, true};
-  return {nullptr, false};
+  if (is_bool && reduce == "a || b") return both_folds<bool, one_of>(true);
+  if (is_bool && reduce == "a && b") return both_folds<bool, both>(true);
+  return {};
 }
 
-void divide_on_host(std::byte* value, const dtype& type, std::int64_t count) noexcept {
+void divide_on_host(std::byte* value, const dtype& type, double by) noexcept {
   if (type.itemsize() == sizeof(float)) {
-    *reinterpret_cast<float*>(value) /= static_cast<float>(count);
+    *reinterpret_cast<float*>(value) /= static_cast<float>(by);
   } else {
-    *reinterpret_cast<double*>(value) /= static_cast<double>(count);
+    *reinterpret_cast<double*>(value) /= by;
   }
 }
 

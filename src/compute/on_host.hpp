@@ -34,11 +34,13 @@ void gather_on_host(std::byte* out, const any_view& v, const extents& shape);
 /// Joins all elements, `count` > 0, in the order in which a kernel of the CPU joins them.
 struct host_fold {
   void (*run)(std::byte* out, const std::byte* in, std::int64_t count);
-  bool any_order;  ///< gives the same in each order
+  /// One after the other, as where neighbours belong to other results.
+  void (*in_turn)(std::byte* out, const std::byte* in, std::int64_t count);
+  bool any_order;  ///< both give the same, in each order
 };
 /// Of the text of a reduction; `run` is null for others than sums, products, extremes, any and all.
 host_fold fold_on_host(std::string_view reduce, const dtype& type) noexcept;
-/// Divides the one number at `value` by `count`.
-void divide_on_host(std::byte* value, const dtype& type, std::int64_t count) noexcept;
+/// Divides the one float at `value` by a number in its type.
+void divide_on_host(std::byte* value, const dtype& type, double by) noexcept;
 
 }  // namespace usmx::detail

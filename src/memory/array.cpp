@@ -68,6 +68,17 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
     throw std::invalid_argument(
         "usm_type: unknown memory cannot be allocated; expected device, shared or host");
   }
+  if (shape.size() == 1 && shape[0] >= 0) {
+    std::int64_t bytes = 0;
+    const auto item = static_cast<std::int64_t>(type.itemsize());
+    if (!__builtin_mul_overflow(shape[0], item, &bytes)) {
+      shared_owner owner = allocate(queue, kind, static_cast<std::size_t>(bytes));
+      any_view elements;
+      const fault f = any_view::row(owner->base(), type, shape[0], kind, elements);
+      if (f != fault::none) raise(f, hex(owner->base()));
+      return {std::move(elements), queue, std::move(owner)};
+    }
+  }
   layout where = c_order(shape, type);
   const std::size_t bytes = static_cast<std::size_t>(where.size()) * type.itemsize();
   shared_owner owner = allocate(queue, kind, bytes);

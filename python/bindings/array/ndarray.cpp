@@ -362,6 +362,12 @@ void bind_properties(nb::class_<ndarray>& c) {
       "_is_deferred", [](nb::handle self) { return self_of<ndarray>(self).later() != nullptr; },
       "Whether the elements may still be put off.");
   c.def(
+      "wait", [](nb::handle self) { wait_for_work(value_of(self)); },
+      "Wait until the elements are there: what was put off is computed, and commands on the memory "
+      "have\nended. It costs nothing where nothing is pending; `queue.wait()` waits for all of a "
+      "queue.\n\n"
+      "Raises\n------\nDeviceError\n    A command failed.");
+  c.def(
       "_is_aligned",
       [](nb::handle self) {
         const any_view& v = value_of(self).elements();

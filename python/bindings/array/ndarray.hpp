@@ -162,6 +162,10 @@ class host_elements {
 
 /// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
 bool is_advanced(nb::handle key);
+/// `self[key]` for a key that is an array, where the host computes it; None elsewhere (bind_few.cpp).
+nb::object few_at(nb::handle self, nb::handle key);
+/// A copy in C order under the same condition.
+nb::object few_copy(nb::handle self);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
 /// `self[key]`, of elements that may not be computed yet.

@@ -1,6 +1,7 @@
 // Arrays as something else: buffers, another dtype, another kind or place, NumPy's arrays, Python's
 // numbers, bytes.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -12,6 +13,7 @@
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
+#include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -108,7 +110,9 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 /// how every C++ exception is called in Python.
 PyObject* get_item(PyObject* self, PyObject* key) noexcept {
   try {
-    return part_of(self, key).release().ptr();
+    if (!is_ready<ndarray>(key)) return part_of(self, key).release().ptr();
+    nb::object few = few_at(self, key);
+    if (!few.is_none()) return few.release().ptr();
   } catch (...) {
     PyErr_Clear();
   }
@@ -355,11 +359,28 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool alwa
 nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
                         nb::handle queue) {
   const array& a = value_of(self);
+  const char kept = to_order(order);
+  const bool is_plain = usm_type.is_none() && device.is_none() && queue.is_none();
+  if (is_plain && (kept == 'C' || a.elements().layout().is_c_contiguous())) {
+    if (nb::object few = few_copy(self); !few.is_none()) return few;
+  }
   const sycl::queue place =
       queue.is_none() && device.is_none() ? a.queue() : to_place(queue, device);
   const usm_kind kind = to_kind(usm_type, kind_or_device(a));
-  return wrap_array(placed(a, place, a.elements().dtype(), kind, true, to_order(order)));
+  return wrap_array(placed(a, place, a.elements().dtype(), kind, true, kept));
 }
+
+struct copy_call {
+  static constexpr std::array names{"self", "order", "usm_type", "device", "queue"};
+  static constexpr std::size_t positional = 2;
+  static std::array<PyObject*, names.size()> defaults() {
+    return {nullptr, PyUnicode_InternFromString("C"), Py_None, Py_None, Py_None};
+  }
+  static nb::object run(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
+                        nb::handle queue) {
+    return copied_array(self, order, usm_type, device, queue);
+  }
+};
 
 nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream) {
   static_cast<void>(value_of(self));
@@ -483,6 +504,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         "A copy, of the same kind on the same queue unless others are given.",
         nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
                 "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
+  quick_call<copy_call>::open(c.attr("copy"));
   c.def(
       "__copy__",
       [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); },

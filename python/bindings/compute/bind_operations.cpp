@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
+#include "compute/few.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operate.hpp"
 #include "core/format.hpp"
@@ -88,7 +89,93 @@ bool operation_operands::add(nb::handle obj) {
 
 sycl::queue operation_operands::queue() const { return queue_ ? *queue_ : default_queue(); }
 
+namespace {
+
+/// The types of calls, which are found once for operands of the same types. Guarded by the GIL.
+class found_types {
+ public:
+  /// Null where `resolve` finds none.
+  const operation_types* find(const operation& op, std::span<const operand_type> operands) {
+    std::uint64_t key = row_number(op) + 1;
+    for (const operand_type& o : operands) {
+      const int index = number_index(o.type);
+      if (index < 0) return nullptr;
+      key = key << 8 | static_cast<std::uint64_t>(index) << 1 | (o.weak ? 1U : 0U);
+    }
+    entry& e = entries_[key * 0x9E3779B97F4A7C15U >> 55];
+    if (e.key == key) return &e.types;
+    auto found = resolve(op, operands);
+    if (!found) return nullptr;
+    e = {key, *std::move(found)};
+    return &e.types;
+  }
+
+ private:
+  struct entry {
+    std::uint64_t key = 0;
+    operation_types types;
+  };
+  std::array<entry, 512> entries_{};
+};
+
+/// A number of Python's, in the type that it has by itself.
+std::optional<operand> plain_number(PyObject* o) {
+  if (PyFloat_CheckExact(o)) return operand(PyFloat_AS_DOUBLE(o));
+  if (PyBool_Check(o)) return operand(o == Py_True);
+  if (!PyLong_CheckExact(o)) return {};
+  int overflow = 0;
+  const long long whole = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow != 0) return {};
+  return operand(static_cast<std::int64_t>(whole));
+}
+
+/// The plain case of few elements: arrays of one shape, kind and queue that are there, and numbers.
+/// Nothing is put off, and nothing was done where this gives nothing.
+std::optional<array> operate_plain(const operation& op, std::span<PyObject* const> objects) {
+  std::array<detail::few_operand, 3> in;
+  std::array<std::optional<operand>, 3> numbers;
+  std::array<operand_type, 3> types;
+  const array* first = nullptr;
+  for (std::size_t k = 0; k < objects.size(); ++k) {
+    if (is_ready<ndarray>(objects[k])) {
+      const ndarray& holder = *nb::inst_ptr<ndarray>(objects[k]);
+      const array& a = holder.known();
+      if (holder.later() || !may_be_computed_on_host(a) || a.kind() == usm_kind::unknown) return {};
+      if (first == nullptr) first = &a;
+      if (a.queue() != first->queue() || a.kind() != first->kind() ||
+          !(a.elements().layout().shape() == first->elements().layout().shape()) ||
+          !detail::is_idle_on_host(a)) {
+        return {};
+      }
+      in[k].elements = &a;
+      types[k] = {a.elements().dtype(), false};
+    } else if ((numbers[k] = plain_number(objects[k]))) {
+      in[k].number = &*numbers[k];
+      types[k] = {numbers[k]->type(), numbers[k]->weak()};
+    } else {
+      return {};
+    }
+  }
+  if (first == nullptr || is_eager()) return {};
+  static auto& known = *new found_types;
+  const operation_types* const found =
+      known.find(op, std::span<const operand_type>(types).first(objects.size()));
+  if (found == nullptr) return {};
+  // Of their own: memory for the result may make Python release others, and run code of theirs.
+  const sycl::queue queue = first->queue();
+  const extents shape = first->elements().layout().shape();
+  try {
+    return detail::operate_few(queue, op, *found, std::span(in).first(objects.size()), shape,
+                               first->kind());
+  } catch (const std::overflow_error&) {
+    return {};  // a number that is compared by value, or one that needs a message
+  }
+}
+
+}  // namespace
+
 PyObject* operate(const operation& op, std::span<PyObject* const> objects) {
+  if (auto few = operate_plain(op, objects)) return wrap_array(*std::move(few)).release().ptr();
   operation_operands operands;
   if (!operands.read(objects)) Py_RETURN_NOTIMPLEMENTED;
   try {

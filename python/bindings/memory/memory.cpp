@@ -181,6 +181,11 @@ bool is_busy(const shared_owner& asked) noexcept {
 void expose_to_host(const array& a) {
   if (!a.keep_alive()) return;
   a.keep_alive()->exposed_to_host();
+  wait_for_work(a);
+}
+
+void wait_for_work(const array& a) {
+  if (!a.keep_alive()) return;
   const auto known = a.keep_alive()->try_busy();
   if (!known.value_or(true)) return;
   const shared_owner keep = a.keep_alive();

@@ -106,7 +106,9 @@ std::optional<array> to_array(nb::handle obj);
 /// `busy()`, without the GIL where a queue has to be asked. Takes a reference of its own then, so
 /// that the memory is not freed meanwhile.
 bool is_busy(const shared_owner& asked) noexcept;
-/// Waits for what was submitted on the bytes, if there is something: before the host looks at them.
+/// Waits for what was submitted on the bytes, if there is something.
+void wait_for_work(const array& a);
+/// The same before the host looks at them by their address.
 void expose_to_host(const array& a);
 /// The same for commands of ours only: before others use the memory, who order their own.
 void wait_for_own_work(const array& a);

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .._usmx import bfloat16
 from .._usmx import dtype as own_dtype
 
 
 def to_type(given: Any) -> Any:
     """A type as a numpy.dtype; bfloat16 as `usmx.bfloat16`, so that ml_dtypes need not be there."""
+    import numpy as np
+
     if isinstance(given, own_dtype):
         return bfloat16 if given == bfloat16 else given.dtype
     name = given if isinstance(given, str) else getattr(given, "name", None)
@@ -23,6 +23,8 @@ def to_type(given: Any) -> Any:
 
 def sum_type(dtype: Any) -> Any:
     """The type in which numbers of a type are added: float32 for floats of 16 bits."""
+    import numpy as np
+
     return np.dtype("f") if dtype.char in ("e", "E") else dtype
 
 
@@ -38,4 +40,6 @@ def is_bfloat16(dtype: Any) -> bool:
 
 def typed(value: Any, dtype: Any) -> Any:
     """A number of a type; of bfloat16 one that adapts to the arrays that it meets."""
+    import numpy as np
+
     return float(value) if is_bfloat16(dtype) else np.asarray(value).astype(dtype)[()]

@@ -10,10 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from .. import _usmx
-from .._fusion.spelling import cpp
 from .._usmx import RawKernel, ndarray
 from ._common import empty_at
 
@@ -53,6 +50,10 @@ _TEXTS = {
 
 @cache
 def _kernel(name: str, char: str, which: bool = False) -> RawKernel:
+    import numpy as np
+
+    from .._fusion.spelling import cpp
+
     parameters, call = _TEXTS[name]
     text = f"const T* x, int64_t size, {parameters}".replace("T*", f"{cpp(np.dtype(char))}*")
     call = call.format("true" if which else "false")

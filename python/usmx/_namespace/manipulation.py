@@ -303,6 +303,8 @@ def concat(
     IndexError
         There is no such axis.
     """
+    if out is None and dtype is None and (few := _usmx._few_join(arrays, axis, False)) is not None:
+        return few
     from .data_types import result_type
 
     given = as_arrays(arrays)
@@ -367,6 +369,8 @@ def stack(
     IndexError
         The result has no such axis.
     """
+    if out is None and dtype is None and (few := _usmx._few_join(arrays, axis, True)) is not None:
+        return few
     given = as_arrays(arrays)
     if not given:
         raise ValueError("arrays: is empty; expected at least one array")
@@ -541,6 +545,8 @@ def repeat(x: ArrayLike, repeats: Any, /, axis: int | None = None) -> ndarray:
     TypeError
         `repeats` are not integers.
     """
+    if (few := _usmx._few_repeat(x, repeats, axis)) is not None:
+        return few
     import numpy as np
 
     from .selection import count_nonzero, take

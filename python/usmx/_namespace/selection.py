@@ -87,6 +87,10 @@ def take(
     IndexError
         An index is outside of the axis, in mode 'raise'.
     """
+    if mode == "raise" and out is None:
+        few = _usmx._few_take(x, indices, axis)
+        if few is not None:
+            return few
     x = as_array(x)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -259,6 +263,8 @@ def nonzero(x: Any, /) -> tuple[ndarray, ...]:
     ValueError
         `x` has no dimensions.
     """
+    if (few := _usmx._few_nonzero(x)) is not None:
+        return few
     x = as_array(x)
     if x.ndim == 0:
         raise ValueError("x: has no dimensions; expected at least one, such as x.reshape(1)")
@@ -308,6 +314,8 @@ def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> nda
     keepdims : bool
         Whether those axes stay, with length one.
     """
+    if axis is None and not keepdims and (few := _usmx._few_count(x)) is not None:
+        return few
     x = as_array(x)
     if axis is None and _whole.suits(x, None, "biuf"):
         return _whole.count_nonzero(x, keepdims)

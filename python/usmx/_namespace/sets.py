@@ -135,6 +135,28 @@ class _Found:
         return ends - self.starts
 
 
+class _FewFound:
+    """The same of a few elements, which the host has computed."""
+
+    def __init__(self, shape: tuple[int, ...], results: tuple[Any, ...]) -> None:
+        self.values, self.indices, self._inverse, self.counts = results
+        self._shape = shape
+
+    @property
+    def inverse(self) -> ndarray:
+        inverse: ndarray = self._inverse.reshape(self._shape)
+        return inverse
+
+
+def _find(x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> Any:
+    """The different elements, found by the host if they are few."""
+    if axis is None:
+        few = _usmx._few_unique(x, equal_nan, places, places, True)
+        if few is not None:
+            return _FewFound(x.shape, few)
+    return _Found(x, equal_nan, places, axis)
+
+
 def unique_all(x: ndarray, /) -> UniqueAll:
     """Give the different elements, where each is first, which each element is, how often each is.
 
@@ -150,25 +172,25 @@ def unique_all(x: ndarray, /) -> UniqueAll:
         in C order, the `inverse_indices`, of the shape of `x`, for which
         ``values[inverse_indices]`` is `x`, and the `counts`. The host waits for how many there are.
     """
-    found = _Found(x, False, True, None)
+    found = _find(x, False, True, None)
     return UniqueAll(found.values, found.indices, found.inverse, found.counts)
 
 
 def unique_counts(x: ndarray, /) -> UniqueCounts:
     """Give the different elements, in order, and how often each is; see `unique_all`."""
-    found = _Found(x, False, False, None)
+    found = _find(x, False, False, None)
     return UniqueCounts(found.values, found.counts)
 
 
 def unique_inverse(x: ndarray, /) -> UniqueInverse:
     """Give the different elements, in order, and which of them each one is; see `unique_all`."""
-    found = _Found(x, False, True, None)
+    found = _find(x, False, True, None)
     return UniqueInverse(found.values, found.inverse)
 
 
 def unique_values(x: ndarray, /) -> ndarray:
     """Give the different elements, in order; see `unique_all`."""
-    return _Found(x, False, False, None).values
+    return _find(x, False, False, None).values
 
 
 def unique(
@@ -202,7 +224,7 @@ def unique(
     -------
     ndarray or tuple of ndarray
     """
-    found = _Found(x, equal_nan, return_index or return_inverse, axis)
+    found = _find(x, equal_nan, return_index or return_inverse, axis)
     results = [found.values]
     if return_index:
         results.append(found.indices)
@@ -314,7 +336,7 @@ def union1d(x1: Any, x2: Any, /) -> ndarray:
     """Give the different elements of both arrays, in order."""
     from .manipulation import concat
 
-    return _Found(concat(_pair(x1, x2)), True, False, None).values
+    return _find(concat(_pair(x1, x2)), True, False, None).values
 
 
 def intersect1d(
@@ -325,12 +347,12 @@ def intersect1d(
     With `return_indices`, where each is first in the one and in the other array follows.
     """
     a, b = _pair(x1, x2)
-    one = _Found(a, True, return_indices, None)
+    one = _find(a, True, return_indices, None)
     both = isin(one.values, b)
     values = indexing.get(one.values, both)
     if not return_indices:
         return values
-    other = _Found(b, True, True, None)
+    other = _find(b, True, True, None)
     indices = _at(other.indices, places_in(other.values, values))
     return values, indexing.get(one.indices, both), indices
 
@@ -338,7 +360,7 @@ def intersect1d(
 def setdiff1d(x1: Any, x2: Any, /, assume_unique: bool = False) -> ndarray:
     """Give the different elements of `x1` that are not in `x2`, in order."""
     first = next((x for x in (x1, x2) if isinstance(x, ndarray)), None)
-    values = _Found(as_array(x1, first), True, False, None).values
+    values = _find(as_array(x1, first), True, False, None).values
     return indexing.get(values, isin(values, x2, invert=True))
 
 

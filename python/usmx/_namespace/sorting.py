@@ -408,8 +408,10 @@ def sort(
     IndexError
         An axis that `x` does not have.
     """
-    a = _sortable(x)
     _check_kind(kind, order)
+    if (few := _usmx._few_sort(x, axis, bool(descending))) is not None:
+        return few
+    a = _sortable(x)
     rows, at = _along(a, axis)
     values: ndarray = sort_rows(rows, bool(descending), False)[0]
     return values if at == values.ndim - 1 else moveaxis(values, -1, at)
@@ -430,8 +432,10 @@ def argsort(
     ``take_along_axis(x, argsort(x, axis=k), axis=k)`` is ``sort(x, axis=k)``. Indices of equal
     elements ascend, in both directions.
     """
-    a = _sortable(x)
     _check_kind(kind, order)
+    if (few := _usmx._few_argsort(x, axis, bool(descending))) is not None:
+        return few
+    a = _sortable(x)
     rows, at = _along(a, axis)
     places: ndarray = sort_rows(rows, bool(descending), True, False)[1]
     return places if at == places.ndim - 1 else moveaxis(places, -1, at)

@@ -6,15 +6,15 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, SupportsIndex
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import _usmx
-from .._fusion.spelling import cpp
 from . import _whole
 from ._common import as_array, to_axes, to_axis
 from ._types import part_type, sum_type, to_type, typed
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "cumprod", "cumsum",
@@ -23,7 +23,6 @@ __all__ = [
 ]  # fmt: skip
 
 Axis = SupportsIndex | Sequence[SupportsIndex] | None
-_BOOL = np.dtype("?")
 
 
 def _array(x: Any, name: str) -> _usmx.ndarray:
@@ -49,8 +48,8 @@ def _counted(shape: tuple[int, ...], axes: tuple[int, ...] | None) -> int:
 
 def _reduce(
     x: _usmx.ndarray,
-    value: np.dtype[Any],
-    result: np.dtype[Any],
+    value: np.dtype[Any] | str,
+    result: np.dtype[Any] | str,
     axis: Axis,
     keepdims: bool,
     out: _usmx.ndarray | None = None,
@@ -66,6 +65,8 @@ def _selected(a: _usmx.ndarray, where: Any, other: Any) -> _usmx.ndarray:
     """The elements that count, and another number in the places of the rest."""
     if where is True:
         return a
+    import numpy as np
+
     from . import elementwise
 
     chosen = where if isinstance(where, _usmx.ndarray) else as_array(np.asarray(where))
@@ -83,6 +84,8 @@ def _begun(
     """A reduction together with the number that it begins with."""
     if initial is None:
         return made
+    import numpy as np
+
     from . import elementwise
 
     first = np.asarray(initial)
@@ -94,6 +97,8 @@ def _begun(
 
 def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """The type that is summed in, and that of the result, as NumPy chooses them."""
+    import numpy as np
+
     own: np.dtype[Any] = x.dtype
     if dtype is not None:
         result = to_type(dtype)
@@ -146,6 +151,10 @@ def sum(
     ValueError
         An axis that `x` does not have, or twice.
     """
+    if out is None and initial is None and where is True and dtype is None:
+        made = _usmx._sum(x, axis, keepdims)
+        if made is not None:
+            return made
     a = _array(x, "x")
     value, result = _sum_types(a, dtype)
     a = _selected(a, where, 0)
@@ -165,6 +174,10 @@ def prod(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Multiply elements; of none 1. Parameters and types as those of `sum`."""
+    if out is None and initial is None and where is True and dtype is None:
+        made = _usmx._prod(x, axis, keepdims)
+        if made is not None:
+            return made
     a = _array(x, "x")
     value, result = _sum_types(a, dtype)
     a = _selected(a, where, 1)
@@ -216,6 +229,10 @@ def max(
     Of no elements it is `initial`, and without that ValueError. `initial` and `where` are as
     those of `sum`; `where` needs `initial`.
     """
+    if out is None and initial is None and where is True:
+        made = _usmx._max(x, axis, keepdims)
+        if made is not None:
+            return made
     return _extreme("max", "larger", x, axis, keepdims, out, initial, where)
 
 
@@ -230,6 +247,10 @@ def min(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Give the smallest element; NaN if there is one. Parameters as those of `max`."""
+    if out is None and initial is None and where is True:
+        made = _usmx._min(x, axis, keepdims)
+        if made is not None:
+            return made
     return _extreme("min", "smaller", x, axis, keepdims, out, initial, where)
 
 
@@ -252,13 +273,17 @@ def any(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0."""
+    if out is None and where is True and getattr(x, "size", 0) < _whole.LEAST:
+        made = _usmx._any(x, axis, keepdims)
+        if made is not None:
+            return made
     a = _selected(_array(x, "x"), where, False)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, False, keepdims)
     return _reduce(
         a,
-        _BOOL,
-        _BOOL,
+        "bool",
+        "bool",
         axis,
         keepdims,
         out,
@@ -277,13 +302,17 @@ def all(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0."""
+    if out is None and where is True and getattr(x, "size", 0) < _whole.LEAST:
+        made = _usmx._all(x, axis, keepdims)
+        if made is not None:
+            return made
     a = _selected(_array(x, "x"), where, True)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, True, keepdims)
     return _reduce(
         a,
-        _BOOL,
-        _BOOL,
+        "bool",
+        "bool",
         axis,
         keepdims,
         out,
@@ -293,6 +322,8 @@ def all(
 
 
 def _mean_types(x: _usmx.ndarray, dtype: Any = None) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    import numpy as np
+
     own: np.dtype[Any] = x.dtype if dtype is None else to_type(dtype)
     result = np.dtype("d") if own.kind in "biu" else own
     return sum_type(result), result
@@ -301,6 +332,8 @@ def _mean_types(x: _usmx.ndarray, dtype: Any = None) -> tuple[np.dtype[Any], np.
 @cache
 def _divided(value: np.dtype[Any], by: str) -> str:
     """C++ for the sum `a` divided by a number; of complex numbers both parts."""
+    from .._fusion.spelling import cpp
+
     part = cpp(part_type(value))
     if value.kind == "c":
         return f"a.re / {part}({by}), a.im / {part}({by})"
@@ -339,6 +372,10 @@ def mean(
     ValueError
         An axis that `x` does not have, or twice.
     """
+    if out is None and where is True and dtype is None:
+        made = _usmx._mean(x, axis, keepdims)
+        if made is not None:
+            return made
     a = _array(x, "x")
     value, result = _mean_types(a, dtype)
     if where is not True:
@@ -384,8 +421,12 @@ def var(
     keepdims : bool, optional
         Whether the axes stay, with length one.
     """
-    a = _array(x, "x")
     by = correction if ddof is None else ddof
+    if axis is None and not keepdims and (few := _usmx._few_variance(x, by)) is not None:
+        return few
+    from .._fusion.spelling import cpp
+
+    a = _array(x, "x")
     value, result = _mean_types(a)
     if a.dtype != value:
         a = a.astype(value)
@@ -449,6 +490,10 @@ def _place_kernel(name: str) -> _usmx.ReductionKernel:
 
 
 def _place(name: str, x: Any, axis: SupportsIndex | None, keepdims: bool) -> _usmx.ndarray:
+    if axis is None and not keepdims:
+        few = _usmx._few_place(x, name == "argmax")
+        if few is not None:
+            return few
     a = _array(x, "x")
     if a.dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order; x has type {a.dtype}")
@@ -490,6 +535,10 @@ def _scan_kernel(name: str, join: str, value: str, result: str, end: str) -> _us
 def _cumulative(
     name: str, join: str, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
 ) -> _usmx.ndarray:
+    if dtype is None and first is None:
+        few = _usmx._few_scan(x, axis, join == "a * b")
+        if few is not None:
+            return few
     a = _array(x, "x")
     if axis is None:
         if a.ndim != 1:
@@ -499,6 +548,8 @@ def _cumulative(
     value, result = _sum_types(a, dtype)
     if a.dtype != value:
         a = a.astype(value)
+    from .._fusion.spelling import cpp
+
     scan = _scan_kernel(name, join, value.name, result.name, cpp(result))
     done: _usmx.ndarray = scan(a, axis=along)
     if first is None:
@@ -602,5 +653,5 @@ def diff(
         after = list(before)
         before[along], after[along] = slice(None, -1), slice(1, None)
         later, earlier = a[tuple(after)], a[tuple(before)]
-        a = later != earlier if a.dtype == _BOOL else later - earlier
+        a = later != earlier if a.dtype.kind == "b" else later - earlier
     return a

@@ -1,0 +1,200 @@
+// Functions of a few elements, which the host computes: what the namespace asks before it launches
+// kernels. Each gives None where those have to compute, and for arguments that need a message.
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <vector>
+
+#include "array/ndarray.hpp"
+#include "compute/few.hpp"
+#include "compute/on_host.hpp"
+#include "memory/memory.hpp"
+
+namespace usmx::python {
+namespace {
+
+/// The array, if it is one of ours whose functions the host computes now. A copy: its object may
+/// get other elements where the GIL is released.
+std::optional<array> few_of(nb::handle obj) {
+  if (!is_ready<ndarray>(obj)) return {};
+  const ndarray& holder = *nb::inst_ptr<ndarray>(obj);
+  // What was put off becomes a part of the kernel that asks.
+  if (holder.later() || holder.size() > detail::most_on_host) return {};
+  array a = holder.known();
+  if (!host_accessible(a.kind())) return {};
+  remember_ended_work(a);
+  if (!detail::is_few(a)) return {};
+  return a;
+}
+
+/// An axis that is there; None is the only one.
+std::optional<int> few_axis(nb::handle axis, int rank) noexcept {
+  if (axis.is_none()) return rank == 1 ? std::optional(0) : std::nullopt;
+  if (!PyLong_CheckExact(axis.ptr())) return {};
+  int overflow = 0;
+  const long given = PyLong_AsLongAndOverflow(axis.ptr(), &overflow);
+  if (overflow != 0 || given < -rank || given >= rank) return {};
+  return static_cast<int>(given < 0 ? given + rank : given);
+}
+
+nb::object wrapped(std::optional<array> made) {
+  return made ? wrap_array(*std::move(made)) : nb::none();
+}
+
+/// What `compute(array, axis)` gives.
+template <class Compute>
+nb::object along(nb::handle x, nb::handle axis, Compute compute) {
+  const std::optional<array> a = few_of(x);
+  if (!a) return nb::none();
+  const std::optional<int> at = few_axis(axis, a->elements().rank());
+  return at ? wrapped(compute(*a, *at)) : nb::none();
+}
+
+nb::object unique(nb::handle x, bool equal_nan, bool index, bool inverse, bool counts) {
+  const std::optional<array> a = few_of(x);
+  if (!a) return nb::none();
+  auto found = detail::unique_few(*a, equal_nan, index, inverse, counts);
+  if (!found) return nb::none();
+  return nb::make_tuple(wrap_array(std::move(found->values)), wrapped(std::move(found->first)),
+                        wrapped(std::move(found->inverse)), wrapped(std::move(found->counts)));
+}
+
+nb::object nonzero(nb::handle x) {
+  const std::optional<array> a = few_of(x);
+  if (!a || a->elements().rank() == 0) return nb::none();
+  auto found = detail::nonzero_few(*a);
+  if (!found) return nb::none();
+  nb::list indices;
+  for (array& of_axis : *found) indices.append(wrap_array(std::move(of_axis)));
+  return nb::tuple(indices);
+}
+
+nb::object join(nb::handle arrays, nb::handle axis, bool is_new) {
+  if (!PyTuple_CheckExact(arrays.ptr()) && !PyList_CheckExact(arrays.ptr())) return nb::none();
+  // A list may change where the GIL is released.
+  const nb::object items = nb::steal(PySequence_Tuple(arrays.ptr()));
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
+  if (count == 0 || count > detail::most_on_host) return nb::none();
+  std::vector<array> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    std::optional<array> a = few_of(PyTuple_GET_ITEM(items.ptr(), k));
+    if (!a) return nb::none();
+    all.push_back(*std::move(a));
+  }
+  const std::optional<int> at = few_axis(axis, all[0].elements().rank() + (is_new ? 1 : 0));
+  if (!at) return nb::none();
+  return wrapped(is_new ? detail::stack_few(all, *at) : detail::concat_few(all, *at));
+}
+
+}  // namespace
+
+nb::object few_copy(nb::handle self) {
+  const std::optional<array> a = few_of(self);
+  return a ? wrap_array(detail::copy_few(*a)) : nb::none();
+}
+
+nb::object few_at(nb::handle self, nb::handle key) {
+  if (!is_ready<ndarray>(key)) return nb::none();
+  const std::optional<array> a = few_of(self);
+  if (!a || a->elements().rank() == 0) return nb::none();
+  const std::optional<array> by = few_of(key);
+  if (!by) return nb::none();
+  if (by->elements().dtype().kind() != type_class::boolean) {
+    return wrapped(detail::take_few(*a, *by, 0));
+  }
+  const bool is_whole = by->elements().layout().shape() == a->elements().layout().shape();
+  return is_whole ? wrap_array(detail::select_few(*a, *by)) : nb::none();
+}
+
+void bind_few(nb::module_& m) {
+  m.def(
+      "_few_sort",
+      [](nb::handle x, nb::handle axis, bool descending) {
+        return along(x, axis, [descending](const array& a, int at) {
+          return detail::sort_few(a, at, descending);
+        });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
+      nb::sig("def _few_sort(x: object, axis: object, descending: bool) -> Any"),
+      "See `usmx.sort`.");
+  m.def(
+      "_few_argsort",
+      [](nb::handle x, nb::handle axis, bool descending) {
+        return along(x, axis, [descending](const array& a, int at) {
+          return detail::argsort_few(a, at, descending);
+        });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
+      nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> Any"),
+      "See `usmx.argsort`.");
+  m.def(
+      "_few_scan",
+      [](nb::handle x, nb::handle axis, bool product) {
+        return along(x, axis, [product](const array& a, int at) {
+          return detail::scan_few(a, at, product);
+        });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
+      nb::sig("def _few_scan(x: object, axis: object, product: bool) -> Any"),
+      "See `usmx.cumulative_sum` and `usmx.cumulative_prod`.");
+  m.def(
+      "_few_take",
+      [](nb::handle x, nb::handle indices, nb::handle axis) {
+        const std::optional<array> by = few_of(indices);
+        if (!by) return nb::object(nb::none());
+        return along(x, axis,
+                     [&by](const array& a, int at) { return detail::take_few(a, *by, at); });
+      },
+      nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
+      nb::sig("def _few_take(x: object, indices: object, axis: object) -> Any"),
+      "See `usmx.take`.");
+  m.def(
+      "_few_repeat",
+      [](nb::handle x, nb::handle times, nb::handle axis) {
+        if (!PyLong_CheckExact(times.ptr())) return nb::object(nb::none());
+        int overflow = 0;
+        const long long count = PyLong_AsLongLongAndOverflow(times.ptr(), &overflow);
+        if (overflow != 0) return nb::object(nb::none());
+        return along(x, axis,
+                     [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
+      },
+      nb::arg("x"), nb::arg("times").none(), nb::arg("axis").none(),
+      nb::sig("def _few_repeat(x: object, times: object, axis: object) -> Any"),
+      "See `usmx.repeat`.");
+  m.def(
+      "_few_place",
+      [](nb::handle x, bool largest) {
+        const std::optional<array> a = few_of(x);
+        return a ? wrapped(detail::place_few(*a, largest)) : nb::none();
+      },
+      nb::arg("x"), nb::arg("largest"), nb::sig("def _few_place(x: object, largest: bool) -> Any"),
+      "See `usmx.argmax` and `usmx.argmin`.");
+  m.def(
+      "_few_count",
+      [](nb::handle x) {
+        const std::optional<array> a = few_of(x);
+        return a ? wrapped(detail::count_few(*a)) : nb::none();
+      },
+      nb::arg("x").none(), nb::sig("def _few_count(x: object) -> Any"),
+      "See `usmx.count_nonzero`.");
+  m.def(
+      "_few_variance",
+      [](nb::handle x, double correction) {
+        const std::optional<array> a = few_of(x);
+        return a ? wrapped(detail::variance_few(*a, correction)) : nb::none();
+      },
+      nb::arg("x"), nb::arg("correction"),
+      nb::sig("def _few_variance(x: object, correction: float) -> Any"), "See `usmx.var`.");
+  m.def("_few_nonzero", nonzero, nb::arg("x").none(), nb::sig("def _few_nonzero(x: object) -> Any"),
+        "See `usmx.nonzero`.");
+  m.def("_few_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
+        nb::arg("inverse"), nb::arg("counts"),
+        nb::sig("def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "
+                "bool) -> Any"),
+        "See `usmx.unique`: values, indices, inverse indices in one dimension, counts.");
+  m.def("_few_join", join, nb::arg("arrays").none(), nb::arg("axis").none(), nb::arg("is_new"),
+        nb::sig("def _few_join(arrays: object, axis: object, is_new: bool) -> Any"),
+        "See `usmx.concat` and, for a new axis, `usmx.stack`.");
+}
+
+}  // namespace usmx::python

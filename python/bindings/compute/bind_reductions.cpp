@@ -1,0 +1,83 @@
+// `usmx.sum` and the other reductions of NumPy's names, of arrays of ours along axes that are there:
+// each gives None for all other arguments, which `_namespace.statistics` reads.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "array/ndarray.hpp"
+#include "compute/named_reductions.hpp"
+#include "compute/operate.hpp"
+
+namespace usmx::python {
+namespace {
+
+using detail::named_reduction;
+
+/// Axes that are there, none of them twice; None for all.
+std::optional<std::vector<int>> plain_axes(nb::handle axes, int rank) {
+  std::vector<int> out;
+  if (axes.is_none()) {
+    for (int axis = 0; axis < rank; ++axis) out.push_back(axis);
+    return out;
+  }
+  const bool is_tuple = PyTuple_CheckExact(axes.ptr());
+  const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(axes.ptr()) : 1;
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* const one = is_tuple ? PyTuple_GET_ITEM(axes.ptr(), k) : axes.ptr();
+    if (!PyLong_CheckExact(one)) return {};
+    int overflow = 0;
+    const long given = PyLong_AsLongAndOverflow(one, &overflow);
+    if (overflow != 0 || given < -rank || given >= rank) return {};
+    const int axis = static_cast<int>(given < 0 ? given + rank : given);
+    if (std::ranges::find(out, axis) != out.end()) return {};
+    out.push_back(axis);
+  }
+  return count == 0 ? std::nullopt : std::optional(std::move(out));
+}
+
+nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_reduction name) {
+  if (!is_ready<ndarray>(x) || !PyBool_Check(keepdims.ptr())) return nb::none();
+  const ndarray& holder = *nb::inst_ptr<ndarray>(x);
+  reduction_axes axes;
+  axes.axes = plain_axes(axis, static_cast<int>(holder.shape().size()));
+  axes.keep = keepdims.is(nb::handle(Py_True));
+  const std::optional<value_reduction> how = detail::reduction_of(name, holder.dtype());
+  if (!axes.axes || !how || (!how->identity && holder.size() == 0)) return nb::none();
+  PyObject* const one[] = {x.ptr()};
+  operation_operands operands;
+  operands.read(one);
+  return wrap_deferred(reduce(operands.queue(), operands.all.front(), *how, axes));
+}
+
+}  // namespace
+
+void bind_reductions(nb::module_& m) {
+  const auto define = [&m](const char* name, const char* signature, const char* doc,
+                           named_reduction which) {
+    m.def(
+        name,
+        [which](nb::handle x, nb::handle axis, nb::handle keepdims) {
+          return reduced(x, axis, keepdims, which);
+        },
+        nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
+        nb::sig(signature), doc);
+  };
+  using enum named_reduction;
+  define("_sum", "def _sum(x: object, axis: object, keepdims: object) -> Any", "See `usmx.sum`.",
+         sum);
+  define("_prod", "def _prod(x: object, axis: object, keepdims: object) -> Any",
+         "See `usmx.prod`.", product);
+  define("_mean", "def _mean(x: object, axis: object, keepdims: object) -> Any",
+         "See `usmx.mean`.", mean);
+  define("_min", "def _min(x: object, axis: object, keepdims: object) -> Any", "See `usmx.min`.",
+         smallest);
+  define("_max", "def _max(x: object, axis: object, keepdims: object) -> Any", "See `usmx.max`.",
+         largest);
+  define("_any", "def _any(x: object, axis: object, keepdims: object) -> Any", "See `usmx.any`.",
+         any);
+  define("_all", "def _all(x: object, axis: object, keepdims: object) -> Any", "See `usmx.all`.",
+         all);
+}
+
+}  // namespace usmx::python

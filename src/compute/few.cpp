@@ -1,0 +1,702 @@
+// See few.hpp. Elements are read in C order, as lines along an axis: `outer` times `length` times
+// `inner` of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "compute/few.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "compute/named_reductions.hpp"
+#include "compute/on_host.hpp"
+#include "compute/operations.hpp"
+#include "runtime/backend.hpp"
+#include "usmx/promotion.hpp"
+
+namespace usmx::detail {
+namespace {
+
+/// The elements of an array in C order: where they are if that is how they lie, else copied.
+class row_of_few {
+ public:
+  explicit row_of_few(const any_view& v) {
+    if (v.layout().is_c_contiguous()) {
+      first_ = static_cast<const std::byte*>(v.data());
+    } else {
+      gather_on_host(room_, v, v.layout().shape());
+      first_ = room_;
+    }
+  }
+  row_of_few(const row_of_few&) = delete;
+  row_of_few& operator=(const row_of_few&) = delete;
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(first_);
+  }
+
+ private:
+  const std::byte* first_;
+  alignas(64) std::byte room_[most_on_host * 16];
+};
+
+/// The lines of a shape along an axis.
+struct lines {
+  std::int64_t outer = 1, length = 1, inner = 1;
+
+  lines(const extents& shape, int axis) : length(shape[static_cast<std::size_t>(axis)]) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (d < static_cast<std::size_t>(axis)) outer *= shape[d];
+      if (d > static_cast<std::size_t>(axis)) inner *= shape[d];
+    }
+  }
+  /// `visit(k)` for the number of the first element of each line; the others are `inner` apart.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::int64_t o = 0; o < outer; ++o) {
+      for (std::int64_t i = 0; i < inner; ++i) visit(o * length * inner + i);
+    }
+  }
+};
+
+array like(const array& a, std::span<const std::int64_t> shape, const dtype& type) {
+  return array::empty(a.queue(), shape, type, a.kind());
+}
+array like(const array& a, const dtype& type) {
+  return like(a, a.elements().layout().shape().span(), type);
+}
+template <class T>
+T* elements_of(const array& a) {
+  return static_cast<T*>(a.data());
+}
+array number_like(const array& a, std::int64_t number) {
+  array out = like(a, {}, dtype::of<std::int64_t>());
+  *elements_of<std::int64_t>(out) = number;
+  return out;
+}
+
+/// `visit(T())` for the type of the elements, if the host knows it; else nothing. Bools are bytes.
+template <class Visit>
+auto with_type(const dtype& type, Visit visit) -> decltype(visit(float())) {
+  switch (number_index(type)) {
+    case 1:
+      return visit(std::int8_t());
+    case 2:
+      return visit(std::int16_t());
+    case 3:
+      return visit(std::int32_t());
+    case 4:
+      return visit(std::int64_t());
+    case 0:
+    case 5:
+      return visit(std::uint8_t());
+    case 6:
+      return visit(std::uint16_t());
+    case 7:
+      return visit(std::uint32_t());
+    case 8:
+      return visit(std::uint64_t());
+    case 10:
+      return visit(float());
+    case 11:
+      return visit(double());
+    default:
+      return {};
+  }
+}
+
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+
+/// Whether one stands before another; NaN is last in both directions.
+template <class T>
+struct comes_before {
+  bool descending;
+
+  bool operator()(T a, T b) const {
+    if (is_nan(a) || is_nan(b)) return !is_nan(a) && is_nan(b);
+    return descending ? b < a : a < b;
+  }
+};
+
+/// An element and where it was.
+template <class T>
+struct placed {
+  T value;
+  std::int64_t at;
+};
+
+template <class Element, class Before>
+void sort_line(Element* line, std::int64_t length, const Before& before) {
+  if (length > 24) {
+    std::stable_sort(line, line + length, before);
+    return;
+  }
+  // Without the memory that stable_sort takes.
+  for (std::int64_t k = 1; k < length; ++k) {
+    const Element moved = line[k];
+    std::int64_t to = k;
+    for (; to > 0 && before(moved, line[to - 1]); --to) line[to] = line[to - 1];
+    line[to] = moved;
+  }
+}
+
+template <class T>
+void sort_placed(placed<T>* line, std::int64_t length, bool descending) {
+  const comes_before<T> before{descending};
+  sort_line(line, length,
+            [before](const placed<T>& a, const placed<T>& b) { return before(a.value, b.value); });
+}
+
+bool is_bool(const array& a) noexcept { return a.elements().dtype().kind() == type_class::boolean; }
+
+/// Joins as kernels do: integers wrap around.
+template <class T, bool IsProduct>
+T joined(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+    return static_cast<T>(IsProduct ? x * y : x + y);
+  } else {
+    return IsProduct ? a * b : a + b;
+  }
+}
+
+/// A line whose neighbours are neighbours in memory, as a group of kernels/expression/scan.hpp goes
+/// through it: 16 items have 16 neighbours each, first join those, and then what they have.
+template <class T, bool IsProduct>
+void scan_neighbours(T* x, std::int64_t length) {
+  constexpr std::int64_t items = 16, blocks = 16;
+  const auto join = joined<T, IsProduct>;
+  const std::int64_t used = (length + blocks - 1) / blocks;
+  std::array<T, items> sums[2];
+  for (std::int64_t item = 0; item < used; ++item) {
+    T own = x[item * blocks];
+    for (std::int64_t k = item * blocks + 1; k < std::min((item + 1) * blocks, length); ++k) {
+      own = join(own, x[k]);
+    }
+    sums[0][static_cast<std::size_t>(item)] = own;
+  }
+  std::size_t now = 0;
+  for (std::int64_t step = 1; step < items; step *= 2) {
+    for (std::int64_t item = 0; item < used; ++item) {
+      const auto at = static_cast<std::size_t>(item);
+      sums[1 - now][at] =
+          item < step ? sums[now][at]
+                      : join(sums[now][static_cast<std::size_t>(item - step)], sums[now][at]);
+    }
+    now = 1 - now;
+  }
+  for (std::int64_t item = 0; item < used; ++item) {
+    for (std::int64_t k = item * blocks; k < std::min((item + 1) * blocks, length); ++k) {
+      if (k > item * blocks) {
+        x[k] = join(x[k - 1], x[k]);
+      } else if (item > 0) {
+        x[k] = join(sums[now][static_cast<std::size_t>(item - 1)], x[k]);
+      }
+    }
+  }
+}
+
+/// Lines along an axis that is not the last one with several elements: each is one item's.
+template <class T, bool IsProduct>
+void scan_lines(T* x, const lines& l) {
+  if (l.inner == 1) {
+    l.each([&](std::int64_t first) { scan_neighbours<T, IsProduct>(x + first, l.length); });
+    return;
+  }
+  l.each([&](std::int64_t first) {
+    for (std::int64_t k = 1; k < l.length; ++k) {
+      T& next = x[first + k * l.inner];
+      next = joined<T, IsProduct>(x[first + (k - 1) * l.inner], next);
+    }
+  });
+}
+
+}  // namespace
+
+bool is_idle_on_host(const array& a) noexcept {
+  const any_view& v = a.elements();
+  const auto address = reinterpret_cast<std::uintptr_t>(v.data());
+  if (!host_accessible(v.kind()) || address % v.dtype().alignment() != 0) return false;
+  const shared_owner& owner = a.keep_alive();
+  return !(owner && owner->try_submitted().value_or(true));
+}
+
+bool is_few(const array& a) noexcept {
+  const any_view& v = a.elements();
+  return v.size() > 0 && v.size() <= most_on_host && v.kind() != usm_kind::unknown &&
+         !v.dtype().is_record() && is_idle_on_host(a) && backend_of(a.queue().get_device()).is_host;
+}
+
+// --- operations and reductions
+
+namespace {
+
+/// Room for the elements of one operand.
+struct alignas(64) host_row {
+  std::byte bytes[most_on_host * 8];
+};
+
+/// The elements in C order as `type`: where they are if that is how they lie, else in `room`.
+const std::byte* row_on_host(const any_view& v, const extents& shape, std::int64_t count,
+                             const dtype& type, host_row& room) {
+  const bool is_row = v.layout().is_c_contiguous() && v.size() == count;
+  const host_cast cast = cast_on_host(v.dtype(), type);
+  if (cast == nullptr) return nullptr;
+  if (v.dtype() == type) {
+    if (is_row) return static_cast<const std::byte*>(v.data());
+    gather_on_host(room.bytes, v, shape);
+    return room.bytes;
+  }
+  host_row gathered;
+  if (!is_row) gather_on_host(gathered.bytes, v, shape);
+  cast(room.bytes, is_row ? static_cast<const std::byte*>(v.data()) : gathered.bytes, count);
+  return room.bytes;
+}
+
+}  // namespace
+
+std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
+                                 const operation_types& types,
+                                 std::span<const few_operand> operands, const extents& shape,
+                                 usm_kind kind) {
+  if (!host_accessible(kind)) return {};
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) count *= length;
+  if (count > most_on_host || count == 0) return {};
+  const dtype& type = types.operands[op.chooses ? 1 : 0];
+  if (type != types.operands[operands.size() - 1]) return {};
+  const host_loop loop = loop_on_host(op, type);
+  if (loop == nullptr || !backend_of(queue.get_device()).is_host) return {};
+  host_operand in[3];
+  std::array<std::byte, 16> numbers[3];
+  host_row rooms[3];
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k].number != nullptr) {
+      numbers[k] = operands[k].number->number_as(types.operands[k]);
+      in[k] = {numbers[k].data(), false};
+      continue;
+    }
+    const array& a = *operands[k].elements;
+    if (!is_idle_on_host(a)) return {};
+    const std::byte* const row =
+        row_on_host(a.elements(), shape, count, types.operands[k], rooms[k]);
+    if (row == nullptr) return {};
+    in[k] = {row, true};
+  }
+  array out = array::empty(queue, shape.span(), types.result, kind);
+  loop(static_cast<std::byte*>(out.data()), in, count);
+  return out;
+}
+
+namespace {
+
+/// The order in which kernels join the elements of each result: `choose` in
+/// expression/reduction.cpp, for arrays in C order whose reduced axes are neighbours.
+enum class join_order : std::uint8_t { by_items, in_turn, unknown };
+
+join_order order_of(const extents& shape, std::span<const int> axes, std::int64_t each) noexcept {
+  const auto first = static_cast<std::size_t>(axes.front());
+  const std::size_t last = first + axes.size();
+  if (static_cast<std::size_t>(axes.back()) + 1 != last) return join_order::unknown;
+  std::int64_t before = 1, after = 1;
+  for (std::size_t d = 0; d < first; ++d) before *= shape[d];
+  for (std::size_t d = last; d < shape.size(); ++d) after *= shape[d];
+  if (after == 1) return join_order::by_items;
+  const bool are_many = each <= 32 && before * after >= 64;
+  return before == 1 || after >= 8 || are_many ? join_order::in_turn : join_order::by_items;
+}
+
+/// The axes that stay, and then those that are reduced.
+layout kept_first(const layout& where, std::span<const int> axes) {
+  std::vector<int> order;
+  for (int d = 0; d < where.rank(); ++d) {
+    if (!std::ranges::binary_search(axes, d)) order.push_back(d);
+  }
+  order.insert(order.end(), axes.begin(), axes.end());
+  return where.permuted(order);
+}
+
+}  // namespace
+
+std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
+                                const value_reduction& how, const reduction_axes& axes,
+                                usm_kind kind) {
+  const any_view& v = a.elements();
+  const extents& shape = v.layout().shape();
+  const std::int64_t count = v.size();
+  if (!host_accessible(kind) || kind == usm_kind::unknown || count == 0 || count > most_on_host ||
+      how.map != "x" || how.result != how.value || !how.reduce_type.empty() ||
+      !backend_of(queue.get_device()).is_host) {
+    return {};
+  }
+  const host_fold fold = fold_on_host(how.reduce, how.value);
+  const bool is_mean = how.post_map == "a / float(n)" || how.post_map == "a / double(n)";
+  if (fold.run == nullptr || (!is_mean && how.post_map != "a")) return {};
+  std::int64_t each = 1;
+  for (const int axis : *axes.axes) each *= shape[static_cast<std::size_t>(axis)];
+  const std::int64_t results = count / each;
+  const join_order order =
+      axes.axes->empty() ? join_order::by_items : order_of(shape, *axes.axes, each);
+  const bool any_order = fold.any_order || each <= 2;
+  if (!any_order && (order == join_order::unknown || !v.layout().is_c_contiguous())) return {};
+  if (!is_idle_on_host(a)) return {};
+
+  host_row room;
+  const any_view rows = results == 1 ? v : v.with_layout(kept_first(v.layout(), *axes.axes), 0);
+  const std::byte* const row = row_on_host(rows, rows.layout().shape(), count, how.value, room);
+  if (row == nullptr) return {};
+  const auto bytes = static_cast<std::int64_t>(how.value.itemsize());
+  array out = array::empty(queue, reduced_shape(shape, axes).span(), how.result, kind);
+  auto* result = static_cast<std::byte*>(out.data());
+  const auto run = order == join_order::in_turn ? fold.in_turn : fold.run;
+  for (std::int64_t k = 0; k < results; ++k, result += bytes) {
+    run(result, row + k * each * bytes, each);
+    if (is_mean) divide_on_host(result, how.value, static_cast<double>(each));
+  }
+  return out;
+}
+
+std::optional<array> variance_few(const array& a, double correction) {
+  const any_view& v = a.elements();
+  const dtype type = v.dtype().kind() == type_class::floating ? v.dtype() : dtype::of<double>();
+  const host_fold add = fold_on_host("a + b", type);
+  host_row room;
+  if (add.run == nullptr || v.dtype().kind() == type_class::complex) return {};
+  if (!v.layout().is_c_contiguous()) return {};
+  const std::int64_t count = v.size();
+  const std::byte* const row = row_on_host(v, v.layout().shape(), count, type, room);
+  if (row == nullptr) return {};
+  array out = array::empty(a.queue(), {}, type, a.kind());
+  auto* const result = static_cast<std::byte*>(out.data());
+  add.run(result, row, count);
+  divide_on_host(result, type, static_cast<double>(count));
+  with_type(type, [&]<class T>(T) -> std::optional<bool> {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T mean = *reinterpret_cast<const T*>(result);
+      T squares[most_on_host];
+      for (std::int64_t k = 0; k < count; ++k) {
+        const T distance = reinterpret_cast<const T*>(row)[k] - mean;
+        squares[k] = distance * distance;
+      }
+      add.run(result, reinterpret_cast<const std::byte*>(squares), count);
+    }
+    return {};
+  });
+  const double divisor = static_cast<double>(count) - correction;
+  divide_on_host(result, type, divisor > 0 ? divisor : 0);
+  return out;
+}
+
+// --- sorting and places
+
+std::optional<array> sort_few(const array& a, int axis, bool descending) {
+  if (is_bool(a)) return {};  // a foreign true need not be 1
+  const any_view& v = a.elements();
+  const lines l(v.layout().shape(), axis);
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
+    const row_of_few row(v);
+    array out = like(a, v.dtype());
+    T line[most_on_host];
+    l.each([&](std::int64_t first) {
+      const T* const from = row.as<T>() + first;
+      T* const to = elements_of<T>(out) + first;
+      for (std::int64_t k = 0; k < l.length; ++k) line[k] = from[k * l.inner];
+      sort_line(line, l.length, comes_before<T>{descending});
+      for (std::int64_t k = 0; k < l.length; ++k) to[k * l.inner] = line[k];
+    });
+    return out;
+  });
+}
+
+std::optional<array> argsort_few(const array& a, int axis, bool descending) {
+  if (is_bool(a)) return {};
+  const any_view& v = a.elements();
+  const lines l(v.layout().shape(), axis);
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
+    const row_of_few row(v);
+    array out = like(a, dtype::of<std::int64_t>());
+    placed<T> line[most_on_host];
+    l.each([&](std::int64_t first) {
+      const T* const from = row.as<T>() + first;
+      auto* const to = elements_of<std::int64_t>(out) + first;
+      for (std::int64_t k = 0; k < l.length; ++k) line[k] = {from[k * l.inner], k};
+      sort_placed(line, l.length, descending);
+      for (std::int64_t k = 0; k < l.length; ++k) to[k * l.inner] = line[k].at;
+    });
+    return out;
+  });
+}
+
+std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
+                                     bool counts) {
+  if (is_bool(a)) return {};
+  const any_view& v = a.elements();
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<few_unique> {
+    const std::int64_t count = v.size();
+    const row_of_few row(v);
+    placed<T> line[most_on_host];
+    for (std::int64_t k = 0; k < count; ++k) line[k] = {row.as<T>()[k], k};
+    sort_placed(line, count, false);
+
+    std::int64_t begins[most_on_host + 1];
+    std::int64_t found = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const bool is_new = k == 0 || line[k].value != line[k - 1].value;
+      const bool both_nan = k > 0 && is_nan(line[k].value) && is_nan(line[k - 1].value);
+      if (is_new && !(equal_nan && both_nan)) begins[found++] = k;
+    }
+    begins[found] = count;
+
+    const auto integers = [&](std::int64_t length) {
+      return like(a, std::span(&length, 1), dtype::of<std::int64_t>());
+    };
+    few_unique out{like(a, std::span(&found, 1), v.dtype()), {}, {}, {}};
+    if (first) out.first = integers(found);
+    if (counts) out.counts = integers(found);
+    if (inverse) out.inverse = integers(count);
+    for (std::int64_t n = 0; n < found; ++n) {
+      elements_of<T>(out.values)[n] = line[begins[n]].value;
+      if (first) elements_of<std::int64_t>(*out.first)[n] = line[begins[n]].at;
+      if (counts) elements_of<std::int64_t>(*out.counts)[n] = begins[n + 1] - begins[n];
+      for (std::int64_t k = begins[n]; inverse && k < begins[n + 1]; ++k) {
+        elements_of<std::int64_t>(*out.inverse)[line[k].at] = n;
+      }
+    }
+    return out;
+  });
+}
+
+std::optional<array> scan_few(const array& a, int axis, bool product) {
+  const any_view& v = a.elements();
+  const dtype type = sum_type(v.dtype());
+  const host_cast cast = cast_on_host(v.dtype(), type);
+  if (cast == nullptr) return {};
+  const lines l(v.layout().shape(), axis);
+  return with_type(type, [&]<class T>(T) -> std::optional<array> {
+    if constexpr (sizeof(T) < 4 || std::is_same_v<T, std::int32_t> ||
+                  std::is_same_v<T, std::uint32_t>) {
+      return {};  // no sum has such a type
+    } else {
+      const row_of_few row(v);
+      array out = like(a, type);
+      cast(elements_of<std::byte>(out), row.as<std::byte>(), v.size());
+      (product ? scan_lines<T, true> : scan_lines<T, false>)(elements_of<T>(out), l);
+      return out;
+    }
+  });
+}
+
+std::optional<array> place_few(const array& a, bool largest) {
+  if (is_bool(a)) return {};
+  const any_view& v = a.elements();
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
+    const row_of_few row(v);
+    const T* const x = row.as<T>();
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < v.size() && !is_nan(x[best]); ++k) {
+      if (is_nan(x[k]) || (largest ? x[best] < x[k] : x[k] < x[best])) best = k;
+    }
+    return number_like(a, best);
+  });
+}
+
+namespace {
+
+/// `visit(k)` for the number, in C order, of each element that is not 0. False for other types.
+template <class Visit>
+bool each_not_zero(const any_view& v, Visit visit) {
+  return with_type(v.dtype(),
+                   [&]<class T>(T) -> std::optional<bool> {
+                     const row_of_few row(v);
+                     for (std::int64_t k = 0; k < v.size(); ++k) {
+                       if (row.as<T>()[k] != T(0)) visit(k);
+                     }
+                     return true;
+                   })
+      .has_value();
+}
+
+/// `count` pieces of bytes.
+void copy_bytes(std::byte*& to, const std::byte* from, std::int64_t bytes) {
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  to += bytes;
+}
+std::int64_t item_bytes(const array& a) {
+  return static_cast<std::int64_t>(a.elements().dtype().itemsize());
+}
+
+}  // namespace
+
+std::optional<array> count_few(const array& a) {
+  std::int64_t count = 0;
+  if (!each_not_zero(a.elements(), [&](std::int64_t) { ++count; })) return {};
+  return number_like(a, count);
+}
+
+std::optional<std::vector<array>> nonzero_few(const array& a) {
+  std::int64_t places[most_on_host];
+  std::int64_t count = 0;
+  if (!each_not_zero(a.elements(), [&](std::int64_t k) { places[count++] = k; })) return {};
+  const extents& shape = a.elements().layout().shape();
+  std::vector<array> out;
+  out.reserve(shape.size());
+  std::int64_t step = a.elements().size();
+  for (const std::int64_t length : shape) {
+    step /= length;
+    array& indices = out.emplace_back(like(a, std::span(&count, 1), dtype::of<std::int64_t>()));
+    auto* const to = elements_of<std::int64_t>(indices);
+    for (std::int64_t k = 0; k < count; ++k) to[k] = places[k] / step % length;
+  }
+  return out;
+}
+
+array select_few(const array& a, const array& mask) {
+  std::int64_t places[most_on_host];
+  std::int64_t count = 0;
+  each_not_zero(mask.elements(), [&](std::int64_t k) { places[count++] = k; });
+  const row_of_few row(a.elements());
+  const std::int64_t bytes = item_bytes(a);
+  array out = like(a, std::span(&count, 1), a.elements().dtype());
+  auto* to = elements_of<std::byte>(out);
+  for (std::int64_t k = 0; k < count; ++k) {
+    copy_bytes(to, row.as<std::byte>() + places[k] * bytes, bytes);
+  }
+  return out;
+}
+
+std::optional<array> take_few(const array& a, const array& indices, int axis) {
+  const extents& shape = a.elements().layout().shape();
+  const lines l(shape, axis);
+  std::int64_t places[most_on_host];
+  const std::int64_t count = indices.elements().size();
+  const bool are_inside =
+      with_type(indices.elements().dtype(), [&]<class T>(T) -> std::optional<bool> {
+        if constexpr (std::is_integral_v<T>) {
+          const row_of_few row(indices.elements());
+          for (std::int64_t k = 0; k < count; ++k) {
+            const T index = row.as<T>()[k];
+            if (!std::in_range<std::int64_t>(index)) return {};
+            const auto given = static_cast<std::int64_t>(index);
+            places[k] = given < 0 ? given + l.length : given;
+            if (places[k] < 0 || places[k] >= l.length) return {};
+          }
+          return true;
+        } else {
+          return {};
+        }
+      }).has_value();
+  if (!are_inside || l.outer * count * l.inner > most_on_host) return {};
+
+  std::vector<std::int64_t> lengths(shape.begin(), shape.begin() + axis);
+  const extents& by = indices.elements().layout().shape();
+  lengths.insert(lengths.end(), by.begin(), by.end());
+  lengths.insert(lengths.end(), shape.begin() + axis + 1, shape.end());
+  if (lengths.size() > static_cast<std::size_t>(max_rank)) return {};
+  const row_of_few row(a.elements());
+  array out = like(a, lengths, a.elements().dtype());
+  auto* to = elements_of<std::byte>(out);
+  const std::int64_t bytes = item_bytes(a) * l.inner;
+  for (std::int64_t o = 0; o < l.outer; ++o) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      copy_bytes(to, row.as<std::byte>() + (o * l.length + places[k]) * bytes, bytes);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// Arrays of one type behind each other; `lengths` is the shape of the result, in which each of
+/// them has pieces one after the other, `outer` of them.
+array joined_pieces(std::span<const array> arrays, std::span<const std::int64_t> lengths,
+                    std::int64_t outer) {
+  array out = like(arrays[0], lengths, arrays[0].elements().dtype());
+  const std::int64_t bytes = item_bytes(arrays[0]);
+  std::int64_t all = 0, before = 0;
+  for (const array& a : arrays) all += a.elements().size() / outer * bytes;
+  for (const array& a : arrays) {
+    const row_of_few row(a.elements());
+    const std::int64_t piece = a.elements().size() / outer * bytes;
+    for (std::int64_t o = 0; o < outer; ++o) {
+      std::byte* to = elements_of<std::byte>(out) + o * all + before;
+      copy_bytes(to, row.as<std::byte>() + o * piece, piece);
+    }
+    before += piece;
+  }
+  return out;
+}
+
+/// Whether arrays can be joined as they are, and what they have together is little.
+bool are_alike(std::span<const array> arrays) {
+  std::int64_t all = 0;
+  for (const array& a : arrays) {
+    if (a.elements().dtype() != arrays[0].elements().dtype() || a.queue() != arrays[0].queue()) {
+      return false;
+    }
+    all += a.elements().size();
+  }
+  return all <= most_on_host;
+}
+
+}  // namespace
+
+array copy_few(const array& a) {
+  const row_of_few row(a.elements());
+  array out = like(a, a.elements().dtype());
+  std::memcpy(out.data(), row.as<std::byte>(), a.elements().nbytes());
+  return out;
+}
+
+std::optional<array> concat_few(std::span<const array> arrays, int axis) {
+  if (!are_alike(arrays)) return {};
+  const extents& first = arrays[0].elements().layout().shape();
+  std::vector<std::int64_t> lengths(first.begin(), first.end());
+  const auto at = static_cast<std::size_t>(axis);
+  for (const array& a : arrays.subspan(1)) {
+    const extents& shape = a.elements().layout().shape();
+    if (shape.size() != first.size()) return {};
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (d != at && shape[d] != first[d]) return {};
+    }
+    lengths[at] += shape[at];
+  }
+  return joined_pieces(arrays, lengths, lines(first, axis).outer);
+}
+
+std::optional<array> stack_few(std::span<const array> arrays, int axis) {
+  if (!are_alike(arrays)) return {};
+  const extents& first = arrays[0].elements().layout().shape();
+  for (const array& a : arrays.subspan(1)) {
+    if (!(a.elements().layout().shape() == first)) return {};
+  }
+  if (first.size() == static_cast<std::size_t>(max_rank)) return {};
+  std::vector<std::int64_t> lengths(first.begin(), first.end());
+  lengths.insert(lengths.begin() + axis, static_cast<std::int64_t>(arrays.size()));
+  std::int64_t outer = 1;
+  for (int d = 0; d < axis; ++d) outer *= first[static_cast<std::size_t>(d)];
+  return joined_pieces(arrays, lengths, outer);
+}
+
+std::optional<array> repeat_few(const array& a, std::int64_t times, int axis) {
+  const any_view& v = a.elements();
+  if (times < 0 || times > most_on_host / v.size()) return {};
+  const extents& shape = v.layout().shape();
+  std::vector<std::int64_t> lengths(shape.begin(), shape.end());
+  lengths[static_cast<std::size_t>(axis)] *= times;
+  array out = like(a, lengths, v.dtype());
+  const row_of_few row(v);
+  const lines l(shape, axis);
+  const std::int64_t bytes = item_bytes(a) * l.inner;
+  auto* to = elements_of<std::byte>(out);
+  for (std::int64_t k = 0; k < l.outer * l.length; ++k) {
+    for (std::int64_t n = 0; n < times; ++n) copy_bytes(to, row.as<std::byte>() + k * bytes, bytes);
+  }
+  return out;
+}
+
+}  // namespace usmx::detail

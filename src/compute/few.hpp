@@ -1,0 +1,83 @@
+// Functions of a few elements that the host can reach: it computes them at once, with the values
+// that kernels give, because a launch takes longer than they do.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "usmx/array.hpp"
+#include "usmx/operations.hpp"
+
+namespace usmx::detail {
+
+/// Whether the host may read the elements now: it can reach them, they are aligned, and no command
+/// works on them.
+bool is_idle_on_host(const array& a) noexcept;
+/// The same for 1 to `most_on_host` numbers, whose kernels would run on this processor too. All
+/// functions below take such arrays. They make new arrays of the same kind of memory, and give
+/// nothing where the values have to come from a kernel. Axes are inside.
+bool is_few(const array& a) noexcept;
+
+/// An operand: an array, or a number.
+struct few_operand {
+  const array* elements = nullptr;
+  const operand* number = nullptr;
+};
+/// What an operation gives of operands that broadcast to `shape`, in memory of `kind`; they need
+/// not be few, and nothing is what comes of those that are not.
+std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
+                                 const operation_types& types,
+                                 std::span<const few_operand> operands, const extents& shape,
+                                 usm_kind kind);
+/// The same of a reduction along axes that are listed, counted from the front.
+std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
+                                const value_reduction& how, const reduction_axes& axes,
+                                usm_kind kind);
+/// The variance of all elements: the sum of squared distances from the mean, divided by their
+/// number less `correction`.
+std::optional<array> variance_few(const array& a, double correction);
+
+/// The elements in order along an axis; the sort is stable, and NaN comes last.
+std::optional<array> sort_few(const array& a, int axis, bool descending);
+/// Where each of them was, as int64.
+std::optional<array> argsort_few(const array& a, int axis, bool descending);
+
+struct few_unique {
+  array values;
+  std::optional<array> first;    ///< where each value is first
+  std::optional<array> inverse;  ///< which value each element has, in one dimension
+  std::optional<array> counts;   ///< how often each is there
+};
+/// The different elements in order; of the rest what is asked for.
+std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
+                                     bool counts);
+
+/// Sums or products of the elements up to each along an axis, in the order of kernels, as 64-bit
+/// integers or floats of their own type.
+std::optional<array> scan_few(const array& a, int axis, bool product);
+
+/// The number, in C order, of the first of the largest or smallest elements, or of the first NaN.
+std::optional<array> place_few(const array& a, bool largest);
+
+/// How many elements are not 0.
+std::optional<array> count_few(const array& a);
+/// Their indices along each axis.
+std::optional<std::vector<array>> nonzero_few(const array& a);
+/// The elements where a mask of the same shape is true.
+array select_few(const array& a, const array& mask);
+/// The elements at indices along an axis; nothing if one is outside of it.
+std::optional<array> take_few(const array& a, const array& indices, int axis);
+
+/// A copy in C order.
+array copy_few(const array& a);
+/// Arrays of one type behind each other along an axis; nothing if they do not fit together.
+std::optional<array> concat_few(std::span<const array> arrays, int axis);
+/// The same along a new axis.
+std::optional<array> stack_few(std::span<const array> arrays, int axis);
+/// Each element several times along an axis; nothing if that makes many.
+std::optional<array> repeat_few(const array& a, std::int64_t times, int axis);
+
+}  // namespace usmx::detail

@@ -1,0 +1,76 @@
+// See named_reductions.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "compute/named_reductions.hpp"
+
+#include <string>
+
+#include "core/format.hpp"
+#include "usmx/promotion.hpp"
+
+namespace usmx::detail {
+namespace {
+
+/// Floats of 16 bits are added in float32, and rounded once.
+dtype added_in(const dtype& type) noexcept {
+  return type.kind() == type_class::floating && type.itemsize() == 2 ? dtype::of<float>() : type;
+}
+
+/// The sum `a` divided by the number of elements; of complex numbers both parts.
+std::string divided(const dtype& type) {
+  const std::string_view part = device_name(part_type(type));
+  return type.kind() == type_class::complex ? format("a.re / {0}(n), a.im / {0}(n)", part)
+                                            : format("a / {}(n)", part);
+}
+
+}  // namespace
+
+dtype sum_type(const dtype& type) noexcept {
+  switch (type.kind()) {
+    case type_class::boolean:
+    case type_class::integer:
+      return dtype::of<std::int64_t>();
+    case type_class::unsigned_integer:
+      return dtype::of<std::uint64_t>();
+    default:
+      return type;
+  }
+}
+
+std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type) {
+  if (type.is_record()) return {};
+  value_reduction how;
+  switch (name) {
+    case named_reduction::sum:
+    case named_reduction::product:
+      how.result = sum_type(type);
+      how.value = added_in(how.result);
+      how.reduce = name == named_reduction::sum ? "a + b" : "a * b";
+      how.identity = name == named_reduction::sum ? "0" : "1";
+      return how;
+    case named_reduction::mean: {
+      const bool is_float =
+          type.kind() == type_class::floating || type.kind() == type_class::complex;
+      how.result = is_float ? type : dtype::of<double>();
+      how.value = added_in(how.result);
+      how.reduce = "a + b";
+      how.identity = "0";
+      how.post_map = divided(how.value);
+      return how;
+    }
+    case named_reduction::smallest:
+    case named_reduction::largest:
+      if (type.kind() == type_class::complex) return {};
+      how.result = how.value = type;
+      how.reduce = name == named_reduction::smallest ? "smaller(a, b)" : "larger(a, b)";
+      return how;
+    case named_reduction::any:
+    case named_reduction::all:
+      how.result = how.value = dtype::of<bool>();
+      how.reduce = name == named_reduction::any ? "a || b" : "a && b";
+      how.identity = name == named_reduction::any ? "false" : "true";
+      return how;
+  }
+  return {};
+}
+
+}  // namespace usmx::detail

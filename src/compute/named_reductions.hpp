@@ -1,0 +1,20 @@
+// The reductions of NumPy's names, with the types that NumPy chooses for them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "usmx/operations.hpp"
+
+namespace usmx::detail {
+
+enum class named_reduction : std::uint8_t { sum, product, mean, smallest, largest, any, all };
+
+/// What it does with elements of a type; empty for types that it does not take.
+std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type);
+
+/// The type that sums of a type have: 64 bits for integers and bools.
+dtype sum_type(const dtype& type) noexcept;
+
+}  // namespace usmx::detail

@@ -1,0 +1,214 @@
+# A few elements in shared or host memory are computed by the host: no kernel is launched, and the
+# values are those of kernels, bit for bit.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import usmx
+
+SHAPES = [(1,), (10,), (23,), (256,), (3, 4), (20, 12), (2, 3, 4), (1, 7), (7, 1)]
+TYPES = "bhiqBHIQfd"
+
+
+def values(char: str, shape: tuple[int, ...], special: bool = True) -> Any:
+    rng = np.random.default_rng(len(shape) * 7 + ord(char))
+    if char not in "fd":
+        return rng.integers(0 if char.isupper() else -4, 9, shape).astype(char)
+    made = rng.normal(size=shape).astype(char)
+    if special:
+        chosen = rng.integers(0, 12, shape)
+        for k, number in enumerate([np.nan, np.inf, -np.inf, 0.0, -0.0]):
+            made = np.where(chosen == k, np.array(number, char), made)
+    return made
+
+
+def by_host(function: Callable[..., Any], *operands: Any) -> Any:
+    """The results as NumPy's arrays; no kernel was launched for them."""
+    placed = [usmx.asarray(n, usm_type="shared") for n in operands]
+    with usmx.trace() as t:
+        made = function(*placed)
+        results = made if isinstance(made, tuple) else (made,)
+        read = tuple(r.to_numpy() for r in results)
+    assert t.summary().kernels == 0
+    assert all(r.usm_type == "shared" for r in results)
+    assert all(r.queue == placed[0].queue for r in results)
+    return read if isinstance(made, tuple) else read[0]
+
+
+def equal_bits(got: Any, wanted: Any) -> bool:
+    both_nan = (got != got) & (wanted != wanted)  # noqa: PLR0124
+    same = got.view(f"u{got.itemsize}") == wanted.view(f"u{wanted.itemsize}")
+    return got.dtype == wanted.dtype and got.shape == wanted.shape and bool((same | both_nan).all())
+
+
+def axes_of(shape: tuple[int, ...]) -> range:
+    return range(-len(shape), len(shape))
+
+
+@pytest.mark.parametrize("char", TYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_elements_are_moved_and_ordered_as_by_numpy(char: str, shape: tuple[int, ...]) -> None:
+    n = values(char, shape)
+    for axis in axes_of(shape):
+        assert equal_bits(
+            by_host(lambda x, a=axis: usmx.sort(x, axis=a), n), np.sort(n, axis, kind="stable")
+        )
+        assert equal_bits(
+            by_host(lambda x, a=axis: usmx.argsort(x, axis=a), n),
+            np.argsort(n, axis, kind="stable"),
+        )
+        if 2 * n.size <= 256:
+            for ours, theirs in ((usmx.concat, np.concatenate), (usmx.stack, np.stack)):
+                got = by_host(lambda x, y, a=axis, f=ours: f([x, y], axis=a), n, n[::-1])
+                assert equal_bits(got, theirs([n, n[::-1]], axis=axis))
+            got = by_host(lambda x, a=axis: usmx.repeat(x, 2, axis=a), n)
+            assert equal_bits(got, np.repeat(n, 2, axis=axis))
+        at = np.array([[0, -1], [-n.shape[axis], 0]])
+        if n.size // n.shape[axis] * at.size <= 256:
+            got = by_host(lambda x, i, a=axis: usmx.take(x, i, axis=a), n, at)
+            assert equal_bits(got, np.take(n, at, axis=axis))
+    assert by_host(usmx.argmax, n) == np.argmax(n)
+    assert by_host(usmx.argmin, n) == np.argmin(n)
+    assert by_host(usmx.count_nonzero, n) == np.count_nonzero(n)
+    for got, wanted in zip(by_host(usmx.nonzero, n), np.nonzero(n), strict=True):
+        assert equal_bits(got, wanted)
+    mask = n > 0
+    assert equal_bits(by_host(lambda x, m: x[m], n, mask), n[mask])
+    first = np.array([0, -1, 0])
+    if n.size // n.shape[0] * 3 <= 256:
+        assert equal_bits(by_host(lambda x, i: x[i], n, first), n[first])
+    assert equal_bits(by_host(lambda x: x.copy(), n), n)
+
+
+@pytest.mark.parametrize("char", TYPES)
+def test_descending_order_is_stable_with_nan_at_the_end(char: str) -> None:
+    n = np.concatenate([values(char, (40,)), values(char, (40,))])
+    order = by_host(lambda x: usmx.argsort(x, descending=True), n)
+    rest = n[order]
+    key = -rest.astype("d") if char in "fd" else -rest.astype(object)
+    assert all(a <= b or b != b for a, b in itertools.pairwise(key))  # noqa: PLR0124
+    ties = (rest[:-1] == rest[1:]) | ((rest[:-1] != rest[:-1]) & (rest[1:] != rest[1:]))
+    assert (order[:-1] < order[1:])[ties].all()
+    assert ties.any()
+    assert equal_bits(by_host(lambda x: usmx.sort(x, descending=True), n), rest)
+
+
+@pytest.mark.parametrize("char", TYPES)
+@pytest.mark.parametrize("shape", [(1,), (10,), (256,), (4, 5)])
+def test_different_elements_are_those_of_numpy(char: str, shape: tuple[int, ...]) -> None:
+    n = values(char, shape)
+    got = by_host(lambda x: usmx.unique(x, True, True, True), n)
+    for ours, theirs in zip(got, np.unique(n, True, True, True), strict=True):
+        assert equal_bits(ours, theirs.reshape(ours.shape))
+    every = by_host(lambda x: tuple(usmx.unique_all(x)), n)
+    for ours, theirs in zip(every, np.unique_all(n), strict=True):
+        assert equal_bits(ours, theirs)
+
+
+REDUCTIONS = ["sum", "prod", "mean", "min", "max", "any", "all"]
+
+
+@pytest.mark.parametrize("char", "?biQfd")
+def test_sums_along_axes_have_the_bits_of_kernels(char: str) -> None:
+    for shape in [(10,), (3, 4), (20, 12), (2, 3, 4), (7, 1), (1, 7), (4, 2, 1, 30)]:
+        n = values(char, shape, special=False) if char != "?" else values("i", shape) > 0
+        there = usmx.asarray(n, usm_type="device")
+        axes: list[Any] = [None, *axes_of(shape), tuple(range(len(shape)))]
+        axes += [tuple(range(k)) for k in range(2, len(shape))]
+        axes += [tuple(range(k, len(shape))) for k in range(1, len(shape) - 1)]
+        for axis in axes:
+            for name in REDUCTIONS if char != "?" else REDUCTIONS[-2:]:
+                function = getattr(usmx, name)
+                for keep in (False, True):
+                    got = by_host(lambda x, f=function, a=axis, k=keep: f(x, axis=a, keepdims=k), n)
+                    wanted = function(there, axis=axis, keepdims=keep).to_numpy()
+                    assert equal_bits(got, wanted), (name, shape, axis)
+
+
+@pytest.mark.parametrize("char", "?biQfd")
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+def test_running_sums_have_the_bits_of_kernels(char: str, name: str) -> None:
+    function = getattr(usmx, name)
+    for shape in [(1,), (15,), (16,), (17,), (100,), (256,), (3, 4), (20, 12), (12, 20), (2, 3, 9)]:
+        n = values(char, shape, special=False) if char != "?" else values("i", shape) > 0
+        there = usmx.asarray(n, usm_type="device")
+        for axis in axes_of(shape):
+            got = by_host(lambda x, a=axis: function(x, axis=a), n)
+            assert equal_bits(got, function(there, axis=axis).to_numpy()), (shape, axis)
+
+
+@pytest.mark.parametrize("char", "iBfd")
+def test_variances_have_the_bits_of_kernels(char: str) -> None:
+    for count in (1, 2, 15, 16, 17, 100, 128, 129, 256):
+        n = values(char, (count,), special=False)
+        there = usmx.asarray(n, usm_type="device")
+        for correction in (0, 1, 1.5, 300):
+            for function in (usmx.var, usmx.std):
+                got = by_host(lambda x, f=function, c=correction: f(x, correction=c), n)
+                assert equal_bits(got, function(there, correction=correction).to_numpy())
+
+
+@pytest.mark.parametrize("char", "fd")
+def test_quotients_and_remainders_of_floats_have_the_bits_of_kernels(char: str) -> None:
+    parts = [0.0, -0.0, 1.0, -1.0, 3.0, -2.5, 0.1, 7.3e5, 1e-30, np.inf, -np.inf, np.nan]
+    a, b = (m.ravel() for m in np.meshgrid(np.array(parts, char), np.array(parts, char)))
+    there = [usmx.asarray(v, usm_type="device") for v in (a, b)]
+    for function in (usmx.floor_divide, usmx.remainder):
+        assert equal_bits(by_host(function, a, b), function(*there).to_numpy())
+
+
+def test_whole_numbers_to_whole_powers_wrap_around() -> None:
+    for char in "bhiqBHIQ":
+        base, exponent = (
+            m.ravel()
+            for m in np.meshgrid(np.arange(-3, 5).astype(char), np.arange(0, 9).astype(char))
+        )
+        assert equal_bits(by_host(usmx.power, base, exponent), np.power(base, exponent))
+
+
+def test_what_is_not_few_or_not_there_is_left_to_kernels() -> None:
+    n = np.arange(257, dtype="i4")
+    x = usmx.asarray(n, usm_type="shared")
+    with usmx.trace() as t:
+        assert usmx.argmax(x).to_numpy() == 256
+        np.testing.assert_array_equal(usmx.sort(x[:20].to_device("cpu")).to_numpy(), n[:20])
+    assert t.summary().kernels
+    y = usmx.exp(usmx.asarray(np.arange(3, dtype="f4"), usm_type="shared"))
+    assert len(usmx.explain(usmx.sum(y)).kernels) == 1  # in the kernel of y, not after it
+
+
+def test_errors_are_those_of_more_elements() -> None:
+    x = usmx.asarray(np.arange(6.0).reshape(2, 3), usm_type="shared")
+    with pytest.raises(IndexError, match="out of bounds"):
+        usmx.sort(x, axis=2)
+    with pytest.raises(IndexError, match="index 2"):
+        usmx.take(x, usmx.asarray([2], usm_type="shared"), axis=0)
+    with pytest.raises(ValueError, match="names an axis twice"):
+        usmx.sum(x, axis=(0, 0))
+    with pytest.raises(ValueError, match="does not fit"):
+        usmx.concat([x, x.T])
+    with pytest.raises(ValueError, match="expected 0 or more"):
+        usmx.repeat(x, -1)
+    with pytest.raises(IndexError, match="does not fit"):
+        x[usmx.asarray([True, False, True], usm_type="shared")]
+
+
+def test_wait_computes_what_was_put_off_and_waits_for_it() -> None:
+    x = usmx.asarray(np.arange(1000, dtype="f4"), usm_type="shared")
+    y = x * 2 + 1
+    assert usmx.explain(y).kernels
+    assert y.wait() is None
+    assert not usmx.explain(y).kernels
+    with usmx.trace() as t:
+        y.wait()
+    assert t.summary().kernels == 0
+    # The host reads the same memory, with nothing of ours that waits.
+    np.testing.assert_array_equal(
+        np.frombuffer(memoryview(y.usm_data), "f4"), np.arange(1000) * 2 + 1
+    )
