@@ -2164,6 +2164,17 @@ class ndarray:
     def _is_deferred(self) -> bool:
         """Whether the elements may still be put off."""
 
+    def wait(self) -> None:
+        """
+        Wait until the elements are there: what was put off is computed, and commands on the memory have
+        ended. It costs nothing where nothing is pending; `queue.wait()` waits for all of a queue.
+
+        Raises
+        ------
+        DeviceError
+            A command failed.
+        """
+
     def _is_aligned(self) -> bool:
         """Whether the address of the first element is a multiple of its size."""
 
@@ -3378,6 +3389,62 @@ def _result_types(name: str, *operands: object) -> list[NumpyDType] | None:
     """
     The types that an operation casts operands of these types to, and that of the result.
     """
+
+def _sum(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.sum`."""
+
+def _prod(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.prod`."""
+
+def _mean(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.mean`."""
+
+def _min(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.min`."""
+
+def _max(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.max`."""
+
+def _any(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.any`."""
+
+def _all(x: object, axis: object, keepdims: object) -> Any:
+    """See `usmx.all`."""
+
+def _few_sort(x: object, axis: object, descending: bool) -> Any:
+    """See `usmx.sort`."""
+
+def _few_argsort(x: object, axis: object, descending: bool) -> Any:
+    """See `usmx.argsort`."""
+
+def _few_scan(x: object, axis: object, product: bool) -> Any:
+    """See `usmx.cumulative_sum` and `usmx.cumulative_prod`."""
+
+def _few_take(x: object, indices: object, axis: object) -> Any:
+    """See `usmx.take`."""
+
+def _few_repeat(x: object, times: object, axis: object) -> Any:
+    """See `usmx.repeat`."""
+
+def _few_place(x: object, largest: bool) -> Any:
+    """See `usmx.argmax` and `usmx.argmin`."""
+
+def _few_count(x: object) -> Any:
+    """See `usmx.count_nonzero`."""
+
+def _few_variance(x: object, correction: float) -> Any:
+    """See `usmx.var`."""
+
+def _few_nonzero(x: object) -> Any:
+    """See `usmx.nonzero`."""
+
+def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: bool) -> Any:
+    """
+    See `usmx.unique`: values, indices, inverse indices in one dimension, counts.
+    """
+
+def _few_join(arrays: object, axis: object, is_new: bool) -> Any:
+    """See `usmx.concat` and, for a new axis, `usmx.stack`."""
 
 class _FusedCall:
     """What calls the kernels of a fused function."""
