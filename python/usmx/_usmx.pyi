@@ -3390,60 +3390,60 @@ def _result_types(name: str, *operands: object) -> list[NumpyDType] | None:
     The types that an operation casts operands of these types to, and that of the result.
     """
 
-def _sum(x: object, axis: object, keepdims: object) -> Any:
+def _sum(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.sum`."""
 
-def _prod(x: object, axis: object, keepdims: object) -> Any:
+def _prod(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.prod`."""
 
-def _mean(x: object, axis: object, keepdims: object) -> Any:
+def _mean(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.mean`."""
 
-def _min(x: object, axis: object, keepdims: object) -> Any:
+def _min(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.min`."""
 
-def _max(x: object, axis: object, keepdims: object) -> Any:
+def _max(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.max`."""
 
-def _any(x: object, axis: object, keepdims: object) -> Any:
+def _any(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.any`."""
 
-def _all(x: object, axis: object, keepdims: object) -> Any:
+def _all(x: object, axis: object, keepdims: object) -> ndarray | None:
     """See `usmx.all`."""
 
-def _few_sort(x: object, axis: object, descending: bool) -> Any:
+def _few_sort(x: object, axis: object, descending: bool) -> ndarray | None:
     """See `usmx.sort`."""
 
-def _few_argsort(x: object, axis: object, descending: bool) -> Any:
+def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None:
     """See `usmx.argsort`."""
 
-def _few_scan(x: object, axis: object, product: bool) -> Any:
+def _few_scan(x: object, axis: object, product: bool) -> ndarray | None:
     """See `usmx.cumulative_sum` and `usmx.cumulative_prod`."""
 
-def _few_take(x: object, indices: object, axis: object) -> Any:
+def _few_take(x: object, indices: object, axis: object) -> ndarray | None:
     """See `usmx.take`."""
 
-def _few_repeat(x: object, times: object, axis: object) -> Any:
+def _few_repeat(x: object, times: object, axis: object) -> ndarray | None:
     """See `usmx.repeat`."""
 
-def _few_place(x: object, largest: bool) -> Any:
+def _few_place(x: object, largest: bool) -> ndarray | None:
     """See `usmx.argmax` and `usmx.argmin`."""
 
-def _few_count(x: object) -> Any:
+def _few_count(x: object) -> ndarray | None:
     """See `usmx.count_nonzero`."""
 
-def _few_variance(x: object, correction: float) -> Any:
+def _few_variance(x: object, correction: float) -> ndarray | None:
     """See `usmx.var`."""
 
-def _few_nonzero(x: object) -> Any:
+def _few_nonzero(x: object) -> tuple[ndarray, ...] | None:
     """See `usmx.nonzero`."""
 
-def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: bool) -> Any:
+def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: bool) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None] | None:
     """
     See `usmx.unique`: values, indices, inverse indices in one dimension, counts.
     """
 
-def _few_join(arrays: object, axis: object, is_new: bool) -> Any:
+def _few_join(arrays: object, axis: object, is_new: bool) -> ndarray | None:
     """See `usmx.concat` and, for a new axis, `usmx.stack`."""
 
 class _FusedCall:

@@ -260,10 +260,10 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
                            : by_rows         ? "strided_copy_rows"
                                              : "strided_copy";
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "strided_copy.cpp", name, [&] {
-    options all{
-        format("-DTO={}", name_of(to_type)), format("-DFROM={}", name_of(from_type)),
-        format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
-        format("-DFROM_PARTS={}", parts(src.dtype(), from_type)), format("-DRANK={}", fixed)};
+    options all{format("-DTO={}", name_of(to_type)), format("-DFROM={}", name_of(from_type)),
+                format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
+                format("-DFROM_PARTS={}", parts(src.dtype(), from_type)),
+                format("-DRANK={}", fixed)};
     if (rank > 0) {
       all.push_back("-DTO_STEP=" + to_step);
       all.push_back("-DFROM_STEP=" + from_step);

@@ -162,7 +162,8 @@ class host_elements {
 
 /// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
 bool is_advanced(nb::handle key);
-/// `self[key]` for a key that is an array, where the host computes it; None elsewhere (bind_few.cpp).
+/// `self[key]` for a key that is an array, where the host computes it; None elsewhere
+/// (bind_few.cpp).
 nb::object few_at(nb::handle self, nb::handle key);
 /// A copy in C order under the same condition.
 nb::object few_copy(nb::handle self);

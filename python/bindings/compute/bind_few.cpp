@@ -115,7 +115,7 @@ void bind_few(nb::module_& m) {
         });
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
-      nb::sig("def _few_sort(x: object, axis: object, descending: bool) -> Any"),
+      nb::sig("def _few_sort(x: object, axis: object, descending: bool) -> ndarray | None"),
       "See `usmx.sort`.");
   m.def(
       "_few_argsort",
@@ -125,7 +125,7 @@ void bind_few(nb::module_& m) {
         });
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
-      nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> Any"),
+      nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None"),
       "See `usmx.argsort`.");
   m.def(
       "_few_scan",
@@ -135,7 +135,7 @@ void bind_few(nb::module_& m) {
         });
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
-      nb::sig("def _few_scan(x: object, axis: object, product: bool) -> Any"),
+      nb::sig("def _few_scan(x: object, axis: object, product: bool) -> ndarray | None"),
       "See `usmx.cumulative_sum` and `usmx.cumulative_prod`.");
   m.def(
       "_few_take",
@@ -146,7 +146,7 @@ void bind_few(nb::module_& m) {
                      [&by](const array& a, int at) { return detail::take_few(a, *by, at); });
       },
       nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
-      nb::sig("def _few_take(x: object, indices: object, axis: object) -> Any"),
+      nb::sig("def _few_take(x: object, indices: object, axis: object) -> ndarray | None"),
       "See `usmx.take`.");
   m.def(
       "_few_repeat",
@@ -159,7 +159,7 @@ void bind_few(nb::module_& m) {
                      [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
       },
       nb::arg("x"), nb::arg("times").none(), nb::arg("axis").none(),
-      nb::sig("def _few_repeat(x: object, times: object, axis: object) -> Any"),
+      nb::sig("def _few_repeat(x: object, times: object, axis: object) -> ndarray | None"),
       "See `usmx.repeat`.");
   m.def(
       "_few_place",
@@ -167,7 +167,8 @@ void bind_few(nb::module_& m) {
         const std::optional<array> a = few_of(x);
         return a ? wrapped(detail::place_few(*a, largest)) : nb::none();
       },
-      nb::arg("x"), nb::arg("largest"), nb::sig("def _few_place(x: object, largest: bool) -> Any"),
+      nb::arg("x"), nb::arg("largest"),
+      nb::sig("def _few_place(x: object, largest: bool) -> ndarray | None"),
       "See `usmx.argmax` and `usmx.argmin`.");
   m.def(
       "_few_count",
@@ -175,7 +176,7 @@ void bind_few(nb::module_& m) {
         const std::optional<array> a = few_of(x);
         return a ? wrapped(detail::count_few(*a)) : nb::none();
       },
-      nb::arg("x").none(), nb::sig("def _few_count(x: object) -> Any"),
+      nb::arg("x").none(), nb::sig("def _few_count(x: object) -> ndarray | None"),
       "See `usmx.count_nonzero`.");
   m.def(
       "_few_variance",
@@ -184,16 +185,18 @@ void bind_few(nb::module_& m) {
         return a ? wrapped(detail::variance_few(*a, correction)) : nb::none();
       },
       nb::arg("x"), nb::arg("correction"),
-      nb::sig("def _few_variance(x: object, correction: float) -> Any"), "See `usmx.var`.");
-  m.def("_few_nonzero", nonzero, nb::arg("x").none(), nb::sig("def _few_nonzero(x: object) -> Any"),
+      nb::sig("def _few_variance(x: object, correction: float) -> ndarray | None"),
+      "See `usmx.var`.");
+  m.def("_few_nonzero", nonzero, nb::arg("x").none(),
+        nb::sig("def _few_nonzero(x: object) -> tuple[ndarray, ...] | None"),
         "See `usmx.nonzero`.");
   m.def("_few_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
         nb::arg("inverse"), nb::arg("counts"),
         nb::sig("def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "
-                "bool) -> Any"),
+                "bool) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None] | None"),
         "See `usmx.unique`: values, indices, inverse indices in one dimension, counts.");
   m.def("_few_join", join, nb::arg("arrays").none(), nb::arg("axis").none(), nb::arg("is_new"),
-        nb::sig("def _few_join(arrays: object, axis: object, is_new: bool) -> Any"),
+        nb::sig("def _few_join(arrays: object, axis: object, is_new: bool) -> ndarray | None"),
         "See `usmx.concat` and, for a new axis, `usmx.stack`.");
 }
 

@@ -1,5 +1,5 @@
-// `usmx.sum` and the other reductions of NumPy's names, of arrays of ours along axes that are there:
-// each gives None for all other arguments, which `_namespace.statistics` reads.
+// `usmx.sum` and the other reductions of NumPy's names, of arrays of ours along axes that are
+// there: each gives None for all other arguments, which `_namespace.statistics` reads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -60,24 +60,24 @@ void bind_reductions(nb::module_& m) {
         [which](nb::handle x, nb::handle axis, nb::handle keepdims) {
           return reduced(x, axis, keepdims, which);
         },
-        nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
-        nb::sig(signature), doc);
+        nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(), nb::sig(signature),
+        doc);
   };
   using enum named_reduction;
-  define("_sum", "def _sum(x: object, axis: object, keepdims: object) -> Any", "See `usmx.sum`.",
-         sum);
-  define("_prod", "def _prod(x: object, axis: object, keepdims: object) -> Any",
+  define("_sum", "def _sum(x: object, axis: object, keepdims: object) -> ndarray | None",
+         "See `usmx.sum`.", sum);
+  define("_prod", "def _prod(x: object, axis: object, keepdims: object) -> ndarray | None",
          "See `usmx.prod`.", product);
-  define("_mean", "def _mean(x: object, axis: object, keepdims: object) -> Any",
+  define("_mean", "def _mean(x: object, axis: object, keepdims: object) -> ndarray | None",
          "See `usmx.mean`.", mean);
-  define("_min", "def _min(x: object, axis: object, keepdims: object) -> Any", "See `usmx.min`.",
-         smallest);
-  define("_max", "def _max(x: object, axis: object, keepdims: object) -> Any", "See `usmx.max`.",
-         largest);
-  define("_any", "def _any(x: object, axis: object, keepdims: object) -> Any", "See `usmx.any`.",
-         any);
-  define("_all", "def _all(x: object, axis: object, keepdims: object) -> Any", "See `usmx.all`.",
-         all);
+  define("_min", "def _min(x: object, axis: object, keepdims: object) -> ndarray | None",
+         "See `usmx.min`.", smallest);
+  define("_max", "def _max(x: object, axis: object, keepdims: object) -> ndarray | None",
+         "See `usmx.max`.", largest);
+  define("_any", "def _any(x: object, axis: object, keepdims: object) -> ndarray | None",
+         "See `usmx.any`.", any);
+  define("_all", "def _all(x: object, axis: object, keepdims: object) -> ndarray | None",
+         "See `usmx.all`.", all);
 }
 
 }  // namespace usmx::python

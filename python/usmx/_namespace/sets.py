@@ -190,7 +190,8 @@ def unique_inverse(x: ndarray, /) -> UniqueInverse:
 
 def unique_values(x: ndarray, /) -> ndarray:
     """Give the different elements, in order; see `unique_all`."""
-    return _find(x, False, False, None).values
+    values: ndarray = _find(x, False, False, None).values
+    return values
 
 
 def unique(
@@ -336,7 +337,8 @@ def union1d(x1: Any, x2: Any, /) -> ndarray:
     """Give the different elements of both arrays, in order."""
     from .manipulation import concat
 
-    return _find(concat(_pair(x1, x2)), True, False, None).values
+    values: ndarray = _find(concat(_pair(x1, x2)), True, False, None).values
+    return values
 
 
 def intersect1d(
