@@ -14,8 +14,13 @@ namespace dlpack = usmx::dlpack;
 
 namespace {
 
+bool is_bfloat16(const dlpack::data_type& t) {
+  return t.code == dlpack::type_code::bfloat && t.bits == 16 && t.lanes == 1;
+}
+
 /// The type in the other protocol's words; "" if DLPack's has no counterpart.
 std::string typestr_of(const dlpack::data_type& t) {
+  if (is_bfloat16(t)) return "|V2";
   const char* const letters[] = {"i", "u", "f", "", "", "c", "b"};
   const auto code = static_cast<unsigned>(t.code);
   if (code > 6 || t.lanes != 1 || t.bits % 8 != 0 || *letters[code] == '\0') return "";
@@ -64,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   usmx::suai::fields f;
   f.typestr = typestr;
+  if (is_bfloat16(t.type)) f.typedescr = *usmx::dtype::of<usmx::bfloat16>().description();
   f.shape = usmx::extents(std::span<const std::int64_t>(shape));
   if (t.strides != nullptr) f.strides = usmx::extents(std::span<const std::int64_t>(strides));
   f.read_only = what & 1;
