@@ -449,12 +449,25 @@ std::optional<array> import_by_table(const dlpack::exchange_table& table, nb::ha
   return import_tensor(std::move(managed), obj, request);
 }
 
+/// Whether the buffer says more than DLPack, and sooner: NumPy's arrays. JAX's arrays have a buffer
+/// too, but not of bfloat16, for which the buffer protocol has no format.
+bool has_better_buffer(nb::handle obj) {
+  if (PyObject_CheckBuffer(obj.ptr()) == 0) return false;
+  if (nb::hasattr(obj, "__array_interface__")) return true;
+  Py_buffer raw;
+  if (PyObject_GetBuffer(obj.ptr(), &raw, PyBUF_RECORDS_RO) == 0) {
+    PyBuffer_Release(&raw);
+    return true;
+  }
+  PyErr_Clear();
+  const nb::object type = nb::getattr(obj, "dtype", nb::none());
+  return !nb::getattr(type, "name", nb::none()).equal(nb::str("bfloat16"));
+}
+
 nb::object offer_dlpack(nb::handle obj) {
   static PyObject* const name = PyUnicode_InternFromString(attribute);
   if (PyType_Check(obj.ptr()) || _PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr) return {};
-  // What has a buffer is in host memory, and the buffer says more: NumPy's arrays.
-  if (PyObject_CheckBuffer(obj.ptr()) != 0) return {};
-  return nb::borrow(obj);
+  return has_better_buffer(obj) ? nb::object() : nb::borrow(obj);
 }
 
 std::optional<array> import_object(nb::handle obj, const import_request& request, bool& copies) {
@@ -493,7 +506,7 @@ nb::object from_dlpack(nb::handle x, nb::handle device, nb::handle copy_if) {
   } else if (PyObject_CheckBuffer(x.ptr()) == 0) {
     a = import_object(x, request, copies);
   } else if (request.copy != true) {
-    a = import_array(x, request);  // the buffer says more, and is read faster
+    a = import_array(x, request);  // the buffer may say more; see `has_better_buffer`
   }
   if (!a) return as_array(x, none, none, device, none, copy_if);
   nb::object shared = wrap_array(std::move(*a));
