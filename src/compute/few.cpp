@@ -108,7 +108,7 @@ auto with_type(const dtype& type, Visit visit) -> decltype(visit(float())) {
 }
 
 template <class T>
-bool is_nan(T x) {
+bool is_not_a_number(T x) {
   return x != x;
 }
 
@@ -118,7 +118,7 @@ struct comes_before {
   bool descending;
 
   bool operator()(T a, T b) const {
-    if (is_nan(a) || is_nan(b)) return !is_nan(a) && is_nan(b);
+    if (is_not_a_number(a) || is_not_a_number(b)) return !is_not_a_number(a) && is_not_a_number(b);
     return descending ? b < a : a < b;
   }
 };
@@ -447,7 +447,8 @@ std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first,
     std::int64_t found = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       const bool is_new = k == 0 || line[k].value != line[k - 1].value;
-      const bool both_nan = k > 0 && is_nan(line[k].value) && is_nan(line[k - 1].value);
+      const bool both_nan =
+          k > 0 && is_not_a_number(line[k].value) && is_not_a_number(line[k - 1].value);
       if (is_new && !(equal_nan && both_nan)) begins[found++] = k;
     }
     begins[found] = count;
@@ -498,8 +499,8 @@ std::optional<array> place_few(const array& a, bool largest) {
     const row_of_few row(v);
     const T* const x = row.as<T>();
     std::int64_t best = 0;
-    for (std::int64_t k = 1; k < v.size() && !is_nan(x[best]); ++k) {
-      if (is_nan(x[k]) || (largest ? x[best] < x[k] : x[k] < x[best])) best = k;
+    for (std::int64_t k = 1; k < v.size() && !is_not_a_number(x[best]); ++k) {
+      if (is_not_a_number(x[k]) || (largest ? x[best] < x[k] : x[k] < x[best])) best = k;
     }
     return number_like(a, best);
   });

@@ -15,16 +15,12 @@
 #include "usmx/reduction.hpp"
 
 namespace usmx::detail {
-namespace {
 
-std::size_t count_of(const extents& shape) noexcept {
+std::size_t bytes_of(const value& v) noexcept {
   std::size_t count = 1;
-  for (const std::int64_t length : shape) count *= static_cast<std::size_t>(length);
-  return count;
+  for (const std::int64_t length : v.shape()) count *= static_cast<std::size_t>(length);
+  return count * v.dtype().itemsize();
 }
-std::size_t bytes_of(const value& v) noexcept { return count_of(v.shape()) * v.dtype().itemsize(); }
-
-}  // namespace
 
 fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions)
     : fused_kernel(std::move(reductions), nullptr) {}
@@ -166,7 +162,6 @@ std::vector<operand> fused_kernel::operands() const {
   return in;
 }
 
-/// The type that a reduction joins.
 std::string joined_type(const value_reduction& how) {
   return how.reduce_type.empty() ? std::string(device_name(how.value)) : how.reduce_type;
 }

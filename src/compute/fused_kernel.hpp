@@ -21,6 +21,11 @@ struct element_reduction {
   const value_reduction& how;
 };
 
+/// The type that a reduction joins.
+std::string joined_type(const value_reduction& how);
+/// Of the elements of a value.
+std::size_t bytes_of(const value& v) noexcept;
+
 /// The kernels that computing a value would run, and the names of what they compute.
 struct kernel_plan {
   std::vector<planned_kernel> kernels = {};

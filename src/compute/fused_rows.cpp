@@ -11,12 +11,6 @@
 namespace usmx::detail {
 namespace {
 
-std::size_t bytes_of(const value& v) noexcept {
-  std::size_t count = 1;
-  for (const std::int64_t length : v.shape()) count *= static_cast<std::size_t>(length);
-  return count * v.dtype().itemsize();
-}
-
 /// The shape of what some reduction on the way joins; null if they were computed meanwhile.
 const extents* joined_shape(const value& v) {
   if (v.is_reduction()) return &v.reduced_shape();
@@ -26,10 +20,6 @@ const extents* joined_shape(const value& v) {
     if ((*inner)->is_reduction() || (*inner)->has_reductions()) return joined_shape(**inner);
   }
   return nullptr;
-}
-
-std::string joined_type(const value_reduction& how) {
-  return how.reduce_type.empty() ? std::string(device_name(how.value)) : how.reduce_type;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace usmx::detail {
 namespace {
 
-constexpr std::string_view prefix = "usmx_instance_";
+constexpr std::string_view instance_prefix = "usmx_instance_";
 
 using meanings = std::vector<std::pair<std::string, std::string>>;
 
@@ -41,7 +41,7 @@ std::string replaced(std::string_view text, const meanings& words) {
 
 /// A name of letters, digits and underscores, from which the given one can be read back.
 std::string encoded(std::string_view name) {
-  std::string made(prefix);
+  std::string made(instance_prefix);
   for (const char c : name) {
     if (is_word(c) && c != '_') {
       made += c;
@@ -123,9 +123,9 @@ instance instantiated(std::string_view source, std::string_view name) {
 }
 
 std::string shown_name(std::string_view name) {
-  if (!name.starts_with(prefix)) return std::string(name);
+  if (!name.starts_with(instance_prefix)) return std::string(name);
   std::string shown;
-  for (std::size_t i = prefix.size(); i < name.size(); ++i) {
+  for (std::size_t i = instance_prefix.size(); i < name.size(); ++i) {
     unsigned char code = 0;
     if (name[i] == '_' &&
         std::from_chars(name.data() + i + 1, name.data() + std::min(i + 3, name.size()), code, 16)

@@ -11,7 +11,7 @@
 namespace usmx::detail {
 namespace {
 
-constexpr std::string_view prefix = "source:";
+constexpr std::string_view source_prefix = "source:";
 
 std::string opening(std::string_view argument) { return "/*" + std::string(argument) + ":*/"; }
 std::string closing_of(std::string_view argument) { return "/*:" + std::string(argument) + "*/"; }
@@ -100,8 +100,8 @@ build_error in_marked_text(std::string_view source, const build_error& e) {
   while (!log.empty()) {
     auto line = log.substr(0, log.find('\n'));
     log.remove_prefix(std::min(line.size() + 1, log.size()));
-    if (!line.starts_with(prefix)) continue;
-    line.remove_prefix(prefix.size());
+    if (!line.starts_with(source_prefix)) continue;
+    line.remove_prefix(source_prefix.size());
     position p;
     if (!take_number(line, p.line) || !take_number(line, p.column)) continue;
     const auto offset = offset_of(source, p);
