@@ -14,6 +14,7 @@
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/traced_queue.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::detail {
@@ -622,6 +623,11 @@ array joined_pieces(std::span<const array> arrays, std::span<const std::int64_t>
   for (const array& a : arrays) all += a.elements().size() / outer * bytes;
   for (const array& a : arrays) {
     const row_of_few row(a.elements());
+    const traced record(trace_action::copy, [&] {
+      trace_subject subject = traced_views(out.elements(), a.elements());
+      subject.bytes = a.elements().nbytes();
+      return traced_on(a.queue(), subject);
+    });
     const std::int64_t piece = a.elements().size() / outer * bytes;
     for (std::int64_t o = 0; o < outer; ++o) {
       std::byte* to = elements_of<std::byte>(out) + o * all + before;
@@ -649,6 +655,9 @@ bool are_alike(std::span<const array> arrays) {
 array copy_few(const array& a) {
   const row_of_few row(a.elements());
   array out = like(a, a.elements().dtype());
+  const traced record(trace_action::copy, [&] {
+    return traced_on(a.queue(), traced_views(out.elements(), a.elements()));
+  });
   std::memcpy(out.data(), row.as<std::byte>(), a.elements().nbytes());
   return out;
 }
@@ -691,6 +700,8 @@ std::optional<array> repeat_few(const array& a, std::int64_t times, int axis) {
   lengths[static_cast<std::size_t>(axis)] *= times;
   array out = like(a, lengths, v.dtype());
   const row_of_few row(v);
+  const traced record(trace_action::copy,
+                      [&] { return traced_on(a.queue(), traced_views(out.elements(), v)); });
   const lines l(shape, axis);
   const std::int64_t bytes = item_bytes(a) * l.inner;
   auto* to = elements_of<std::byte>(out);

@@ -358,9 +358,19 @@ def test_a_copy_raises_with_bytes_kinds_and_line():
 
 def test_copies_that_the_host_makes_are_found():
     a = usmx.arange(100, usm_type="shared")
-    for copying in (a.to_numpy, a.copy, a[::2].copy, lambda: a.astype("f4")):
+    b = usmx.arange(1000, usm_type="shared")
+    for copying in (
+        a.to_numpy,
+        a.copy,
+        a[::2].copy,
+        b.copy,
+        lambda: a.astype("f4"),
+        lambda: usmx.repeat(a, 2),
+    ):
         with pytest.raises(usmx.CopyError, match="1 copy"), usmx.expect_zero_copy():
             copying()
+    with pytest.raises(usmx.CopyError, match="2 copies"), usmx.expect_zero_copy():
+        usmx.concat([a, a])
 
 
 def test_copies_in_other_threads_are_found():
