@@ -523,7 +523,7 @@ bool each_not_zero(const any_view& v, Visit visit) {
       .has_value();
 }
 
-/// `count` pieces of bytes.
+/// Copies bytes, and moves `to` behind them.
 void copy_bytes(std::byte*& to, const std::byte* from, std::int64_t bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
   to += bytes;
