@@ -3241,6 +3241,11 @@ class _LaunchRange:
 def _launch_range(key: object, rank: int) -> _LaunchRange:
     """What stands in the brackets of a launch."""
 
+def _lie_apart(arguments: list[Any]) -> bool:
+    """
+    Whether there are several arrays, of which no two have a byte in common.
+    """
+
 def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None:
     """The error of a launch with keywords."""
 

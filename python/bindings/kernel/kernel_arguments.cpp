@@ -14,6 +14,7 @@
 #include "array/ndarray.hpp"
 #include "core/bfloat16.hpp"
 #include "core/format.hpp"
+#include "memory/numpy_numbers.hpp"
 #include "protocols/protocols.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -128,6 +129,7 @@ memory_argument find_memory(nb::handle obj, borrowed_arrays& borrowed, const syc
   // Numbers are asked before protocols: a look-up of attributes fails slowly.
   PyObject* const o = obj.ptr();
   if (PyLong_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || o == Py_None) return {};
+  if (rank_0_by_value && type_of_numpy_number(Py_TYPE(o)) != nullptr) return {};
   // A copy of memory's own array, which blocks its `free()`.
   if (const auto* m = memory_of(obj)) return {&borrowed.add(*m), true};
   import_request request;
@@ -611,6 +613,10 @@ std::optional<kernel_argument> plain_scalar(nb::handle number,
                                             const kernel_parameter* parameter) noexcept {
   if (!parameter || !parameter->type) return {};
   const auto& type = *parameter->type;
+  if (const dtype* const own = type_of_numpy_number(Py_TYPE(number.ptr()))) {
+    if (*own != type || type.kind() == type_class::complex) return {};
+    return kernel_argument(type, bytes_of_numpy_number(number.ptr()));
+  }
   if (PyFloat_CheckExact(number.ptr()) && type.kind() == type_class::floating) {
     const double value = PyFloat_AS_DOUBLE(number.ptr());
     if (type.itemsize() == 8) return value;

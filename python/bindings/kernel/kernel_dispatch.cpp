@@ -5,8 +5,10 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "core/aliasing.hpp"
 #include "kernel/constant_table.hpp"
 #include "kernel/kernel_arguments.hpp"
+#include "memory/numpy_numbers.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
@@ -57,6 +59,29 @@ struct family {
   std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
 };
 
+/// What a launch says of its text beside the types of its arguments.
+struct text_form {
+  bool is_partial = false;  ///< some items lie beyond the range
+  bool is_apart = false;    ///< no two of its arrays have a byte in common
+};
+
+/// Whether no two of the arrays have a byte in common; false for a single one, which nothing could
+/// overlap.
+bool lie_apart(std::span<const memory_argument> arguments) {
+  int found = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].memory == nullptr) continue;
+    ++found;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (arguments[k].memory != nullptr &&
+          detail::overlap(arguments[i].memory->elements(), arguments[k].memory->elements())) {
+        return false;
+      }
+    }
+  }
+  return found > 1;
+}
+
 /// The part of a Python kernel that every launch goes through. Guarded by the GIL.
 class dispatcher {
  public:
@@ -74,7 +99,7 @@ class dispatcher {
  private:
   std::shared_ptr<kernel_text> find(nb::handle self, const launch_range& range,
                                     const nb::args& args, const nb::tuple& parts,
-                                    const std::string& key, bool partial,
+                                    const std::string& key, const text_form& form,
                                     std::span<const memory_argument> memory);
 
   std::unordered_map<std::string, family> families_;
@@ -139,10 +164,15 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::ha
     key += 'C';
   } else if (o == Py_None) {
     key += '0';
+  } else if (const dtype* const type = type_of_numpy_number(Py_TYPE(o))) {
+    key += 'N';
+    key += static_cast<char>(type->kind());
+    key += static_cast<char>('0' + type->itemsize());
   } else if (nb::hasattr(obj, "_kernel_key")) {
     key += '{' + to_text(nb::object(obj.attr("_kernel_key")), "_kernel_key") + '}';
   } else {
-    // A NumPy scalar, a dtype, a device function: Python says what it is, or that it is nothing.
+    // A member of an enumeration, a dtype, a device function: Python says what it is, or that it is
+    // nothing.
     key += '{' +
            to_text(nb::module_::import_("usmx._kernel.arguments")
                        .attr("key_of_argument")(obj, kernel, number, args),
@@ -238,7 +268,7 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
 
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const nb::tuple& parts,
-                                              const std::string& key, bool partial,
+                                              const std::string& key, const text_form& form,
                                               std::span<const memory_argument> memory) {
   const auto values_of = [&](const family& f) {
     std::string values;
@@ -262,7 +292,8 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   std::size_t next = 0;
   for (const nb::handle obj : args) seen.append(with_arrays(obj, memory, next));
   const auto made = nb::cast<nb::dict>(self.attr("_make")(nb::tuple(seen), to_tuple(range.global()),
-                                                          to_tuple(range.local()), partial));
+                                                          to_tuple(range.local()), form.is_partial,
+                                                          form.is_apart));
   auto text = std::make_shared<kernel_text>();
   text->source = to_text(nb::object(made["source"]), "source");
   text->name = to_text(nb::object(made["name"]), "name");
@@ -334,8 +365,10 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   auto before = to_order(depends_on);
 
   const auto whole = detail::in_whole_groups(queue, range);
-  if (whole) key.push_back('r');
-  const auto text = find(self, range, args, parts, key, whole.has_value(), memory);
+  const text_form form{whole.has_value(), lie_apart(memory)};
+  if (form.is_apart) key.push_back('x');
+  if (form.is_partial) key.push_back('r');
+  const auto text = find(self, range, args, parts, key, form, memory);
   if (!text->needs_group.empty() && range.local().empty()) {
     throw value_error(
         "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
@@ -471,6 +504,15 @@ void bind_kernel_dispatch(nb::module_& m) {
               "def check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"));
   m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
         "What stands in the brackets of a launch.");
+  m.def(
+      "_lie_apart",
+      [](const nb::list& arguments) {
+        std::vector<memory_argument> memory;
+        for (const nb::handle obj : arguments) memory.push_back({array_of(obj)});
+        return lie_apart(memory);
+      },
+      nb::arg("arguments"), nb::sig("def _lie_apart(arguments: list[Any]) -> bool"),
+      "Whether there are several arrays, of which no two have a byte in common.");
   m.def(
       "_refuse_keywords",
       [](nb::handle kernel, const nb::dict& keywords) {

@@ -174,7 +174,8 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> Compiled:
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
         values = [arguments.as_array(a) for a in args]
-        return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes)
+        apart = _usmx._lie_apart([p for v in values for _, p in arguments.parts("", v)])
+        return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes, apart=apart)
 
     def argument_types(self, args: Sequence[Any]) -> list[Type]:
         """The types of the arguments of a launch.
@@ -234,7 +235,13 @@ class Kernel(_usmx._KernelDispatcher):
         return declared
 
     def compiled(
-        self, args: Sequence[Any], rank: int, local: Sequence[int], partial: bool = False
+        self,
+        args: Sequence[Any],
+        rank: int,
+        local: Sequence[int],
+        *,
+        partial: bool = False,
+        apart: bool = False,
     ) -> Compiled:
         """The kernel for the types of these arguments."""
         from .frontend.compiler import compile_kernel
@@ -254,6 +261,7 @@ class Kernel(_usmx._KernelDispatcher):
                     known=known,
                     has_item=self._has_item,
                     partial=partial,
+                    apart=apart,
                 )
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
@@ -289,19 +297,21 @@ class Kernel(_usmx._KernelDispatcher):
         args: tuple[Any, ...],
         global_: tuple[int, ...],
         local: tuple[int, ...],
-        partial: bool = False,
+        partial: bool,
+        apart: bool,
     ) -> dict[str, Any]:
         """Called at a launch with types that are new, or after a table's first update.
 
-        With ``partial`` the last group may have items beyond the range.
+        With ``partial`` the last group may have items beyond the range, with ``apart`` no two
+        arrays have a byte in common.
         """
-        about = (args, len(global_), self._has_item, self._options, partial)
+        about = (args, len(global_), self._has_item, self._options, partial, apart)
         found = kept.key_of(self.python, *about)
         if found:
             held = self._load(found, args, local)
             if held:
                 return held
-        made = self.compiled(args, len(global_), local, partial)
+        made = self.compiled(args, len(global_), local, partial=partial, apart=apart)
         known = [self._position(origin, args) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]

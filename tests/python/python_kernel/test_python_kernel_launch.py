@@ -40,6 +40,27 @@ def test_numbers_of_numpy_keep_their_type():
     assert out.to_numpy().tolist() == [1, 1, 1.5, 200]
 
 
+@pytest.mark.parametrize(
+    "name", ["bool", "int8", "uint64", "int32", "float16", "float32", "float64"]
+)
+def test_a_launch_with_a_number_of_numpy_runs_no_python(monkeypatch, name):
+    # Finding out in Python what it is took longer than the launch.
+    @usmx.kernel
+    def f(item, x, out):
+        out[0] = x.dtype == out.dtype
+        out[1] = x
+
+    def refuse(*args):
+        raise AssertionError(args)
+
+    monkeypatch.setattr("usmx._kernel.arguments.key_of_argument", refuse)
+    out = usmx.zeros(2, dtype=name, usm_type="shared")
+    for _ in range(2):
+        f[1](np.dtype(name).type(1), out).wait()
+    assert out.to_numpy().tolist() == [1, 1]
+    assert f._count == 1
+
+
 def test_memory_of_every_kind(kind):
     a = usmx.asarray(np.arange(8, dtype="f4"), usm_type=kind)
     event = double[8](a)
@@ -88,6 +109,48 @@ def test_the_text_can_be_read():
     assert "USMX_KERNEL(1) double_(float* a_data, int64_t a_n0)" in text
     assert "a[i] = a[i] * 2.0f;" in text
     usmx.RawKernel(text, "double_").compile()
+
+
+@usmx.kernel
+def copy_behind(item, a, b):
+    # Of one item: what it writes to b it reads in a, if both are the same memory.
+    for i in range(1, b.size):
+        b[i] = a[i - 1] + 1
+
+
+def test_arrays_that_overlap_are_read_after_each_write():
+    # The text for arrays that lie apart would be wrong for those that do not.
+    a, b = (usmx.zeros(64, dtype="i4", usm_type="shared") for _ in range(2))
+    copy_behind[1](a, b).wait()
+    assert b.to_numpy().tolist() == [0] + [1] * 63
+    copy_behind[1](a, a).wait()
+    assert a.to_numpy().tolist() == list(range(64))
+    wanted = b.to_numpy().tolist()
+    for i in range(1, 56):
+        wanted[8 + i] = wanted[i - 1] + 1
+    copy_behind[1](b[:56], b[8:]).wait()
+    assert b.to_numpy().tolist() == wanted
+    assert copy_behind._count == 2
+
+
+@pytest.mark.parametrize("meets", ["barrier", "atomic", "neither"])
+def test_a_text_says_that_arrays_lie_apart_where_items_do_not_meet(meets):
+    has_barrier, has_atomic = meets == "barrier", meets == "atomic"
+
+    def add(item, a, b):
+        i = item.get_id(0)
+        if has_barrier:
+            usmx.barrier()
+        if has_atomic:
+            usmx.atomic.add(b, 0, a[i])
+        b[i] = a[i]
+
+    a, b = (usmx.zeros(4, dtype="i4") for _ in range(2))
+    k = usmx.kernel(add)
+    assert ("__restrict__" in k.source(a, b, local=2)) == (meets == "neither")
+    assert "__restrict__" not in k.source(a, a, local=2)
+    assert "__restrict__" not in k.source(b[:3], b[2:], local=2)
+    assert ("__restrict__" in k.source(b[:2], b[2:], local=2)) == (meets == "neither")
 
 
 def test_usmx_without_kernels_does_not_import_the_compiler(run_python):

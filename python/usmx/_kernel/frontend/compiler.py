@@ -64,6 +64,7 @@ def compile_kernel(
     has_item: bool = True,
     grouped: bool = False,
     partial: bool = False,
+    apart: bool = False,
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -76,6 +77,10 @@ def compile_kernel(
     partial : bool
         Whether the last dimension may be launched with more items than its length, which is passed
         as the last parameter; the plan then ends with ``r``. Not for kernels that need groups.
+    apart : bool
+        Whether no two of the arrays have a byte in common. The text says so where items do not wait
+        for each other: then the compiler reads what it needs again and again, as the weights of a
+        filter, only once.
     arguments : list of Type
         One for each parameter that is left.
     rank : int
@@ -108,7 +113,10 @@ def compile_kernel(
             known=known,
             has_item=has_item,
             grouped=needs_group,
+            apart=apart,
         )
+    functions = [instance.text for instance in _used(result)]
+    alone = "__restrict__ " if apart and not _meets("\n".join([*functions, *result.lines])) else ""
     parameters: list[str] = []
     head: list[str] = []
     plan = ""
@@ -123,7 +131,7 @@ def compile_kernel(
         else:
             plan += "d" if t.dense else "s"
             const = "" if p in result.written else "const "
-            parameters.append(f"{const}{t.element.cpp}* {spelled}_data")
+            parameters.append(f"{const}{t.element.cpp}* {alone}{spelled}_data")
             lengths = [f"{spelled}_n{k}" for k in range(t.ndim)]
             strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
             parameters += [f"int64_t {n}" for n in lengths + strides]
@@ -142,16 +150,20 @@ def compile_kernel(
         id_ = f"int64_t(usmx::nd_item<{rank}>::get_global_id({rank - 1}))"
         head.insert(0, f"if ({id_} >= {length}) return;")
         plan += "r"
-    functions = [instance.text for instance in _used(result)]
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    lines.append(f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{")
-    lines += ["  " + line for line in head + result.declarations]
-    lines += [*result.lines, "}", ""]
-    text = "\n".join(lines)
+    first = f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{"
+    head = [f"  {line}" for line in head + result.declarations]
+    text = "\n".join([*lines, first, *head, *result.lines, "}", ""])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
     return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
+
+
+def _meets(code: str) -> bool:
+    """Whether items may see what others write meanwhile: to a compiler an array that is apart
+    changes by its own name alone, also at a barrier."""
+    return any(name in code for name in ("usmx::atomic_", "barrier(", "usmx::fence("))
 
 
 def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:
