@@ -59,7 +59,7 @@ struct family {
   std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
 };
 
-/// What a launch says of its text beside the types of its arguments.
+/// What a launch says of its text in addition to the types of its arguments.
 struct text_form {
   bool is_partial = false;  ///< some items lie beyond the range
   bool is_apart = false;    ///< no two of its arrays have a byte in common

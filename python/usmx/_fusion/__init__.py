@@ -308,10 +308,7 @@ class _Traced:
                 dtype = key[1] if isinstance(key, tuple) else key
             cpp(dtype)  # TypeError for what no device has
             if dtype.name == "bfloat16":
-                raise TypeError(
-                    f"argument {k}: is of bfloat16, which fused functions do not take; use "
-                    "astype('float32'), or the operators of arrays, which are fused too"
-                )
+                raise SeveralKernels("NumPy has no functions of bfloat16, which arrays have")
             parameters.append((dtype, f"a{k}", weak))
             self.passed.append(k)
             if same and k in same:

@@ -57,6 +57,20 @@ def test_functions_of_other_elements_give_what_numpy_gives(name):
     assert fused.several[0]
 
 
+def test_bfloat16_which_numpy_does_not_know_is_computed_on_arrays():
+    fused = usmx.fuse(lambda x, y: (np.exp(x) * 2 + np.where(x > y, x, 1), np.sum(x * x)))
+    x = usmx.asarray([1.0, 2.0, 3.0, 4.0], dtype="bfloat16")
+    values, total = fused(x, 2)
+    assert values.dtype.name == total.dtype.name == "bfloat16"
+    wanted = usmx.exp(x) * 2 + usmx.where(x > 2, x, 1)
+    assert values.tolist() == wanted.tolist()
+    assert total.item() == 30
+    assert "bfloat16" in fused.several[0]
+    store = usmx.empty(4, dtype="bfloat16")
+    assert usmx.fuse(lambda x: x + 1)(x, out=store) is store
+    assert store.tolist() == [2, 3, 4, 5]
+
+
 def test_what_is_one_kernel_says_no_reason():
     fused = usmx.fuse(lambda x: np.sum(np.copy(x) * 2))
     assert fused(usmx.asarray(A)).item() == A.sum() * 2
