@@ -81,7 +81,13 @@ def test_special_complex_numbers(name: str) -> None:
             continue
         # The real part of expm1 of zeros is +0 in the standard.
         real = abs(numpys.real) if name == "expm1" and given == 0 else numpys.real
-        for a, b in ((ours.real, real), (ours.imag, numpys.imag)):
+        imag = numpys.imag
+        # So is the sign of a zero in the limits of tangents that of the other part.
+        if name == "tan" and math.isinf(given.imag):
+            real = math.copysign(real, given.real)
+        if name == "tanh" and math.isinf(given.real):
+            imag = math.copysign(imag, given.imag)
+        for a, b in ((ours.real, real), (ours.imag, imag)):
             same = (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-14)
             signs = math.isnan(a) or b != 0 or math.copysign(1, a) == math.copysign(1, b)
             assert same and signs, (name, given, ours, numpys)  # noqa: PT018
