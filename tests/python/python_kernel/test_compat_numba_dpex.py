@@ -408,6 +408,21 @@ def test_arrays_of_numpy_run_where_the_with_block_says():
     assert a.to_numpy().tolist() == [1] * 4
 
 
+def test_a_type_called_with_a_number_is_a_number_of_that_type():
+    two, half = dpex.int64(2), dpex.float32(0.5)
+    assert (two, two.dtype.name, half.dtype.name) == (2, "int64", "float32")
+    word, zero = numba.uint32, np.int64(0)
+
+    @dpex.kernel
+    def kernel(a):
+        i = dpex.get_global_id(zero)
+        a[i] = two * i + half * 2 + word(1.5)
+
+    a = shared([0, 0, 0], "f8")
+    kernel[3](a)
+    assert a.to_numpy().tolist() == [2, 4, 6]
+
+
 def test_signatures_of_numba_and_of_items_are_read():
     @dpex_exp.device_func([numba.int32(numba.int32), numba.int64(numba.int64)])
     def more(x):

@@ -320,3 +320,64 @@ def test_conditions_between_literals_are_operands_of_functions(simulated):
         for v in range(1, 5)
     ]
     assert out.to_numpy().tolist() == want
+
+
+AXIS, LAST, TWO, STEP = np.int64(0), np.int64(-1), np.uint8(2), np.int32(-1)
+FLOAT_AXIS = np.float32(0)
+
+
+@both
+def test_a_global_number_of_numpy_is_known_where_only_its_value_counts(simulated):
+    # numba-dpex's programs name dimensions and indices so.
+    @usmx.kernel
+    def k(item, m, out):
+        i = item.get_id(AXIS)
+        rows, columns = m.shape
+        pair = (rows, columns)
+        local = usmx.private.array(TWO, usmx.int64)
+        local[AXIS] = m[i, LAST]
+        local[LAST] = pair[LAST] * 100 + m.shape[LAST] * 10 + pair[AXIS]
+        for j in range(TWO, AXIS, STEP):
+            local[AXIS] += j
+        out[i, 0], out[i, 1] = local[0], local[1]
+
+    m, out = usmx.arange(12).reshape(4, 3), usmx.zeros((4, 2), dtype="int64")
+    with mode(simulated):
+        k[4](m, out)
+    assert out.tolist() == [[3 * i + 5, 334] for i in range(4)]
+
+
+@both
+def test_a_dimension_may_be_a_float_and_other_places_not(simulated):
+    @usmx.kernel
+    def k(item, out):
+        out[item.get_id(FLOAT_AXIS)] = item.get_id(0.0)
+
+    @usmx.kernel
+    def wrong(item, out):
+        out[item.get_id(0.5)] = 1
+
+    out = usmx.zeros(4, dtype="int64")
+    with mode(simulated):
+        k[4](out)
+        with pytest.raises(usmx.KernelError, match=r"a dimension is 0.5; expected an int"):
+            wrong[4](out)
+    assert out.tolist() == [0, 1, 2, 3]
+
+
+@both
+@pytest.mark.parametrize("count", [3, np.int8(3), np.int32(63), np.uint64(64), np.int64(-1)])
+def test_an_unsigned_number_is_shifted_by_a_signed_one(simulated, count):
+    @usmx.kernel
+    def k(item, x, count, out):
+        out[0] = x[0] >> count
+        out[1] = x[0] << count
+        out[2] = (x[0] >> count).dtype == usmx.uint64
+
+    x = usmx.asarray(np.array([2**63 + 24], "uint64"))
+    out = usmx.zeros(3, dtype="uint64")
+    with mode(simulated):
+        k[1](x, count, out)
+    n, inside = int(count), 0 <= int(count) < 64
+    value = 2**63 + 24
+    assert out.tolist() == [value >> n if inside else 0, (value << n) % 2**64 if inside else 0, 1]

@@ -206,7 +206,7 @@ class Assignments:
                 raise walk.error(walk.statement, f"{v.describe(of)} has no '{at}'; it has {shown}")
             k = of.fields.index(at)
             return self._places(of.items[k], f"{part}.{k}", rest, condition)
-        index = walk.scalar(at, "an index")
+        index = walk.number(at, v.counted(walk.value(at)), "an index")
         if index.const is None and not index.origins:
             if index.type.kind not in "iu":
                 raise walk.error(at, f"an index must be an int, not {v.describe(index)}")

@@ -411,4 +411,6 @@ def _type_of_text(node: ast.expr) -> ast.expr | None:
 
 
 def _is_dtype(obj: object) -> bool:
+    if type(obj).__module__.startswith("numba.core.types."):
+        return True
     return hasattr(obj, "itemsize") and hasattr(obj, "name") and not hasattr(obj, "shape")

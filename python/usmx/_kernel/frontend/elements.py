@@ -180,7 +180,7 @@ class Elements:
     def _item(self, node: ast.Subscript, at: ast.expr, of: Tuple) -> Value:
         """``t[k]``."""
         walk = self.walk
-        index = walk.value(at)
+        index = v.counted(walk.value(at))
         if isinstance(index, Number) and index.const is None and not index.origins:
             return self._chosen(node, of, index)
         k = walk.to_constant(at, index, "the index of a tuple")
@@ -305,7 +305,7 @@ class Elements:
 
     def _index(self, node: ast.expr, value: Value, a: ArrayValue, axis: int) -> tuple[str, bool]:
         """One index as C++."""
-        number = self.walk.number(node, value, "an index")
+        number = self.walk.number(node, v.counted(value), "an index")
         if number.type.kind not in "iu":
             hint = "; round it down with int()" if number.type.kind == "f" else ""
             raise self.walk.error(node, f"an index must be an int, not {v.describe(number)}{hint}")

@@ -68,8 +68,13 @@ class Items:
         return self.id_method(node, "item", name, ITEM, LINEAR)
 
     def dimension(self, node: ast.expr, rank: int) -> int:
-        """A dimension, a number known when compiling."""
-        d = self.walk.to_constant(node, self.walk.value(node), "a dimension")
+        """A dimension, a number known when compiling. Programs for Numba give floats too."""
+        value = self.walk.value(node)
+        if isinstance(value, Number):
+            whole = value.const if value.whole is None else value.whole
+            if isinstance(whole, int) or (isinstance(whole, float) and whole.is_integer()):
+                value = v.constant(int(whole))
+        d = self.walk.to_constant(node, value, "a dimension")
         if not 0 <= d < rank:
             raise self.walk.error(
                 node, f"dimension {d} is out of range; the launch has rank {rank}"

@@ -216,7 +216,8 @@ class Loops:
             raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
         bounds = []
         for one in call.args:
-            number = self.walk.scalar(one, "a bound of range")
+            value = v.counted(self.walk.value(one))
+            number = self.walk.number(one, value, "a bound of range")
             if number.type.kind not in "biu":
                 raise self.walk.error(one, f"range takes ints, not {v.describe(number)}")
             try:

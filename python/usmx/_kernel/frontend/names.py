@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from ..language.constants import ConstantArray
 from ..language.local_memory import LocalMemory
@@ -172,7 +173,10 @@ class Names:
                 raise walk.error(
                     node, f"'{name}' is of dtype {obj.dtype}, which is not supported in kernels"
                 )
-            return convert(constant(obj.item()), t)
+            made = convert(constant(obj.item()), t)
+            number = obj.item()
+            is_whole = t.kind in "iu" or (t.kind == "f" and number.is_integer())
+            return replace(made, whole=int(number)) if is_whole else made
         if isinstance(obj, str | bytes):
             raise walk.error(
                 node, f"'{name}' is text, which is supported in kernels only in print and assert"

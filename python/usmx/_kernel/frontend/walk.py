@@ -180,7 +180,7 @@ class Walk:
 
     def to_constant(self, node: ast.AST, value: Value, what: str) -> int:
         """An int that is known when compiling, if need be because the kernel is specialised."""
-        number = self.number(node, value, what)
+        number = self.number(node, v.counted(value), what)
         if isinstance(number.const, int):
             return int(number.const)
         if number.const is None and number.origins and number.type.kind in "iu":

@@ -14,7 +14,7 @@ from ..._operations import Operation
 from ..language import records, vectors
 from ..language.intrinsics import Intrinsic
 from ..types import scalars
-from ..types.scalars import Record, Scalar, promote
+from ..types.scalars import Record, Scalar, promote, shifted
 from ..types.values import to_bfloat16
 from . import special
 
@@ -66,7 +66,7 @@ def binary(sign: str, a: Any, b: Any) -> Any:
     """``a sign b``."""
     if isinstance(a, tuple) or isinstance(b, tuple):
         return _of_tuples(sign, a, b)
-    t = promote(scalar_of(a), scalar_of(b))
+    t = (shifted if sign in ("<<", ">>") else promote)(scalar_of(a), scalar_of(b))
     if t.kind == "b":
         if sign in ("&", "*"):
             return bool(a) and bool(b)
@@ -84,7 +84,7 @@ def binary(sign: str, a: Any, b: Any) -> Any:
     if sign in ("//", "%") and t.is_integer and b == 0:
         raise ZeroDivisionError(f"{a} {sign} 0: devices give 0, which is seldom what is meant")
     if sign in ("<<", ">>"):
-        return _shift(sign, cast(t, a), int(cast(t, b)), t)
+        return _shift(sign, cast(t, a), int(b), t)
     with np.errstate(all="ignore"):
         if t.kind in "fc":
             # In NumPy's own types, so that dividing by zero is what it is on devices.

@@ -537,27 +537,27 @@ class Item(Range3):
 
     def get_global_id(self, d: int) -> int:
         """Id in the whole range."""
-        return self.global_id[d]
+        return self.global_id[int(d)]
 
     def get_global_range(self, d: int) -> int:
         """Length of the whole range."""
-        return self.global_range[d]
+        return self.global_range[int(d)]
 
     def get_local_id(self, d: int) -> int:
         """Id in the group."""
-        return self.local_id[d]
+        return self.local_id[int(d)]
 
     def get_local_range(self, d: int) -> int:
         """Length of the group."""
-        return self.local_range[d]
+        return self.local_range[int(d)]
 
     def get_group_id(self, d: int) -> int:
         """Id of the group."""
-        return self.group_id[d]
+        return self.group_id[int(d)]
 
     def get_group_range(self, d: int) -> int:
         """Number of groups."""
-        return self.group_range[d]
+        return self.group_range[int(d)]
 
     def get_global_linear_id(self) -> int:
         """Id in the whole range, counted through."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import values as v
-from .scalars import BOOL, FLOAT, FLOAT64, INT, Scalar, promote
+from .scalars import BOOL, FLOAT, FLOAT64, INT, Scalar, promote, shifted
 from .values import Number, convert
 
 # Operator -> C++ sign, how tightly it binds, Python's function.
@@ -142,15 +142,17 @@ def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
 
 
 def _shift(sign: str, a: Number, b: Number) -> Number:
-    t = arithmetic_type(a, b)
+    t = shifted(a.type, b.type)
+    t = INT if t.kind == "b" else t
     if not t.is_integer:
         raise TypeError(f"'{sign}' takes integers, not {v.describe(a)} and {v.describe(b)}")
-    if b.const is not None:
-        count = int(b.const.real)
+    by = v.counted(b)
+    if isinstance(by, Number) and by.const is not None:
+        count = int(by.const.real)
         if count < 0:
             raise TypeError(f"shift by {count}: negative shifts are not supported")
         if count < min(t.bits, 31):
-            return _infix(sign, v.SHIFT, t, checked(a, t), b)
+            return _infix(sign, v.SHIFT, t, checked(a, t), by)
     return call("shift_left" if sign == "<<" else "shift_right", t, a, b)
 
 

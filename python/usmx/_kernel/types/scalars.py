@@ -128,6 +128,13 @@ def _promote_integers(a: Scalar, b: Scalar) -> Scalar:
     return strong("i", unsigned.size * 2) if unsigned.size < 8 else FLOAT64
 
 
+def shifted(a: Scalar, b: Scalar) -> Scalar:
+    """The type of ``a << b``. NumPy refuses uint64 and signed integers, which meet in float64; the
+    number of bits need not meet anything, and Numba shifts what is on the left."""
+    t = promote(a, b)
+    return a if a.kind in "iu" and b.kind in "iu" and not t.is_integer else t
+
+
 def promote(a: Scalar, b: Scalar) -> Scalar:
     """The type in which ``a`` and ``b`` meet, as NumPy has it for two scalars."""
     if a == b:

@@ -26,6 +26,8 @@ class Number:
     level: int = ATOM
     #: Set if known when compiling; then `code` is a literal of no particular type.
     const: bool | int | float | complex | None = None
+    #: The same of a whole number of NumPy's, which has a type.
+    whole: int | None = None
     #: May it be evaluated twice, or not at all?
     pure: bool = True
     #: Arguments that it is computed from, if from nothing else: what to know to know it.
@@ -189,6 +191,13 @@ def constant(value: bool | int | float | complex) -> Number:
     if isinstance(value, float):
         return Number(FLOAT, literal(value, FLOAT), UNARY if value < 0 else ATOM, const=value)
     return Number(COMPLEX, literal(value, COMPLEX), const=value)
+
+
+def counted(value: Value) -> Value:
+    """Where only the value counts, as for an index: a known integer of NumPy's is one of Python's."""
+    if isinstance(value, Number) and value.whole is not None and value.type.is_integer:
+        return constant(value.whole)
+    return value
 
 
 def literal(value: bool | int | float | complex, t: Scalar) -> str:

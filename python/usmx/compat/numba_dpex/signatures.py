@@ -57,12 +57,19 @@ void: Void = Void()
 
 @dataclass(frozen=True)
 class NumberType:
-    """A type of numbers. In kernels it is the dtype of that name."""
+    """A type of numbers. In kernels it is the dtype of that name.
+
+    Called with types it gives a signature, with one number the number of this type, of NumPy.
+    """
 
     name: str
     itemsize: int
 
-    def __call__(self, *arguments: Any) -> Signature:
+    def __call__(self, *arguments: Any) -> Any:
+        if len(arguments) == 1 and not is_signature(arguments[0]):
+            import numpy as np
+
+            return np.dtype(self.name).type(arguments[0])
         return Signature(self, arguments)
 
     def __getitem__(self, axes: Any) -> ArrayType:
