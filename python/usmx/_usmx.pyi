@@ -2454,7 +2454,7 @@ def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray:
 
 def _rebuild_array(data: Buffer, shape: tuple[int, ...], dtype: DTypeLike, usm_type: str, device: str, readonly: bool, order: str, /) -> ndarray: ...
 
-def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None, copy: bool | None = None) -> ndarray:
+def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = None, copy: bool | None = None, order: OrderLike | None = None) -> ndarray:
     """
     Anything as an array: without a copy if it is USM already, of any library.
 
@@ -2470,6 +2470,9 @@ def asarray(obj: ArrayLike, *, dtype: DTypeLike = None, usm_type: UsmKind | None
     copy : bool, optional
         True copies always, None if needed. False never: memory of the host is then used in
         place by devices that read it, and `usm_type` is 'unknown'.
+    order : {'K', 'C', 'F', 'A'}, optional
+        The order of the elements in memory. None and 'K' keep it; another one may need a
+        copy.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional

@@ -191,9 +191,9 @@ const PyType_Slot* ndarray_slots();
 /// ndarray_operators.cpp: comparison, `in`, and the operators of numbers.
 void add_operators(std::vector<PyType_Slot>& slots);
 void bind_creation(nb::module_& m);
-/// asarray, with its arguments as Python gave them.
+/// asarray, with its arguments as Python gave them but for the order, one of "CFAK".
 nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,
-                    nb::handle queue, nb::handle copy);
+                    nb::handle queue, nb::handle copy, char order = 'K');
 /// The array on another queue: the same memory if it is within reach, otherwise a copy.
 array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_kind kind,
              bool always_copy, char order);

@@ -491,8 +491,24 @@ std::optional<array> foreign_array(nb::handle obj, bool in_place, bool& is_to_co
 
 }  // namespace
 
+namespace {
+
+/// Whether the elements lie as `order` says, "C" or "F"; "K" takes any.
+bool lies_in_order(const layout& where, char order) noexcept {
+  const char one = order_of(order, where);
+  return one == 'C' ? where.is_c_contiguous() : one != 'F' || where.is_f_contiguous();
+}
+
+/// What was copied from the host, whose order it has; again if another one is asked for.
+nb::object in_order(array a, char order) {
+  if (lies_in_order(a.elements().layout(), order)) return wrap_array(std::move(a));
+  return wrap_array(placed(a, a.queue(), a.elements().dtype(), a.kind(), true, order));
+}
+
+}  // namespace
+
 nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::handle device,
-                    nb::handle queue, nb::handle copy_if) {
+                    nb::handle queue, nb::handle copy_if, char order) {
   std::optional<dtype> wanted;
   if (!type.is_none()) wanted = to_dtype(type);
   const array* own = array_of(obj);
@@ -503,8 +519,9 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
                                       : std::optional<array>();
   if (imported) own = &*imported;
   if (is_to_copy) {
-    return wrap_array(
-        copied_from_host(own->elements(), wanted ? &*wanted : nullptr, usm_type, device, queue));
+    return in_order(
+        copied_from_host(own->elements(), wanted ? &*wanted : nullptr, usm_type, device, queue),
+        order);
   }
   if (own == nullptr) {
     if (is_false(copy_if)) {
@@ -513,10 +530,11 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
           "copied into USM, but copy=False");
     }
     if (is_nest(obj) && has_arrays(obj)) {
-      return nb::module_::import_("usmx._namespace.sequences")
-          .attr("joined")(obj, type, usm_type, device, queue);
+      const nb::object joined = nb::module_::import_("usmx._namespace.sequences")
+                                    .attr("joined")(obj, type, usm_type, device, queue);
+      return in_order(value_of(joined), order);
     }
-    return wrap_array(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue));
+    return in_order(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue), order);
   }
   const array& a = *own;
   const dtype& t = wanted ? *wanted : a.elements().dtype();
@@ -526,39 +544,48 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   std::optional<sycl::queue> other;
   const bool stays = queue.is_none() && device.is_none();
   const sycl::queue& place = stays ? a.queue() : other.emplace(place_for(a, device, queue));
+  const bool has_order = lies_in_order(a.elements().layout(), order);
   if (is_false(copy_if)) {
     const char* reason = !(t == a.elements().dtype())    ? "of another dtype"
                          : kind != a.kind() && !any_kind ? "of another usm_type"
                          : !within_reach(a, place)       ? "in another context or on another device"
+                         : !has_order                    ? "in another order"
                                                          : nullptr;
     if (reason != nullptr) {
       throw value_error("copy: the elements are {}, but copy=False", reason);
     }
   }
-  const bool always = is_true(copy_if);
+  const bool always = is_true(copy_if) || !has_order;
   if (!always && place == a.queue() && t == a.elements().dtype() && kind == a.kind())
     return imported ? wrap_array(std::move(*imported)) : nb::borrow(obj);
-  return wrap_array(placed(a, place, t, kind, always, 'K'));
+  return wrap_array(placed(a, place, t, kind, always, order));
 }
 
 namespace {
 
+nb::object as_array_in_order(nb::handle obj, nb::handle type, nb::handle usm_type,
+                             nb::handle device, nb::handle queue, nb::handle copy_if,
+                             nb::handle order) {
+  const char wanted = order.is_none() ? 'K' : to_order(order);
+  return as_array(obj, type, usm_type, device, queue, copy_if, wanted);
+}
+
 struct asarray_call {
-  static constexpr std::array names{"obj", "dtype", "usm_type", "device", "queue", "copy"};
+  static constexpr std::array names{"obj", "dtype", "usm_type", "device", "queue", "copy", "order"};
   static constexpr std::size_t positional = 1;
   static std::array<PyObject*, names.size()> defaults() {
-    return {nullptr, Py_None, Py_None, Py_None, Py_None, Py_None};
+    return {nullptr, Py_None, Py_None, Py_None, Py_None, Py_None, Py_None};
   }
-  static constexpr auto run = as_array;
+  static constexpr auto run = as_array_in_order;
 };
 
 }  // namespace
 
 void bind_creation(nb::module_& m) {
   const auto none = nb::none();
-  m.def("asarray", as_array, nb::arg("obj").none(), nb::kw_only(), nb::arg("dtype") = none,
+  m.def("asarray", as_array_in_order, nb::arg("obj").none(), nb::kw_only(), nb::arg("dtype") = none,
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-        nb::arg("copy") = none,
+        nb::arg("copy") = none, nb::arg("order") = none,
         with_places(
             "Anything as an array: without a copy if it is USM already, of any library.\n\n"
             "Parameters\n----------\n"
@@ -570,13 +597,15 @@ void bind_creation(nb::module_& m) {
             "dtype : optional\n    The element type; None keeps it.\n"
             "copy : bool, optional\n    True copies always, None if needed. False never: memory of "
             "the host is then used in\n    place by devices that read it, and `usm_type` is "
-            "'unknown'.\n",
+            "'unknown'.\n"
+            "order : {'K', 'C', 'F', 'A'}, optional\n    The order of the elements in memory. "
+            "None and 'K' keep it; another one may need a\n    copy.\n",
             "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
             "InteropError\n    What `obj` says about its memory is not valid.\n"
             "TypeError\n    `obj` holds no elements that a dtype describes.\n")
             .c_str(),
         nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
-                          ", copy: bool | None = None")
+                          ", copy: bool | None = None, order: OrderLike | None = None")
                     .c_str()));
   quick_call<asarray_call>::open(m.attr("asarray"));
   // What all others have in common: where the array is, which comes last among the arguments.

@@ -7,6 +7,7 @@ import array
 from collections.abc import Callable
 from typing import Any
 
+import dpnp.tensor
 import numpy as np
 import pytest
 
@@ -332,3 +333,36 @@ def test_arrays_in_nested_lists_are_joined_where_they_are(usm_type):
         usmx.asarray([[x[0, 0], 1], [2]])
     with pytest.raises(ValueError, match="copy"):
         usmx.asarray([x[0], x[1]], copy=False)
+
+
+@pytest.mark.parametrize("order", [None, "K", "A", "C", "F", "f"])
+@pytest.mark.parametrize("laid", ["C", "F"])
+@pytest.mark.parametrize("source", ["numpy", "usmx", "dpnp", "list", "arrays in a list"])
+def test_asarray_in_an_order(source, laid, order):
+    values = np.array(np.arange(6, dtype="f4").reshape(2, 3), order=laid)
+    given = {
+        "numpy": lambda: values,
+        "usmx": lambda: usmx.empty_like(values, order="K"),
+        "dpnp": lambda: dpnp.tensor.asarray(values),
+        "list": values.tolist,
+        "arrays in a list": lambda: [usmx.asarray(row) for row in values],
+    }[source]()
+    if source == "usmx":
+        given[...] = values
+    of_lists = isinstance(given, list)
+    wanted = np.asarray(values.tolist() if of_lists else values, order=order, dtype="f4")
+    x = usmx.asarray(given, order=order, dtype="f4")
+    assert x.flags.c_contiguous == wanted.flags.c_contiguous
+    assert x.flags.f_contiguous == wanted.flags.f_contiguous
+    np.testing.assert_array_equal(x.to_numpy(), values)
+    if source == "usmx":
+        stays = wanted.flags.c_contiguous == values.flags.c_contiguous
+        assert (x is given) == stays
+        if not stays:
+            with pytest.raises(ValueError, match="copy: the elements are in another order"):
+                usmx.asarray(given, order=order, copy=False)
+
+
+def test_asarray_refuses_an_order_that_is_none():
+    with pytest.raises(ValueError, match=r"order: 'Z'; expected one of the letters CFAK"):
+        usmx.asarray([1], order="Z")

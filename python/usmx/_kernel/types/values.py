@@ -194,7 +194,7 @@ def constant(value: bool | int | float | complex) -> Number:
 
 
 def counted(value: Value) -> Value:
-    """Where only the value counts, as for an index: a known integer of NumPy's is one of Python's."""
+    """A known integer of NumPy's as one of Python's: where only the value counts, as for an index."""
     if isinstance(value, Number) and value.whole is not None and value.type.is_integer:
         return constant(value.whole)
     return value
