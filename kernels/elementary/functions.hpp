@@ -113,45 +113,6 @@ struct angle {
   bits64 quarters;
 };
 
-/// Of sizes from 1 on to the largest number: by those bits of 2 / pi that make its product with x
-/// the last quarters and 128 bits more (M. Payne and R. Hanek, "Radian reduction for trigonometric
-/// functions" (1983)).
-inline angle huge_angle(double size) {
-  // 64 zeros, and then 2 / pi.
-  constexpr bits64 digits[] = {
-      0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
-      0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-      0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
-      0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-      0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
-  const bits64 stored = bits_of(size), mantissa = (stored & 0x000fffffffffffff) | bits64(1) << 52;
-  const bits64 first = (stored >> 52) - 1013, word = first >> 6, shift = first & 63;
-  const auto part = [&](bits64 k) {
-    return digits[word + k] << shift | digits[word + k + 1] >> 1 >> (63 - shift);
-  };
-  const bits64 middle = part(1), last = high_product(mantissa, part(2));
-  const bits64 low = mantissa * middle + last;
-  const bits64 high =
-      mantissa * part(0) + high_product(mantissa, middle) + bits64(low < last ? 1 : 0);
-  const bits64 is_above = high >> 61 & 1;  // nearer to the next quarter
-  const bits64 turned = bits64(0) - is_above;
-  const bits64 upper = (high << 2 | low >> 62) ^ turned, lower = (low << 2) ^ turned;
-  const auto number = [](bits64 below_2_to_32) {
-    return of_bits(below_2_to_32 | 0x4330000000000000) - 0x1p52;
-  };
-  two sum = sum_of(number(upper >> 32) * 0x1p-32, number(upper & 0xffffffff) * 0x1p-64);
-  const two third = sum_of(sum.high, number(lower >> 32) * 0x1p-96);
-  const two fourth = sum_of(third.high, number(lower & 0xffffffff) * 0x1p-128);
-  sum = sum_of(fourth.high, sum.low + third.low + fourth.low);
-  const double r = sum.high * 0x1.921fb54442d18p+0;
-  const double r_low =
-      fused(sum.low, 0x1.921fb54442d18p+0,
-            fused(sum.high, 0x1.1a62633145c07p-54, fused(sum.high, 0x1.921fb54442d18p+0, -r)));
-  const double sign = is_above ? -1.0 : 1.0;
-  const double valid = size < infinity64 ? sign : nan64;
-  return {{r * valid, r_low * sign}, (high >> 62) + is_above};
-}
-
 USMX_ELEMENTARY angle angle_of(double x) {
   const double bits = fused(x, 0x1.45f306dc9c883p-1, whole64), n = bits - whole64;
   // The first difference is exact up to 2^20, and of what is added to it nothing is lost.
@@ -184,17 +145,44 @@ USMX_ELEMENTARY double sine_of(const angle& a) {
   return of_bits(bits_of(size) ^ (a.quarters & 2) << 62);
 }
 
-/// The sine of x and some quarter turns, of a size from 1 on. It stays a call: inside of the others
-/// the table would keep their items from becoming lanes.
+/// The sine of x and 0 or 1 quarter turns, of a size from 1 on, by those bits of 2 / pi that make
+/// its product with x the last quarters and 128 bits more (M. Payne and R. Hanek, "Radian reduction
+/// for trigonometric functions" (1983)). It stays a call: inside of the others the table would keep
+/// their items from becoming lanes.
 [[gnu::noinline]] inline double huge_sine(double x, bits64 quarters) {
-  angle a = huge_angle(size_of(x));
-  const bits64 sign = bits_of(x) & sign64;
-  a.rest.high = of_bits(bits_of(a.rest.high) ^ sign);
-  a.rest.low = of_bits(bits_of(a.rest.low) ^ sign);
-  a.quarters = (sign != 0 ? bits64(0) - a.quarters : a.quarters) + quarters;
-  return sine_of(a);
+  // 64 zeros, and then 2 / pi.
+  constexpr bits64 digits[] = {
+      0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+      0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
+      0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+      0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
+      0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+  constexpr bits64 fraction = 0x000fffffffffffff;
+  const bits64 stored = bits_of(size_of(x)), mantissa = (stored & fraction) | (fraction + 1);
+  const bits64 first = (stored >> 52) - 1013, word = first >> 6, shift = first & 63;
+  const auto part = [&](bits64 k) {
+    return digits[word + k] << shift | digits[word + k + 1] >> 1 >> (63 - shift);
+  };
+  const bits64 middle = part(1), last = high_product(mantissa, part(2));
+  const bits64 below = mantissa * middle + last;
+  const bits64 above =
+      mantissa * part(0) + high_product(mantissa, middle) + bits64(below < last ? 1 : 0);
+  // Nearer to the next quarter the rest is negative.
+  const bits64 is_next = above >> 61 & 1, turned = bits64(0) - is_next;
+  const bits64 upper = (above << 2 | below >> 62) ^ turned, lower = (below << 2) ^ turned;
+  const auto number = [](bits64 k) { return of_bits(k | 0x4330000000000000) - 0x1p52; };
+  const two sum = sum_of(number(upper >> 12) * 0x1p-52,
+                         number((upper << 40 & fraction) | lower >> 24) * 0x1p-104);
+  const double low = sum.low + number(lower & 0xffffff) * 0x1p-128;
+  const double quarter = is_next ? -0x1.921fb54442d18p+0 : 0x1.921fb54442d18p+0;
+  const double quarter_low = is_next ? -0x1.1a62633145c07p-54 : 0x1.1a62633145c07p-54;
+  const double r = sum.high * quarter;
+  const double r_low =
+      fused(low, quarter, fused(sum.high, quarter_low, fused(sum.high, quarter, -r)));
+  const double value = sine_of({{r, r_low}, (above >> 62) + is_next + quarters});
+  const bits64 sign = quarters == 0 ? bits_of(x) & sign64 : 0;
+  return size_of(x) < infinity64 ? of_bits(bits_of(value) ^ sign) : nan64;
 }
-
 /// The same of a float, whose lanes are as many as those of the others.
 [[gnu::noinline]] inline float huge_sine(float x, bits32 quarters) {
   return float(huge_sine(double(x), bits64(quarters)));
