@@ -402,31 +402,34 @@ USMX_ELEMENTARY double atan2(double y, double x) {
   a *= scale;
   b *= scale;
   const double inverse = 1.0 / a, t = b * inverse, t_low = fused(-t, a, b) * inverse, z = t * t;
-  // Off by 2^-57.7.
-  double q = 0x1.c4a00cbc25d2ap-17;
-  q = fused(q, z, -0x1.44a20e42def59p-13);
-  q = fused(q, z, 0x1.ba3aa207e443cp-11);
-  q = fused(q, z, -0x1.7ea4ec2cc8564p-9);
-  q = fused(q, z, 0x1.dc03089fe0dd4p-8);
-  q = fused(q, z, -0x1.ca96995bae383p-7);
-  q = fused(q, z, 0x1.69d7f57fb04cap-6);
-  q = fused(q, z, -0x1.eb48c0036fe4p-6);
-  q = fused(q, z, 0x1.2c97f87d47d27p-5);
-  q = fused(q, z, -0x1.59d7e1b59c1efp-5);
-  q = fused(q, z, 0x1.82eea928c44c4p-5);
-  q = fused(q, z, -0x1.ae644b8edb4a1p-5);
-  q = fused(q, z, 0x1.e1bcf75a52c0bp-5);
-  q = fused(q, z, -0x1.110e6d8b88aap-4);
-  q = fused(q, z, 0x1.3b136a166478fp-4);
-  q = fused(q, z, -0x1.745d11fb17275p-4);
-  q = fused(q, z, 0x1.c71c718426245p-4);
-  q = fused(q, z, -0x1.249249239232ep-3);
-  q = fused(q, z, 0x1.9999999995ae6p-3);
-  q = fused(q, z, -0x1.555555555552ap-2);
+  // (atan(t) - t) / t^3, whose first term is added so that nothing is lost
+  // Off by 2^-59.2.
+  double rest = -0x1.21a03b48cb24fp-17;
+  rest = fused(rest, z, 0x1.b2db0872948b5p-14);
+  rest = fused(rest, z, -0x1.367883d951edfp-11);
+  rest = fused(rest, z, 0x1.19d414d87672ap-9);
+  rest = fused(rest, z, -0x1.6fbba96b716f3p-8);
+  rest = fused(rest, z, 0x1.72e36327d8b9fp-7);
+  rest = fused(rest, z, -0x1.310d3f161260bp-6);
+  rest = fused(rest, z, 0x1.ac98467a66f6bp-6);
+  rest = fused(rest, z, -0x1.0ca4f429b1143p-5);
+  rest = fused(rest, z, 0x1.3911117484cf1p-5);
+  rest = fused(rest, z, -0x1.5f2b50f75081cp-5);
+  rest = fused(rest, z, 0x1.84b761d703476p-5);
+  rest = fused(rest, z, -0x1.aedb51784d8e1p-5);
+  rest = fused(rest, z, 0x1.e1d4c5d5d8853p-5);
+  rest = fused(rest, z, -0x1.1110382410f5p-4);
+  rest = fused(rest, z, 0x1.3b139c914a9ep-4);
+  rest = fused(rest, z, -0x1.745d15e2416bap-4);
+  rest = fused(rest, z, 0x1.c71c71b74464p-4);
+  rest = fused(rest, z, -0x1.249249245be46p-3);
+  rest = fused(rest, z, 0x1.9999999998db7p-3);
+  const two q = sum_of(-0x1.555555555554ep-2, z * rest);
   const double cube = t * z;
   const double cube_low = fused(t, fused(t, t, -z), fused(t, z, -cube));
-  // The derivative 1 / (1 + z) of what t lost, to one digit.
-  const double low = fused(cube, q, fused(cube_low, q, t_low * fused(z, -0.5, 0.957)));
+  // What t lost times the derivative 1 / (1 + z), which is exact at 1, where most is lost.
+  const double left = fused(cube_low, q.high, t_low * fused(z, -0.5, 1.0));
+  const double low = fused(cube, q.high, fused(cube, q.low, left));
   // pi, its half or 0, from which the angle is taken or to which it is added
   const bool is_left = (bits_of(x) & sign64) != 0;
   const double high = is_above ? 0x1.921fb54442d18p+0 : is_left ? 0x1.921fb54442d18p+1 : 0.0;
