@@ -133,12 +133,22 @@ class Operation:
 
 
 def _math(
-    name: str, doc: str, ulps: int, numpy: str = "", complex_ulps: int = -1, in_arrays: int = -1
+    name: str,
+    doc: str,
+    ulps: int,
+    numpy: str = "",
+    complex_ulps: int = -1,
+    in_arrays: int = -1,
+    own: bool = False,
 ) -> Operation:
     """A function of one float that `math` and NumPy have; of complex numbers if that is bounded.
 
-    With a bound of `in_arrays` only arrays and fused functions take complex numbers.
+    With a bound of `in_arrays` only arrays and fused functions take complex numbers. With `own`
+    those are computed by kernels/elementary.hpp.
     """
+    fused = (("fc", f"{name}({{0}})"),) if in_arrays >= 0 else None
+    if own:
+        fused = (("f", f"elementary::{name}({{0}})"), ("c", f"{name}({{0}})"))
     numpy = numpy or name
     python = f"math.{name} numpy.{numpy}"
     if name.startswith("a") and numpy != name:
@@ -150,7 +160,7 @@ def _math(
         python=python,
         function=name,
         takes="f" if complex_ulps < 0 else "fc",
-        fused=(("fc", f"{name}({{0}})"),) if in_arrays >= 0 else None,
+        fused=fused,
         ulps=ulps,
         complex_ulps=max(complex_ulps, in_arrays, 0),
         domain=(1.05, 9.0) if name == "acosh" else (0.05, 0.95),
@@ -284,10 +294,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("signbit", "whether the sign is negative, of zeros too", result="bool",
               fused=(("f", "copysign({T}(1), {0}) < {T}(0)"),)),
     # --- exponentials, logarithms, powers -------------------------------------------------------
-    _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL),
+    _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL, own=True),
     _math("exp2", "2 to the power a", 3, in_arrays=_EXPONENTIAL),
     _math("expm1", "exp(a) - 1, also near 0", 3, in_arrays=_EXPONENTIAL),
-    _math("log", "the natural logarithm", 3, complex_ulps=3 + 4),
+    _math("log", "the natural logarithm", 3, complex_ulps=3 + 4, own=True),
     _math("log2", "the logarithm to base 2", 3, in_arrays=9),
     _math("log10", "the logarithm to base 10", 3, in_arrays=9),
     _math("log1p", "log(1 + a), also near 0", 2, in_arrays=7),
@@ -301,22 +311,24 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("reciprocal", "1 / a",
               fused=(("iu", "inverse({0})"), ("f", "{T}(1) / {0}"), ("c", "reciprocal({0})"))),
     # --- trigonometry ---------------------------------------------------------------------------
-    _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
-    _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL),
+    _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True),
+    _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True),
     _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT),
     _math("asin", "the inverse of the sine", 4, "arcsin", in_arrays=_INVERSE),
     _math("acos", "the inverse of the cosine", 4, "arccos", in_arrays=_INVERSE),
     _math("atan", "the inverse of the tangent", 5, "arctan", in_arrays=_INVERSE),
     _math("sinh", "the hyperbolic sine", 4, complex_ulps=_EXPONENTIAL),
     _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL),
-    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT),
+    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT, own=True),
     _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh", in_arrays=_INVERSE),
     _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh", in_arrays=_INVERSE),
     _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh", in_arrays=_INVERSE),
     Operation("arctan2", "the angle of the point (b, a)", 2, standard="atan2",
-              python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6),
+              python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6,
+              fused=(("f", "elementary::atan2({0}, {1})"),)),
     Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
-              python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4),
+              python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4,
+              fused=(("f", "elementary::hypot({0}, {1})"),)),
     Operation("radians", "degrees as radians", python="math.radians numpy.radians numpy.deg2rad",
               function="radians", takes="f", ulps=2, fused=(("f", "in_radians({0})"),)),
     Operation("deg2rad", "degrees as radians", fused=(("f", "in_radians({0})"),)),

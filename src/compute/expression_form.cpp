@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/expression_form.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/format.hpp"
@@ -103,6 +104,20 @@ std::string expression_form::converted(const place& p, const dtype& as) const {
   return format("expression::convert<{}>({})", device_name(as), name(p));
 }
 
+std::string_view expression_form::text_of(const step& s) const noexcept {
+  const bool is_mixed = s.count == 2 && s.types.operands[0] != s.types.operands[1];
+  return is_mixed ? s.op->mixed : s.op->text_of(s.types.operands[s.op->chooses ? 1 : 0]);
+}
+
+std::string expression_form::prologue() const {
+  std::string all = "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
+  const bool has_own = std::ranges::any_of(steps_, [&](const step& s) {
+    return text_of(s).find("elementary::") != std::string_view::npos;
+  });
+  if (has_own) all.insert(0, "#include \"usmx/elementary.hpp\"\n");
+  return all;
+}
+
 std::string expression_form::line(std::size_t number) const {
   const step& s = steps_[number];
   std::vector<std::string> operands;
@@ -110,10 +125,8 @@ std::string expression_form::line(std::size_t number) const {
     operands.push_back(converted(s.from[k], s.types.operands[k]));
   }
   const dtype& computed = s.types.operands[s.op->chooses ? 1 : 0];
-  const bool is_mixed = s.count == 2 && s.types.operands[0] != s.types.operands[1];
-  const std::string_view text = is_mixed ? s.op->mixed : s.op->text_of(computed);
   return format("const {0} v{1} = {0}({2});\n", device_name(s.types.result), number,
-                replaced(text, operands, device_name(computed)));
+                replaced(text_of(s), operands, device_name(computed)));
 }
 
 std::string expression_form::lines() const {

@@ -62,6 +62,8 @@ class expression_form {
   /// The variable of a step, in one line, and all of them.
   std::string line(std::size_t number) const;
   std::string lines() const;
+  /// What the texts of the table are written for.
+  std::string prologue() const;
   /// The variable in a type.
   std::string converted(const place& p, const dtype& as) const;
   /// "float32 x0, int32 x1", or in C++ with `names` of types of the device, or the names alone.
@@ -78,11 +80,10 @@ class expression_form {
   std::vector<std::pair<std::string, dtype>> planned_;
   std::vector<place> outputs_;
   std::string key_;
-};
 
-/// What the texts of the table are written for.
-inline constexpr const char* fusion_prologue =
-    "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
+  /// With `{0}` and `{T}` in it.
+  std::string_view text_of(const step& s) const noexcept;
+};
 
 /// Kernels by the keys of their forms. Programs have few forms of expressions; one that makes them
 /// without end begins anew.

@@ -169,11 +169,12 @@ std::string joined_type(const value_reduction& how) {
 /// The C++ of reductions that one kernel computes: several are joined as the members of a
 /// structure. `names` are the variables with their elements.
 reduction_text text_of(std::span<const element_reduction> reductions,
-                       std::span<const std::string> names, const std::string& declared,
-                       const std::string& passed, const std::string& lines) {
+                       std::span<const std::string> names, std::string prologue,
+                       const std::string& declared, const std::string& passed,
+                       const std::string& lines) {
   reduction_text text;
   std::string members, mapped, joined, identity;
-  text.preamble = fusion_prologue;
+  text.preamble = std::move(prologue);
   bool has_identity = true;
   for (std::size_t k = 0; k < reductions.size(); ++k) {
     const value_reduction& how = reductions[k].how;
@@ -225,10 +226,10 @@ std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array*
       names.push_back(form_.name(*known_place(*reductions_[k].elements)));
       outputs += format("{}{} o{}", k == 0 ? "" : ", ", reductions_[k].how.result.name(), k);
     }
-    return reduction_kernel(
-        form_.inputs(), outputs,
-        text_of(reductions_, names, form_.declared_inputs(), form_.passed_inputs(), form_.lines()),
-        "usmx");
+    return reduction_kernel(form_.inputs(), outputs,
+                            text_of(reductions_, names, form_.prologue(), form_.declared_inputs(),
+                                    form_.passed_inputs(), form_.lines()),
+                            "usmx");
   });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(reductions_.size());
@@ -263,7 +264,7 @@ void fused_kernel::run(const array* given) {
   static auto& known = *new known_kernels<elementwise_kernel>;
   const elementwise_kernel kernel = known.get(form_.key(), [&] {
     elementwise_text text;
-    text.preamble = fusion_prologue;
+    text.preamble = form_.prologue();
     return elementwise_kernel(form_.inputs(), form_.outputs(), form_.lines() + form_.stores(),
                               "usmx", std::move(text));
   });

@@ -1,4 +1,5 @@
-// The operations that are exact, so that every processor gives the same values: see on_host.hpp.
+// The operations that are exact, so that every processor gives the same values, and those that are
+// computed alike everywhere: see on_host.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/on_host.hpp"
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/elementary_on_host.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::detail {
@@ -354,6 +356,14 @@ constexpr loops_of_types every() {
   return all;
 }
 
+template <elementary_function Function>
+constexpr loops_of_types elementary() {
+  loops_of_types all{};
+  all[10] = elementary_loop<Function, float>;
+  all[11] = elementary_loop<Function, double>;
+  return all;
+}
+
 constexpr loops_of_types choices() {
   using u8 = std::uint8_t;
   using u16 = std::uint16_t;
@@ -371,23 +381,28 @@ struct row {
 constexpr row rows[] = {
     {"absolute", every<absolute>()},
     {"add", every<add>()},
+    {"arctan2", elementary<elementary_function::atan2>()},
     {"bitwise_and", every<bits_and>()},
     {"bitwise_or", every<bits_or>()},
     {"bitwise_xor", every<bits_xor>()},
     {"ceil", every<rounded_up>()},
     {"copysign", every<with_sign>()},
+    {"cos", elementary<elementary_function::cos>()},
     {"divide", every<divide>()},
     {"equal", every<std::equal_to<>>()},
+    {"exp", elementary<elementary_function::exp>()},
     {"floor", every<rounded_down>()},
     {"floor_divide", every<quotient>()},
     {"greater", every<std::greater<>>()},
     {"greater_equal", every<std::greater_equal<>>()},
+    {"hypot", elementary<elementary_function::hypot>()},
     {"invert", every<invert>()},
     {"isfinite", every<is_finite>()},
     {"isinf", every<is_infinite>()},
     {"isnan", every<is_nan>()},
     {"less", every<std::less<>>()},
     {"less_equal", every<std::less_equal<>>()},
+    {"log", elementary<elementary_function::log>()},
     {"logical_and", every<std::logical_and<>>()},
     {"logical_not", every<std::logical_not<>>()},
     {"logical_or", every<std::logical_or<>>()},
@@ -402,9 +417,11 @@ constexpr row rows[] = {
     {"rint", every<rounded>()},
     {"sign", every<sign>()},
     {"signbit", every<has_sign>()},
+    {"sin", elementary<elementary_function::sin>()},
     {"sqrt", every<root>()},
     {"square", every<square>()},
     {"subtract", every<subtract>()},
+    {"tanh", elementary<elementary_function::tanh>()},
     {"trunc", every<truncated>()},
     {"where", choices()},
 };

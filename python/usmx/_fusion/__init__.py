@@ -20,7 +20,7 @@ from .._kernel.source import pickles
 from .functions import FUNCTIONS
 from .on_arrays import OnArrays
 from .reductions import ROWS, Reduced, text_of
-from .spelling import PREAMBLE, cpp
+from .spelling import cpp, preamble
 from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant
 
 __all__ = ["Fused", "fuse"]
@@ -236,13 +236,14 @@ def _is_array(value: Any) -> bool:
 def _elementwise(program: Program, values: list[Symbol], declared: list[str], name: str) -> Any:
     """The kernel that computes values for each element."""
     lines = program.lines + [f"o{k} = {value.text};" for k, value in enumerate(values)]
+    text = "\n".join(lines)
     outputs = [f"{value.dtype.name} o{k}" for k, value in enumerate(values)]
     return _usmx.ElementwiseKernel(
         ", ".join(declared),
         ", ".join(outputs),
-        "\n".join(lines),
+        text,
         name,
-        preamble=PREAMBLE,
+        preamble=preamble(text),
         contract=program.contract,
     )
 
@@ -264,7 +265,7 @@ def _reduction(
         identity,
         name,
         reduce_type=cpp(result.value.dtype),
-        preamble=PREAMBLE + function,
+        preamble=preamble(function) + function,
         contract=program.contract,
     )
 

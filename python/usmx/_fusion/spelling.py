@@ -9,8 +9,13 @@ import numpy as np
 
 from .._kernel.types.scalars import BY_NAME
 
-#: Before the text of a kernel: what the rows of `usmx._operations` use (kernels/fusion.hpp).
-PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
+_PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
+_ELEMENTARY = '#include "usmx/elementary.hpp"\n'
+
+
+def preamble(text: str) -> str:
+    """What stands before the text of a kernel: what the rows of `usmx._operations` use."""
+    return (_ELEMENTARY if "elementary::" in text else "") + _PREAMBLE
 
 
 def cpp(dtype: np.dtype[Any]) -> str:
