@@ -8,8 +8,8 @@
 // float where that is within an ulp, else in double.
 //
 // The coefficients are those of the polynomials with the least error on what is left of the
-// argument, found for this file by exchange (Remez) with 50 digits; their errors stand next to them,
-// relative to the result or to 1.
+// argument, found for this file by exchange (Remez) with 50 digits. Their errors stand next to
+// them, relative to the result or to 1.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

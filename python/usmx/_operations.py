@@ -146,7 +146,9 @@ def _math(
     With a bound of `in_arrays` only arrays and fused functions take complex numbers. With `own`
     those are computed by kernels/elementary.hpp.
     """
-    fused = (("fc", f"{name}({{0}})"),) if in_arrays >= 0 else None
+    fused: tuple[tuple[str, str], ...] | None = None
+    if in_arrays >= 0:
+        fused = (("fc", f"{name}({{0}})"),)
     if own:
         fused = (("f", f"elementary::{name}({{0}})"), ("c", f"{name}({{0}})"))
     numpy = numpy or name

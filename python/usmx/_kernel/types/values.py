@@ -194,7 +194,7 @@ def constant(value: bool | int | float | complex) -> Number:
 
 
 def counted(value: Value) -> Value:
-    """A known integer of NumPy's as one of Python's: where only the value counts, as for an index."""
+    """A known integer of NumPy's as one of Python's, where only its value counts: as an index."""
     if isinstance(value, Number) and value.whole is not None and value.type.is_integer:
         return constant(value.whole)
     return value
