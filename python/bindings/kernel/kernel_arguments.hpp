@@ -176,8 +176,8 @@ kernel_argument to_scalar(nanobind::handle number, const kernel_parameter* param
 /// A complex number as bytes of `type`, from any number of Python or NumPy. Throws as to_scalar.
 std::vector<std::byte> to_complex(nb::handle number, const dtype& type, const std::string& where);
 
-/// The same for an int or float of Python's own in the type that most kernels declare for it, and for
-/// a number of NumPy's in its own type; empty for everything else, wrong numbers too: ask
+/// The same for an int or float of Python's own in the type that most kernels declare for it, and
+/// for a number of NumPy's in its own type; empty for everything else, wrong numbers too: ask
 /// `to_scalar`, which needs the text for a message.
 std::optional<kernel_argument> plain_scalar(nanobind::handle number,
                                             const kernel_parameter* parameter) noexcept;
