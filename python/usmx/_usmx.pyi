@@ -115,6 +115,15 @@ class Device:
     def __deepcopy__(self, memo: object) -> Self: ...
 
     @property
+    def sycl_queue(self) -> Any: ...
+
+    @property
+    def sycl_device(self) -> Any: ...
+
+    @property
+    def sycl_context(self) -> Any: ...
+
+    @property
     def filter_string(self) -> str | None:
         """
         The full filter string, "opencl:cpu:0"; None for a sub-device, which has none.

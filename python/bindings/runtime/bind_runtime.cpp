@@ -180,6 +180,9 @@ void bind_platform_and_device(nb::module_& m) {
       "ValueError\n    If the filter string is malformed: which part, and what is expected.\n"
       "DeviceError\n    If there is no such device: with those there are, or what to install.");
   bind_identity(type);
+  // As the device of an array of dpctl has them, with the queue that the device has by default.
+  bind_dpctl_names(type,
+                   [](nb::handle self) { return default_queue(self_of<sycl::device>(self)); });
   type.def(
           "__init__",
           [](device* self, nb::handle source) { new (self) device(to_device(source, "source")); },

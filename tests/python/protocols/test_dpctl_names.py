@@ -70,6 +70,15 @@ def test_dpctl_names_give_dpctl_objects_that_mean_the_same(make_object):
     assert ours.queue != ours.sycl_context
 
 
+def test_the_device_of_an_array_has_dpctls_names_too():
+    device = make("shared").device
+    assert isinstance(device.sycl_device, dpctl.SyclDevice)
+    assert device.sycl_device == dpctl.SyclDevice("cpu")
+    common = dpctl.get_device_cached_queue(device.sycl_device)
+    assert device.sycl_queue == make("shared").sycl_queue == common
+    assert device.sycl_context == common.sycl_context
+
+
 def test_the_default_queue_has_the_name_of_dpctls_default_queue():
     theirs = dpctl.get_device_cached_queue(dpctl.SyclDevice("cpu"))
     assert make("shared").sycl_queue == theirs
@@ -82,6 +91,8 @@ def test_without_dpctl_the_names_give_our_own():
         "for o in (usmx.zeros(3), usmx.memory.MemoryUSMHost(8)):\n"
         "    assert o.sycl_queue == o.queue and type(o.sycl_queue) is usmx.Queue\n"
         "    assert o.sycl_device == o.device and o.sycl_context == o.context\n"
+        "d = usmx.zeros(3).device\n"
+        "assert d.sycl_device == d and d.sycl_queue == usmx.default_queue(d)\n"
         "assert 'dpctl' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
