@@ -12,8 +12,7 @@ template <class T>
 inline complex<T> tanh(complex<T> z) {
   const T x = z.re, y = z.im;
   if (isnan(x)) return {x, y == 0 ? y : x};
-  // The array API standard takes the sign of y, C17 and NumPy that of sin(2 y).
-  if (isinf(x)) return {copysign(T(1), x), copysign(T(0), y)};
+  if (isinf(x)) return {copysign(T(1), x), copysign(T(0), isfinite(y) ? sin(y) * cos(y) : y)};
   if (!isfinite(y)) return {x == 0 ? x : y - y, y - y};
   // Beyond, 1 - |tanh(x)| is less than a half unit in the last place.
   if (fabs(x) >= T(22)) {

@@ -21,6 +21,18 @@ template <class T>
 auto wrap(T x) {
   return typename unsigned_of<sizeof(T)>::type(x);
 }
+// At infinity the array API standard gives the zero of a complex tanh the sign of the other part,
+// as C99 had it; C17, Python and NumPy that of sin(2 y).
+template <class T>
+complex<T> standard_tanh(complex<T> z) {
+  const complex<T> made = tanh(z);
+  return {made.re, isinf(z.re) ? copysign(T(0), z.im) : made.im};
+}
+template <class T>
+complex<T> standard_tan(complex<T> z) {
+  const complex<T> turned = standard_tanh(complex<T>(z.im, z.re));
+  return {turned.im, turned.re};
+}
 template <class T>
 T larger(T a, T b) {
   return a >= b || a != a ? a : b;

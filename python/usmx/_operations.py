@@ -147,10 +147,10 @@ def _math(
     those are computed by kernels/elementary.hpp.
     """
     fused: tuple[tuple[str, str], ...] | None = None
-    if in_arrays >= 0:
-        fused = (("fc", f"{name}({{0}})"),)
-    if own:
-        fused = (("f", f"elementary::{name}({{0}})"), ("c", f"{name}({{0}})"))
+    of_float = f"elementary::{name}" if own else name
+    of_complex = f"standard_{name}" if name in ("tan", "tanh") else name
+    if in_arrays >= 0 or own:
+        fused = (("f", f"{of_float}({{0}})"), ("c", f"{of_complex}({{0}})"))
     numpy = numpy or name
     python = f"math.{name} numpy.{numpy}"
     if name.startswith("a") and numpy != name:

@@ -268,10 +268,10 @@ def test_an_update_while_a_kernel_is_compiled_is_noticed(early, queue, monkeypat
     monkeypatch.setenv("USMX_CACHE_DIR", str(tmp_path))
     compile_it = launch.Kernel.compiled
 
-    def meanwhile(self, *args):
+    def meanwhile(self, *args, **how):
         if early:
             table.update([4, 5, 6])
-        made = compile_it(self, *args)
+        made = compile_it(self, *args, **how)
         table.update([4, 5, 6])
         return made
 
