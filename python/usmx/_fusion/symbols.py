@@ -434,22 +434,53 @@ def cast(program: Program, value: Any, dtype: np.dtype[Any]) -> Symbol:
 def type_of(value: Any) -> Any:
     """What ``resolve_dtypes`` takes for an operand: a dtype, or int, float, complex if weak."""
     if isinstance(value, Symbol):
-        return WEAK[value.dtype.kind.replace("u", "i")] if value.weak else value.dtype
+        return (
+            WEAK.get(value.dtype.kind.replace("u", "i"), value.dtype) if value.weak else value.dtype
+        )
     if type(value) in (int, float, complex):
         return type(value)
     return np.asarray(value).dtype
 
 
+#: What Python does with bools as such; everything else it does with the ints that they are.
+_OF_BOOLS = frozenset(
+    [
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+    ]
+)
+
+
+def _as_int(program: Program, value: Any) -> Any:
+    """A bool of Python's, or one that was computed of its numbers alone, as the int that it is."""
+    if type(value) is bool:
+        return int(value)
+    if isinstance(value, Symbol) and value.dtype.kind == "b":
+        as_int = cast(program, Symbol(program, value.text, value.dtype), np.dtype("q"))
+        return Symbol(program, as_int.text, as_int.dtype, weak=True)
+    return value
+
+
 def operate(program: Program, name: str, *operands: Any) -> Any:
     """What an operator does. Of Python numbers alone it makes one: a weak one."""
     weak = all(
-        o.weak if isinstance(o, Symbol) else type(o) in (int, float, complex) for o in operands
+        o.weak if isinstance(o, Symbol) else type(o) in (bool, int, float, complex)
+        for o in operands
     )
+    if weak and name not in _OF_BOOLS:
+        operands = tuple(_as_int(program, o) for o in operands)
     result = apply(program, getattr(np, name), operands, None)
     if isinstance(result, Symbol):
         # What is computed of numbers alone is one.
         result.mutable = any(isinstance(o, Symbol) and o.mutable for o in operands)
-    if weak and isinstance(result, Symbol) and result.dtype.kind in WEAK:
+    if weak and isinstance(result, Symbol) and result.dtype.kind in (*WEAK, "b"):
         return Symbol(program, result.text, result.dtype, weak=True)
     return result
 

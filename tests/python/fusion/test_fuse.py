@@ -503,6 +503,21 @@ def test_random_expressions(text, first, second, k):
     assert_same(usmx.fuse(function)(usm(x), usm(y), k), want)
 
 
+@pytest.mark.parametrize("k", [3, 2.5])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(k + (k < k)) + x * 0", "(k < 4) + (k < 5) + x", "-(k + True) + y",
+        "(k == 3) - 1 + y", "(k < 4) ** 2 + y", "~(k < 4) + x", "((k < 4) + 0.5) * y",
+        "((k < 4) | False) + y", "((k < 4) & (k > 1)) + x", "np.where(k < 4, k, x)",
+    ],
+)  # fmt: skip
+def test_comparisons_of_numbers_are_those_of_python(text, k):
+    function = eval(f"lambda x, y, k: {text}")
+    x, y = np.arange(5, dtype="i2"), np.ones(5, dtype="i1")
+    assert_same(usmx.fuse(function)(usm(x), usm(y), k), np.asarray(function(x, y, k)))
+
+
 # --- calls whose types were seen before skip Python, and mean what the first meant ----------------
 
 
