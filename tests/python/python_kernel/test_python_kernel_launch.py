@@ -133,24 +133,39 @@ def test_arrays_that_overlap_are_read_after_each_write():
     assert copy_behind._count == 2
 
 
-@pytest.mark.parametrize("meets", ["barrier", "atomic", "neither"])
+MEETINGS = ("barrier", "sub-group", "fence", "atomic", "exchange", "together", "nothing")
+
+
+@pytest.mark.parametrize("meets", MEETINGS)
 def test_a_text_says_that_arrays_lie_apart_where_items_do_not_meet(meets):
-    has_barrier, has_atomic = meets == "barrier", meets == "atomic"
+    way = MEETINGS.index(meets)
+
+    @usmx.device_func
+    def change(b, expected):
+        return usmx.AtomicRef(b, 0).compare_exchange(expected, 5, 1)
 
     def add(item, a, b):
         i = item.get_id(0)
-        if has_barrier:
+        if way == 0:
             usmx.barrier()
-        if has_atomic:
+        if way == 1:
+            item.get_sub_group().barrier()
+        if way == 2:
+            usmx.fence()
+        if way == 3:
             usmx.atomic.add(b, 0, a[i])
+        if way == 4:
+            change(b, a)
+        if way == 5:
+            b[i] = item.get_group().reduce(a[i])
         b[i] = a[i]
 
     a, b = (usmx.zeros(4, dtype="i4") for _ in range(2))
     k = usmx.kernel(add)
-    assert ("__restrict__" in k.source(a, b, local=2)) == (meets == "neither")
+    assert ("__restrict__" in k.source(a, b, local=2)) == (meets == "nothing")
     assert "__restrict__" not in k.source(a, a, local=2)
     assert "__restrict__" not in k.source(b[:3], b[2:], local=2)
-    assert ("__restrict__" in k.source(b[:2], b[2:], local=2)) == (meets == "neither")
+    assert ("__restrict__" in k.source(b[:2], b[2:], local=2)) == (meets == "nothing")
 
 
 def test_usmx_without_kernels_does_not_import_the_compiler(run_python):

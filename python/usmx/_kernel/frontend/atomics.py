@@ -54,6 +54,7 @@ class Atomics:
 
     def reference(self, node: ast.AST, array_node: ast.expr, index: ast.expr) -> AtomicValue:
         """An element that atomic operations change."""
+        self.walk.module.items_meet = True
         a = self.element(array_node, index)
         if a.space == "private":
             raise self.walk.error(

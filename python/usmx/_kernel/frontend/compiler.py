@@ -116,7 +116,8 @@ def compile_kernel(
             apart=apart,
         )
     functions = [instance.text for instance in _used(result)]
-    alone = "__restrict__ " if apart and not _meets("\n".join([*functions, *result.lines])) else ""
+    # To a compiler such an array changes by its own name alone, also at a barrier.
+    alone = "__restrict__ " if apart and not module.items_meet else ""
     parameters: list[str] = []
     head: list[str] = []
     plan = ""
@@ -158,12 +159,6 @@ def compile_kernel(
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
     return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
-
-
-def _meets(code: str) -> bool:
-    """Whether items may see what others write meanwhile: to a compiler an array that is apart
-    changes by its own name alone, also at a barrier."""
-    return any(name in code for name in ("usmx::atomic_", "barrier(", "usmx::fence("))
 
 
 def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:

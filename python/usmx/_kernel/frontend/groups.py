@@ -33,6 +33,7 @@ class Groups:
         if name == "barrier":
             if what == "sub-group":
                 in_order(self.walk, node, 0)
+                self.walk.module.items_meet = True
                 self.walk.line("usmx::sub_group_barrier();")
                 return PythonObject(None)
             return self.items.on_barrier(node)
@@ -57,6 +58,7 @@ class Groups:
     def collective(self, node: ast.Call, what: str, name: str) -> Value:
         """A function that all items of a group compute together."""
         self.walk.needs_group(node, f"{what}.{name}()")
+        self.walk.module.items_meet = True
         scope = 2 if what == "group" else 3
         if name in ("any", "all"):
             condition = self.operators.condition(in_order(self.walk, node, 1)[0])

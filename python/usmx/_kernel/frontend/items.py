@@ -130,6 +130,7 @@ class Items:
         for one in in_order(self.walk, node, 0, 2):
             self.walk.value(one)
         self.walk.needs_group(node, "barrier")
+        self.walk.module.items_meet = True
         self.walk.line("usmx::group_barrier();")
         return PythonObject(None)
 
@@ -140,6 +141,7 @@ class Items:
             raise self.walk.error(node.args[0], f"expected a group, got {v.describe(group)}")
         if group.what == "group":
             return self.on_barrier(node)
+        self.walk.module.items_meet = True
         self.walk.line("usmx::sub_group_barrier();")
         return PythonObject(None)
 
@@ -147,6 +149,7 @@ class Items:
         """``usmx.fence()``; an order and a scope are allowed, this one is the strongest."""
         for one in in_order(self.walk, node, 0, 2):
             self.walk.value(one)
+        self.walk.module.items_meet = True
         self.walk.line("usmx::fence();")
         return PythonObject(None)
 

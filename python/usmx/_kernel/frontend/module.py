@@ -50,6 +50,8 @@ class Module:
     partial: bool = False
     #: Something asks for a range that a launch with such items has not.
     asks_whole_range: bool = False
+    #: Items may see what others write meanwhile, by barriers, fences, atomic or group operations.
+    items_meet: bool = False
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
