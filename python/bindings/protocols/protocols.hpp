@@ -164,15 +164,6 @@ struct memory_behind {
 /// Elements of ours are computed if they were not: throws what that throws.
 memory_behind find_memory_behind(PyObject* exporter);
 
-/// Whether kernels on the queue read memory of the host. The device of the default queue is asked
-/// once: it is the one of nearly all calls, and looking it up would take a tenth of them.
-inline bool reads_host_memory_on(const sycl::queue& queue) {
-  const sycl::queue& usual = default_queue();
-  if (&queue != &usual) return reads_host_memory(queue.get_device());
-  static const bool reads = reads_host_memory(usual.get_device());
-  return reads;
-}
-
 /// The array of such a view: the same USM again if it is ours, otherwise USM or memory of the host
 /// as `request` and the device allow it. `own(first, bytes)` gives the owner.
 template <class Own>
@@ -199,7 +190,7 @@ std::optional<array> import_host_view(any_view v, const memory_behind& behind, P
                                                         : default_queue();
   std::byte* const first = v.first_byte();
   const bool is_usm = !behind.is_numpys && shows_usm(v, queue);
-  if (!is_usm && !(request.host && reads_host_memory_on(queue))) return {};
+  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   record.at(first);
   shared_owner keep = own(first, static_cast<std::size_t>(v.last_byte() - first));
   // Of kind `unknown`, on a device that was asked above.
