@@ -489,10 +489,6 @@ std::optional<array> foreign_array(nb::handle obj, bool in_place, bool& is_to_co
   return foreign_or_to_copy(obj, is_to_copy);
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether the elements lie as `order` says, "C" or "F"; "K" takes any.
 bool lies_in_order(const layout& where, char order) noexcept {
   const char one = order_of(order, where);
@@ -532,7 +528,7 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
     if (is_nest(obj) && has_arrays(obj)) {
       const nb::object joined = nb::module_::import_("usmx._namespace.sequences")
                                     .attr("joined")(obj, type, usm_type, device, queue);
-      return in_order(value_of(joined), order);
+      return order == 'K' ? joined : in_order(value_of(joined), order);
     }
     return in_order(from_host(obj, wanted ? &*wanted : nullptr, usm_type, device, queue), order);
   }
