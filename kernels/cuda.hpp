@@ -65,6 +65,31 @@
 #define CUDART_PI 3.14159265358979323846
 #define CUDART_PI_F 3.14159265358979323846f
 
+// Its compiler lets braces round numbers: `const float x{M_PI * y};`.
+#pragma clang diagnostic ignored "-Wc++11-narrowing"
+
+using float16 = half;
+
+/// The traits that texts for CuPy take from there.
+namespace cupy::type_traits {
+template <bool Condition, class A, class B>
+struct conditional {
+  using type = A;
+};
+template <class A, class B>
+struct conditional<false, A, B> {
+  using type = B;
+};
+template <class A, class B>
+struct is_same {
+  static constexpr bool value = false;
+};
+template <class A>
+struct is_same<A, A> {
+  static constexpr bool value = true;
+};
+}  // namespace cupy::type_traits
+
 /// Its complex numbers have the members and functions of ours.
 namespace thrust {
 using namespace usmx;
@@ -200,6 +225,12 @@ template <class A, class B,
 constexpr auto max(A a, B b) {
   using T = decltype(true ? a : b);
   return T(a) < T(b) ? T(b) : T(a);
+}
+/// CuPy's name of it.
+template <class A, class B>
+inline auto _floor_divide(A a, B b) {
+  using T = decltype(a + b);
+  return floor_divide(T(a), T(b));
 }
 constexpr long labs(long a) { return a < 0 ? -a : a; }
 constexpr long long llabs(long long a) { return a < 0 ? -a : a; }

@@ -246,6 +246,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
       headers.add("usmx/" + std::string(name), std::string(kernel_file(name)));
     }
     headers.add("usmx/options.hpp", take_macros(options));
+    options.emplace_back("-idirafterusmx/includes");
     // Included by the command line, not by the text: so the user's lines keep their numbers, and
     // the macros apply neither to the prelude nor to the headers of ours that the text includes.
     std::vector<std::string> included{"usmx/prelude.hpp"};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/format.hpp"
 #include "kernel/source/kernel_text.hpp"
@@ -57,6 +58,14 @@ bool is_own_header(std::string_view path) {
   return !kernel_file(path).empty();
 }
 
+/// `<cupy/complex.cuh>`: a file of kernels/includes/, which texts include by the name that it has
+/// in the library they were written for. Empty if it is none.
+std::string file_of_name(std::string_view path) {
+  if (path.size() < 3) return {};
+  const std::string file = "includes/" + std::string(path.substr(1, path.size() - 2));
+  return kernel_file(file).empty() ? std::string() : "usmx/" + file;
+}
+
 /// `<sycl/sycl.hpp>`, `<cmath>`, `<stdint.h>`: found in the compiler or in a folder of the system.
 bool is_system_header(std::string_view path) {
   if (path.size() < 3 || path.front() != '<' || path.back() != '>') return false;
@@ -86,7 +95,9 @@ program_input input_of(std::string_view source, std::span<const std::string> opt
     if (line.name == "import" || line.name == "embed") return files;
     if (line.name == "pragma" && line.rest.find("module") != std::string::npos) return files;
     if (line.name.find("include") == std::string::npos || is_own_header(line.rest)) continue;
-    if (line.name != "include" || !is_system_header(line.rest)) return files;
+    if (line.name != "include") return files;
+    // Files of ours may include headers of the standard library.
+    if (!is_system_header(line.rest) && file_of_name(line.rest).empty()) return files;
     found = headers;
   }
   // Variables that name folders which come before those of the system.
@@ -100,8 +111,9 @@ program_input input_of(std::string_view source, std::span<const std::string> opt
 std::vector<std::string> own_headers(std::string_view source) {
   std::vector<std::string> found;
   for (const auto& line : directives_of(without_splices(source).text)) {
-    if (line.name != "include" || !is_own_header(line.rest)) continue;
-    if (!line.rest.ends_with(".hpp\"")) continue;
+    if (line.name != "include") continue;
+    if (auto file = file_of_name(line.rest); !file.empty()) found.push_back(std::move(file));
+    if (!is_own_header(line.rest) || !line.rest.ends_with(".hpp\"")) continue;
     found.push_back(line.rest.substr(1, line.rest.size() - 2));
   }
   return found;
@@ -130,8 +142,11 @@ bool read_files::get(std::vector<std::string>& paths) const {
   }
   // "rtc_1.o: rtc_1.cpp usmx/prelude.hpp \<newline>  /usr/include/stdlib.h", as make reads it.
   const auto is_in_memory = [](std::string_view name) {
-    return name.starts_with("rtc_") || name.starts_with("usmx/") ||
-           name.starts_with("/sycl-jit-toolchain/");
+    if (name.starts_with("rtc_") || name.starts_with("/sycl-jit-toolchain/")) return true;
+    // "usmx/expression/../cuda.hpp". A folder usmx may also be where the process runs.
+    const std::string path = std::filesystem::path(name).lexically_normal().generic_string();
+    return path == "usmx/options.hpp" ||
+           (path.starts_with("usmx/") && !kernel_file(std::string_view(path).substr(5)).empty());
   };
   const auto colon = list.find(": ");
   if (colon == std::string::npos) return false;

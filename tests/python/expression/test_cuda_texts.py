@@ -221,6 +221,7 @@ def test_constants_of_cuda_and_c(name, wanted):
         "floor(7 / 2)": 3,
         "isnan(3)": 0,
         "labs(-5L)": 5,
+        "_floor_divide(-7, 2)": -4,
         "signbit(-0.0)": 1,
         "fabsf(-1.5f)": 1.5,
         "powf(2.0f, 3.0f)": 8,
@@ -286,3 +287,59 @@ def test_raw_kernels_see_the_names_of_cuda_if_they_ask_for_them():
     z = usmx.zeros(1)
     k[1](z).wait()
     np.testing.assert_allclose(z.to_numpy(), [2 * math.pi])
+
+
+BYTES = """
+#include <cuda/std/bit>
+#include <cuda/std/utility>
+template <class U> __device__ auto swapped(U&& x) {
+  return cuda::std::byteswap(cuda::std::forward<U>(x));
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint32", "int64"])
+def test_headers_of_cuda_have_what_swaps_bytes(dtype):
+    x = np.array([1, -2, 77]).astype(dtype)
+    k = ElementwiseKernel("T x", "T z", "z = swapped(x)", preamble=BYTES)
+    np.testing.assert_array_equal(k(usm(x)).to_numpy(), x.byteswap())
+
+
+@pytest.mark.parametrize(
+    "header", ["math_constants.h", "complex.cuh", "carray.cuh", "float16.cuh", "cuda_workaround.h"]
+)
+@pytest.mark.parametrize("form", ["<cupy/{}>  // why", '"cupy/{}"'])
+def test_headers_of_cupy_are_included_by_their_names(header, form):
+    include = f"#include {form.format(header)}\n"
+    assert value_of("CUDART_PI", preamble=include) == math.pi
+    k = usmx.RawKernel(include + "USMX_KERNEL(1) f(double* z) { *z = CUDART_PI; }", "f")
+    z = usmx.zeros(1)
+    k[1](z).wait()
+    assert z.to_numpy().tolist() == [math.pi]
+
+
+def test_a_header_that_is_on_no_disk_is_named_in_the_error():
+    k = ElementwiseKernel("T x", "T z", "z = x", preamble="#include <cupy/of_nobody.h>\n")
+    with pytest.raises(usmx.BuildError, match=r"'cupy/of_nobody\.h' file not found"):
+        k(usm([1.0]))
+
+
+def test_preambles_may_ask_for_traits_of_types():
+    preamble = """
+    #include <cupy/cuda_workaround.h>
+    template <> struct std::is_floating_point<float16> : std::true_type {};
+    template <class U>
+    __device__ typename std::enable_if<std::is_floating_point<U>::value, int>::type kind(U) {
+      return sizeof(U);
+    }
+    using word = typename cupy::type_traits::conditional<
+        cupy::type_traits::is_same<T, long long>::value, unsigned long long, T>::type;
+    """
+    operation = "z = kind(x) * 10 + kind(float16(1)) + sizeof(word)"
+    k = ElementwiseKernel("T x", "int32 z", operation, preamble=preamble)
+    assert k(usm([1.0], "f4")).to_numpy().tolist() == [46]
+
+
+def test_braces_round_numbers_as_compilers_for_cuda_let_them():
+    k = ElementwiseKernel("T x", "T z", "const T turned { M_PI * x }; z = turned")
+    np.testing.assert_allclose(k(usm([2.0], "f4")).to_numpy(), [2 * math.pi], rtol=1e-6)

@@ -58,6 +58,8 @@ WRITTEN = {
     "elementwise": 'usmx.ElementwiseKernel("T x", "T y", "y = x + 1", "next")(x)',
     "reduction": 'usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")(x)',
     "scan": 'usmx.ScanKernel("T x", "T y", "x", "a + b", "0", "sums")(x)',
+    "elementwise with CuPy's headers": """usmx.ElementwiseKernel(
+        "T x", "T y", "y = x + 1", "next", preamble="#include <cupy/cuda_workaround.h>")(x)""",
     "fuse": "usmx.fuse(lambda v: v * 2 + 1)(x)",
     "fuse with a reduction": "usmx.fuse(lambda v: (v * 2).sum())(x)",
     "strided copy": "usmx.asarray(x[::2], copy=True)",
