@@ -127,6 +127,9 @@ std::int64_t first_of(const elementwise_plan& plan, std::size_t k) {
   return plan.place.empty() || is_raw ? 0 : plan.visited.starts[plan.place[k]];
 }
 
+/// What CuPy calls the array of a parameter that is not raw.
+std::string whole_name(const expression_parameter& p) { return "_raw_" + p.name; }
+
 /// The text ends a statement even if its author did not.
 std::string statements(std::string_view argument, const std::string& text) {
   return text.empty() ? text : detail::marked(argument, text) + "\n;\n";
@@ -145,6 +148,7 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
       counts_in_c_order |= names_index || detail::has_word(*part, "i");
     }
     leaves_loop = detail::has_word(operation, "continue") || detail::has_word(operation, "break");
+    for (const auto& p : signature.parameters) named_whole.push_back(names_whole(p));
   }
 
   std::string operation;
@@ -155,7 +159,12 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
   bool names_index = false;
   /// It ends by `continue` or `break`, as in a loop over the elements.
   bool leaves_loop = false;
+  /// For each parameter, whether the texts name `_raw_x`: all of an array that is not raw.
+  std::vector<bool> named_whole;
 
+  bool names_whole(const expression_parameter& p) const;
+  /// Where the elements of such an array stand in the shape of the call.
+  layout whole_of(const expression_call& c, const elementwise_plan& plan, std::size_t k) const;
   extents shape_of(const expression_call& c, std::optional<std::int64_t> size) const;
   bool plan_run(const expression_call& c, elementwise_plan& plan) const;
   void plan_loops(const expression_call& c, const detail::kernel_forms& forms,
@@ -286,10 +295,36 @@ expression_program& elementwise_kernel::state::find(const expression_call& c,
       key += static_cast<char>(class_of(plan.visited.inner_step(plan.place[k])));
     }
   }
-  if (names_index) key += static_cast<char>('0' + plan.made.shape().size());
+  bool any_whole = false;
+  for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
+    if (!named_whole[k] || !c.is_visited(k)) continue;
+    any_whole = true;
+    key += whole_of(c, plan, k).is_c_contiguous() ? 'w' : 'W';
+  }
+  if (names_index || any_whole) key += static_cast<char>('0' + plan.made.shape().size());
   expression_program& found = c.find(key);
   plan.elements = elements_of_an_item(c, plan, found.known);
   return found;
+}
+
+bool elementwise_kernel::state::names_whole(const expression_parameter& p) const {
+  if (p.raw) return false;
+  const std::string name = whole_name(p);
+  // A parameter may have that name itself.
+  return std::ranges::find(signature.parameters, name, &expression_parameter::name) ==
+             signature.parameters.end() &&
+         std::ranges::any_of(
+             std::initializer_list<std::string_view>{operation, text.loop_prep, text.after_loop},
+             [&](auto part) { return detail::has_word(part, name); });
+}
+
+layout elementwise_kernel::state::whole_of(const expression_call& c, const elementwise_plan& plan,
+                                           std::size_t k) const {
+  const array* a = c.array_at(k);
+  if (!a) return plan.made;  // an output that is still to be made
+  layout where;
+  a->elements().layout().broadcast(plan.made.shape(), where);
+  return where;
 }
 
 /// How many elements of the widest type fit into the bytes that are loaded at once.
@@ -388,6 +423,13 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
       list.raw(p, a, is_output);
       if (list.writes()) variables += "    " + detail::raw_variable(p, as, a, is_output);
       continue;
+    }
+    if (named_whole[k]) {
+      expression_parameter whole = p;
+      whole.name = whole_name(p);
+      const layout where = whole_of(c, plan, k);
+      list.raw(whole, a, where, is_output);
+      if (list.writes()) variables += "    " + detail::raw_variable(whole, as, a, where, is_output);
     }
     list.elements(p, a, first_of(plan, k), is_output);
     const std::string steps = way == access::strided ? add_steps(k) : std::string();

@@ -106,10 +106,10 @@ void parameter_list::numbers(std::string_view name, const array& a) {
   arguments_.emplace_back(a);
 }
 
-void parameter_list::raw(const expression_parameter& p, const array& a, bool is_written) {
-  const layout& where = a.elements().layout();
+void parameter_list::raw(const expression_parameter& p, const array& a, const layout& where,
+                         bool is_written) {
   elements(p, a, 0, is_written);
-  scalar({p.name, "size"}, a.elements().size());
+  scalar({p.name, "size"}, where.size());
   const bool is_row = where.is_c_contiguous();
   const std::size_t rank = where.shape().size();
   for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -150,8 +150,7 @@ std::string loaded_variable(const expression_parameter& p, const dtype& as, cons
 }
 
 std::string raw_variable(const expression_parameter& p, const dtype& as, const array& a,
-                         bool is_written) {
-  const layout& where = a.elements().layout();
+                         const layout& where, bool is_written) {
   const bool is_row = where.is_c_contiguous();
   const std::size_t rank = where.shape().size();
   std::string lengths, steps;

@@ -63,7 +63,11 @@ class parameter_list {
   /// Numbers in memory of ours.
   void numbers(std::string_view name, const array& a);
   /// What a raw parameter is made of: "_x_data", "_x_size", of one with strides "_x_length0" ...
-  void raw(const expression_parameter& p, const array& a, bool is_written);
+  void raw(const expression_parameter& p, const array& a, bool is_written) {
+    raw(p, a, a.elements().layout(), is_written);
+  }
+  /// The same of elements that stand otherwise: of an array that is broadcast.
+  void raw(const expression_parameter& p, const array& a, const layout& where, bool is_written);
 
  private:
   enum class pointer : char { none, read, written };
@@ -106,7 +110,11 @@ std::string loaded_variable(const expression_parameter& p, const dtype& as, cons
 /// "const expression::raw_row<float, const float> x{_x_data, _x_size};" of the array that is
 /// passed.
 std::string raw_variable(const expression_parameter& p, const dtype& as, const array& a,
-                         bool is_written);
+                         const layout& where, bool is_written);
+inline std::string raw_variable(const expression_parameter& p, const dtype& as, const array& a,
+                                bool is_written) {
+  return raw_variable(p, as, a, a.elements().layout(), is_written);
+}
 /// "expression::store<float>(_z_data, at, z);"
 std::string stored_variable(const expression_parameter& p, const dtype& own, std::string_view at);
 

@@ -340,6 +340,37 @@ def test_preambles_may_ask_for_traits_of_types():
     assert k(usm([1.0], "f4")).to_numpy().tolist() == [46]
 
 
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "no axis"])
+def test_arrays_that_are_not_raw_are_known_as_a_whole(layout):
+    k = ElementwiseKernel(
+        "T x, T y",
+        "T z",
+        "z = _raw_x[i] + 100 * y + 10000 * _raw_z.shape()[_ind.ndim - 1] + 1000000 * _raw_y.size()",
+    )
+    x = LAYOUTS[layout](usm(np.arange(48.0).reshape(6, 8)))
+    y = usm(np.arange(x.shape[-1], dtype="f8"))
+    wanted = x.to_numpy() + 100 * y.to_numpy() + 10000 * x.shape[-1] + 1000000 * x.size
+    np.testing.assert_array_equal(k(x, y).to_numpy(), wanted)
+    out = usmx.zeros((*x.shape, 2))[..., 1]
+    k(x, y, out)
+    np.testing.assert_array_equal(out.to_numpy(), wanted)
+
+
+def test_programs_with_arrays_known_as_a_whole_are_kept_by_rank_and_layout():
+    k = ElementwiseKernel("T x", "T z", "z = x + _raw_x.ndim * 10 + _raw_x.shape()[0] * 100")
+    for shape in [(2, 3), (3, 2), (6,)]:
+        x = usm(np.zeros(shape))
+        assert set(k(x).to_numpy().ravel().tolist()) == {len(shape) * 10 + shape[0] * 100}
+    assert len(k.sources) == 2
+    turned = usm(np.zeros((2, 3))).T
+    assert set(k(turned).to_numpy().ravel().tolist()) == {320}
+
+
+def test_a_parameter_may_have_the_name_of_a_whole_array():
+    k = ElementwiseKernel("T x, T _raw_x", "T z", "z = x + _raw_x")
+    assert k(usm([1.0]), usm([2.0])).to_numpy().tolist() == [3]
+
+
 def test_braces_round_numbers_as_compilers_for_cuda_let_them():
     k = ElementwiseKernel("T x", "T z", "const T turned { M_PI * x }; z = turned")
     np.testing.assert_allclose(k(usm([2.0], "f4")).to_numpy(), [2 * math.pi], rtol=1e-6)
