@@ -24,6 +24,16 @@ using half = _Float16;
   extern "C" __attribute__((sycl_device)) \
   [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void
 
+/// Put before USMX_KERNEL where items add to local memory by atomic operations again and again: a
+/// processor then makes vectors of 8 items, not of 16. Lanes add one after the other, and each one
+/// of 16 asks first whether it takes part: a histogram of 1e7 numbers takes an EPYC 20 ms with 16
+/// lanes and 5 ms with 8. Not where sub-groups are used, whose size it changes.
+#ifdef USMX_SHORT_VECTOR
+#define USMX_SHORT_VECTORS __attribute__((intel_reqd_sub_group_size(USMX_SHORT_VECTOR)))
+#else
+#define USMX_SHORT_VECTORS
+#endif
+
 /// Put in the place of USMX_KERNEL where a kernel takes what no kernel can everywhere. Launched is
 /// then a kernel of the same name that takes the parts, makes the whole of them and calls this one.
 #define USMX_CALLED(rank) [[gnu::always_inline]] inline void

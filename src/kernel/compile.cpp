@@ -35,6 +35,9 @@ namespace usmx::detail {
 namespace experimental = sycl::ext::oneapi::experimental;
 namespace {
 
+/// Items of a vector that USMX_SHORT_VECTORS asks for, see kernels/prelude/types.hpp.
+constexpr std::size_t short_vector = 8;
+
 /// The compiler's log without the text that the runtime adds around it. The runtime names the
 /// source rtc_<number>.cpp; the number is of no use to users and differs from run to run.
 std::string clean_log(std::string_view log) {
@@ -253,7 +256,13 @@ executable compile(const sycl::context& context, const sycl::device& device,
     std::ranges::move(own_headers(source), std::back_inserter(included));
     included.emplace_back("usmx/options.hpp");
     std::vector<std::string> first;
-    if (backend_of(device).is_host) first.emplace_back("-DUSMX_HOST_CORES");
+    if (backend_of(device).is_host) {
+      first.emplace_back("-DUSMX_HOST_CORES");
+      const auto sizes = device.get_info<sycl::info::device::sub_group_sizes>();
+      if (std::ranges::find(sizes, short_vector) != sizes.end()) {
+        first.emplace_back(format("-DUSMX_SHORT_VECTOR={}", short_vector));
+      }
+    }
     for (auto& header : included) {
       first.insert(first.end(), {"-Xclang", "-include", "-Xclang", std::move(header)});
     }

@@ -61,6 +61,9 @@ class Atomics:
                 array_node, "private memory belongs to one work-item and needs no atomic operations"
             )
         assert isinstance(a.element, Scalar)
+        # A device function does not know the space of its arguments, nor where it is called.
+        if (a.space == "local" and self.walk.loops) or not self.walk.is_kernel:
+            self.walk.module.adds_in_turn = True
         return AtomicValue(a.element, f"&{reach(a)}")
 
     def element(self, array_node: ast.expr, index: ast.expr) -> ArrayValue:

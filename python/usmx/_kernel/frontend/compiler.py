@@ -153,12 +153,24 @@ def compile_kernel(
         plan += "r"
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    first = f"USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{"
-    head = [f"  {line}" for line in head + result.declarations]
-    text = "\n".join([*lines, first, *head, *result.lines, "}", ""])
+    body = "\n".join(
+        [*(f"  {line}" for line in head + result.declarations), *result.lines, "}", ""]
+    )
+    lines.append(
+        f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{"
+    )
+    text = "\n".join([*lines, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
     return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
+
+
+def _vectors(module: Module, body: str, functions: list[str]) -> str:
+    """What says how many items a processor takes together, see USMX_SHORT_VECTORS."""
+    whole = "".join([*functions, body])
+    if not module.adds_in_turn or "usmx::local<" not in whole:
+        return ""
+    return "" if "sub_group" in whole or "shuffle" in whole else "USMX_SHORT_VECTORS "
 
 
 def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:

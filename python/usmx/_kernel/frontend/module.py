@@ -52,6 +52,8 @@ class Module:
     asks_whole_range: bool = False
     #: Items may see what others write meanwhile, by barriers, fences, atomic or group operations.
     items_meet: bool = False
+    #: Items change memory that may be local by atomic operations, again and again.
+    adds_in_turn: bool = False
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
