@@ -74,7 +74,10 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
                       std::span<const deferred_operand> operands);
 /// Computes a value into elements that are there, of its shape, with a cast of the same kind.
 /// Throws std::invalid_argument (shape, memory), interop_error (dtype_mismatch, read_only).
-void store(const shared_deferred& value, const array& out);
+/// `passing` are values in it, or itself, that no caller is going to read: they are not kept. One
+/// that is read after all is computed again.
+void store(const shared_deferred& value, const array& out,
+           std::span<const shared_deferred> passing = {});
 /// A reduction of values that may not be computed yet: these are computed on the way.
 struct value_reduction {
   /// Elements are cast to this type.

@@ -301,6 +301,44 @@ bool fits(const operand& number, const dtype& type) {
   }
 }
 
+/// Whether a value that was not computed is made of memory. It then has to be before that changes.
+bool reads(const value& v, const void* memory, std::vector<const value*>& known) {
+  known.push_back(&v);
+  return std::ranges::any_of(v.sources(), [&](const source& s) {
+    const auto is_there = [&](const array& a) {
+      return !a.keep_alive() || a.keep_alive().get() == memory;
+    };
+    if (const auto* a = std::get_if<array>(&s)) return is_there(*a);
+    const auto* const inner = std::get_if<shared_value>(&s);
+    if (inner == nullptr) return false;
+    if ((*inner)->is_computed()) return is_there((*inner)->get());
+    return std::ranges::find(known, inner->get()) == known.end() && reads(**inner, memory, known);
+  });
+}
+
+/// Values that are not kept when what is made of them is computed, for a while.
+class not_kept {
+ public:
+  not_kept(std::span<const shared_deferred> passing, const array& out) {
+    for (const shared_deferred& one : passing) {
+      std::vector<const value*> known;
+      auto& v = static_cast<value&>(*one);
+      if (v.is_computed() || v.is_view() || v.is_reduction()) continue;
+      if (!out.keep_alive() || reads(v, out.keep_alive().get(), known)) continue;
+      v.seen(false);
+      values_.push_back(one);
+    }
+  }
+  ~not_kept() {
+    for (const shared_deferred& one : values_) one->seen(true);
+  }
+  not_kept(const not_kept&) = delete;
+  not_kept& operator=(const not_kept&) = delete;
+
+ private:
+  std::vector<shared_deferred> values_;
+};
+
 /// Computes the source that has most operations, if there is one to compute.
 bool compute_largest(std::vector<source>& sources) {
   source* largest = nullptr;
@@ -459,7 +497,8 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
   return make(queue, op, *resolved, operands);
 }
 
-void store(const shared_deferred& what, const array& out) {
+void store(const shared_deferred& what, const array& out,
+           std::span<const shared_deferred> passing) {
   auto& v = static_cast<value&>(*what);
   if (!(v.shape() == out.elements().layout().shape())) {
     throw std::invalid_argument(format("out: has shape {}, expected {}",
@@ -468,13 +507,19 @@ void store(const shared_deferred& what, const array& out) {
   }
   const detail::driver_entry inside;
   const computing lock;
-  if (v.is_computed() || v.is_view() || v.is_reduction()) {
-    copy_async(v.queue(), out, v.get());
-    return;
+  // Parts of a value that passes are computed as without `out`: some kernels give all of them.
+  const bool is_in_parts =
+      std::ranges::find(passing, what) != passing.end() && fused_kernel::has_repeated(v);
+  if (!v.is_computed() && !v.is_view() && !v.is_reduction() && !is_in_parts) {
+    const not_kept gone(passing, out);
+    if (const shared_owner& owner = out.keep_alive()) owner->submit_deferred();
+    if (!v.is_computed()) {
+      fused_kernel::compute_repeated(v);
+      fused_kernel(v).run(&out);
+      return;
+    }
   }
-  if (const shared_owner& owner = out.keep_alive()) owner->submit_deferred();
-  fused_kernel::compute_repeated(v);
-  fused_kernel(v).run(&out);
+  copy_async(v.queue(), out, v.get());
 }
 
 std::vector<planned_kernel> explain(const shared_deferred& what) {

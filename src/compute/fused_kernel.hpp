@@ -49,6 +49,7 @@ class fused_kernel {
   void run(const array* out = nullptr);
   /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
   /// memory may compute other values of the expression on the way, and the root itself.
+  static bool has_repeated(const value& root) { return repeated_in(root, root.shape_) != nullptr; }
   static void compute_repeated(value& root);
   /// Joins elements as they are computed. `out` is for a single reduction.
   std::vector<array> reduce(const reduction_axes& axes, const array* out = nullptr);

@@ -186,6 +186,17 @@ PyObject* operate(const operation& op, std::span<PyObject* const> objects) {
   }
 }
 
+std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
+                                            Py_ssize_t references) {
+  std::vector<shared_deferred> passing;
+  for (PyObject* const o : objects) {
+    if (Py_REFCNT(o) <= references && is_ready<ndarray>(o) && self_of<ndarray>(o).later()) {
+      passing.push_back(self_of<ndarray>(o).later());
+    }
+  }
+  return passing;
+}
+
 PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other) {
   operation_operands operands;
   PyObject* const both[] = {self, other};
@@ -209,7 +220,7 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
       if (made->dtype() != target.dtype()) made = cast(target.queue(), made, target.dtype());
       target.become(std::move(made));
     } else {
-      store(made, target.value());
+      store(made, target.value(), passing_values({&other, 1}));
     }
   } catch (const interop_error& e) {
     if (e.code() == fault::dtype_mismatch) throw nb::type_error(e.what());
@@ -294,7 +305,8 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
                                           op.name, made->dtype().name())
                                .c_str());
     }
-    store(made, target.value());
+    // Python has them on its stack and in the tuple.
+    store(made, target.value(), passing_values(objects, 2));
     return Py_NewRef(out);
   } catch (const interop_error& e) {
     if (e.code() == fault::dtype_mismatch) {

@@ -37,6 +37,10 @@ PyObject* operate(const operation& op, std::span<PyObject* const> objects);
 /// `self op= other`: the same elements with other values. TypeError if those have another kind of
 /// type, ValueError for another shape.
 PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other);
+/// The values of arrays to which there are no more than the caller's references, as results of an
+/// expression in its arguments: no Python code reads them again. C may, by its own reference.
+std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
+                                            Py_ssize_t references = 1);
 /// `self.name`: what the class has, or a method that is a function of `usmx`: ``x.sum()`` is
 /// ``usmx.sum(x)``.
 PyObject* get_attribute(PyObject* self, PyObject* name) noexcept;

@@ -253,3 +253,130 @@ def test_longer_expressions_are_cut():
         value = value + x
     assert sum(k.operations for k in usmx.explain(value).kernels) <= 64
     np.testing.assert_array_equal(value.to_numpy(), 201)
+
+
+def launches(call):
+    """The kernels that a call launches, the copies, and the allocations."""
+    with usmx.trace() as trace:
+        call()
+    kinds = [str(event).split(" ")[0] for event in trace.events]
+    return kinds.count("kernel"), kinds.count("copy"), kinds.count("allocate")
+
+
+def test_an_expression_is_computed_where_it_is_assigned_to():
+    x, host = ramp((30, 40))
+    out = usmx.zeros((32, 40), dtype="float32", usm_type="device")
+
+    def assign():
+        out[1:-1] = x[:, ::-1] * 2 + 1
+
+    assign()
+    assert launches(assign) == (1, 0, 0)
+    expected = np.zeros((32, 40), np.float32)
+    expected[1:-1] = host[:, ::-1] * 2 + 1
+    np.testing.assert_array_equal(out.to_numpy(), expected)
+
+
+def test_operands_without_a_name_are_not_kept():
+    x, host = ramp(1000)
+    out = usmx.zeros(1000, dtype="float32", usm_type="device")
+
+    def in_place():
+        nonlocal out
+        out += x * 2
+
+    def given():
+        usmx.add(x * 3, x, out=out)
+
+    for call, expected in ((in_place, host * 2), (given, host * 4)):
+        call()
+        assert launches(call) == (1, 0, 0)
+        out[:] = 0
+        call()
+        np.testing.assert_array_equal(out.to_numpy(), expected)
+
+
+def test_operands_with_a_name_are_computed_once():
+    x, host = ramp(1000)
+    out = usmx.zeros(1000, dtype="float32", usm_type="device")
+    twice = x * 2
+    usmx.add(twice, x, out=out)
+    x[:] = 0
+    assert launches(twice.to_numpy)[0] == 0
+    np.testing.assert_array_equal(twice.to_numpy(), host * 2)
+    more = twice + 1
+    out[:] = more
+    twice[:] = 0
+    np.testing.assert_array_equal(more.to_numpy(), host * 2 + 1)
+    np.testing.assert_array_equal(out.to_numpy(), host * 2 + 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.__setitem__(slice(None), x * 2 + 1),
+        lambda x: x.__setitem__(slice(1, None), x[:-1] * 2),
+        lambda x: x.__setitem__(slice(None), x[::-1] + x),
+        lambda x: x.__setitem__(slice(None, None, -1), x + 1),
+        lambda x: x[1:].__iadd__(x[:-1] * 2),
+        lambda x: x.__setitem__(slice(None), (x - 1) / (x - x.mean() + 20)),
+        lambda x: x.__setitem__(slice(None), np.float32(2) * x.sum(keepdims=True) * (x > 0)),
+        lambda x: x.__setitem__(slice(2), x[5:][:2] + 1),
+    ],
+)
+def test_assignments_read_all_before_they_write(change):
+    x, host = ramp(700)
+    change(x)
+    change(host)
+    np.testing.assert_allclose(x.to_numpy(), host, rtol=1e-6)
+
+
+def test_values_that_passed_are_right_if_somebody_looks_again():
+    x, host = ramp(100)
+    out = usmx.zeros(100, dtype="float32", usm_type="device")
+    passed = (slice(None), x * 2)  # the value has one reference, of the tuple
+    out.__setitem__(*passed)
+    x[:] = 0
+    np.testing.assert_array_equal(passed[1].to_numpy(), host * 2)
+    over = (slice(None), out + 1)
+    out.__setitem__(*over)
+    out[:] = 0
+    np.testing.assert_array_equal(over[1].to_numpy(), host * 2 + 1)
+
+
+def test_errors_of_an_assigned_expression_leave_it_as_it_was():
+    x, host = ramp(100)
+    out = usmx.zeros(50, dtype="float32", usm_type="device")
+    with pytest.raises(ValueError, match="shape"):
+        out[:] = x * 2
+    frozen = usmx.zeros(100, dtype="float32", usm_type="device")
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        frozen[:] = x * 2
+    np.testing.assert_array_equal((x * 2).to_numpy(), host * 2)
+
+
+def test_copies_that_the_host_cannot_see_do_not_wait():
+    x, host = ramp(1 << 18)
+    out = usmx.zeros(1 << 19, dtype="float32", usm_type="device")
+    with usmx.trace() as trace:
+        out[: 1 << 18] = x
+        joined = usmx.concat((x, x))
+        turned = usmx.roll(x, 3)
+    assert [str(e) for e in trace.events if str(e).startswith("wait")] == []
+    np.testing.assert_array_equal(out[: 1 << 18].to_numpy(), host)
+    np.testing.assert_array_equal(joined.to_numpy(), np.concatenate((host, host)))
+    np.testing.assert_array_equal(turned.to_numpy(), np.roll(host, 3))
+
+
+@pytest.mark.parametrize(("to", "of"), [("shared", "device"), ("device", "shared")])
+def test_copies_that_the_host_can_see_wait(to, of):
+    # The host may read the one and write the other at once.
+    x, host = ramp(1 << 18, of)
+    out = usmx.zeros(1 << 18, dtype="float32", usm_type=to)
+    out[:] = x
+    if to == "shared":
+        np.testing.assert_array_equal(np.asarray(out), host)
+    else:
+        np.asarray(x)[:] = 0
+        np.testing.assert_array_equal(out.to_numpy(), host)
