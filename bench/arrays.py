@@ -1,6 +1,7 @@
 """Measure common operations on arrays of four sizes and four types, with usmx, NumPy and dpnp.
 
-Run by itself: ``python bench/arrays.py [--json]``. What a library refuses is left out of its rows.
+Run by itself: ``python bench/arrays.py [--json]``. Each library has a process of its own, and what
+it refuses is left out of its rows.
 A row is an operation, with the ratios of the four types; the last lines count how often usmx is
 ahead, and name the losses.
 """
@@ -15,16 +16,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-import dpnp
 import numpy as np
-from table import Case, Effort, Result, Rival, amount, measure
-
-import usmx
+from apart import Side, measure_apart
+from table import Effort, Result, amount
 
 SIZES = (10, 10_000, 1_000_000, 10_000_000)
 TYPES = ("float32", "float64", "int32", "int64")
 #: All rows together take some minutes.
-SECONDS_OF_A_CASE = 0.15
+SECONDS_OF_A_CASE = 0.3
 
 #: Name -> the operation, of the functions of a library, two arrays and an array of bools.
 Operation = Callable[[Any, Any, Any, Any], Any]
@@ -84,18 +83,8 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def _waited(call: Callable[[], Any], queue: Any) -> Callable[[], None]:
-    """Waits for what dpnp has submitted."""
-
-    def call_and_wait() -> None:
-        call()
-        queue.wait()
-
-    return call_and_wait
-
-
-def _there(call: Callable[[], Any]) -> Callable[[], None]:
-    """Waits until the elements of the result are there."""
+def _there(call: Callable[[], Any]) -> Callable[[], object]:
+    """Waits until the elements of what usmx gives are there."""
     if isinstance(call(), tuple):
         return lambda: [one.wait() for one in call()]
     return lambda: call().wait()
@@ -109,48 +98,67 @@ def _works(call: Callable[[], Any]) -> bool:
     return True
 
 
-def cases(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
-    """Each operation with each size and type; small arrays are shared, others device memory."""
+#: Functions, arrays, and what makes a call of one that waits for its result.
+Library = tuple[Any, Sequence[Any], Callable[[Callable[[], Any]], Callable[[], object]]]
+
+
+def _usmx(*values: Any) -> Library:
+    """Small arrays are shared, others device memory."""
+    import usmx
+
+    kind = "shared" if values[0].size <= SIZES[0] else "device"
+    return usmx, [usmx.asarray(v, usm_type=kind) for v in values], _there
+
+
+def _numpy(*values: Any) -> Library:
+    return np, values, lambda call: call
+
+
+def _dpnp(*values: Any) -> Library:
+    import dpnp
+
+    arrays = [dpnp.asarray(v) for v in values]
+    wait = arrays[0].sycl_queue.wait
+
+    def waited(call: Callable[[], Any]) -> Callable[[], object]:
+        def call_and_wait() -> None:
+            call()
+            wait()
+
+        return call_and_wait
+
+    return dpnp, arrays, waited
+
+
+LIBRARIES: dict[str, Callable[..., Library]] = {"usmx": _usmx, "NumPy": _numpy, "dpnp": _dpnp}
+
+
+def sides(library: str, sizes: Sequence[int]) -> Iterator[Side | None]:
+    """Each operation with each size and type; nothing where the library refuses it."""
     rng = np.random.default_rng(0)
     for size in sizes:
         for dtype in TYPES:
-            x, y = (rng.integers(1, 5, size).astype(dtype) for _ in range(2))
+            values = [rng.integers(1, 5, size).astype(dtype) for _ in range(2)]
             mask = rng.integers(0, 2, size).astype(bool)
-            kind = "shared" if size <= SIZES[0] else "device"
-            ours = [usmx.asarray(v, usm_type=kind) for v in (x, y, mask)]
-            theirs = [dpnp.asarray(v) for v in (x, y, mask)]
-            their_queue = theirs[0].sycl_queue
+            xp, arrays, waited = LIBRARIES[library](*values, mask)
             for name, operation in OPERATIONS.items():
-                plain = partial(operation, usmx, *ours)
-                if not _works(plain):
-                    print(f"usmx has no {name} of {dtype}")
-                    continue
-                call = _there(plain)
-                rivals = [Rival("NumPy", partial(operation, np, x, y, mask), 1)]
-                dpnp_call = _waited(partial(operation, dpnp, *theirs), their_queue)
-                if _works(dpnp_call):
-                    rivals.append(Rival("dpnp", dpnp_call, 1))
-                yield Case(f"{name}, {size} {dtype}", call, rivals)
+                call = partial(operation, xp, *arrays)
+                works = _works(call)
+                yield Side(f"{name}, {size} {dtype}", waited(call)) if works else None
 
 
-def run_alone(effort: Effort, sizes: tuple[int, ...] = SIZES) -> list[Result]:
+def run_alone(effort: Effort, sizes: Sequence[int] = SIZES) -> list[Result]:
     """Measure all of it.
 
     Parameters
     ----------
     effort : Effort
         How long to measure.
-    sizes : tuple of int
+    sizes : sequence of int
         Of the arrays.
     """
-    if effort.quick:
-        sizes = sizes[:2]
-    # One case after the other: arrays of all cases would not fit into memory.
-    return [
-        result
-        for case in cases(sizes)
-        for result in measure([case], replace(effort, most_seconds=SECONDS_OF_A_CASE))
-    ]
+    effort = replace(effort, most_seconds=SECONDS_OF_A_CASE, seconds=effort.seconds * 10)
+    return list(measure_apart("arrays", list(LIBRARIES), [list(sizes)], effort))
 
 
 def _parts(result: Result) -> tuple[str, int, str]:

@@ -1,24 +1,22 @@
 """Measure ten chains of operations on arrays: the same text with usmx, NumPy and dpnp.
 
 Loops of Numba and expressions of numexpr, which has no histograms, do the same. Run by itself:
-``python bench/chains.py [--json]``. Every result is compared with NumPy's before it is timed.
+``python bench/chains.py [--json]``. Each library has a process of its own, and every result is
+compared with NumPy's before it is timed.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import dpnp
 import numpy as np
-from chains_of_rivals import NUMBA, NUMEXPR
-from table import Case, Effort, Result, Rival, main, measure
-
-import usmx
+from apart import Side, measure_apart
+from table import Effort, Result, main
 
 SIZES = (1_000_000, 10_000_000)
 SECONDS_OF_A_CASE = 5.0
@@ -121,46 +119,68 @@ def inputs(
     yield "rolling mean", rolling_mean, [some(0, 1)]
 
 
-def placed(xp: Any, values: list[Any]) -> list[Any]:
-    """Arrays of another library."""
-    return [xp.asarray(v) if isinstance(v, np.ndarray) else v for v in values]
-
-
 def compare(name: str, got: Any, wanted: Any) -> None:
     """A side gives what NumPy gives, but for rounding and for points between two centres."""
     differ = ~np.isclose(got, wanted, rtol=1e-3, atol=1e-4)
     assert differ.mean() < 1e-4, f"{name}: {differ.sum()} of {differ.size} elements differ"
 
 
-def cases(size: int) -> Iterator[Case]:
-    """All chains; the arrays of ours and of dpnp are in device memory.
+#: A chain as a library computes it, waited for; its arrays, and a result as NumPy's.
+Way = tuple[Callable[..., Any], Callable[[Any], Any], Callable[[Any], Any]]
 
-    Each library has arrays of its own: one that reads what another has just read finds it in the
-    cache.
-    """
-    for name, chain, values in inputs(np.random.default_rng(0), size):
-        ours, theirs = placed(usmx, values), placed(dpnp, values)
-        queue, their_queue = ours[0].queue, theirs[0].sycl_queue
-        wanted = chain(np, *values)
-        key = chain.__name__
-        compare(f"{name}, usmx", chain(usmx, *ours).to_numpy(), wanted)
-        compare(f"{name}, dpnp", dpnp.asnumpy(chain(dpnp, *theirs)), wanted)
 
-        def call(chain: Any = chain, ours: Any = ours, queue: Any = queue) -> None:
-            _ = chain(usmx, *ours).pointer  # what was put off is submitted
-            queue.wait()
+def _usmx(chain: Callable[..., Any]) -> Way:
+    import usmx
 
-        def rival(chain: Any = chain, theirs: Any = theirs, queue: Any = their_queue) -> None:
-            chain(dpnp, *theirs)
-            queue.wait()
+    def call(*values: Any) -> Any:
+        result = chain(usmx, *values)
+        result.pointer  # what was put off is submitted  # noqa: B018
+        result.queue.wait()
+        return result
 
-        rivals = [Rival("NumPy", partial(chain, np, *values), 1), Rival("dpnp", rival, 1)]
-        for library, functions in (("Numba", NUMBA), ("numexpr", NUMEXPR)):
-            if key in functions:
-                own = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
-                compare(f"{name}, {library}", functions[key](*own), wanted)
-                rivals.append(Rival(library, partial(functions[key], *own), 1))
-        yield Case(f"{name} of {size:,}", call, rivals)
+    return call, usmx.asarray, usmx.ndarray.to_numpy
+
+
+def _dpnp(chain: Callable[..., Any]) -> Way:
+    import dpnp
+
+    def call(*values: Any) -> Any:
+        result = chain(dpnp, *values)
+        result.sycl_queue.wait()
+        return result
+
+    return call, dpnp.asarray, dpnp.asnumpy
+
+
+def _as_loops(library: str, chain: Callable[..., Any]) -> Way | None:
+    import chains_of_rivals
+
+    function = getattr(chains_of_rivals, library.upper()).get(chain.__name__)
+    return (function, np.asarray, np.asarray) if function else None
+
+
+#: Library -> how it computes a chain; nothing if it does not.
+LIBRARIES: dict[str, Callable[[Callable[..., Any]], Way | None]] = {
+    "usmx": _usmx,
+    "NumPy": lambda chain: (partial(chain, np), np.asarray, np.asarray),
+    "dpnp": _dpnp,
+    "Numba": partial(_as_loops, "Numba"),
+    "numexpr": partial(_as_loops, "numexpr"),
+}
+
+
+def sides(library: str, sizes: Sequence[int]) -> Iterator[Side | None]:
+    """All chains of all sizes; arrays of ours and of dpnp are in device memory."""
+    for size in sizes:
+        for name, chain, values in inputs(np.random.default_rng(0), size):
+            way = LIBRARIES[library](chain)
+            if way is None:
+                yield None
+                continue
+            function, place, fetch = way
+            placed = [place(v) if isinstance(v, np.ndarray) else v for v in values]
+            compare(f"{name}, {library}", fetch(function(*placed)), chain(np, *values))
+            yield Side(f"{name} of {size:,}", partial(function, *placed))
 
 
 def run(effort: Effort) -> list[Result]:
@@ -171,10 +191,9 @@ def run(effort: Effort) -> list[Result]:
     effort : Effort
         How long to measure.
     """
-    least = replace(effort, most_seconds=SECONDS_OF_A_CASE)
     sizes = (4096,) if effort.quick else SIZES
-    # One case after the other: arrays of all cases would not fit into memory.
-    return [r for size in sizes for case in cases(size) for r in measure([case], least)]
+    effort = replace(effort, most_seconds=SECONDS_OF_A_CASE, seconds=effort.seconds * 10)
+    return list(measure_apart("chains", list(LIBRARIES), [sizes], effort))
 
 
 if __name__ == "__main__":

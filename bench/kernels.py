@@ -1,7 +1,8 @@
 """Measure nine kernels on the CPU device with usmx, Numba on all cores, NumPy, dpnp and Warp.
 
-Run by itself: ``python bench/kernels.py [--json]``. Every result is compared with NumPy's before
-it is timed. Warp and Numba are left out if they are not installed: ``pip install --group bench``.
+Run by itself: ``python bench/kernels.py [--json]``. Each library has a process of its own, and
+every result is compared with NumPy's before it is timed. Warp and Numba are left out if they are
+not installed: ``pip install --group bench``.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -11,12 +12,12 @@ import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-import dpnp
 import numpy as np
-from table import Case, Effort, Result, Rival, main, measure
+from apart import Side, measure_apart
+from table import Effort, Result, main
 
 import usmx
 
@@ -189,37 +190,56 @@ def _n_body_of_arrays(xp: Any, bodies: Any) -> Any:
 
 @dataclass
 class Task:
-    """One kernel: what computes in each library, and what gives its result there."""
+    """One kernel: what computes it in a library, and what gives its result there.
+
+    A negative tolerance is the share of elements that may be wrong.
+    """
 
     name: str
-    sides: dict[str, Callable[[], Any]]
-    results: dict[str, Callable[[], Any]]
+    call: Callable[[], object]
+    result: Callable[[], Any]
     wanted: Any
     tolerance: float = 0.0
+    label: str | None = None
 
 
 class _Arrays:
-    """The same numbers for each library in arrays of its own, and a place for the result of each.
-
-    Otherwise a library would find in the cache what the one before it has read.
-    """
+    """The numbers of a task and the place of its result, as each library has them."""
 
     def __init__(self, *values: Any, out: Any) -> None:
-        self.host = list(values)
-        self.numba = [v.copy() for v in values]
-        self.device = [usmx.asarray(v) for v in values]
-        self.dpnp = [dpnp.asarray(v) for v in values]
-        self.out, self.device_out = np.empty_like(out), usmx.asarray(out)
-        self.warp: list[Any] = []
-        if HAS_WARP:
-            from kernels_of_warp import wp  # which quietens it first
+        self.values = values
+        self.out = out
 
-            self.warp = [wp.array(v, device="cpu") for v in values if v.dtype.kind != "c"]
-            self.warp_out = wp.array(out, device="cpu")
+    @cached_property
+    def numba(self) -> list[Any]:
+        return list(self.values)
+
+    @cached_property
+    def device(self) -> list[Any]:
+        return [usmx.asarray(v) for v in self.values]
+
+    @cached_property
+    def device_out(self) -> Any:
+        return usmx.asarray(self.out)
+
+    @cached_property
+    def warp(self) -> list[Any]:
+        from kernels_of_warp import wp  # which quietens it first
+
+        return [wp.array(v, device="cpu") for v in self.values if v.dtype.kind != "c"]
+
+    @cached_property
+    def warp_out(self) -> Any:
+        from kernels_of_warp import wp
+
+        return wp.array(self.out, device="cpu")
 
 
-HAS_NUMBA = importlib.util.find_spec("numba") is not None
-HAS_WARP = importlib.util.find_spec("warp") is not None
+#: Library -> the module that has to be installed.
+LIBRARIES = {
+    "usmx": "usmx", "NumPy": "numpy", "dpnp": "dpnp", "Numba": "numba", "Warp": "warp",
+    "by hand": "usmx",
+}  # fmt: skip
 
 
 def _warp(kernel: str, dim: Any, *arguments: Any) -> Callable[[], None]:
@@ -229,59 +249,63 @@ def _warp(kernel: str, dim: Any, *arguments: Any) -> Callable[[], None]:
     return partial(wp.launch, getattr(kernels_of_warp, kernel), dim, list(arguments), device="cpu")
 
 
-def _dpnp(call: Callable[[], Any], arrays: _Arrays, kept: dict[str, Any]) -> Callable[[], None]:
-    wait = arrays.dpnp[0].sycl_queue.wait
-
-    def call_and_wait() -> None:
-        kept["dpnp"] = call()
-        wait()
-
-    return call_and_wait
-
-
 def _task(
+    library: str,
     name: str,
     ours: Callable[[_Arrays], Any],
     arrays: _Arrays,
     of_arrays: Callable[..., Any],
     *,
-    numba: Callable[[Any], Any] | None = None,
+    numba: Callable[[Any], Any],
     warp: Callable[[_Arrays], Callable[[], Any]] | None = None,
+    by_hand: Callable[[_Arrays], Any] | None = None,
     numpy_as: str = "NumPy",
     with_dpnp: bool = True,
     tolerance: float = 0.0,
-) -> Task:
-    """The sides of a task that are installed."""
-    queue, kept = arrays.device[0].queue, {}
+) -> Task | None:
+    """What a library does; nothing if it has no way to do it."""
+    task = partial(Task, name, wanted=of_arrays(np, *arrays.values), tolerance=tolerance)
+    kept: list[Any] = [None]
+    if library in ("usmx", "by hand"):
+        launch = ours if library == "usmx" else by_hand
+        queue = arrays.device[0].queue
 
-    def run_ours() -> None:
-        ours(arrays)
-        queue.wait()
+        def launch_and_wait() -> None:
+            launch(arrays)
+            queue.wait()
 
-    def run_numpy() -> None:
-        kept["NumPy"] = of_arrays(np, *arrays.host)
+        return task(launch_and_wait, arrays.device_out.to_numpy) if launch else None
+    if library == "NumPy":
 
-    sides = {"usmx": run_ours, numpy_as: run_numpy}
-    results = {"usmx": arrays.device_out.to_numpy, numpy_as: lambda: kept["NumPy"]}
-    if with_dpnp:
-        sides["dpnp"] = _dpnp(lambda: of_arrays(dpnp, *arrays.dpnp), arrays, kept)
-        results["dpnp"] = lambda: dpnp.asnumpy(kept["dpnp"])
-    if numba is not None and HAS_NUMBA:
+        def call_numpy() -> None:
+            kept[0] = of_arrays(np, *arrays.values)
+
+        return task(call_numpy, lambda: kept[0], label=numpy_as)
+    if library == "dpnp":
+        if not with_dpnp:
+            return None
+        import dpnp
+
+        theirs = [dpnp.asarray(v) for v in arrays.values]
+        wait = theirs[0].sycl_queue.wait
+
+        def call_dpnp() -> None:
+            kept[0] = of_arrays(dpnp, *theirs)
+            wait()
+
+        return task(call_dpnp, lambda: dpnp.asnumpy(kept[0]))
+    if library == "Numba":
         import kernels_of_numba
 
-        sides["Numba"] = lambda: numba(kernels_of_numba)
-        results["Numba"] = lambda: arrays.out
-    if warp is not None and HAS_WARP:
-        sides["Warp"] = warp(arrays)
-        results["Warp"] = arrays.warp_out.numpy
-    return Task(name, sides, results, of_arrays(np, *arrays.host), tolerance)
+        return task(lambda: numba(kernels_of_numba), lambda: arrays.out)
+    return task(warp(arrays), arrays.warp_out.numpy) if warp else None
 
 
 def _some(shape: Any, low: float = 0, high: float = 1) -> Any:
     return np.random.default_rng(0).uniform(low, high, shape).astype(np.float32)
 
 
-def _saxpy(quick: bool) -> Iterator[Task]:
+def _saxpy(library: str, quick: bool) -> Iterator[Task | None]:
     n = 4096 if quick else 10_000_000
     a = _Arrays(_some(n), _some(n), out=np.zeros(n, np.float32))
 
@@ -289,6 +313,7 @@ def _saxpy(quick: bool) -> Iterator[Task]:
         saxpy[n](2.0, *a.device, a.device_out)
 
     yield _task(
+        library,
         f"saxpy of {n:,}",
         launch_saxpy,
         a,
@@ -299,11 +324,12 @@ def _saxpy(quick: bool) -> Iterator[Task]:
     )
 
 
-def _convolution(quick: bool) -> Iterator[Task]:
+def _convolution(library: str, quick: bool) -> Iterator[Task | None]:
     side = 64 if quick else 2048
     w = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], np.float32) / 16
     a = _Arrays(_some((side + 2, side + 2)), w, out=np.zeros((side, side), np.float32))
     yield _task(
+        library,
         f"convolution 3x3 of {side} x {side}",
         lambda a: convolution[(side, side), None](*a.device, a.device_out),
         a,
@@ -314,7 +340,7 @@ def _convolution(quick: bool) -> Iterator[Task]:
     )
 
 
-def _histograms(quick: bool) -> Iterator[Task]:
+def _histograms(library: str, quick: bool) -> Iterator[Task | None]:
     n = 4096 if quick else 10_000_000
     a = _Arrays(_some(n), out=np.zeros(BINS, np.int32))
 
@@ -342,6 +368,7 @@ def _histograms(quick: bool) -> Iterator[Task]:
 
     for name, launch in (("local atomics", launch_local), ("private counters", launch_private)):
         yield _task(
+            library,
             f"histogram of {n:,}, {name}",
             launch,
             a,
@@ -351,7 +378,7 @@ def _histograms(quick: bool) -> Iterator[Task]:
         )
 
 
-def _scans(quick: bool) -> Iterator[Task]:
+def _scans(library: str, quick: bool) -> Iterator[Task | None]:
     n = 4096 if quick else 10_000_000
     x = np.random.default_rng(0).integers(-100, 100, n).astype(np.int32)
     a = _Arrays(x, out=np.zeros(n, np.int32))
@@ -366,32 +393,25 @@ def _scans(quick: bool) -> Iterator[Task]:
         prefix(*a.device, out=a.device_out)
 
     for name, launch in (("by hand", launch_scan), ("ScanKernel", scan_kernel)):
-        task = _task(
+        yield _task(
+            library,
             f"scan of {n:,}, {name}",
             launch,
             a,
             lambda xp, x: xp.cumsum(x, dtype="int32"),
             numba=lambda f, a=a: f.scan(*a.numba, a.out),
+            by_hand=launch_scan if launch is scan_kernel else None,
         )
-        if launch is scan_kernel:
-            own = _Arrays(x, out=np.zeros(n, np.int32))
-
-            def by_hand(own: _Arrays = own) -> None:
-                launch_scan(own)
-                own.device[0].queue.wait()
-
-            task.sides["by hand"] = by_hand
-            task.results["by hand"] = own.device_out.to_numpy
-        yield task
 
 
-def _mandelbrot(quick: bool) -> Iterator[Task]:
+def _mandelbrot(library: str, quick: bool) -> Iterator[Task | None]:
     side = 64 if quick else 1024
     step = 2.8 / side
     j, i = np.meshgrid(np.arange(side), np.arange(side))
     c = ((-2.1 + j * step) + 1j * (-1.2 + i * step)).astype(np.complex64)
     a = _Arrays(c, out=np.zeros((side, side), np.int32))
     yield _task(
+        library,
         f"Mandelbrot of {side} x {side}",
         lambda a: mandelbrot[(side, side), None](-2.1, -1.2, step, a.device_out),
         a,
@@ -402,7 +422,7 @@ def _mandelbrot(quick: bool) -> Iterator[Task]:
     )
 
 
-def _black_scholes(quick: bool) -> Iterator[Task]:
+def _black_scholes(library: str, quick: bool) -> Iterator[Task | None]:
     m = 4096 if quick else 1_000_000
     a = _Arrays(_some(m, 10, 50), _some(m, 10, 50), _some(m, 1, 2), out=np.zeros(m, np.float32))
     put = usmx.empty(m, dtype="float32")
@@ -427,6 +447,7 @@ def _black_scholes(quick: bool) -> Iterator[Task]:
         return _warp("black_scholes", m, *a.warp, a.warp_out, put)
 
     yield _task(
+        library,
         f"Black-Scholes kernel of {m:,}",
         lambda a: black_scholes[m](*a.device, a.device_out, put),
         a,
@@ -439,10 +460,11 @@ def _black_scholes(quick: bool) -> Iterator[Task]:
     )
 
 
-def _n_body(quick: bool) -> Iterator[Task]:
+def _n_body(library: str, quick: bool) -> Iterator[Task | None]:
     m = 256 if quick else 4096
     a = _Arrays(_some((m, 3)), out=np.zeros((m, 3), np.float32))
     yield _task(
+        library,
         f"n-body of {m}",
         lambda a: n_body[m, (GROUP,)](*a.device, a.device_out),
         a,
@@ -453,10 +475,11 @@ def _n_body(quick: bool) -> Iterator[Task]:
     )
 
 
-def _matmul(quick: bool) -> Iterator[Task]:
+def _matmul(library: str, quick: bool) -> Iterator[Task | None]:
     m = 64 if quick else 1024
     a = _Arrays(_some((m, m)), _some((m, m)), out=np.zeros((m, m), np.float32))
     yield _task(
+        library,
         f"tiled matmul of {m} x {m}",
         lambda a: matmul[(m, m), (TILE, TILE)](*a.device, a.device_out),
         a,
@@ -468,33 +491,32 @@ def _matmul(quick: bool) -> Iterator[Task]:
     )
 
 
-def tasks(quick: bool) -> Iterator[Task]:
+def tasks(library: str, quick: bool) -> Iterator[Task | None]:
     """All of them, one after the other, with small arrays in a quick run."""
     for some in (
         _saxpy, _convolution, _histograms, _scans, _mandelbrot, _black_scholes, _n_body, _matmul,
     ):  # fmt: skip
-        yield from some(quick)
+        yield from some(library, quick)
 
 
 def check(task: Task) -> None:
-    """Every side gives what NumPy gives; a negative tolerance is a share of wrong elements."""
-    for name, call in task.sides.items():
-        call()
-        got = task.results[name]()
-        if task.tolerance < 0:
-            assert np.mean(got != task.wanted) <= -task.tolerance, (task.name, name)
-        else:
-            np.testing.assert_allclose(
-                got,
-                task.wanted,
-                rtol=task.tolerance,
-                atol=task.tolerance,
-                err_msg=f"{task.name}, {name}",
-            )
+    """A library gives what NumPy gives."""
+    task.call()
+    got = task.result()
+    if task.tolerance < 0:
+        assert np.mean(got != task.wanted) <= -task.tolerance, task.name
+    else:
+        np.testing.assert_allclose(
+            got, task.wanted, rtol=task.tolerance, atol=task.tolerance, err_msg=task.name
+        )
 
 
-#: Where an aim is a multiple of what the rival takes.
-AIMS = {"Numba": 1.0, "NumPy": 1.0, "dpnp": 1.0, "Warp": 1.0, "by hand": 1.0}
+def sides(library: str, quick: bool) -> Iterator[Side | None]:
+    """All tasks of a library."""
+    for task in tasks(library, quick):
+        if task is not None:
+            check(task)
+        yield Side(task.name, task.call, task.label) if task is not None else None
 
 
 def run(effort: Effort) -> list[Result]:
@@ -505,14 +527,9 @@ def run(effort: Effort) -> list[Result]:
     effort : Effort
         How long to measure.
     """
-    results = []
-    for task in tasks(effort.quick):
-        check(task)
-        ours = task.sides.pop("usmx")
-        rivals = [Rival(name, call, AIMS.get(name)) for name, call in task.sides.items()]
-        least = replace(effort, most_seconds=SECONDS_OF_A_CASE)
-        results += measure([Case(task.name, ours, rivals)], least)
-    return results
+    installed = [name for name, module in LIBRARIES.items() if importlib.util.find_spec(module)]
+    effort = replace(effort, most_seconds=SECONDS_OF_A_CASE, seconds=effort.seconds * 10)
+    return list(measure_apart("kernels", installed, [effort.quick], effort))
 
 
 if __name__ == "__main__":

@@ -20,10 +20,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 #: How long one side of a case is timed in a round, in seconds, and never more calls than that.
 ROUND_SECONDS = 0.001
 MOST_CALLS = 5000
+
+
+class Timer(Protocol):
+    """Times calls by itself, as those in another process."""
+
+    def timeit(self, calls: int, /) -> float:
+        """The seconds that they take."""
+
+
+Timed = Callable[[], object] | Timer
 
 
 @dataclass
@@ -31,7 +42,7 @@ class Rival:
     """The same task by another library; ``aim`` is how many times faster ours is meant to be."""
 
     name: str
-    call: Callable[[], object]
+    call: Timed
     aim: float | None = None
 
 
@@ -40,7 +51,7 @@ class Case:
     """One task, done by us and by others."""
 
     name: str
-    ours: Callable[[], object]
+    ours: Timed
     rivals: Sequence[Rival]
 
 
@@ -84,10 +95,10 @@ QUICK = Effort(rounds=2, seconds=0.0, quick=True)
 class _Side:
     """A call with the number of calls that fill a round."""
 
-    def __init__(self, call: Callable[[], object], seconds: float) -> None:
-        self.timer = timeit.Timer(call)
-        self.timer.timeit(1)
-        once = max(self.timer.timeit(1), 1e-9)
+    def __init__(self, call: Timed, seconds: float) -> None:
+        self.timer: Timer = timeit.Timer(call) if callable(call) else call
+        # The first calls compile, and find nothing in the caches.
+        once = max(min(self.timer.timeit(1) for _ in range(4)), 1e-9)
         self.calls = max(1, min(MOST_CALLS, int(seconds / once)))
         self.best = float("inf")
 
