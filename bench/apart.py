@@ -20,7 +20,7 @@ import signal
 import subprocess
 import sys
 import timeit
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,7 @@ def measure_apart(
     libraries: Sequence[str],
     arguments: Sequence[Any],
     effort: Effort,
-    aims: dict[str, float] | None = None,
+    aims: Mapping[tuple[str, str], float] | None = None,
 ) -> Iterator[Result]:
     """Time each case of a benchmark with all libraries.
 
@@ -106,8 +106,8 @@ def measure_apart(
         See `sides`.
     effort : Effort
         How long to measure a case.
-    aims : dict, optional
-        How many times faster ours is meant to be than a library; 1 by default.
+    aims : mapping, optional
+        How many times faster ours is meant to be, by case and library; always 1 if not given.
     """
     with contextlib.ExitStack() as stack:
         sides = [Library(benchmark, name, arguments) for name in libraries]
@@ -118,7 +118,11 @@ def measure_apart(
             if cases[0] is None:
                 return
             rivals = [
-                Rival(case["label"], side, (aims or {}).get(side.name, 1.0))
+                Rival(
+                    case["label"],
+                    side,
+                    1.0 if aims is None else aims.get((case["case"], side.name)),
+                )
                 for side, case in zip(sides[1:], cases[1:], strict=True)
                 if case
             ]

@@ -1,51 +1,63 @@
-"""Measure reductions and scans from expressions, compared with those of dpnp and NumPy."""
+"""Measure reductions and scans from expressions, compared with those of dpnp and NumPy.
+
+Each library has a process of its own.
+"""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import dpnp
-import numpy as np
-from expressions import LARGE, waited, waited_by_dpnp
-from table import Case, Effort, Result, Rival, main, measure
+from collections.abc import Callable, Iterator
+from typing import Any
 
-import usmx
+import numpy as np
+from apart import Side, measure_apart
+from expressions import LARGE, waited
+from table import Effort, Result, main
 
 #: Shapes of the same number of elements, and the axis that is reduced.
 SHAPES = {(LARGE,): 0, (10_000, 1000): 1, (1000, 10_000): 0, (LARGE // 10, 10): 1}
+#: Case and library -> how many times faster usmx is meant to be.
+AIMS = {(f"sum of {(LARGE,)} along 0", "dpnp"): 2, (f"sum of {(LARGE,)} along 0", "NumPy"): 1}
+
+#: What sums an array along an axis, and what makes running sums; nothing if the library has none.
+Pair = tuple[Callable[[], object], Callable[[], object] | None]
 
 
-def cases() -> list[Case]:
-    """Sums and cumulative sums of ten million float32, in several shapes."""
+def _usmx(host: Any, axis: int) -> Pair:
+    import usmx
+
     total = usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", 0, "total")
     running = usmx.ScanKernel("T x", "T y", "x", "a + b", name="running")
+    x, out = usmx.asarray(host), usmx.empty(host.shape, "float32")
+    sums, wait = total(x, axis=axis), x.queue.wait
+    return (
+        waited(lambda: total(x, axis=axis, out=sums), wait),
+        waited(lambda: running(x, axis=axis, out=out), wait),
+    )
+
+
+def _dpnp(host: Any, axis: int) -> Pair:
+    import dpnp
+
+    x = dpnp.asarray(host)
+    return waited(lambda: dpnp.sum(x, axis=axis), x.sycl_queue.wait), None
+
+
+def _numpy(host: Any, axis: int) -> Pair:
+    out = np.empty_like(host)
+    return lambda: np.sum(host, axis=axis), lambda: np.cumsum(host, axis=axis, out=out)
+
+
+LIBRARIES = {"usmx": _usmx, "dpnp": _dpnp, "NumPy": _numpy}
+
+
+def sides(library: str) -> Iterator[Side | None]:
+    """Sums and cumulative sums of ten million float32, in several shapes."""
     numbers = np.random.default_rng(1).random(LARGE, dtype=np.float32)
-    rows = []
     for shape, axis in SHAPES.items():
-        host = numbers.reshape(shape)
-        host_out = np.empty_like(host)
-        ours, theirs = usmx.asarray(host), dpnp.asarray(host)
-        sums, out = total(ours, axis=axis), usmx.empty(shape, "float32")
-        whole = len(shape) == 1
-        rows += [
-            Case(
-                f"sum of {shape} along {axis}",
-                waited(lambda x=ours, k=axis, o=sums: total(x, axis=k, out=o), ours.queue),
-                [
-                    Rival(
-                        "dpnp",
-                        waited_by_dpnp(lambda x=theirs, k=axis: dpnp.sum(x, axis=k), theirs),
-                        2 if whole else None,
-                    ),
-                    Rival("NumPy", lambda x=host, k=axis: np.sum(x, axis=k), 1 if whole else None),
-                ],
-            ),
-            Case(
-                f"running sum of {shape} along {axis}",
-                waited(lambda x=ours, k=axis, o=out: running(x, axis=k, out=o), ours.queue),
-                [Rival("NumPy", lambda x=host, k=axis, o=host_out: np.cumsum(x, axis=k, out=o))],
-            ),
-        ]
-    return rows
+        total, running = LIBRARIES[library](numbers.reshape(shape), axis)
+        yield Side(f"sum of {shape} along {axis}", total)
+        yield Side(f"running sum of {shape} along {axis}", running) if running else None
 
 
 def run(effort: Effort) -> list[Result]:
@@ -56,7 +68,7 @@ def run(effort: Effort) -> list[Result]:
     effort : Effort
         How long to measure.
     """
-    return measure(cases(), effort)
+    return list(measure_apart("reductions", list(LIBRARIES), [], effort, AIMS))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ import doctest
 import importlib.util
 import itertools
 import json
+import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import lab
 import pytest
@@ -54,6 +57,72 @@ def test_table_names_the_rivals():
     shown = run(BENCH / "exchange.py")
     assert "dpctl" in shown
     assert "dpnp.tensor" in shown
+
+
+FAKE = """
+from apart import Side
+
+def sides(library, most):
+    for number in range(most):
+        if library == "b" and number == 0:
+            yield None
+        elif library == "broken":
+            raise ValueError("no such thing")
+        else:
+            yield Side(f"case {number}", lambda: None, None if number else "another name")
+"""
+
+
+@pytest.fixture
+def apart(table, monkeypatch, tmp_path):
+    (tmp_path / "fake.py").write_text(FAKE, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    spec = importlib.util.spec_from_file_location("apart", BENCH / "apart.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "apart", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def is_stopped(library):
+    """Signals arrive a little later."""
+    for _ in range(500):
+        status = Path(f"/proc/{library._process.pid}/status").read_text("utf-8")
+        if status.partition("State:")[2].split()[0] == "T":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_library_stands_still_while_another_one_is_timed(apart):
+    library = apart.Library("fake", "a", [2])
+    try:
+        assert library.next_case() == {"case": "case 0", "label": "another name"}
+        assert is_stopped(library)
+        assert library.timeit(1000) > library.timeit(1) > 0
+        assert library.next_case() == {"case": "case 1", "label": "a"}
+        assert library.next_case() is None
+        assert is_stopped(library)
+    finally:
+        library.close()
+    assert library._process.returncode == 0
+
+
+def test_libraries_go_through_the_same_cases(apart, table):
+    effort = table.Effort(rounds=2, seconds=0.0)
+    results = apart.measure_apart("fake", ["a", "b", "c"], [2], effort, {("case 1", "c"): 3.0})
+    found = [(r.case, r.rival_name, r.aim) for r in results]
+    assert found == [
+        ("case 0", "another name", None), ("case 1", "b", None), ("case 1", "c", 3.0),
+    ]  # fmt: skip
+
+
+def test_a_library_that_fails_is_named(apart, capfd):
+    library = apart.Library("fake", "broken", [2])
+    with pytest.raises(RuntimeError, match="broken"):
+        library.next_case()
+    library.close()
+    assert "no such thing" in capfd.readouterr().err
 
 
 def test_all_sides_take_turns_in_an_order_that_changes(table):
