@@ -549,7 +549,7 @@ def repeat(x: ArrayLike, repeats: Any, /, axis: int | None = None) -> ndarray:
         return few
     import numpy as np
 
-    from .selection import count_nonzero, take
+    from .selection import count_nonzero, gathered, take
 
     x = as_array(x)
     if axis is None or x.ndim == 0:
@@ -580,7 +580,7 @@ def repeat(x: ArrayLike, repeats: Any, /, axis: int | None = None) -> ndarray:
         if counts.dtype.kind == "i" and count_nonzero(signed < 0).item():
             raise ValueError("repeats: contain negative numbers; expected 0 or more")
         places = _places_of_repeats(signed)
-        return take(x, places, axis=at, mode="trusted")
+        return gathered(x, places, at)
     if counts.size and counts.min() < 0:
         raise ValueError(f"repeats: {int(counts.min())}; expected 0 or more")
     return take(x, np.repeat(np.arange(length), counts), axis=at)

@@ -27,8 +27,6 @@ __all__ = [
 def _indices_for(x: ndarray, indices: Any, length: int, axis: int, mode: str) -> ndarray:
     import numpy as np
 
-    if mode == "trusted":  # ours, of places that are known to be inside
-        return as_array(indices)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode: {mode!r}; expected 'raise', 'wrap' or 'clip'")
     values = imported(indices)
@@ -100,6 +98,15 @@ def take(
         values = indexing.as_indices(indices)
     else:
         values = _indices_for(x, indices, x.shape[at], at, mode)
+    result = gathered(x, values, at, checks)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def gathered(x: ndarray, values: ndarray, at: int, checks: bool = False) -> ndarray:
+    """The elements at indices along an axis, which are inside of it unless the kernel `checks`."""
     order = [at, *(a for a in range(x.ndim) if a != at)]
     rest = [x.shape[a] for a in order[1:]]
     result = empty_at(x, (*values.shape, *rest))
@@ -109,11 +116,7 @@ def take(
         indexing.gather(x.transpose(order), [values], result)
     rank = values.ndim
     back = [*range(rank, rank + at), *range(rank), *range(rank + at, rank + len(rest))]
-    result = result.transpose(back) if back else result
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return result.transpose(back) if back else result
 
 
 def _along(x: ndarray, indices: Any, axis: int) -> tuple[ndarray, list[ndarray], tuple[int, ...]]:

@@ -432,3 +432,15 @@ def test_taking_checks_while_it_gathers(wrong):
         x[index]
     with pytest.raises(IndexError, match="out of bounds for axis 1 with size 0"):
         usmx.take(usmx.zeros((3, 0), usm_type="device"), index, axis=1)
+
+
+@pytest.mark.parametrize("mode", ["trusted", "checked", "unchecked", "", None])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_no_mode_leaves_indices_unchecked(mode, axis):
+    x = usmx.asarray(np.arange(1000), usm_type="device")
+    far = usmx.asarray(np.array([1 << 40, -1 << 40]))
+    with pytest.raises(ValueError, match="mode"):
+        usmx.take(x, far, axis=axis, mode=mode)
+    with pytest.raises(ValueError, match="mode"):
+        usmx.put(x, far, 1, mode=mode, axis=axis)
+    np.testing.assert_array_equal(x.to_numpy(), np.arange(1000))
