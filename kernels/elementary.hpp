@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "prelude/bfloat16.hpp"
+#include "prelude/by_float.hpp"
 #include "prelude/math.hpp"
 #include "prelude/types.hpp"
 
@@ -13,23 +13,13 @@
 
 namespace usmx::elementary {
 
-#define USMX_ELEMENTARY_1(name)                             \
-  inline half name(half x) { return half(name(float(x))); } \
-  inline bfloat16 name(bfloat16 x) { return name(float(x)); }
-#define USMX_ELEMENTARY_2(name)                                               \
-  inline half name(half x, half y) { return half(name(float(x), float(y))); } \
-  inline bfloat16 name(bfloat16 x, bfloat16 y) { return name(float(x), float(y)); }
-
-USMX_ELEMENTARY_1(exp)
-USMX_ELEMENTARY_1(log)
-USMX_ELEMENTARY_1(sin)
-USMX_ELEMENTARY_1(cos)
-USMX_ELEMENTARY_1(tanh)
-USMX_ELEMENTARY_2(atan2)
-USMX_ELEMENTARY_2(hypot)
-
-#undef USMX_ELEMENTARY_1
-#undef USMX_ELEMENTARY_2
+USMX_BY_FLOAT_1(exp)
+USMX_BY_FLOAT_1(log)
+USMX_BY_FLOAT_1(sin)
+USMX_BY_FLOAT_1(cos)
+USMX_BY_FLOAT_1(tanh)
+USMX_BY_FLOAT_2(atan2)
+USMX_BY_FLOAT_2(hypot)
 
 }  // namespace usmx::elementary
 #else

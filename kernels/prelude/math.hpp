@@ -4,7 +4,7 @@
 #pragma once
 
 #include "backend.hpp"
-#include "bfloat16.hpp"
+#include "by_float.hpp"
 #include "types.hpp"
 
 namespace usmx {
@@ -12,13 +12,11 @@ namespace usmx {
 #define USMX_MATH_1(name)                                        \
   inline float name(float x) { return __spirv_ocl_##name(x); }   \
   inline double name(double x) { return __spirv_ocl_##name(x); } \
-  inline half name(half x) { return half(name(float(x))); }      \
-  inline bfloat16 name(bfloat16 x) { return name(float(x)); }
+  USMX_BY_FLOAT_1(name)
 #define USMX_MATH_2(name)                                                     \
   inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }    \
   inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
-  inline half name(half x, half y) { return half(name(float(x), float(y))); } \
-  inline bfloat16 name(bfloat16 x, bfloat16 y) { return name(float(x), float(y)); }
+  USMX_BY_FLOAT_2(name)
 
 USMX_MATH_1(sin)
 USMX_MATH_1(cos)

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "by_float.hpp"
 #include "math.hpp"
 #include "types.hpp"
 
@@ -485,35 +486,23 @@ inline void sincospi(T x, T* sine, T* cosine) {
   *cosine = cospi(x);
 }
 
-// --- half and bfloat16 are computed in float, which has the digits that the steps lose -----------
-
-#define USMX_SPECIAL_1(name)                                \
-  inline half name(half x) { return half(name(float(x))); } \
-  inline bfloat16 name(bfloat16 x) { return name(float(x)); }
-#define USMX_SPECIAL_2(name)                                                  \
-  inline half name(half x, half y) { return half(name(float(x), float(y))); } \
-  inline bfloat16 name(bfloat16 x, bfloat16 y) { return name(float(x), float(y)); }
-
-USMX_SPECIAL_1(erfinv)
-USMX_SPECIAL_1(erfcinv)
-USMX_SPECIAL_1(erfcx)
-USMX_SPECIAL_1(normcdf)
-USMX_SPECIAL_1(normcdfinv)
-USMX_SPECIAL_1(j0)
-USMX_SPECIAL_1(j1)
-USMX_SPECIAL_1(y0)
-USMX_SPECIAL_1(y1)
-USMX_SPECIAL_1(cyl_bessel_i0)
-USMX_SPECIAL_1(cyl_bessel_i1)
-USMX_SPECIAL_1(sinpi)
-USMX_SPECIAL_1(cospi)
-USMX_SPECIAL_1(exp10)
-USMX_SPECIAL_1(expit)
-USMX_SPECIAL_1(logit)
-USMX_SPECIAL_2(bessel_j)
-USMX_SPECIAL_2(bessel_y)
-
-#undef USMX_SPECIAL_1
-#undef USMX_SPECIAL_2
+USMX_BY_FLOAT_1(erfinv)
+USMX_BY_FLOAT_1(erfcinv)
+USMX_BY_FLOAT_1(erfcx)
+USMX_BY_FLOAT_1(normcdf)
+USMX_BY_FLOAT_1(normcdfinv)
+USMX_BY_FLOAT_1(j0)
+USMX_BY_FLOAT_1(j1)
+USMX_BY_FLOAT_1(y0)
+USMX_BY_FLOAT_1(y1)
+USMX_BY_FLOAT_1(cyl_bessel_i0)
+USMX_BY_FLOAT_1(cyl_bessel_i1)
+USMX_BY_FLOAT_1(sinpi)
+USMX_BY_FLOAT_1(cospi)
+USMX_BY_FLOAT_1(exp10)
+USMX_BY_FLOAT_1(expit)
+USMX_BY_FLOAT_1(logit)
+USMX_BY_FLOAT_2(bessel_j)
+USMX_BY_FLOAT_2(bessel_y)
 
 }  // namespace usmx

@@ -140,17 +140,17 @@ def _math(
     complex_ulps: int = -1,
     in_arrays: int = -1,
     own: bool = False,
+    of_complex: str = "",
 ) -> Operation:
     """A function of one float that `math` and NumPy have; of complex numbers if that is bounded.
 
     With a bound of `in_arrays` only arrays and fused functions take complex numbers. With `own`
-    those are computed by kernels/elementary.hpp.
+    those are computed by kernels/elementary.hpp. In arrays `of_complex` computes complex numbers.
     """
     fused: tuple[tuple[str, str], ...] | None = None
     of_float = f"elementary::{name}" if own else name
-    of_complex = f"standard_{name}" if name in ("tan", "tanh") else name
     if in_arrays >= 0 or own:
-        fused = (("f", f"{of_float}({{0}})"), ("c", f"{of_complex}({{0}})"))
+        fused = (("f", f"{of_float}({{0}})"), ("c", f"{of_complex or name}({{0}})"))
     numpy = numpy or name
     python = f"math.{name} numpy.{numpy}"
     if name.startswith("a") and numpy != name:
@@ -315,13 +315,15 @@ OPERATIONS: tuple[Operation, ...] = (
     # --- trigonometry ---------------------------------------------------------------------------
     _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True),
     _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True),
-    _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT),
+    _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT,
+          of_complex="standard_tan"),
     _math("asin", "the inverse of the sine", 4, "arcsin", in_arrays=_INVERSE),
     _math("acos", "the inverse of the cosine", 4, "arccos", in_arrays=_INVERSE),
     _math("atan", "the inverse of the tangent", 5, "arctan", in_arrays=_INVERSE),
     _math("sinh", "the hyperbolic sine", 4, complex_ulps=_EXPONENTIAL),
     _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL),
-    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT, own=True),
+    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT, own=True,
+          of_complex="standard_tanh"),
     _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh", in_arrays=_INVERSE),
     _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh", in_arrays=_INVERSE),
     _math("atanh", "the inverse of the hyperbolic tangent", 5, "arctanh", in_arrays=_INVERSE),

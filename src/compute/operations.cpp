@@ -23,7 +23,6 @@ constexpr operation rows[] = {
 
 /// Sets of types are bits in the order in which NumPy tries them: each signed type before the
 /// unsigned one of its size. bfloat16 is last and in no set but its own: it is tried by `resolve`.
-constexpr int place_of[number_types] = {0, 1, 3, 5, 7, 2, 4, 6, 8, 9, 10, 11, 12, 13, 14};
 constexpr int type_at[number_types] = {0, 1, 5, 2, 6, 3, 7, 4, 8, 9, 10, 11, 12, 13, 14};
 using type_set = std::uint16_t;
 
