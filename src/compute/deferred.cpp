@@ -234,11 +234,18 @@ void value::compute() noexcept {
   if (is_computed()) return;
   const detail::driver_entry inside(std::nothrow);
   const computing lock;
+  std::vector<shared_value> known;
+  compute(known);
+}
+
+void value::compute(std::vector<shared_value>& known) noexcept {
   if (is_computed()) return;
   if (seen_.load(std::memory_order_relaxed) > 0) return compute_now();
-  // Not needed itself, only by what is made of it.
-  for (const auto& known : std::vector(made_of_this_)) {
-    if (const auto v = known.lock()) v->compute();
+  // Not needed itself, only by what is made of it; that may be made of it in several ways.
+  if (std::ranges::find(known, this, &shared_value::get) != known.end()) return;
+  known.push_back(shared_from_this());
+  for (const auto& user : std::vector(made_of_this_)) {
+    if (const auto v = user.lock()) v->compute(known);
   }
 }
 

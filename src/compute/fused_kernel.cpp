@@ -282,7 +282,8 @@ void fused_kernel::run(const array* given) {
   for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
 }
 
-shared_value fused_kernel::repeated_in(const value& v, const extents& shape) {
+shared_value fused_kernel::repeated_in(const value& v, const extents& shape,
+                                       std::vector<const value*>& known) {
   for (const source& s : v.sources_) {
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
@@ -292,13 +293,22 @@ shared_value fused_kernel::repeated_in(const value& v, const extents& shape) {
       if (!(*inner)->alone(first)) return first ? first : *inner;
       continue;
     }
-    if (shared_value found = repeated_in(**inner, shape)) return found;
+    // Once for all that have it as an operand: from `y + y` to `y` there are two ways.
+    if (std::ranges::find(known, inner->get()) != known.end()) continue;
+    known.push_back(inner->get());
+    if (shared_value found = repeated_in(**inner, shape, known)) return found;
   }
   return nullptr;
 }
 
+shared_value fused_kernel::repeated_in(const value& root) {
+  std::vector<const value*> known;
+  known.reserve(most_operations);
+  return repeated_in(root, root.shape_, known);
+}
+
 void fused_kernel::compute_repeated(value& root) {
-  while (const shared_value inner = repeated_in(root, root.shape_)) inner->get();
+  while (const shared_value inner = repeated_in(root)) inner->get();
 }
 
 }  // namespace usmx::detail

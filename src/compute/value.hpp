@@ -192,6 +192,7 @@ class value final : public deferred,
     return v && !(*v)->is_computed() && ((*v)->is_reduction() || (*v)->has_reductions_);
   }
   void compute_now() noexcept;
+  void compute(std::vector<shared_value>& known) noexcept;
   /// The elements are there.
   void finish(array&& result) noexcept;
   /// After that: what is made of the elements has to be computed before they change.

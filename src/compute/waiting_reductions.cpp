@@ -54,7 +54,7 @@ void reduced_data::add_source(const source& s) {
   }
   if ((*v)->is_computed()) return add_array((*v)->get());
   is_simple &= !(*v)->is_reduction() && !(*v)->is_view() && (*v)->shape() == shape;
-  if (!is_simple) return;
+  if (!is_simple || std::ranges::find(values, v->get()) != values.end()) return;
   values.push_back(v->get());
   for (const source& inner : (*v)->sources()) add_source(inner);
 }

@@ -380,3 +380,33 @@ def test_copies_that_the_host_can_see_wait(to, of):
     else:
         np.asarray(x)[:] = 0
         np.testing.assert_array_equal(out.to_numpy(), host)
+
+
+def doubled(x, times):
+    """Two ways lead from each value to the one before: more than 10^18 to the first one."""
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda y, x, out: y.to_numpy(),
+        lambda y, x, out: usmx.explain(y),
+        lambda y, x, out: x.__setitem__(slice(None), 0),
+        lambda y, x, out: out.__setitem__(slice(None), y + 1),
+        lambda y, x, out: usmx.add(y, 1, out=out),
+        lambda y, x, out: (float(y.sum()), float(y.max())),
+        lambda y, x, out: (y / y.sum(keepdims=True)).to_numpy(),
+        lambda y, x, out: y[5:50].to_numpy(),
+        lambda y, x, out: y.reshape(10, 10).T.sum(axis=0).to_numpy(),
+    ],
+)
+def test_values_that_are_used_twice_are_gone_through_once(look):
+    x = usmx.ones(100, dtype="float64", usm_type="device")
+    out = usmx.empty(100, dtype="float64", usm_type="device")
+    y = doubled(x, 60)
+    look(doubled(x * 1, 60), x, out)
+    np.testing.assert_array_equal(y.to_numpy(), np.full(100, 2.0**60))
