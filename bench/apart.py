@@ -13,6 +13,7 @@ them; each process goes through the one of its library.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -25,6 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from table import Case, Effort, Result, Rival, measure, silenced
+
+
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass
@@ -110,9 +114,10 @@ def measure_apart(
         How many times faster ours is meant to be, by case and library; always 1 if not given.
     """
     with contextlib.ExitStack() as stack:
-        sides = [Library(benchmark, name, arguments) for name in libraries]
-        for side in sides:
-            stack.callback(side.close)
+        sides = []
+        for name in libraries:
+            sides.append(Library(benchmark, name, arguments))
+            stack.callback(sides[-1].close)
         while True:
             cases = [side.next_case() for side in sides]
             if cases[0] is None:
@@ -149,6 +154,8 @@ def _serve(sides: Iterator[Side | None], answer: Callable[[Any], None]) -> None:
 
 def _main() -> None:
     benchmark, library, arguments = sys.argv[1:]
+    # It ends with the benchmark, also while it is stopped, when it sees no end of its input.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, silenced():
 
         def answer(what: Any) -> None:

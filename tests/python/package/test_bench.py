@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -106,6 +107,32 @@ def test_a_library_stands_still_while_another_one_is_timed(apart):
     finally:
         library.close()
     assert library._process.returncode == 0
+
+
+def test_a_library_ends_with_the_benchmark(apart):
+    program = (
+        "import sys, apart\n"
+        "library = apart.Library('fake', 'a', [2])\n"
+        "library.next_case()\n"
+        "print(library._process.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=BENCH,
+        text=True,
+    ) as benchmark:
+        pid = int(benchmark.stdout.readline())
+        benchmark.kill()
+    for _ in range(500):
+        status = Path(f"/proc/{pid}/status")
+        if not status.exists() or "zombie" in status.read_text("utf-8"):
+            return
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    raise AssertionError("the process of the library is still there")
 
 
 def test_libraries_go_through_the_same_cases(apart, table):
