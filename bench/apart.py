@@ -27,7 +27,6 @@ from typing import Any
 
 from table import Case, Effort, Result, Rival, measure, silenced
 
-
 PR_SET_PDEATHSIG = 1
 
 
