@@ -39,6 +39,16 @@ class Side:
     label: str | None = None
 
 
+def waited(call: Callable[[], object], wait: Callable[[], object]) -> Callable[[], None]:
+    """The call, and the wait for what it launched."""
+
+    def call_and_wait() -> None:
+        call()
+        wait()
+
+    return call_and_wait
+
+
 class Library:
     """A process in which a library goes through the cases of a benchmark.
 

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from apart import Side, measure_apart
+from apart import Side, measure_apart, waited
 from table import Effort, Result, amount
 
 SIZES = (10, 10_000, 1_000_000, 10_000_000)
@@ -119,15 +119,7 @@ def _dpnp(*values: Any) -> Library:
 
     arrays = [dpnp.asarray(v) for v in values]
     wait = arrays[0].sycl_queue.wait
-
-    def waited(call: Callable[[], Any]) -> Callable[[], object]:
-        def call_and_wait() -> None:
-            call()
-            wait()
-
-        return call_and_wait
-
-    return dpnp, arrays, waited
+    return dpnp, arrays, lambda call: waited(call, wait)
 
 
 LIBRARIES: dict[str, Callable[..., Library]] = {"usmx": _usmx, "NumPy": _numpy, "dpnp": _dpnp}
@@ -140,11 +132,11 @@ def sides(library: str, sizes: Sequence[int]) -> Iterator[Side | None]:
         for dtype in TYPES:
             values = [rng.integers(1, 5, size).astype(dtype) for _ in range(2)]
             mask = rng.integers(0, 2, size).astype(bool)
-            xp, arrays, waited = LIBRARIES[library](*values, mask)
+            xp, arrays, finished = LIBRARIES[library](*values, mask)
             for name, operation in OPERATIONS.items():
                 call = partial(operation, xp, *arrays)
                 works = _works(call)
-                yield Side(f"{name}, {size} {dtype}", waited(call)) if works else None
+                yield Side(f"{name}, {size} {dtype}", finished(call)) if works else None
 
 
 def run_alone(effort: Effort, sizes: Sequence[int] = SIZES) -> list[Result]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from apart import Side, measure_apart
+from apart import Side, measure_apart, waited
 from table import Effort, Result, main
 
 SMALL, LARGE = 10, 10_000_000
@@ -24,16 +24,6 @@ AIMS = {
     (CASES[0], "dpnp"): 40, (CASES[1], "dpnp"): 40, (CASES[2], "dpnp"): 12,
     (CASES[3], "dpnp"): 4, (CASES[3], "NumPy"): 1,
 }  # fmt: skip
-
-
-def waited(call: Callable[[], object], wait: Callable[[], object]) -> Callable[[], None]:
-    """The call, and the wait for what it launched."""
-
-    def call_and_wait() -> None:
-        call()
-        wait()
-
-    return call_and_wait
 
 
 def _usmx() -> Iterator[Callable[[], object]]:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from apart import Side, measure_apart
-from expressions import LARGE, waited
+from apart import Side, measure_apart, waited
+from expressions import LARGE
 from table import Effort, Result, main
 
 #: Shapes of the same number of elements, and the axis that is reduced.

@@ -332,9 +332,10 @@ class not_kept {
       auto& v = static_cast<value&>(*one);
       if (v.is_computed() || v.is_view() || v.is_reduction()) continue;
       if (!out.keep_alive() || reads(v, out.keep_alive().get(), known)) continue;
-      v.seen(false);
       values_.push_back(one);
     }
+    // Nothing can fail any more: `reads` throws what a part of a value failed with.
+    for (const shared_deferred& one : values_) one->seen(false);
   }
   ~not_kept() {
     for (const shared_deferred& one : values_) one->seen(true);

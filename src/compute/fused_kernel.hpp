@@ -49,8 +49,8 @@ class fused_kernel {
   void run(const array* out = nullptr);
   /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
   /// memory may compute other values of the expression on the way, and the root itself.
-  static bool has_repeated(const value& root) { return repeated_in(root) != nullptr; }
   static void compute_repeated(value& root);
+  static bool has_repeated(const value& root) { return repeated_in(root) != nullptr; }
   /// Joins elements as they are computed. `out` is for a single reduction.
   std::vector<array> reduce(const reduction_axes& axes, const array* out = nullptr);
   /// Computes nothing: adds what computing `v` runs, and gives the name of the result.

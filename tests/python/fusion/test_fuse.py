@@ -512,6 +512,21 @@ def test_random_expressions(text, first, second, k):
     assert_same(usmx.fuse(function)(usm(x), usm(y), k), want)
 
 
+@pytest.mark.parametrize(
+    ("text", "k", "wanted", "dtype"),
+    [
+        ("k / (k - k) + x * 0", 3, np.inf, "float64"),
+        ("k / (k - k) + x * 0", 0.25, np.inf, "float64"),
+        ("k // (k - k) + x * 0", 3, 0, "int16"),
+        ("k // (k - k) + x * 0", 0.25, np.inf, "float64"),
+    ],
+)
+def test_plain_numbers_are_divided_by_zero_as_those_of_arrays(text, k, wanted, dtype):
+    made = usmx.fuse(eval(f"lambda x, k: {text}"))(usm(np.array([1, 2], "i2")), k)
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made.to_numpy(), [wanted, wanted])
+
+
 @pytest.mark.parametrize("k", [3, 2.5])
 @pytest.mark.parametrize(
     "text",

@@ -433,86 +433,41 @@ def count(counts, x):
     usmx.atomic.add(counts, x, 1)
 
 
-@usmx.kernel
-def counted_in_a_loop(item, x, counts):
+EACH = "for i in range(k, x.size, item.get_local_range(0)):"
+COUNTED = """
+def counted(item, x, counts):
     mine = usmx.local.array(4, usmx.int32)
     k = item.get_local_id(0)
     if k < 4:
         mine[k] = 0
     usmx.barrier()
-    for i in range(k, x.size, item.get_local_range(0)):
-        usmx.atomic.add(mine, x[i], 1)
+    {}
     usmx.barrier()
     if k < 4:
-        counts[k] = mine[k]
-
-
-@usmx.kernel
-def counted_by_a_function(item, x, counts):
-    mine = usmx.local.array(4, usmx.int32)
-    k = item.get_local_id(0)
-    if k < 4:
-        mine[k] = 0
-    usmx.barrier()
-    for i in range(k, x.size, item.get_local_range(0)):
-        count(mine, x[i])
-    usmx.barrier()
-    if k < 4:
-        counts[k] = mine[k]
-
-
-@usmx.kernel
-def counted_once(item, x, counts):
-    mine = usmx.local.array(4, usmx.int32)
-    k = item.get_local_id(0)
-    if k < 4:
-        mine[k] = 0
-    usmx.barrier()
-    usmx.atomic.add(mine, x[k], 1)
-    usmx.barrier()
-    if k < 4:
-        counts[k] = mine[k]
-
-
-@usmx.kernel
-def counted_in_global_memory(item, x, counts):
-    if item.get_global_id(0) == 0:
-        for i in range(4):
-            counts[i] = 0
-    usmx.barrier()
-    for i in range(item.get_local_id(0), x.size, item.get_local_range(0)):
-        usmx.atomic.add(counts, x[i], 1)
-
-
-@usmx.kernel
-def counted_by_sub_groups(item, x, counts):
-    mine = usmx.local.array(4, usmx.int32)
-    k = item.get_local_id(0)
-    if k < 4:
-        mine[k] = 0
-    usmx.barrier()
-    first = item.get_sub_group().get_local_id(0) - item.get_sub_group().get_local_id(0)
-    for i in range(k + first, x.size, item.get_local_range(0)):
-        usmx.atomic.add(mine, x[i], 1)
-    usmx.barrier()
-    if k < 4:
-        counts[k] = mine[k]
+        usmx.atomic.add(counts, k, mine[k])
+"""
 
 
 # Lanes of long vectors that add to local memory are slow on some processors: 20 ms in place of 5.
 @pytest.mark.parametrize(
-    ("kernel", "is_short"),
+    ("added", "is_short"),
     [
-        (counted_in_a_loop, True),
-        (counted_by_a_function, True),
-        (counted_once, False),
-        (counted_in_global_memory, False),
-        (counted_by_sub_groups, False),
+        (f"{EACH} usmx.atomic.add(mine, x[i], 1)", True),
+        (f"{EACH} count(mine, x[i])", True),
+        ("usmx.atomic.add(mine, x[k], 1)", False),
+        (f"{EACH} usmx.atomic.add(counts, x[i], 1)", False),
+        (
+            "first = item.get_sub_group().get_local_id(0)\n"
+            f"    {EACH} usmx.atomic.add(mine, x[i], 1)",
+            False,
+        ),
     ],
+    ids=["in a loop", "by a function", "once", "in global memory", "with sub-groups"],
 )
 @pytest.mark.parametrize("local", [4, 8, 24, 64])
-def test_vectors_are_short_where_items_add_to_local_memory_in_a_loop(kernel, is_short, local):
-    host = np.random.default_rng(0).integers(0, 4, local if kernel is counted_once else 1000)
+def test_vectors_are_short_where_items_add_to_local_memory_in_a_loop(added, is_short, local):
+    kernel = usmx.kernel(COUNTED.format(added))
+    host = np.random.default_rng(0).integers(0, 4, 1000 if EACH in added else local)
     x = usmx.asarray(host.astype(np.int32))
     counts = usmx.zeros(4, dtype="int32", usm_type="shared")
     kernel[local, (local,)](x, counts).wait()
