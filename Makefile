@@ -65,19 +65,19 @@ test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
 
-test-asan: $(STAMPS)/build ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
 	cmake --build --preset asan --target tests/all
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
 	  ctest --preset asan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
-test-asan-python: $(STAMPS)/build $(STAMPS)/test ## the Python tests with a module built the same way
+test-asan-python: $(STAMPS)/build $(STAMPS)/driver $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
 	cmake --build --preset asan
 	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
 
-test-tsan: $(STAMPS)/build ## the C++ tests under ThreadSanitizer
+test-tsan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan
 	cmake --build --preset tsan --target tests/all
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
@@ -140,7 +140,7 @@ $(STAMPS)/python:
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(STAMPS)/python
+$(STAMPS)/build $(STAMPS)/driver $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(STAMPS)/python
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 

@@ -13,35 +13,31 @@ namespace usmx::detail {
 namespace {
 
 template <elementary_function Function, class T>
-[[gnu::always_inline]] inline void loop(std::byte* out, const host_operand* in,
+[[gnu::always_inline]] inline void loop(std::byte* out, const std::byte* const* in,
                                         std::int64_t count) {
   using enum elementary_function;
-  auto* const to = reinterpret_cast<T*>(out);
-  const auto* const x = reinterpret_cast<const T*>(in[0].first);
-  const std::int64_t step = in[0].is_row ? 1 : 0;
+  auto* const __restrict to = reinterpret_cast<T*>(out);
+  const auto* const x = reinterpret_cast<const T*>(in[0]);
   if constexpr (Function == atan2 || Function == hypot) {
-    const auto* const y = reinterpret_cast<const T*>(in[1].first);
-    const std::int64_t other = in[1].is_row ? 1 : 0;
+    const auto* const y = reinterpret_cast<const T*>(in[1]);
     for (std::int64_t k = 0; k < count; ++k) {
-      const T a = x[k * step], b = y[k * other];
-      if constexpr (Function == atan2) to[k] = elementary::atan2(a, b);
-      if constexpr (Function == hypot) to[k] = elementary::hypot(a, b);
+      if constexpr (Function == atan2) to[k] = elementary::atan2(x[k], y[k]);
+      if constexpr (Function == hypot) to[k] = elementary::hypot(x[k], y[k]);
     }
   } else {
     for (std::int64_t k = 0; k < count; ++k) {
-      const T a = x[k * step];
-      if constexpr (Function == exp) to[k] = elementary::exp(a);
-      if constexpr (Function == log) to[k] = elementary::log(a);
-      if constexpr (Function == sin) to[k] = elementary::sin(a);
-      if constexpr (Function == cos) to[k] = elementary::cos(a);
-      if constexpr (Function == tanh) to[k] = elementary::tanh(a);
+      if constexpr (Function == exp) to[k] = elementary::exp(x[k]);
+      if constexpr (Function == log) to[k] = elementary::log(x[k]);
+      if constexpr (Function == sin) to[k] = elementary::sin(x[k]);
+      if constexpr (Function == cos) to[k] = elementary::cos(x[k]);
+      if constexpr (Function == tanh) to[k] = elementary::tanh(x[k]);
     }
   }
 }
 
 #ifdef USMX_WITH_FMA
 template <elementary_function Function, class T>
-USMX_WITH_FMA void loop_with_fma(std::byte* out, const host_operand* in, std::int64_t count) {
+USMX_WITH_FMA void loop_with_fma(std::byte* out, const std::byte* const* in, std::int64_t count) {
   loop<Function, T>(out, in, count);
 }
 #endif
@@ -49,7 +45,7 @@ USMX_WITH_FMA void loop_with_fma(std::byte* out, const host_operand* in, std::in
 }  // namespace
 
 template <elementary_function Function, class T>
-void elementary_loop(std::byte* out, const host_operand* in, std::int64_t count) {
+void elementary_loop(std::byte* out, const std::byte* const* in, std::int64_t count) {
 #ifdef USMX_WITH_FMA
   static const bool has_fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (has_fma) return loop_with_fma<Function, T>(out, in, count);
@@ -58,10 +54,10 @@ void elementary_loop(std::byte* out, const host_operand* in, std::int64_t count)
 }
 
 #define USMX_LOOPS(name)                                                                           \
-  template void elementary_loop<elementary_function::name, float>(std::byte*, const host_operand*, \
+  template void elementary_loop<elementary_function::name, float>(std::byte*, const std::byte* const*, \
                                                                   std::int64_t);                   \
   template void elementary_loop<elementary_function::name, double>(                                \
-      std::byte*, const host_operand*, std::int64_t);
+      std::byte*, const std::byte* const*, std::int64_t);
 USMX_LOOPS(exp)
 USMX_LOOPS(log)
 USMX_LOOPS(sin)

@@ -13,6 +13,6 @@ enum class elementary_function : std::uint8_t { exp, log, sin, cos, tanh, atan2,
 
 /// A `host_loop` of float or double, with the bits of kernels of the CPU.
 template <elementary_function Function, class T>
-void elementary_loop(std::byte* out, const host_operand* in, std::int64_t count);
+void elementary_loop(std::byte* out, const std::byte* const* in, std::int64_t count);
 
 }  // namespace usmx::detail

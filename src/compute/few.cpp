@@ -7,18 +7,37 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "compute/named_reductions.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
+#include "expression/reduction_shape.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/traced_queue.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::detail {
 namespace {
+
+/// Room for elements, on the stack for a few of them.
+class host_room {
+ public:
+  host_room() = default;
+  host_room(const host_room&) = delete;
+  host_room& operator=(const host_room&) = delete;
+  std::byte* of(std::int64_t bytes) {
+    if (bytes <= static_cast<std::int64_t>(sizeof few_)) return few_;
+    many_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    return many_.get();
+  }
+
+ private:
+  alignas(64) std::byte few_[most_slow_on_host * 16];
+  std::unique_ptr<std::byte[]> many_;
+};
 
 /// The elements of an array in C order: where they are if that is how they lie, else copied.
 class row_of_few {
@@ -27,12 +46,11 @@ class row_of_few {
     if (v.layout().is_c_contiguous()) {
       first_ = static_cast<const std::byte*>(v.data());
     } else {
-      gather_on_host(room_, v, v.layout().shape());
-      first_ = room_;
+      std::byte* const to = room_.of(static_cast<std::int64_t>(v.nbytes()));
+      host_gather(v, v.layout().shape()).copy(to, v.size());
+      first_ = to;
     }
   }
-  row_of_few(const row_of_few&) = delete;
-  row_of_few& operator=(const row_of_few&) = delete;
   template <class T>
   const T* as() const {
     return reinterpret_cast<const T*>(first_);
@@ -40,7 +58,7 @@ class row_of_few {
 
  private:
   const std::byte* first_;
-  alignas(64) std::byte room_[most_on_host * 16];
+  host_room room_;
 };
 
 /// The lines of a shape along an axis.
@@ -237,26 +255,73 @@ bool is_few(const array& a) noexcept {
 
 namespace {
 
-/// Room for the elements of one operand.
-struct alignas(64) host_row {
-  std::byte bytes[most_on_host * 8];
+/// The elements of an operand in C order and as a type, one block after the other.
+class operand_on_host {
+ public:
+  /// Of a block, where elements are not used where they are.
+  static constexpr std::int64_t most = 512;
+
+  operand_on_host() = default;
+  operand_on_host(const operand_on_host&) = delete;
+  operand_on_host& operator=(const operand_on_host&) = delete;
+
+  /// False for casts that are left to kernels.
+  bool read(const any_view& v, const extents& shape, std::int64_t count, const dtype& type) {
+    cast_ = cast_on_host(v.dtype(), type);
+    if (cast_ == nullptr) return false;
+    if (v.dtype() == type) cast_ = nullptr;
+    row_ = static_cast<const std::byte*>(v.data());
+    bytes_ = static_cast<std::int64_t>(v.dtype().itemsize());
+    if (!v.layout().is_c_contiguous() || v.size() != count) gather_.emplace(v, shape);
+    return true;
+  }
+  /// The same number again and again, up to `count` of them in a block.
+  void repeat(const operand& number, std::int64_t count, const dtype& type) {
+    const auto bytes = number.number_as(type);
+    const std::size_t all = static_cast<std::size_t>(std::min(count, most)) * type.itemsize();
+    std::memcpy(cast_room_, bytes.data(), type.itemsize());
+    for (std::size_t done = type.itemsize(); done < all; done *= 2) {
+      std::memcpy(cast_room_ + done, cast_room_, std::min(done, all - done));
+    }
+    row_ = cast_room_;
+  }
+  bool is_in_place() const noexcept { return bytes_ != 0 && cast_ == nullptr && !gather_; }
+
+  const std::byte* next(std::int64_t count) {
+    const std::byte* block = row_;
+    if (gather_) {
+      gather_->copy(gathered_, count);
+      block = gathered_;
+    } else {
+      row_ += count * bytes_;
+    }
+    if (cast_ == nullptr) return block;
+    cast_(cast_room_, block, count);
+    return cast_room_;
+  }
+
+ private:
+  const std::byte* row_ = nullptr;
+  std::int64_t bytes_ = 0;  ///< from one element of the row to the next
+  host_cast cast_ = nullptr;
+  std::optional<host_gather> gather_;
+  alignas(64) std::byte gathered_[most * 8];
+  alignas(64) std::byte cast_room_[most * 8];
 };
 
-/// The elements in C order as `type`: where they are if that is how they lie, else in `room`.
-const std::byte* row_on_host(const any_view& v, const extents& shape, std::int64_t count,
-                             const dtype& type, host_row& room) {
-  const bool is_row = v.layout().is_c_contiguous() && v.size() == count;
-  const host_cast cast = cast_on_host(v.dtype(), type);
-  if (cast == nullptr) return nullptr;
-  if (v.dtype() == type) {
-    if (is_row) return static_cast<const std::byte*>(v.data());
-    gather_on_host(room.bytes, v, shape);
-    return room.bytes;
+/// All elements in C order as `type`: where they are if that is how they lie, else in `room`.
+const std::byte* row_on_host(const any_view& v, const dtype& type, host_room& room) {
+  operand_on_host elements;
+  const std::int64_t count = v.size();
+  if (!elements.read(v, v.layout().shape(), count, type)) return nullptr;
+  if (elements.is_in_place()) return elements.next(count);
+  const auto bytes = static_cast<std::int64_t>(type.itemsize());
+  std::byte* const row = room.of(count * bytes);
+  for (std::int64_t k = 0; k < count; k += operand_on_host::most) {
+    const std::int64_t here = std::min(count - k, operand_on_host::most);
+    std::memcpy(row + k * bytes, elements.next(here), static_cast<std::size_t>(here * bytes));
   }
-  host_row gathered;
-  if (!is_row) gather_on_host(gathered.bytes, v, shape);
-  cast(room.bytes, is_row ? static_cast<const std::byte*>(v.data()) : gathered.bytes, count);
-  return room.bytes;
+  return row;
 }
 
 }  // namespace
@@ -271,26 +336,30 @@ std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
   if (count > most_on_host || count == 0) return {};
   const dtype& type = types.operands[op.chooses ? 1 : 0];
   if (type != types.operands[operands.size() - 1]) return {};
-  const host_loop loop = loop_on_host(op, type);
-  if (loop == nullptr || !backend_of(queue.get_device()).is_host) return {};
-  host_operand in[3];
-  std::array<std::byte, 16> numbers[3];
-  host_row rooms[3];
+  const host_function function = function_on_host(op, type);
+  if (function.loop == nullptr || count > function.most) return {};
+  if (!backend_of(queue.get_device()).is_host) return {};
+  operand_on_host in[3];
+  std::int64_t block = count;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     if (operands[k].number != nullptr) {
-      numbers[k] = operands[k].number->number_as(types.operands[k]);
-      in[k] = {numbers[k].data(), false};
-      continue;
+      in[k].repeat(*operands[k].number, count, types.operands[k]);
+    } else {
+      const array& a = *operands[k].elements;
+      if (!is_idle_on_host(a)) return {};
+      if (!in[k].read(a.elements(), shape, count, types.operands[k])) return {};
     }
-    const array& a = *operands[k].elements;
-    if (!is_idle_on_host(a)) return {};
-    const std::byte* const row =
-        row_on_host(a.elements(), shape, count, types.operands[k], rooms[k]);
-    if (row == nullptr) return {};
-    in[k] = {row, true};
+    if (!in[k].is_in_place()) block = std::min(count, operand_on_host::most);
   }
   array out = array::empty(queue, shape.span(), types.result, kind);
-  loop(static_cast<std::byte*>(out.data()), in, count);
+  auto* to = static_cast<std::byte*>(out.data());
+  for (std::int64_t left = count; left > 0; left -= block) {
+    const std::int64_t here = std::min(left, block);
+    const std::byte* rows[3] = {};
+    for (std::size_t k = 0; k < operands.size(); ++k) rows[k] = in[k].next(here);
+    function.loop(to, rows, here);
+    to += here * static_cast<std::int64_t>(types.result.itemsize());
+  }
   return out;
 }
 
@@ -344,12 +413,14 @@ std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
   const join_order order =
       axes.axes->empty() ? join_order::by_items : order_of(shape, *axes.axes, each);
   const bool any_order = fold.any_order || each <= 2;
+  // Kernels join longer ones in parts.
+  if (!any_order && order == join_order::in_turn && each > on_cpu.across_part) return {};
   if (!any_order && (order == join_order::unknown || !v.layout().is_c_contiguous())) return {};
   if (!is_idle_on_host(a)) return {};
 
-  host_row room;
+  host_room room;
   const any_view rows = results == 1 ? v : v.with_layout(kept_first(v.layout(), *axes.axes), 0);
-  const std::byte* const row = row_on_host(rows, rows.layout().shape(), count, how.value, room);
+  const std::byte* const row = row_on_host(rows, how.value, room);
   if (row == nullptr) return {};
   const auto bytes = static_cast<std::int64_t>(how.value.itemsize());
   array out = array::empty(queue, reduced_shape(shape, axes).span(), how.result, kind);
@@ -366,11 +437,11 @@ std::optional<array> variance_few(const array& a, double correction) {
   const any_view& v = a.elements();
   const dtype type = v.dtype().kind() == type_class::floating ? v.dtype() : dtype::of<double>();
   const host_fold add = fold_on_host("a + b", type);
-  host_row room;
+  host_room room, room_of_squares;
   if (add.run == nullptr || v.dtype().kind() == type_class::complex) return {};
   if (!v.layout().is_c_contiguous()) return {};
   const std::int64_t count = v.size();
-  const std::byte* const row = row_on_host(v, v.layout().shape(), count, type, room);
+  const std::byte* const row = row_on_host(v, type, room);
   if (row == nullptr) return {};
   array out = array::empty(a.queue(), {}, type, a.kind());
   auto* const result = static_cast<std::byte*>(out.data());
@@ -379,7 +450,8 @@ std::optional<array> variance_few(const array& a, double correction) {
   with_type(type, [&]<class T>(T) -> std::optional<bool> {
     if constexpr (std::is_floating_point_v<T>) {
       const T mean = *reinterpret_cast<const T*>(result);
-      T squares[most_on_host];
+      auto* const squares = reinterpret_cast<T*>(
+          room_of_squares.of(count * static_cast<std::int64_t>(sizeof(T))));
       for (std::int64_t k = 0; k < count; ++k) {
         const T distance = reinterpret_cast<const T*>(row)[k] - mean;
         squares[k] = distance * distance;
@@ -396,13 +468,13 @@ std::optional<array> variance_few(const array& a, double correction) {
 // --- sorting and places
 
 std::optional<array> sort_few(const array& a, int axis, bool descending) {
-  if (is_bool(a)) return {};  // a foreign true need not be 1
   const any_view& v = a.elements();
+  if (is_bool(a) || v.size() > most_slow_on_host) return {};  // a foreign true need not be 1
   const lines l(v.layout().shape(), axis);
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few row(v);
     array out = like(a, v.dtype());
-    T line[most_on_host];
+    T line[most_slow_on_host];
     l.each([&](std::int64_t first) {
       const T* const from = row.as<T>() + first;
       T* const to = elements_of<T>(out) + first;
@@ -415,13 +487,13 @@ std::optional<array> sort_few(const array& a, int axis, bool descending) {
 }
 
 std::optional<array> argsort_few(const array& a, int axis, bool descending) {
-  if (is_bool(a)) return {};
   const any_view& v = a.elements();
+  if (is_bool(a) || v.size() > most_slow_on_host) return {};
   const lines l(v.layout().shape(), axis);
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few row(v);
     array out = like(a, dtype::of<std::int64_t>());
-    placed<T> line[most_on_host];
+    placed<T> line[most_slow_on_host];
     l.each([&](std::int64_t first) {
       const T* const from = row.as<T>() + first;
       auto* const to = elements_of<std::int64_t>(out) + first;
@@ -435,16 +507,16 @@ std::optional<array> argsort_few(const array& a, int axis, bool descending) {
 
 std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
                                      bool counts) {
-  if (is_bool(a)) return {};
   const any_view& v = a.elements();
+  if (is_bool(a) || v.size() > most_slow_on_host) return {};
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<few_unique> {
     const std::int64_t count = v.size();
     const row_of_few row(v);
-    placed<T> line[most_on_host];
+    placed<T> line[most_slow_on_host];
     for (std::int64_t k = 0; k < count; ++k) line[k] = {row.as<T>()[k], k};
     sort_placed(line, count, false);
 
-    std::int64_t begins[most_on_host + 1];
+    std::int64_t begins[most_slow_on_host + 1];
     std::int64_t found = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       const bool is_new = k == 0 || line[k].value != line[k - 1].value;
@@ -477,7 +549,7 @@ std::optional<array> scan_few(const array& a, int axis, bool product) {
   const any_view& v = a.elements();
   const dtype type = sum_type(v.dtype());
   const host_cast cast = cast_on_host(v.dtype(), type);
-  if (cast == nullptr) return {};
+  if (cast == nullptr || v.size() > most_slow_on_host) return {};
   const lines l(v.layout().shape(), axis);
   return with_type(type, [&]<class T>(T) -> std::optional<array> {
     if constexpr (sizeof(T) < 4 || std::is_same_v<T, std::int32_t> ||

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/on_host.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -19,30 +21,34 @@
 namespace usmx::detail {
 namespace {
 
+/// Elements of a type. A foreign true need not be 1.
 template <class T>
-T element(const host_operand& o, std::int64_t k) {
-  const auto* const row = reinterpret_cast<const T*>(o.first);
-  if constexpr (std::is_same_v<T, bool>) {
-    // A foreign true need not be 1.
-    return reinterpret_cast<const unsigned char*>(o.first)[o.is_row ? k : 0] != 0;
-  } else {
-    return row[o.is_row ? k : 0];
-  }
-}
+struct row_of {
+  const std::byte* first;
 
-template <class T, class Function>
-void unary(std::byte* out, const host_operand* in, std::int64_t count) {
-  using result = std::invoke_result_t<Function, T>;
-  for (std::int64_t k = 0; k < count; ++k) {
-    reinterpret_cast<result*>(out)[k] = Function()(element<T>(in[0], k));
+  T operator[](std::int64_t k) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return first[k] != std::byte{};
+    } else {
+      return reinterpret_cast<const T*>(first)[k];
+    }
   }
+};
+
+// The memory of results is new, so no loop writes what it reads.
+template <class T, class Function>
+void unary(std::byte* out, const std::byte* const* in, std::int64_t count) {
+  using result = std::invoke_result_t<Function, T>;
+  auto* const __restrict to = reinterpret_cast<result*>(out);
+  const row_of<T> a{in[0]};
+  for (std::int64_t k = 0; k < count; ++k) to[k] = Function()(a[k]);
 }
 template <class T, class Function>
-void binary(std::byte* out, const host_operand* in, std::int64_t count) {
+void binary(std::byte* out, const std::byte* const* in, std::int64_t count) {
   using result = std::invoke_result_t<Function, T, T>;
-  for (std::int64_t k = 0; k < count; ++k) {
-    reinterpret_cast<result*>(out)[k] = Function()(element<T>(in[0], k), element<T>(in[1], k));
-  }
+  auto* const __restrict to = reinterpret_cast<result*>(out);
+  const row_of<T> a{in[0]}, b{in[1]};
+  for (std::int64_t k = 0; k < count; ++k) to[k] = Function()(a[k], b[k]);
 }
 
 // Integers wrap around.
@@ -127,6 +133,45 @@ struct square {
     requires(!std::same_as<T, bool>)
   T operator()(T a) const {
     return multiply()(a, a);
+  }
+};
+/// Nothing is done to it: a sum of one, the conjugate of what is not complex, a real part.
+struct same {
+  template <class T>
+  T operator()(T a) const {
+    return a;
+  }
+};
+/// The imaginary part of what is not complex.
+struct zero {
+  template <class T>
+  T operator()(T) const {
+    return T(0);
+  }
+};
+struct absolute_float {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return std::fabs(a);
+  }
+};
+struct inverse {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return T(1) / a;
+  }
+};
+constexpr double pi = 3.14159265358979323846;
+struct in_radians {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return a * (T(pi) / T(180));
+  }
+};
+struct in_degrees {
+  template <std::floating_point T>
+  T operator()(T a) const {
+    return a * (T(180) / T(pi));
   }
 };
 struct root {
@@ -296,6 +341,67 @@ struct modulo {
     }
   }
 };
+struct truncated_remainder {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    return std::fmod(a, b);
+  }
+  template <whole T>
+  T operator()(T a, T b) const {
+    if (b == 0) return 0;
+    if constexpr (std::signed_integral<T>) {
+      if (b == -1) return 0;
+    }
+    return static_cast<T>(a % b);
+  }
+};
+struct neighbour {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    return std::nextafter(a, b);
+  }
+};
+struct step_at_zero {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    return a != a ? a : a == T(0) ? b : a < T(0) ? T(0) : T(1);
+  }
+};
+// Bits that are shifted out are gone, however far.
+struct shifted_left {
+  template <whole T>
+  T operator()(T a, T count) const {
+    constexpr T bits = sizeof(T) * 8;
+    return count < T(0) || count >= bits ? T(0) : static_cast<T>(static_cast<wide<T>>(a) << count);
+  }
+};
+struct shifted_right {
+  template <whole T>
+  T operator()(T a, T count) const {
+    constexpr T bits = sizeof(T) * 8;
+    if (count < T(0) || count >= bits) return a < T(0) ? static_cast<T>(-1) : T(0);
+    return static_cast<T>(a >> count);
+  }
+};
+struct common_divisor {
+  /// Without a sign, so that the smallest number has one too.
+  template <whole T>
+  static wide<T> size_of(T a) {
+    return a < T(0) ? wide<T>{0} - static_cast<wide<T>>(a) : static_cast<wide<T>>(a);
+  }
+  template <whole T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(std::gcd(size_of(a), size_of(b)));
+  }
+};
+struct common_multiple {
+  template <whole T>
+  T operator()(T a, T b) const {
+    const auto p = common_divisor::size_of(a), q = common_divisor::size_of(b);
+    const auto divisor = std::gcd(p, q);
+    return divisor == 0 ? T(0) : static_cast<T>(p / divisor * q);
+  }
+};
 struct whole_power {
   template <whole T>
   T operator()(T base, T exponent) const {
@@ -315,12 +421,15 @@ struct either {
   }
 };
 
+/// Of bytes of bools too: what is chosen is copied.
 template <class T>
-void choose(std::byte* out, const host_operand* in, std::int64_t count) {
+void choose(std::byte* out, const std::byte* const* in, std::int64_t count) {
+  auto* const __restrict to = reinterpret_cast<T*>(out);
+  const row_of<bool> is_first{in[0]};
+  const row_of<T> a{in[1]}, b{in[2]};
   for (std::int64_t k = 0; k < count; ++k) {
-    // Of bytes of bools too: what is chosen is copied.
-    const host_operand& from = element<bool>(in[0], k) ? in[1] : in[2];
-    reinterpret_cast<T*>(out)[k] = reinterpret_cast<const T*>(from.first)[from.is_row ? k : 0];
+    const T first = a[k], second = b[k];  // both are read, so that there is no branch
+    to[k] = is_first[k] ? first : second;
   }
 }
 
@@ -376,33 +485,44 @@ constexpr loops_of_types choices() {
 struct row {
   std::string_view name;
   loops_of_types loops;
+  std::int64_t most = most_on_host;
 };
 
 constexpr row rows[] = {
     {"absolute", every<absolute>()},
     {"add", every<add>()},
-    {"arctan2", elementary<elementary_function::atan2>()},
+    {"arctan2", elementary<elementary_function::atan2>(), most_slow_on_host},
     {"bitwise_and", every<bits_and>()},
     {"bitwise_or", every<bits_or>()},
     {"bitwise_xor", every<bits_xor>()},
     {"ceil", every<rounded_up>()},
+    {"conjugate", every<same>()},
     {"copysign", every<with_sign>()},
-    {"cos", elementary<elementary_function::cos>()},
+    {"cos", elementary<elementary_function::cos>(), 1024},
+    {"deg2rad", every<in_radians>()},
+    {"degrees", every<in_degrees>()},
     {"divide", every<divide>()},
     {"equal", every<std::equal_to<>>()},
     {"exp", elementary<elementary_function::exp>()},
+    {"fabs", every<absolute_float>()},
     {"floor", every<rounded_down>()},
-    {"floor_divide", every<quotient>()},
+    {"floor_divide", every<quotient>(), 1024},
+    {"fmod", every<truncated_remainder>(), 1024},
+    {"gcd", every<common_divisor>(), most_slow_on_host},
     {"greater", every<std::greater<>>()},
     {"greater_equal", every<std::greater_equal<>>()},
-    {"hypot", elementary<elementary_function::hypot>()},
+    {"heaviside", every<step_at_zero>()},
+    {"hypot", elementary<elementary_function::hypot>(), 1024},
+    {"imag", every<zero>()},
     {"invert", every<invert>()},
     {"isfinite", every<is_finite>()},
     {"isinf", every<is_infinite>()},
     {"isnan", every<is_nan>()},
+    {"lcm", every<common_multiple>(), most_slow_on_host},
+    {"left_shift", every<shifted_left>()},
     {"less", every<std::less<>>()},
     {"less_equal", every<std::less_equal<>>()},
-    {"log", elementary<elementary_function::log>()},
+    {"log", elementary<elementary_function::log>(), 1024},
     {"logical_and", every<std::logical_and<>>()},
     {"logical_not", every<std::logical_not<>>()},
     {"logical_or", every<std::logical_or<>>()},
@@ -411,24 +531,31 @@ constexpr row rows[] = {
     {"minimum", every<minimum>()},
     {"multiply", every<multiply>()},
     {"negative", every<negative>()},
+    {"nextafter", every<neighbour>(), most_slow_on_host},
     {"not_equal", every<std::not_equal_to<>>()},
-    {"power", every<whole_power>()},
-    {"remainder", every<modulo>()},
+    {"positive", every<same>()},
+    {"power", every<whole_power>(), most_slow_on_host},
+    {"rad2deg", every<in_degrees>()},
+    {"radians", every<in_radians>()},
+    {"real", every<same>()},
+    {"reciprocal", every<inverse>()},
+    {"remainder", every<modulo>(), 1024},
+    {"right_shift", every<shifted_right>()},
     {"rint", every<rounded>()},
     {"sign", every<sign>()},
     {"signbit", every<has_sign>()},
-    {"sin", elementary<elementary_function::sin>()},
+    {"sin", elementary<elementary_function::sin>(), 1024},
     {"sqrt", every<root>()},
     {"square", every<square>()},
     {"subtract", every<subtract>()},
-    {"tanh", elementary<elementary_function::tanh>()},
+    {"tanh", elementary<elementary_function::tanh>(), 1024},
     {"trunc", every<truncated>()},
     {"where", choices()},
 };
 
 }  // namespace
 
-host_loop loop_on_host(const operation& op, const dtype& type) noexcept {
+host_function function_on_host(const operation& op, const dtype& type) noexcept {
   // By the place of the operation in the table: names are compared once.
   static const auto* const known = [] {
     auto* const all = new std::array<const row*, most_rows>{};
@@ -436,7 +563,8 @@ host_loop loop_on_host(const operation& op, const dtype& type) noexcept {
     return all;
   }();
   const row* const found = (*known)[row_number(op)];
-  return found == nullptr ? nullptr : found->loops[static_cast<std::size_t>(number_index(type))];
+  if (found == nullptr) return {};
+  return {found->loops[static_cast<std::size_t>(number_index(type))], found->most};
 }
 
 // --- casts, and elements that do not lie in a row
@@ -445,13 +573,13 @@ namespace {
 
 template <class From, class To>
 void cast_row_of(std::byte* out, const std::byte* in, std::int64_t count) {
-  const host_operand from{in, true};
+  auto* const __restrict to = reinterpret_cast<To*>(out);
+  const row_of<From> from{in};
   for (std::int64_t k = 0; k < count; ++k) {
-    const From value = element<From>(from, k);
     if constexpr (std::is_same_v<To, bool>) {
-      reinterpret_cast<To*>(out)[k] = value != From(0);
+      to[k] = from[k] != From(0);
     } else {
-      reinterpret_cast<To*>(out)[k] = static_cast<To>(value);
+      to[k] = static_cast<To>(from[k]);
     }
   }
 }
@@ -492,27 +620,62 @@ host_cast cast_on_host(const dtype& from, const dtype& to) noexcept {
   return known_types::all[f][t];
 }
 
-void gather_on_host(std::byte* out, const any_view& v, const extents& shape) {
-  const std::size_t bytes = v.dtype().itemsize();
+host_gather::host_gather(const any_view& v, const extents& shape)
+    : next_(static_cast<const std::byte*>(v.data())), bytes_(v.dtype().itemsize()) {
   const auto& own = v.layout();
   const std::size_t rank = shape.size(), missing = rank - own.shape().size();
-  std::vector<std::int64_t> at(rank), step(rank);
-  for (std::size_t d = missing; d < rank; ++d) {
-    step[d] = own.shape()[d - missing] == 1 ? 0 : own.strides()[d - missing];
+  axes_.reserve(rank + 1);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool is_one = d < missing || own.shape()[d - missing] == 1;
+    const std::int64_t step = is_one ? 0 : own.strides()[d - missing];
+    axes_.push_back({shape[d], step * static_cast<std::int64_t>(bytes_), 0});
   }
-  const auto* const first = static_cast<const std::byte*>(v.data());
-  std::int64_t offset = 0;
-  for (;;) {
-    std::memcpy(out, first + offset * static_cast<std::int64_t>(bytes), bytes);
-    out += bytes;
-    std::size_t d = rank;
-    while (d > 0 && at[d - 1] + 1 == shape[d - 1]) {
-      offset -= at[d - 1] * step[d - 1];
-      at[--d] = 0;
+  if (rank == 0) axes_.push_back({1, 0, 0});
+}
+
+namespace {
+
+template <std::size_t Bytes>
+void copy_line(std::byte* out, const std::byte* from, std::int64_t step, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    std::memcpy(out + k * static_cast<std::int64_t>(Bytes), from + k * step, Bytes);
+  }
+}
+
+}  // namespace
+
+void host_gather::copy(std::byte* out, std::int64_t count) {
+  axis& last = axes_.back();
+  while (count > 0) {
+    const std::int64_t here = std::min(count, last.length - last.at);
+    const auto bytes = here * static_cast<std::int64_t>(bytes_);
+    switch (bytes_) {
+      case 1:
+        copy_line<1>(out, next_, last.step, here);
+        break;
+      case 2:
+        copy_line<2>(out, next_, last.step, here);
+        break;
+      case 4:
+        copy_line<4>(out, next_, last.step, here);
+        break;
+      case 8:
+        copy_line<8>(out, next_, last.step, here);
+        break;
+      default:
+        copy_line<16>(out, next_, last.step, here);
     }
-    if (d == 0) return;
-    ++at[d - 1];
-    offset += step[d - 1];
+    out += bytes;
+    count -= here;
+    last.at += here;
+    next_ += here * last.step;
+    for (std::size_t d = axes_.size(); d-- > 0 && axes_[d].at == axes_[d].length;) {
+      next_ -= axes_[d].length * axes_[d].step;
+      axes_[d].at = 0;
+      if (d == 0) break;
+      ++axes_[d - 1].at;
+      next_ += axes_[d - 1].step;
+    }
   }
 }
 

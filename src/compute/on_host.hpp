@@ -5,31 +5,49 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "compute/operations.hpp"
 
 namespace usmx::detail {
 
-/// Up to so many elements.
-inline constexpr std::int64_t most_on_host = 256;
+/// Up to so many elements, where the host goes through them once: 1 to 3 us, as a launch takes 10.
+inline constexpr std::int64_t most_on_host = 4096;
+/// Up to so many where an element takes it longer: sorts, running sums, quotients rounded down.
+inline constexpr std::int64_t most_slow_on_host = 256;
 
-/// An operand: its first element, and whether there are more than that one.
-struct host_operand {
-  const std::byte* first;
-  bool is_row;
+/// From the operands, `count` elements each that lie one after the other.
+using host_loop = void (*)(std::byte* out, const std::byte* const* in, std::int64_t count);
+struct host_function {
+  host_loop loop = nullptr;
+  std::int64_t most = 0;  ///< elements
 };
-using host_loop = void (*)(std::byte* out, const host_operand* in, std::int64_t count);
 
 /// What computes an operation on the host for operands of a type; null if the values could differ
 /// from those of a kernel, whose functions are not rounded as the host's are.
-host_loop loop_on_host(const operation& op, const dtype& type) noexcept;
+host_function function_on_host(const operation& op, const dtype& type) noexcept;
 
 /// `count` elements of another type; null for casts that a processor may make in its own way, which
 /// are those of floats to integers.
 using host_cast = void (*)(std::byte* out, const std::byte* in, std::int64_t count);
 host_cast cast_on_host(const dtype& from, const dtype& to) noexcept;
-/// The elements of a view in C order, as often as `shape` says, which it broadcasts to.
-void gather_on_host(std::byte* out, const any_view& v, const extents& shape);
+
+/// Goes through the elements of a view in C order, each as often as `shape` says, which the view
+/// broadcasts to.
+class host_gather {
+ public:
+  host_gather(const any_view& v, const extents& shape);
+  /// Copies the next `count`.
+  void copy(std::byte* out, std::int64_t count);
+
+ private:
+  const std::byte* next_;
+  std::size_t bytes_;  ///< of an element
+  struct axis {
+    std::int64_t length, step, at;
+  };
+  std::vector<axis> axes_;
+};
 
 /// Joins all elements, `count` > 0, in the order in which a kernel of the CPU joins them.
 struct host_fold {

@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
+
+from .. import _usmx
 
 #: Method -> the function that is called with the array as its first argument.
 METHODS: dict[str, str] = {
@@ -49,7 +51,7 @@ ATTRIBUTES = ("imag", "real")
 
 
 def find(array: Any, name: str) -> Any:
-    """The bound method of that name.
+    """The bound method of that name, which is found in the class from then on.
 
     Raises
     ------
@@ -60,12 +62,19 @@ def find(array: Any, name: str) -> Any:
         import usmx
 
         return getattr(usmx, name)(array)
+    function: Any = None
     if name in METHODS:
         import usmx
 
-        return MethodType(getattr(usmx, METHODS[name]), array)
-    if name in IN_PLACE:
+        function = getattr(usmx, METHODS[name])
+    elif name in IN_PLACE:
         from . import sorting
 
-        return MethodType(getattr(sorting, IN_PLACE[name]), array)
-    raise AttributeError(f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array)
+        function = getattr(sorting, IN_PLACE[name])
+    if function is None:
+        raise AttributeError(
+            f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array
+        )
+    if isinstance(function, FunctionType):  # operations of the table do not bind to objects
+        setattr(_usmx.ndarray, name, function)
+    return MethodType(function, array)

@@ -372,11 +372,12 @@ def test_the_host_reduces_to_the_same_bits_as_a_kernel(name: str) -> None:
     rng = np.random.default_rng(5)
     function = getattr(usmx, name)
     for char in FOLDS[name]:
-        values = rng.standard_normal(256) if char in "fd" else rng.integers(0, 100, 256)
+        values = rng.standard_normal(4096) if char in "fd" else rng.integers(0, 100, 4096)
         there = usmx.asarray(values.astype(char), usm_type="device")
         here = usmx.asarray(values.astype(char), usm_type="shared")
         # 16 items of a group have 1 to 16 elements each, and from 128 on eight sums.
         lengths = [*range(1, 36), 63, 64, 65, 127, 128, 129, 143, 144, 145, 200, 254, 255, 256]
+        lengths += [257, 300, 511, 512, 513, 1000, 2049, 4095, 4096]
         for n in lengths:
             ours, kernels = kernels_of(lambda n=n, x=here: function(x[:n]))
             assert kernels == 0

@@ -13,6 +13,8 @@ import pytest
 import usmx
 
 SHAPES = [(1,), (10,), (23,), (256,), (3, 4), (20, 12), (2, 3, 4), (1, 7), (7, 1)]
+#: Of more than 256 elements, and of more than a block that the host goes through.
+MORE = [(257,), (513,), (4096,), (64, 64), (3, 700), (700, 3), (2, 3, 5, 100)]
 TYPES = "bhiqBHIQfd"
 
 
@@ -111,12 +113,57 @@ def test_different_elements_are_those_of_numpy(char: str, shape: tuple[int, ...]
         assert equal_bits(ours, theirs)
 
 
+@pytest.mark.parametrize("char", "?biQfd")
+@pytest.mark.parametrize("shape", MORE)
+def test_more_elements_are_moved_and_found_as_by_numpy(char: str, shape: tuple[int, ...]) -> None:
+    n = values(char, shape) if char != "?" else values("i", shape) > 0
+    if char != "?":
+        assert by_host(usmx.argmax, n) == np.argmax(n)
+        assert by_host(usmx.argmin, n) == np.argmin(n)
+    assert by_host(usmx.count_nonzero, n) == np.count_nonzero(n)
+    for got, wanted in zip(by_host(usmx.nonzero, n), np.nonzero(n), strict=True):
+        assert equal_bits(got, wanted)
+    assert equal_bits(by_host(lambda x, m: x[m], n, n > 0), n[n > 0])
+    every_other = (..., slice(None, None, -2))
+    assert equal_bits(by_host(lambda x: x[every_other].copy(), n), n[every_other])
+    assert equal_bits(by_host(lambda x: x.T.copy(), n), n.T)
+    half = n[..., ::2]
+    got = by_host(lambda x: usmx.concat([x[..., ::2], x[..., ::2]], axis=-1), n)
+    assert equal_bits(got, np.concatenate([half, half], axis=-1)) or 2 * half.size > 4096
+    at = np.arange(half.shape[-1])[::-1]
+    got = by_host(lambda x, i: usmx.take(x, i, axis=-1), n, at)
+    assert equal_bits(got, np.take(n, at, axis=-1))
+
+
+@pytest.mark.parametrize("shape", MORE)
+def test_blocks_of_elements_have_the_bits_of_kernels(shape: tuple[int, ...]) -> None:
+    line = shape[-1:]
+    functions: list[Callable[..., Any]] = [
+        lambda x, y: x + y,
+        lambda x, y: 3 * x - y[..., ::-1],
+        lambda x, y: x.T * y.T,
+        lambda x, y: x.reshape(-1)[::-1] / (y.reshape(-1) + 0.5),
+        lambda x, y: usmx.where(x > y, x, y.reshape(-1)[: line[0]]),
+        lambda x, y: usmx.maximum(x[..., :1], y),
+        lambda x, y: usmx.astype(x, "f8") * y,
+        lambda x, y: usmx.sqrt(usmx.abs(x)) + usmx.floor(y),
+        lambda x, y: usmx.exp(x),
+    ]
+    for chars in itertools.product("hiIfd", repeat=2):
+        numbers = [values(c, shape, special=False) for c in chars]
+        there = [usmx.asarray(n, usm_type="device") for n in numbers]
+        for k, function in enumerate(functions):
+            got = by_host(function, *numbers)
+            assert equal_bits(got, function(*there).to_numpy()), (chars, k)
+
+
 REDUCTIONS = ["sum", "prod", "mean", "min", "max", "any", "all"]
 
 
 @pytest.mark.parametrize("char", "?biQfd")
 def test_sums_along_axes_have_the_bits_of_kernels(char: str) -> None:
-    for shape in [(10,), (3, 4), (20, 12), (2, 3, 4), (7, 1), (1, 7), (4, 2, 1, 30)]:
+    small = [(10,), (3, 4), (20, 12), (2, 3, 4), (7, 1), (1, 7), (4, 2, 1, 30)]
+    for shape in [*small, (4096,), (40, 100), (100, 40), (512, 8), (4, 10, 100)]:
         n = values(char, shape, special=False) if char != "?" else values("i", shape) > 0
         there = usmx.asarray(n, usm_type="device")
         axes: list[Any] = [None, *axes_of(shape), tuple(range(len(shape)))]
@@ -129,6 +176,15 @@ def test_sums_along_axes_have_the_bits_of_kernels(char: str) -> None:
                     got = by_host(lambda x, f=function, a=axis, k=keep: f(x, axis=a, keepdims=k), n)
                     wanted = function(there, axis=axis, keepdims=keep).to_numpy()
                     assert equal_bits(got, wanted), (name, shape, axis)
+
+
+def test_long_columns_are_added_as_by_kernels() -> None:
+    for shape in [(513, 4), (700, 5), (1000, 2), (2, 1500)]:
+        n = values("f", shape, special=False)
+        here, there = (usmx.asarray(n, usm_type=kind) for kind in ("shared", "device"))
+        for axis in (0, 1):
+            got = usmx.sum(here, axis=axis).to_numpy()
+            assert equal_bits(got, usmx.sum(there, axis=axis).to_numpy()), (shape, axis)
 
 
 @pytest.mark.parametrize("char", "?biQfd")
@@ -145,7 +201,7 @@ def test_running_sums_have_the_bits_of_kernels(char: str, name: str) -> None:
 
 @pytest.mark.parametrize("char", "iBfd")
 def test_variances_have_the_bits_of_kernels(char: str) -> None:
-    for count in (1, 2, 15, 16, 17, 100, 128, 129, 256):
+    for count in (1, 2, 15, 16, 17, 100, 128, 129, 256, 257, 1000, 4096):
         n = values(char, (count,), special=False)
         there = usmx.asarray(n, usm_type="device")
         for correction in (0, 1, 1.5, 300):
@@ -172,13 +228,23 @@ def test_whole_numbers_to_whole_powers_wrap_around() -> None:
         assert equal_bits(by_host(usmx.power, base, exponent), np.power(base, exponent))
 
 
-def test_what_is_not_few_or_not_there_is_left_to_kernels() -> None:
+@pytest.mark.parametrize("function", [usmx.sort, usmx.argsort, usmx.cumulative_sum, usmx.unique])
+def test_what_takes_long_is_left_to_kernels(function: Callable[..., Any]) -> None:
     n = np.arange(257, dtype="i4")
+    by_host(function, n[:256])
     x = usmx.asarray(n, usm_type="shared")
     with usmx.trace() as t:
-        assert usmx.argmax(x).to_numpy() == 256
-        np.testing.assert_array_equal(usmx.sort(x[:20].to_device("cpu")).to_numpy(), n[:20])
+        function(x).to_numpy()
     assert t.summary().kernels
+
+
+def test_what_is_not_few_or_not_there_is_left_to_kernels() -> None:
+    n = np.arange(4097, dtype="i4")
+    by_host(usmx.argmax, n[:4096])
+    for x in (usmx.asarray(n, usm_type="shared"), usmx.asarray(n[:20], usm_type="device")):
+        with usmx.trace() as t:
+            assert usmx.argmax(x).to_numpy() == x.size - 1
+        assert t.summary().kernels
     y = usmx.tan(usmx.asarray(np.arange(3, dtype="f4"), usm_type="shared"))
     assert len(usmx.explain(usmx.sum(y)).kernels) == 1  # in the kernel of y, not after it
 
@@ -200,7 +266,7 @@ def test_errors_are_those_of_more_elements() -> None:
 
 
 def test_wait_computes_what_was_put_off_and_waits_for_it() -> None:
-    x = usmx.asarray(np.arange(1000, dtype="f4"), usm_type="shared")
+    x = usmx.asarray(np.arange(5000, dtype="f4"), usm_type="shared")
     y = x * 2 + 1
     assert usmx.explain(y).kernels
     assert y.wait() is None
@@ -210,5 +276,5 @@ def test_wait_computes_what_was_put_off_and_waits_for_it() -> None:
     assert t.summary().kernels == 0
     # The host reads the same memory, with nothing of ours that waits.
     np.testing.assert_array_equal(
-        np.frombuffer(memoryview(y.usm_data), "f4"), np.arange(1000) * 2 + 1
+        np.frombuffer(memoryview(y.usm_data), "f4"), np.arange(5000) * 2 + 1
     )
