@@ -53,10 +53,10 @@ void elementary_loop(std::byte* out, const std::byte* const* in, std::int64_t co
   loop<Function, T>(out, in, count);
 }
 
-#define USMX_LOOPS(name)                                                                           \
-  template void elementary_loop<elementary_function::name, float>(std::byte*, const std::byte* const*, \
-                                                                  std::int64_t);                   \
-  template void elementary_loop<elementary_function::name, double>(                                \
+#define USMX_LOOPS(name)                                            \
+  template void elementary_loop<elementary_function::name, float>(  \
+      std::byte*, const std::byte* const*, std::int64_t);           \
+  template void elementary_loop<elementary_function::name, double>( \
       std::byte*, const std::byte* const*, std::int64_t);
 USMX_LOOPS(exp)
 USMX_LOOPS(log)

@@ -15,6 +15,7 @@
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "expression/reduction_shape.hpp"
+#include "memory/ready.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/traced_queue.hpp"
 #include "usmx/promotion.hpp"
@@ -450,8 +451,8 @@ std::optional<array> variance_few(const array& a, double correction) {
   with_type(type, [&]<class T>(T) -> std::optional<bool> {
     if constexpr (std::is_floating_point_v<T>) {
       const T mean = *reinterpret_cast<const T*>(result);
-      auto* const squares = reinterpret_cast<T*>(
-          room_of_squares.of(count * static_cast<std::int64_t>(sizeof(T))));
+      auto* const squares =
+          reinterpret_cast<T*>(room_of_squares.of(count * static_cast<std::int64_t>(sizeof(T))));
       for (std::int64_t k = 0; k < count; ++k) {
         const T distance = reinterpret_cast<const T*>(row)[k] - mean;
         squares[k] = distance * distance;
@@ -629,58 +630,132 @@ std::optional<std::vector<array>> nonzero_few(const array& a) {
   return out;
 }
 
-array select_few(const array& a, const array& mask) {
-  std::int64_t places[most_on_host];
-  std::int64_t count = 0;
-  each_not_zero(mask.elements(), [&](std::int64_t k) { places[count++] = k; });
+namespace {
+
+/// What a mask of the same shape, or indices along an axis, select: pieces of neighbours.
+struct few_selected {
+  std::int64_t count = 0;   ///< of pieces
+  std::int64_t length = 1;  ///< elements of a piece
+  /// The number, in C order, of the first element of each.
+  std::int64_t begins[most_on_host];
+
+  bool read_mask(const any_view& mask) {
+    return each_not_zero(mask, [&](std::int64_t k) { begins[count++] = k; });
+  }
+  /// False if an index is outside, or if they select many elements.
+  bool read_indices(const any_view& indices, const lines& l) {
+    const std::int64_t each = indices.size();
+    if (each == 0 || l.outer * each * l.inner > most_on_host) return false;
+    count = l.outer * each;
+    length = l.inner;
+    const bool are_inside = with_type(indices.dtype(), [&]<class T>(T) -> std::optional<bool> {
+                              if constexpr (std::is_integral_v<T>) {
+                                return read_inside<T>(indices, l);
+                              } else {
+                                return {};
+                              }
+                            }).has_value();
+    for (std::int64_t k = each; are_inside && k < count; ++k) {
+      begins[k] = begins[k - each] + l.length * l.inner;
+    }
+    return are_inside;
+  }
+
+ private:
+  template <class T>
+  std::optional<bool> read_inside(const any_view& indices, const lines& l) {
+    const row_of_few row(indices);
+    for (std::int64_t k = 0; k < indices.size(); ++k) {
+      const T index = row.as<T>()[k];
+      if (!std::in_range<std::int64_t>(index)) return {};
+      const auto given = static_cast<std::int64_t>(index);
+      const std::int64_t place = given < 0 ? given + l.length : given;
+      if (place < 0 || place >= l.length) return {};
+      begins[k] = place * l.inner;
+    }
+    return true;
+  }
+};
+
+array copy_selected(const array& a, const few_selected& selected,
+                    std::span<const std::int64_t> shape) {
   const row_of_few row(a.elements());
-  const std::int64_t bytes = item_bytes(a);
-  array out = like(a, std::span(&count, 1), a.elements().dtype());
+  const std::int64_t each = item_bytes(a), bytes = each * selected.length;
+  array out = like(a, shape, a.elements().dtype());
   auto* to = elements_of<std::byte>(out);
-  for (std::int64_t k = 0; k < count; ++k) {
-    copy_bytes(to, row.as<std::byte>() + places[k] * bytes, bytes);
+  for (std::int64_t k = 0; k < selected.count; ++k) {
+    copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
   }
   return out;
 }
 
-std::optional<array> take_few(const array& a, const array& indices, int axis) {
-  const extents& shape = a.elements().layout().shape();
-  const lines l(shape, axis);
-  std::int64_t places[most_on_host];
-  const std::int64_t count = indices.elements().size();
-  const bool are_inside =
-      with_type(indices.elements().dtype(), [&]<class T>(T) -> std::optional<bool> {
-        if constexpr (std::is_integral_v<T>) {
-          const row_of_few row(indices.elements());
-          for (std::int64_t k = 0; k < count; ++k) {
-            const T index = row.as<T>()[k];
-            if (!std::in_range<std::int64_t>(index)) return {};
-            const auto given = static_cast<std::int64_t>(index);
-            places[k] = given < 0 ? given + l.length : given;
-            if (places[k] < 0 || places[k] >= l.length) return {};
-          }
-          return true;
-        } else {
-          return {};
-        }
-      }).has_value();
-  if (!are_inside || l.outer * count * l.inner > most_on_host) return {};
+bool is_mask_of(const any_view& key, const array& a) {
+  return key.dtype().kind() == type_class::boolean &&
+         key.layout().shape() == a.elements().layout().shape();
+}
 
+}  // namespace
+
+std::optional<array> take_few(const array& a, const any_view& indices, int axis) {
+  const extents& shape = a.elements().layout().shape();
+  few_selected selected;
+  if (!selected.read_indices(indices, lines(shape, axis))) return {};
   std::vector<std::int64_t> lengths(shape.begin(), shape.begin() + axis);
-  const extents& by = indices.elements().layout().shape();
+  const extents& by = indices.layout().shape();
   lengths.insert(lengths.end(), by.begin(), by.end());
   lengths.insert(lengths.end(), shape.begin() + axis + 1, shape.end());
   if (lengths.size() > static_cast<std::size_t>(max_rank)) return {};
-  const row_of_few row(a.elements());
-  array out = like(a, lengths, a.elements().dtype());
-  auto* to = elements_of<std::byte>(out);
-  const std::int64_t bytes = item_bytes(a) * l.inner;
-  for (std::int64_t o = 0; o < l.outer; ++o) {
-    for (std::int64_t k = 0; k < count; ++k) {
-      copy_bytes(to, row.as<std::byte>() + (o * l.length + places[k]) * bytes, bytes);
+  return copy_selected(a, selected, lengths);
+}
+
+std::optional<array> at_few(const array& a, const any_view& key) {
+  if (key.dtype().kind() != type_class::boolean) return take_few(a, key, 0);
+  few_selected selected;
+  if (!is_mask_of(key, a) || !selected.read_mask(key)) return {};
+  return copy_selected(a, selected, std::span(&selected.count, 1));
+}
+
+bool put_few(const array& a, const any_view& key, const any_view& value) {
+  const any_view& v = a.elements();
+  if (v.read_only() || !v.layout().is_c_contiguous() || value.dtype() != v.dtype()) return false;
+  const extents& shape = v.layout().shape();
+  few_selected selected;
+  std::vector<std::int64_t> lengths;
+  if (key.dtype().kind() != type_class::boolean) {
+    if (!selected.read_indices(key, lines(shape, 0))) return false;
+    const extents& by = key.layout().shape();
+    lengths.assign(by.begin(), by.end());
+    lengths.insert(lengths.end(), shape.begin() + 1, shape.end());
+  } else if (is_mask_of(key, a) && selected.read_mask(key)) {
+    lengths.push_back(selected.count);
+  } else {
+    return false;
+  }
+  if (lengths.size() > static_cast<std::size_t>(max_rank)) return false;
+  const bool is_number = value.rank() == 0;
+  if (!is_number && !(value.layout().shape() == extents{std::span<const std::int64_t>(lengths)})) {
+    return false;
+  }
+  const std::int64_t each = item_bytes(a), bytes = each * selected.length;
+  // Copied before the first is written: it may be a part of the same memory.
+  host_room room;
+  std::byte* const from = room.of(std::max<std::int64_t>(1, value.size()) * each);
+  host_gather(value, value.layout().shape()).copy(from, value.size());
+  wait_for(a);
+  const traced record(is_number ? trace_action::fill : trace_action::copy, [&] {
+    return traced_on(a.queue(), {.bytes = static_cast<std::size_t>(selected.count * bytes),
+                                 .address = v.data(),
+                                 .kind = v.kind()});
+  });
+  for (std::int64_t k = 0; k < selected.count; ++k) {
+    std::byte* to = elements_of<std::byte>(a) + selected.begins[k] * each;
+    if (!is_number) {
+      copy_bytes(to, from + k * bytes, bytes);
+    } else {
+      for (std::int64_t n = 0; n < selected.length; ++n) copy_bytes(to, from, each);
     }
   }
-  return out;
+  return true;
 }
 
 namespace {

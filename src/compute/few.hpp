@@ -66,10 +66,14 @@ std::optional<array> place_few(const array& a, bool largest);
 std::optional<array> count_few(const array& a);
 /// Their indices along each axis.
 std::optional<std::vector<array>> nonzero_few(const array& a);
-/// The elements where a mask of the same shape is true.
-array select_few(const array& a, const array& mask);
-/// The elements at indices along an axis; nothing if one is outside of it.
-std::optional<array> take_few(const array& a, const array& indices, int axis);
+/// The elements at indices along an axis; nothing if one is outside of it. The host reads indices
+/// and masks now.
+std::optional<array> take_few(const array& a, const any_view& indices, int axis);
+/// The elements where a mask of the same shape is true, or at indices along the first axis.
+std::optional<array> at_few(const array& a, const any_view& key);
+/// Writes there one element, or as many as there are, of the same type. False if nothing was
+/// written, and the values have to be brought there in another way. Waits for what reads `a`.
+bool put_few(const array& a, const any_view& key, const any_view& value);
 
 /// A copy in C order.
 array copy_few(const array& a);

@@ -162,9 +162,13 @@ class host_elements {
 
 /// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
 bool is_advanced(nb::handle key);
-/// `self[key]` for a key that is an array, where the host computes it; None elsewhere
-/// (bind_few.cpp).
+/// Whether a key is one of several indices or bools that the host can read, as lists and NumPy's
+/// arrays are (bind_few.cpp).
+bool holds_host_elements(nb::handle key);
+/// `self[key]` for such a key or an array, where the host computes it; None elsewhere.
 nb::object few_at(nb::handle self, nb::handle key);
+/// `self[key] = value` under the same condition; false if nothing was written.
+bool few_put(nb::handle self, nb::handle key, nb::handle value);
 /// A copy in C order under the same condition.
 nb::object few_copy(nb::handle self);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.

@@ -110,7 +110,9 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 /// how every C++ exception is called in Python.
 PyObject* get_item(PyObject* self, PyObject* key) noexcept {
   try {
-    if (!is_ready<ndarray>(key)) return part_of(self, key).release().ptr();
+    if (!is_ready<ndarray>(key) && !holds_host_elements(key)) {
+      return part_of(self, key).release().ptr();
+    }
     nb::object few = few_at(self, key);
     if (!few.is_none()) return few.release().ptr();
   } catch (...) {

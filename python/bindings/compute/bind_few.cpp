@@ -1,7 +1,9 @@
 // Functions of a few elements, which the host computes: what the namespace asks before it launches
 // kernels. Each gives None where those have to compute, and for arguments that need a message.
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "array/ndarray.hpp"
@@ -93,17 +95,78 @@ nb::object few_copy(nb::handle self) {
   return a ? wrap_array(detail::copy_few(*a)) : nb::none();
 }
 
+namespace {
+
+/// An index, indices or a mask, where the host can read them.
+class few_key {
+ public:
+  /// Nothing for other keys, and for those that need a message.
+  static std::optional<few_key> of(nb::handle key) {
+    few_key out;
+    if (is_ready<ndarray>(key)) {
+      out.array_ = few_of(key);
+      return out.array_ ? std::optional(std::move(out)) : std::nullopt;
+    }
+    if (!holds_host_elements(key) && !PyLong_CheckExact(key.ptr())) return {};
+    try {
+      out.host_.emplace(host_elements::of(key));
+    } catch (...) {
+      PyErr_Clear();
+      return {};
+    }
+    const any_view& v = out.elements();
+    const type_class kind = v.dtype().kind();
+    const bool are_indices = kind == type_class::boolean || kind == type_class::integer ||
+                             kind == type_class::unsigned_integer;
+    if (!are_indices || v.size() == 0 || v.size() > detail::most_on_host) return {};
+    return out;
+  }
+  const any_view& elements() const { return array_ ? array_->elements() : host_->view(); }
+
+ private:
+  std::optional<array> array_;
+  std::optional<host_elements> host_;
+};
+
+}  // namespace
+
+bool holds_host_elements(nb::handle key) {
+  if (PyList_CheckExact(key.ptr())) {
+    PyObject* const first =
+        PyList_GET_SIZE(key.ptr()) > 0 ? PyList_GET_ITEM(key.ptr(), 0) : nullptr;
+    return first != nullptr && (PyLong_Check(first) || PyList_CheckExact(first));
+  }
+  const PyBufferProcs* const buffer = Py_TYPE(key.ptr())->tp_as_buffer;  // as NumPy's arrays have
+  return buffer != nullptr && buffer->bf_getbuffer != nullptr && !PyBytes_Check(key.ptr());
+}
+
 nb::object few_at(nb::handle self, nb::handle key) {
-  if (!is_ready<ndarray>(key)) return nb::none();
   const std::optional<array> a = few_of(self);
   if (!a || a->elements().rank() == 0) return nb::none();
-  const std::optional<array> by = few_of(key);
-  if (!by) return nb::none();
-  if (by->elements().dtype().kind() != type_class::boolean) {
-    return wrapped(detail::take_few(*a, *by, 0));
+  const std::optional<few_key> by = few_key::of(key);
+  if (!by || by->elements().rank() == 0) return nb::none();
+  return wrapped(detail::at_few(*a, by->elements()));
+}
+
+bool few_put(nb::handle self, nb::handle key, nb::handle value) {
+  if (!is_ready<ndarray>(key) && !holds_host_elements(key)) return false;
+  const std::optional<array> a = few_of(self);
+  if (!a || a->elements().rank() == 0) return false;
+  const std::optional<few_key> by = few_key::of(key);
+  if (!by || by->elements().rank() == 0) return false;
+  std::optional<array> values;
+  std::unique_ptr<std::byte[]> number;
+  any_view from;
+  if (is_python_number(value)) {
+    number = element_of(value, a->elements().dtype());
+    from = checked_view(number.get(), a->elements().dtype(), layout(), usm_kind::unknown, true);
+  } else if ((values = few_of(value))) {
+    from = values->elements();
+  } else {
+    return false;
   }
-  const bool is_whole = by->elements().layout().shape() == a->elements().layout().shape();
-  return is_whole ? wrap_array(detail::select_few(*a, *by)) : nb::none();
+  const gil_released released;
+  return detail::put_few(*a, by->elements(), from);
 }
 
 void bind_few(nb::module_& m) {
@@ -140,10 +203,10 @@ void bind_few(nb::module_& m) {
   m.def(
       "_few_take",
       [](nb::handle x, nb::handle indices, nb::handle axis) {
-        const std::optional<array> by = few_of(indices);
-        if (!by) return nb::object(nb::none());
-        return along(x, axis,
-                     [&by](const array& a, int at) { return detail::take_few(a, *by, at); });
+        return along(x, axis, [indices](const array& a, int at) {
+          const std::optional<few_key> by = few_key::of(indices);
+          return by ? detail::take_few(a, by->elements(), at) : std::nullopt;
+        });
       },
       nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
       nb::sig("def _few_take(x: object, indices: object, axis: object) -> ndarray | None"),

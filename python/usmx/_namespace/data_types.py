@@ -135,6 +135,9 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     """
     if not arrays_and_dtypes:
         raise ValueError("arrays_and_dtypes: is empty; expected at least one")
+    types = {one.dtype for one in arrays_and_dtypes if isinstance(one, ndarray)}
+    if len(types) == 1 and all(isinstance(one, ndarray) for one in arrays_and_dtypes):
+        return types.pop()
     weak = (int, float, complex)
     given = [
         one

@@ -53,18 +53,22 @@ def _checked(x: Any, name: str) -> _usmx.ndarray:
 
 
 def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.ndarray:
-    own = result_type(a, b)
-    if is_bfloat16(own):  # a product of two has 16 digits
+    axis %= max(a.ndim, b.ndim)
+    own: Any = None
+    if is_bfloat16(a.dtype) or is_bfloat16(b.dtype):  # a product of two has 16 digits
+        own = result_type(a, b)
         a, b = a.astype("float32"), b.astype("float32")
     product = a * b
+    if own is None:
+        own = product.dtype
+    if own.kind == "f" and own == product.dtype:
+        made = _usmx._sum(product, axis, False)
+        if made is not None:
+            return made
     if own.kind == "b":
-        return _usmx._reduce(
-            product, own, own, reduce="a || b", identity="false", axes=(axis % product.ndim,)
-        )
+        return _usmx._reduce(product, own, own, reduce="a || b", identity="false", axes=(axis,))
     value = sum_type(own)
-    return _usmx._reduce(
-        product, value, own, reduce="a + b", identity="0", axes=(axis % product.ndim,)
-    )
+    return _usmx._reduce(product, value, own, reduce="a + b", identity="0", axes=(axis,))
 
 
 @cache

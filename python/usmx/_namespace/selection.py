@@ -276,7 +276,9 @@ def nonzero(x: Any, /) -> tuple[ndarray, ...]:
 
 def flatnonzero(x: Any, /) -> ndarray:
     """Numbers, in C order, of the elements that are not 0."""
-    return indexing.places(as_array(x))
+    flat = as_array(x).reshape(-1)
+    few = _usmx._few_nonzero(flat)
+    return indexing.places(flat) if few is None else few[0]
 
 
 def argwhere(x: Any, /) -> ndarray:

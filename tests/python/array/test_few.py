@@ -44,6 +44,8 @@ def by_host(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 def equal_bits(got: Any, wanted: Any) -> bool:
+    if got.dtype.kind == "c":
+        return got.dtype == wanted.dtype and got.tolist() == wanted.tolist()
     both_nan = (got != got) & (wanted != wanted)  # noqa: PLR0124
     same = got.view(f"u{got.itemsize}") == wanted.view(f"u{wanted.itemsize}")
     return got.dtype == wanted.dtype and got.shape == wanted.shape and bool((same | both_nan).all())
@@ -278,3 +280,92 @@ def test_wait_computes_what_was_put_off_and_waits_for_it() -> None:
     np.testing.assert_array_equal(
         np.frombuffer(memoryview(y.usm_data), "f4"), np.arange(5000) * 2 + 1
     )
+
+
+KEYS: list[Any] = [
+    [1, -1, 0],
+    [[0, 1], [2, -2]],
+    np.array([2, 0, 0], "u1"),
+    np.array([[1], [-3]]),
+    np.arange(4)[::-2],
+    [True, False, True, True],
+]
+
+
+@pytest.mark.parametrize("char", "?bhiqBHIQefdFD")
+@pytest.mark.parametrize("rest", [(), (3,), (2, 5)])
+def test_lists_and_arrays_of_numpy_select_and_assign(char: str, rest: tuple[int, ...]) -> None:
+    n = np.arange(4 * int(np.prod(rest))).reshape(4, *rest).astype(char)
+    for key in KEYS:
+        if isinstance(key[0], bool) and rest:
+            continue
+        assert equal_bits(by_host(lambda x, k=key: x[k], n), n[key])
+        for value in (1, True):
+            theirs = n.copy()
+            theirs[key] = value
+
+            def assigned(x: Any, k: Any = key, v: Any = value) -> Any:
+                x[k] = v
+                return x
+
+            assert equal_bits(by_host(assigned, n), theirs)
+        if isinstance(key, list) and len(key) == 3:  # no index twice
+            theirs = n.copy()
+            theirs[key] = n[1:]
+
+            def moved(x: Any, k: Any = key) -> Any:
+                x[k] = x[1:]  # the same memory
+                return x
+
+            assert equal_bits(by_host(moved, n), theirs)
+
+
+def test_masks_assign_numbers_and_elements() -> None:
+    n = np.arange(12.0).reshape(3, 4)
+
+    def negative(x: Any, m: Any) -> Any:
+        x[m] = -1
+        return x
+
+    def other(x: Any, m: Any) -> Any:
+        x[m] = x[m][::-1] * 2
+        return x
+
+    wanted = np.where(n > 4, -1, n)
+    assert equal_bits(by_host(negative, n, n > 4), wanted)
+    wanted = n.copy()
+    wanted[n > 4] = n[n > 4][::-1] * 2
+    assert equal_bits(by_host(other, n, n > 4), wanted)
+    assert equal_bits(by_host(lambda x: x[n > 4], n), n[n > 4])
+    assert by_host(lambda x: usmx.take(x, 2, axis=1), n).tolist() == [2, 6, 10]
+
+
+def test_what_was_put_off_is_computed_before_the_host_writes() -> None:
+    x = usmx.asarray(np.arange(1, 11, dtype="f4"), usm_type="shared")
+    wanted = np.tan(np.arange(1, 11, dtype="f4"))
+    y, z = usmx.tan(x), usmx.tan(x)
+    assert usmx.explain(y).kernels
+    x[[0, 1]] = 0
+    x[x > 5] = 0
+    np.testing.assert_allclose(y.to_numpy(), wanted, rtol=1e-5)
+    np.testing.assert_allclose(z.to_numpy(), wanted, rtol=1e-5)
+    assert x.tolist() == [0, 0, 3, 4, 5, 0, 0, 0, 0, 0]
+
+
+def test_assignments_that_do_not_fit_are_refused_and_write_nothing() -> None:
+    n = np.arange(5.0)
+    x = usmx.asarray(n, usm_type="shared")
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        x[[0, 5]] = 1
+    with pytest.raises(ValueError, match="broadcast"):
+        x[[0, 1]] = usmx.ones(3, usm_type="shared")
+    with pytest.raises(IndexError, match="mask"):
+        x[[True, False]] = 1
+    with pytest.raises(TypeError, match="expected integers"):
+        x[np.array([0.5])] = 1
+    read_only = usmx.broadcast_to(x, (5,))
+    with pytest.raises(ValueError, match="read-only"):
+        read_only[[0]] = 1
+    x[[0, 1]] = usmx.asarray([7], usm_type="shared")  # repeated
+    x[[2]] = usmx.asarray([8], dtype="int64", usm_type="shared")  # cast
+    assert x.tolist() == [7, 7, 8, 3, 4]
