@@ -574,7 +574,7 @@ void reduction_kernel::state::reduce(reduction_call& call) const {
     }
   }
   const std::int64_t length = innermost();
-  const std::int64_t most = along ? d.part_of(call.results) : d.across_part;
+  const std::int64_t most = along ? d.part_of(call.results, call.count) : d.across_part;
   stage s = wide ? stage::cut(1, wide->count, most) : stage::cut(call.count / length, length, most);
 
   program.row_rank = lengths.empty() ? 0 : lengths.size() - 1;

@@ -17,6 +17,8 @@ struct reduction_shape {
   /// The most elements of a part: few where there are few results to keep all cores busy.
   std::int64_t along_part;
   std::int64_t along_part_of_many;
+  /// So few elements that a second program takes longer than one group with all of them.
+  std::int64_t along_whole;
   int across_items;
   int across_blocks;
   int across_blocks_of_few;
@@ -24,21 +26,22 @@ struct reduction_shape {
   /// Where there are fewer columns, several rows of them are taken for one; 0: never.
   std::int64_t across_columns;
 
-  constexpr std::int64_t part_of(std::int64_t results) const noexcept {
-    return results >= 256 ? along_part_of_many : along_part;
+  constexpr std::int64_t part_of(std::int64_t results, std::int64_t count) const noexcept {
+    if (results >= 256) return along_part_of_many;
+    return count <= along_whole ? along_whole : along_part;
   }
   /// So few elements of so many results that each item makes a result.
   constexpr bool are_few(std::int64_t count, std::int64_t results) const noexcept {
     return count <= 2 * along_items && results >= 4 * along_items;
   }
 };
-inline constexpr reduction_shape on_cpu = {16, 8, 16, 4096, 32768, 16, 16, 4, 512, 0};
-inline constexpr reduction_shape elsewhere = {256, 4, 1, 16384, 65536, 64, 1, 1, 512, 256};
+inline constexpr reduction_shape on_cpu = {16, 8, 16, 4096, 32768, 32768, 16, 16, 4, 512, 0};
+inline constexpr reduction_shape elsewhere = {256, 4, 1, 16384, 65536, 16384, 64, 1, 1, 512, 256};
 
 /// Whether the items of one group join each of so many rows, of neighbouring elements, in one part.
 constexpr bool are_joined_by_groups(const reduction_shape& d, std::int64_t rows,
                                     std::int64_t length) noexcept {
-  return length > 0 && rows > 0 && length <= d.part_of(rows) && !d.are_few(length, rows);
+  return length > 0 && rows > 0 && length <= d.part_of(rows, length) && !d.are_few(length, rows);
 }
 
 }  // namespace usmx::detail

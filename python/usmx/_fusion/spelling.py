@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ def preamble(text: str) -> str:
     return (_ELEMENTARY if "elementary::" in text else "") + _PREAMBLE
 
 
+@cache  # NumPy makes the name of a type anew each time
 def cpp(dtype: np.dtype[Any]) -> str:
     """The name of a type in C++.
 

@@ -36,6 +36,8 @@ def entropy(xp, x):
 
 
 SHAPES = [(300, 400), (33, 2), (70, 33), (5, 4000), (1, 129), (300, 5000), (4, 9, 100), (3000,)]
+#: As many elements as one group adds where there are few rows.
+SHAPES += [(32768,), (3, 32000)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
