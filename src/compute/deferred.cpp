@@ -33,14 +33,11 @@ namespace {
 
 /// Counts what sources have in common once, as the text of a kernel has it once.
 struct exact_count {
-  std::vector<const value*> values = {};
+  visited_values values;
   std::vector<const array*> arrays = {};
   kernel_size size = {};
 
-  exact_count() {
-    values.reserve(most_operations);
-    arrays.reserve(most_operands);
-  }
+  exact_count() { arrays.reserve(most_operands); }
 
   void add(const source& s) {
     if (const auto* v = std::get_if<shared_value>(&s)) return add(**v);
@@ -48,8 +45,7 @@ struct exact_count {
     ++size.operands;
   }
   void add(value& v) {
-    if (std::ranges::find(values, &v) != values.end()) return;
-    values.push_back(&v);
+    if (!values.is_new(v)) return;
     if (v.is_computed()) return add(v.get());
     ++size.operations;
     for (const source& s : v.sources()) {
@@ -283,6 +279,7 @@ using detail::fused_kernel;
 using detail::shared_value;
 using detail::source;
 using detail::value;
+using detail::visited_values;
 
 /// Others may write to this memory without our knowing.
 bool may_change(const array& a) noexcept {
@@ -309,8 +306,7 @@ bool fits(const operand& number, const dtype& type) {
 }
 
 /// Whether a value that was not computed is made of memory. It then has to be before that changes.
-bool reads(const value& v, const void* memory, std::vector<const value*>& known) {
-  known.push_back(&v);
+bool reads(const value& v, const void* memory, visited_values& known) {
   return std::ranges::any_of(v.sources(), [&](const source& s) {
     const auto is_there = [&](const array& a) {
       return !a.keep_alive() || a.keep_alive().get() == memory;
@@ -319,7 +315,7 @@ bool reads(const value& v, const void* memory, std::vector<const value*>& known)
     const auto* const inner = std::get_if<shared_value>(&s);
     if (inner == nullptr) return false;
     if ((*inner)->is_computed()) return is_there((*inner)->get());
-    return std::ranges::find(known, inner->get()) == known.end() && reads(**inner, memory, known);
+    return known.is_new(**inner) && reads(**inner, memory, known);
   });
 }
 
@@ -328,7 +324,7 @@ class not_kept {
  public:
   not_kept(std::span<const shared_deferred> passing, const array& out) {
     for (const shared_deferred& one : passing) {
-      std::vector<const value*> known;
+      visited_values known;
       auto& v = static_cast<value&>(*one);
       if (v.is_computed() || v.is_view() || v.is_reduction()) continue;
       if (!out.keep_alive() || reads(v, out.keep_alive().get(), known)) continue;

@@ -283,7 +283,7 @@ void fused_kernel::run(const array* given) {
 }
 
 shared_value fused_kernel::repeated_in(const value& v, const extents& shape,
-                                       std::vector<const value*>& known) {
+                                       visited_values& known) {
   for (const source& s : v.sources_) {
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
@@ -293,17 +293,14 @@ shared_value fused_kernel::repeated_in(const value& v, const extents& shape,
       if (!(*inner)->alone(first)) return first ? first : *inner;
       continue;
     }
-    // Once for all that have it as an operand: from `y + y` to `y` there are two ways.
-    if (std::ranges::find(known, inner->get()) != known.end()) continue;
-    known.push_back(inner->get());
+    if (!known.is_new(**inner)) continue;
     if (shared_value found = repeated_in(**inner, shape, known)) return found;
   }
   return nullptr;
 }
 
 shared_value fused_kernel::repeated_in(const value& root) {
-  std::vector<const value*> known;
-  known.reserve(most_operations);
+  visited_values known;
   return repeated_in(root, root.shape_, known);
 }
 

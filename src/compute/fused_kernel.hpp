@@ -64,8 +64,7 @@ class fused_kernel {
   /// A value that is not computed and has to be before: one of another shape than the root's, a
   /// reduction, a view that shares memory.
   static shared_value repeated_in(const value& root);
-  static shared_value repeated_in(const value& v, const extents& shape,
-                                  std::vector<const value*>& known);
+  static shared_value repeated_in(const value& v, const extents& shape, visited_values& known);
   std::string planned_name(value& v);
 
   using place = expression_form::place;

@@ -48,6 +48,22 @@ struct kernel_size {
   bool fits() const noexcept { return operations <= most_operations && operands <= most_operands; }
 };
 
+/// The values that a walk has come to. Each is visited once: what is used twice at each of many
+/// levels would be visited twice as often at each.
+class visited_values {
+ public:
+  visited_values() { values_.reserve(most_operations); }
+  /// False if the walk was there before.
+  bool is_new(const value& v) {
+    if (std::ranges::find(values_, &v) != values_.end()) return false;
+    values_.push_back(&v);
+    return true;
+  }
+
+ private:
+  std::vector<const value*> values_;
+};
+
 /// Of an array or a value.
 const extents& shape_of(const source& s) noexcept;
 
