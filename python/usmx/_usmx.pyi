@@ -3434,6 +3434,9 @@ def _few_sort(x: object, axis: object, descending: bool) -> ndarray | None:
 def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None:
     """See `usmx.argsort`."""
 
+def _few_search(sorted: object, values: object, right: bool) -> ndarray | None:
+    """See `usmx.searchsorted`."""
+
 def _few_scan(x: object, axis: object, product: bool) -> ndarray | None:
     """See `usmx.cumulative_sum` and `usmx.cumulative_prod`."""
 

@@ -506,6 +506,27 @@ std::optional<array> argsort_few(const array& a, int axis, bool descending) {
   });
 }
 
+std::optional<array> search_few(const array& sorted, const array& values, bool right) {
+  const any_view& v = sorted.elements();
+  if (is_bool(sorted) || v.dtype() != values.elements().dtype()) return {};
+  const std::int64_t count = values.elements().size();
+  if (v.rank() != 1 || count > most_slow_on_host) return {};
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
+    const row_of_few line(v), wanted(values.elements());
+    const T* const first = line.as<T>();
+    array out = like(values, dtype::of<std::int64_t>());
+    auto* const to = elements_of<std::int64_t>(out);
+    const comes_before<T> before{false};
+    for (std::int64_t k = 0; k < count; ++k) {
+      const T value = wanted.as<T>()[k];
+      const T* const place = right ? std::upper_bound(first, first + v.size(), value, before)
+                                   : std::lower_bound(first, first + v.size(), value, before);
+      to[k] = place - first;
+    }
+    return out;
+  });
+}
+
 std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
                                      bool counts) {
   const any_view& v = a.elements();

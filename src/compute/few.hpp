@@ -45,6 +45,10 @@ std::optional<array> sort_few(const array& a, int axis, bool descending);
 /// Where each of them was, as int64.
 std::optional<array> argsort_few(const array& a, int axis, bool descending);
 
+/// How many elements of a sorted line come before each value, or do not come after it, as int64;
+/// nothing for values of another type.
+std::optional<array> search_few(const array& sorted, const array& values, bool right);
+
 struct few_unique {
   array values;
   std::optional<array> first;    ///< where each value is first

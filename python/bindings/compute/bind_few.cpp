@@ -191,6 +191,16 @@ void bind_few(nb::module_& m) {
       nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None"),
       "See `usmx.argsort`.");
   m.def(
+      "_few_search",
+      [](nb::handle sorted, nb::handle values, bool right) {
+        const std::optional<array> line = few_of(sorted);
+        const std::optional<array> wanted = line ? few_of(values) : std::nullopt;
+        return wanted ? wrapped(detail::search_few(*line, *wanted, right)) : nb::none();
+      },
+      nb::arg("sorted"), nb::arg("values"), nb::arg("right"),
+      nb::sig("def _few_search(sorted: object, values: object, right: bool) -> ndarray | None"),
+      "See `usmx.searchsorted`.");
+  m.def(
       "_few_scan",
       [](nb::handle x, nb::handle axis, bool product) {
         return along(x, axis, [product](const array& a, int at) {

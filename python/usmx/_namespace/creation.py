@@ -147,7 +147,7 @@ def linspace(
     ValueError
         `num` is negative.
     """
-    from .elementwise import floor
+    from .elementwise import floor, where
 
     count = operator.index(num)
     if count < 0:
@@ -173,7 +173,7 @@ def linspace(
         values = values * delta
     values = values + first
     if endpoint and count > 1:
-        values[-1] = last
+        values = where(ramp == count - 1, last, values)
     result_kind = _usmx.empty(0, wanted, queue=ramp.queue).dtype.kind
     if result_kind in "iu" and not is_complex:
         values = floor(values)

@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import as_array, empty_at, to_axis
+from ._common import as_array, empty_at, kind_of, to_axis
 from ._long_rows import LEAST, LongRow
 from .manipulation import moveaxis
 
@@ -304,6 +304,11 @@ def sort_rows(
     rows = x.size // length if length else 0
     if x.size == 0:
         return empty_at(x, x.shape), empty_at(x, x.shape, "int64")
+    few = _usmx._few_argsort(x, -1, descending) if places else None
+    if few is not None or not places:
+        line = _usmx._few_sort(x, -1, descending)
+        if line is not None:
+            return line, few
     if not x.flags.c_contiguous or not x._is_aligned():
         x = x.copy()
     sorter = _Sorter(x.reshape(-1), rows, length, descending, places)
@@ -527,6 +532,9 @@ def places_in(
     x: ndarray, values: ndarray, right: bool = False, sorter: ndarray | None = None
 ) -> ndarray:
     """How many elements of a sorted array come before each value, or do not come after it."""
+    few = _usmx._few_search(x, values, right) if sorter is None else None
+    if few is not None:
+        return few
     out = empty_at(values, values.shape, "int64")
     if values.size == 0:
         return out
@@ -584,7 +592,7 @@ def searchsorted(
         raise ValueError(f"side: {side!r}; expected 'left' or 'right'")
     if isinstance(x2, (bool, int, float, complex)):
         dtype = result_type(a, x2)
-        values = _usmx.full((), x2, dtype, usm_type="device", queue=a.queue)
+        values = _usmx.full((), x2, dtype, usm_type=kind_of(a), queue=a.queue)
     else:
         values = _sortable(as_array(x2, a), "x2")
         dtype = result_type(a, values)

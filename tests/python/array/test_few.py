@@ -369,3 +369,18 @@ def test_assignments_that_do_not_fit_are_refused_and_write_nothing() -> None:
     x[[0, 1]] = usmx.asarray([7], usm_type="shared")  # repeated
     x[[2]] = usmx.asarray([8], dtype="int64", usm_type="shared")  # cast
     assert x.tolist() == [7, 7, 8, 3, 4]
+
+
+@pytest.mark.parametrize("char", TYPES)
+def test_places_in_sorted_elements_and_medians_are_those_of_numpy(char: str) -> None:
+    n = np.sort(values(char, (40,)))
+    wanted = np.concatenate([values(char, (30,)), n[:5]]).reshape(5, 7)
+    for side in ("left", "right"):
+        got = by_host(lambda x, v, s=side: usmx.searchsorted(x, v, s), n, wanted)
+        assert equal_bits(got, np.searchsorted(n, wanted, side))
+        got = by_host(lambda x, s=side: usmx.searchsorted(x, 2, s), n)
+        assert got == np.searchsorted(n, np.array(2, char), side)
+    plain = values(char, (5, 8), special=False)
+    for axis in (None, 0, 1):
+        got = by_host(lambda x, a=axis: usmx.median(x, axis=a), plain)
+        assert equal_bits(np.asarray(got), np.asarray(np.median(plain, axis)))
