@@ -136,7 +136,10 @@ bool value::is_only_base() const {
 }
 
 shared_value value::alone(shared_value& first) const {
-  if (base()->is_computed() || base()->is_reduction() || !base()->is_only_base()) return nullptr;
+  if (base()->is_computed() || base()->is_reduction() || base()->is_counted() ||
+      !base()->is_only_base()) {
+    return nullptr;
+  }
   parts known;
   return base()->seen_through(steps_, shape_, first, known);
 }
@@ -162,7 +165,8 @@ shared_value value::seen_through(std::span<const view_step> steps, const extents
       sources.push_back(s);
     } else if ((*inner)->is_computed()) {
       if (!add((*inner)->get())) return nullptr;
-    } else if ((*inner)->is_reduction() || !((*inner)->shape_ == shape_) ||
+    } else if ((*inner)->is_reduction() || (*inner)->is_counted() ||
+               !((*inner)->shape_ == shape_) ||
                (*inner)->seen_.load(std::memory_order_relaxed) > 0) {
       first = *inner;
       return nullptr;
@@ -628,7 +632,7 @@ void reduce(const sycl::queue& queue, const deferred_operand& what, const value_
   const shared_value elements =
       value::reduction_of(queue, std::move(of), how, axes, kind)->reduced_elements();
   if (out.keep_alive()) out.keep_alive()->submit_deferred();
-  fused_kernel::compute_repeated(*elements);
+  fused_kernel::compute_repeated(*elements, true);
   fused_kernel({{elements, how}}).reduce(axes, &out);
 }
 
@@ -692,6 +696,19 @@ shared_deferred cast(const sycl::queue& queue, const deferred_operand& what, con
   std::ranges::fill(types.operands, type);
   types.result = type;
   return make(queue, cast_row, types, std::span(&what, 1));
+}
+
+shared_deferred count_up(const sycl::queue& queue, const operand& start, const operand& step,
+                         std::int64_t count, usm_kind kind) {
+  const dtype type = start.type();
+  detail::require_type(queue.get_device(), type);
+  operation_types types;
+  std::ranges::fill(types.operands, type);
+  types.result = type;
+  auto made = std::make_shared<value>(queue, detail::count_row, types,
+                                      std::vector<source>{start, step}, extents{count}, kind);
+  if (is_eager()) made->get();
+  return made;
 }
 
 }  // namespace usmx

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/value.hpp"
 #include "core/format.hpp"
 #include "usmx/expression.hpp"
 #include "usmx/promotion.hpp"
@@ -46,7 +47,9 @@ expression_form::place expression_form::add_planned(std::string name, const dtyp
 
 expression_form::place expression_form::add_step(const operation& op, const operation_types& types,
                                                  std::span<const place> from) {
-  key_ += 'v';
+  const bool is_counted = &op == &count_row;
+  counts_ |= is_counted;
+  key_ += is_counted ? 'i' : 'v';
   key_ += static_cast<char>(row_number(op));
   key_ += letter(types.result);
   step made{&op, types, {}, static_cast<std::uint8_t>(from.size())};

@@ -54,6 +54,8 @@ class expression_form {
 
   const std::string& key() const noexcept { return key_; }
   std::size_t operations() const noexcept { return steps_.size(); }
+  /// Whether the numbers of elements are an operand, so that no input need have their shape.
+  bool counts() const noexcept { return counts_; }
 
   /// "x2" or "v7".
   std::string name(const place& p) const;
@@ -80,6 +82,7 @@ class expression_form {
   std::vector<std::pair<std::string, dtype>> planned_;
   std::vector<place> outputs_;
   std::string key_;
+  bool counts_ = false;
 
   /// With `{0}` and `{T}` in it.
   std::string_view text_of(const step& s) const noexcept;

@@ -150,7 +150,8 @@ fused_kernel::place fused_kernel::place_of(const source& s, const dtype& as) {
   if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == shape_))) {
     return place_of(inner.get());
   }
-  if (inner.is_reduction() || !(inner.shape_ == shape_)) return planned_place(inner);
+  const bool is_before = inner.is_reduction() || (inner.is_counted() && !reductions_.empty());
+  if (is_before || !(inner.shape_ == shape_)) return planned_place(inner);
   return inner.is_view() ? place_of_view(inner) : place_of(inner);
 }
 
@@ -270,42 +271,52 @@ void fused_kernel::run(const array* given) {
   });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
+  std::vector<array> shaped;
+  if (form_.counts()) {
+    for (const value* v : computed_) {
+      shaped.push_back(array::empty(queue_, shape_.span(), v->dtype(), v->kind()));
+    }
+    for (std::size_t k = 0; k < out.size(); ++k) out[k].given = &shaped[k];
+  }
   if (given != nullptr) out.back().given = given;  // the root is written last
   {
     const only_reading inputs;
     kernel.submit(queue_, in, out);
   }
   if (given != nullptr) computed_.pop_back();
-  for (std::size_t k = 0; k < computed_.size(); ++k) computed_[k]->finish(std::move(out[k].made));
+  for (std::size_t k = 0; k < computed_.size(); ++k) {
+    computed_[k]->finish(std::move(shaped.empty() ? out[k].made : shaped[k]));
+  }
   for (value* v : computed_) v->announce_users();
   // Last: what they are made of may end with them.
   for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
 }
 
-shared_value fused_kernel::repeated_in(const value& v, const extents& shape,
+shared_value fused_kernel::repeated_in(const value& v, const extents& shape, bool is_reduced,
                                        visited_values& known) {
   for (const source& s : v.sources_) {
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
     if ((*inner)->is_reduction() || !((*inner)->shape_ == shape)) return *inner;
+    if (is_reduced && (*inner)->is_counted()) return *inner;
     if ((*inner)->is_view()) {
       shared_value first;
       if (!(*inner)->alone(first)) return first ? first : *inner;
       continue;
     }
     if (!known.is_new(**inner)) continue;
-    if (shared_value found = repeated_in(**inner, shape, known)) return found;
+    if (shared_value found = repeated_in(**inner, shape, is_reduced, known)) return found;
   }
   return nullptr;
 }
 
-shared_value fused_kernel::repeated_in(const value& root) {
+shared_value fused_kernel::repeated_in(const value& root, bool is_reduced) {
   visited_values known;
-  return repeated_in(root, root.shape_, known);
+  return repeated_in(root, root.shape_, is_reduced, known);
 }
 
-void fused_kernel::compute_repeated(value& root) {
-  while (const shared_value inner = repeated_in(root)) inner->get();
+void fused_kernel::compute_repeated(value& root, bool is_reduced) {
+  while (const shared_value inner = repeated_in(root, is_reduced)) inner->get();
 }
 
 }  // namespace usmx::detail

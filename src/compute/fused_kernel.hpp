@@ -49,8 +49,8 @@ class fused_kernel {
   void run(const array* out = nullptr);
   /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
   /// memory may compute other values of the expression on the way, and the root itself.
-  static void compute_repeated(value& root);
-  static bool has_repeated(const value& root) { return repeated_in(root) != nullptr; }
+  static void compute_repeated(value& root, bool is_reduced = false);
+  static bool has_repeated(const value& root) { return repeated_in(root, false) != nullptr; }
   /// Joins elements as they are computed. `out` is for a single reduction.
   std::vector<array> reduce(const reduction_axes& axes, const array* out = nullptr);
   /// Computes nothing: adds what computing `v` runs, and gives the name of the result.
@@ -62,9 +62,10 @@ class fused_kernel {
 
   std::vector<operand> operands() const;
   /// A value that is not computed and has to be before: one of another shape than the root's, a
-  /// reduction, a view that shares memory.
-  static shared_value repeated_in(const value& root);
-  static shared_value repeated_in(const value& v, const extents& shape, visited_values& known);
+  /// reduction, a view that shares memory, in reductions numbers that count up.
+  static shared_value repeated_in(const value& root, bool is_reduced);
+  static shared_value repeated_in(const value& v, const extents& shape, bool is_reduced,
+                                  visited_values& known);
   std::string planned_name(value& v);
 
   using place = expression_form::place;

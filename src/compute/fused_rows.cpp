@@ -65,7 +65,7 @@ std::optional<fused_rows::place> fused_rows::place_of(value& v) {
   if (known != steps_.end()) {
     return place{place::kind::step, static_cast<std::uint8_t>(known - steps_.begin())};
   }
-  if (v.is_view() || steps_.size() >= 2 * most_operations) return {};
+  if (v.is_view() || v.is_counted() || steps_.size() >= 2 * most_operations) return {};
   std::array<place, 3> from;
   step made{&v, true, 0};
   for (std::size_t k = 0; k < v.sources_.size(); ++k) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/elementary_on_host.hpp"
+#include "compute/value.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx::detail {
@@ -563,6 +564,10 @@ host_function function_on_host(const operation& op, const dtype& type) noexcept 
     return all;
   }();
   const row* const found = (*known)[row_number(op)];
+  if (&op == &cast_row) {  // of elements that were cast when they were read
+    static constexpr loops_of_types moves = every<same>();
+    return {moves[static_cast<std::size_t>(number_index(type))], most_on_host};
+  }
   if (found == nullptr) return {};
   return {found->loops[static_cast<std::size_t>(number_index(type))], found->most};
 }

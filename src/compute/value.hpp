@@ -28,6 +28,16 @@ inline constexpr operation cast_row = {"astype", 1,     result_rule::same,    ""
 inline constexpr operation view_row = cast_row;
 /// What reductions have there; they have `reduces`.
 inline constexpr operation reduction_row = cast_row;
+/// What numbers that count up have there, of the first one and the step: `i` numbers the elements.
+inline constexpr operation count_row = {
+    "arange",
+    2,
+    result_rule::same,
+    "",
+    "",
+    false,
+    {{{"i", "{T}(uint64_t({0}) + uint64_t(i) * uint64_t({1}))"}, {"f", "{0} + {T}(i) * {1}"}}},
+    ""};
 
 class value;
 using shared_value = std::shared_ptr<value>;
@@ -155,6 +165,8 @@ class value final : public deferred,
   /// before, in `first`; neither, if its base has to.
   shared_value alone(shared_value& first) const;
   bool is_view() const noexcept { return &op_ == &view_row; }
+  /// Whether its elements are made of their numbers, which parts of it do not keep.
+  bool is_counted() const noexcept { return &op_ == &count_row; }
   bool is_shared() override;
   static shared_deferred view_of(shared_value base, std::vector<view_step>&& steps,
                                  extents&& shape);

@@ -212,14 +212,17 @@ launch_range fit_groups(const backend_row& backend, const std::string& kernel_na
   return launch_range(global, std::span(local).first(last + 1));
 }
 
-void require_type(const sycl::device& device, const dtype& type) {
+bool computes_with(const sycl::device& device, const dtype& type) {
   const dtype part = part_type(type);
   // Kernels compute with bfloat16 in float, which each device has.
-  if (part.kind() != type_class::floating || part.is_bfloat16()) return;
-  if ((part.itemsize() == 8 && !device.has(sycl::aspect::fp64)) ||
-      (part.itemsize() == 2 && !device.has(sycl::aspect::fp16))) {
-    throw build_error(format("the device does not compute with {}", type.name()), "");
-  }
+  if (part.kind() != type_class::floating || part.is_bfloat16()) return true;
+  if (part.itemsize() == 8) return device.has(sycl::aspect::fp64);
+  return part.itemsize() != 2 || device.has(sycl::aspect::fp16);
+}
+
+void require_type(const sycl::device& device, const dtype& type) {
+  if (computes_with(device, type)) return;
+  throw build_error(format("the device does not compute with {}", part_type(type).name()), "");
 }
 
 launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size) {

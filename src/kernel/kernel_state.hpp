@@ -28,7 +28,9 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
 /// the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
                         const launch_range& range, std::size_t most);
-/// Throws build_error if the device does not compute with a type.
+/// Whether the device computes with a type.
+bool computes_with(const sycl::device& device, const dtype& type);
+/// Throws build_error if it does not.
 void require_type(const sycl::device& device, const dtype& type);
 /// A range of at least `size` items, in groups of the size that the forms name.
 launch_range range_in_groups(const kernel& k, const kernel_forms& forms, std::size_t size);

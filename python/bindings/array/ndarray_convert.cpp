@@ -352,10 +352,20 @@ nb::object to_list(const array& a) {
 }
 
 nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool always_copy) {
-  const array& a = value_of(self);
+  const ndarray& holder = self_of<ndarray>(self);
   const dtype wanted = to_dtype(type);
-  if (!always_copy && wanted == a.elements().dtype()) return nb::borrow(self);
-  return wrap_array(placed(a, a.queue(), wanted, kind_or_device(a), true, to_order(order)));
+  if (!always_copy && wanted == holder.dtype()) return nb::borrow(self);
+  const char kept = to_order(order);
+  // What is computed later has the order of its operands.
+  const bool is_in_order = !holder.later() && holder.known().elements().layout().is_c_contiguous();
+  if (is_in_order ? kept != 'F' : holder.later() && kept == 'K') {
+    if (auto later = cast_later(self, wanted)) return wrap_deferred(*std::move(later));
+    if (wanted == holder.dtype()) {
+      if (nb::object few = few_copy(self); !few.is_none()) return few;
+    }
+  }
+  const array& a = value_of(self);
+  return wrap_array(placed(a, a.queue(), wanted, kind_or_device(a), true, kept));
 }
 
 nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "array/ndarray.hpp"
+#include "compute/on_host.hpp"
+#include "kernel/kernel_state.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
@@ -370,8 +372,8 @@ array from_host(nb::handle obj, const dtype* wanted, nb::handle usm_type, nb::ha
 /// start + k * delta for the first `n` of them, in the widest type of their class; cast on the way
 /// in.
 template <class Wide>
-array count_up(const Wide& start, const Wide& delta, std::int64_t n, const dtype& type,
-               const sycl::queue& queue, usm_kind kind) {
+array counted_by_host(const Wide& start, const Wide& delta, std::int64_t n, const dtype& type,
+                      const sycl::queue& queue, usm_kind kind) {
   array out = allocate_array(queue, layout_of(extents{n}, type.itemsize(), 'C'), type, kind);
   const gil_released released;
   constexpr std::int64_t block = std::int64_t{1} << 20;
@@ -399,8 +401,22 @@ array count_up(const Wide& start, const Wide& delta, std::int64_t n, const dtype
   return out;
 }
 
-array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type,
-             nb::handle usm_type, nb::handle device, nb::handle queue) {
+template <class Wide>
+nb::object counted(const Wide& start, const Wide& delta, std::int64_t n, const dtype& type,
+                   const sycl::queue& queue, usm_kind kind) {
+  const dtype wide = dtype::of<Wide>();
+  const sycl::device device = queue.get_device();
+  if (n > detail::most_on_host && detail::computes_with(device, wide) &&
+      detail::computes_with(device, type)) {
+    shared_deferred all = count_up(queue, operand(start), operand(delta), n, kind);
+    return wrap_deferred(type == wide ? std::move(all) : cast(queue, all, type));
+  }
+  // Without a kernel, which would have to be compiled.
+  return wrap_array(counted_by_host(start, delta, n, type, queue, kind));
+}
+
+nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type,
+                  nb::handle usm_type, nb::handle device, nb::handle queue) {
   const nb::object zero = nb::int_(0);
   const nb::object one = nb::int_(1);
   const nb::handle from = stop.is_none() ? nb::handle(zero) : start;
@@ -430,7 +446,7 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
     const std::uint64_t n = is_empty ? 0 : (span - 1) / size + 1;
     if (n > static_cast<std::uint64_t>(INT64_MAX))
       check(fault::shape_overflow, detail::format("{}", n));
-    return count_up(first, delta, static_cast<std::int64_t>(n), t, place, kind);
+    return counted(first, delta, static_cast<std::int64_t>(n), t, place, kind);
   }
   const auto real = [](nb::handle x, const char* where) {
     const double value = PyFloat_AsDouble(x.ptr());
@@ -450,7 +466,7 @@ array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type
   if (!(n < 9.2e18)) check(fault::shape_overflow, detail::format("{}", n));
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
   // NumPy steps by the difference of the first two elements, as they were rounded.
-  return count_up(first, (first + delta) - first, count, t, place, kind);
+  return counted(first, (first + delta) - first, count, t, place, kind);
 }
 
 }  // namespace
@@ -717,9 +733,8 @@ void bind_creation(nb::module_& m) {
       "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
       "ValueError\n    A step of zero, or numbers that are not finite.\n",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
-         nb::handle device, nb::handle queue) {
-        return wrap_array(arange(start, stop, step, type, usm_type, device, queue));
-      },
+         nb::handle device,
+         nb::handle queue) { return arange(start, stop, step, type, usm_type, device, queue); },
       nb::arg("start"), nb::arg("stop") = none, nb::arg("step") = 1, nb::arg("dtype") = none,
       nb::kw_only());
 }

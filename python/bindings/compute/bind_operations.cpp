@@ -13,6 +13,7 @@
 #include "core/format.hpp"
 #include "expression/expression_arguments.hpp"
 #include "kernel/kernel_arguments.hpp"
+#include "kernel/kernel_state.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
@@ -173,6 +174,20 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
 }
 
 }  // namespace
+
+std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted) {
+  const ndarray& a = self_of<ndarray>(self);
+  const dtype own = a.dtype();
+  if (own == wanted || a.kind() == usm_kind::unknown || a.size() == 0) return {};
+  const sycl::device device = a.queue().get_device();
+  for (const dtype& type : {own, wanted}) {
+    if (number_index(type) < 0 || !detail::computes_with(device, type)) return {};
+  }
+  PyObject* const one[] = {self.ptr()};
+  operation_operands operands;
+  operands.read(one);
+  return cast(operands.queue(), operands.all.front(), wanted);
+}
 
 PyObject* operate(const operation& op, std::span<PyObject* const> objects) {
   if (auto few = operate_plain(op, objects)) return wrap_array(*std::move(few)).release().ptr();

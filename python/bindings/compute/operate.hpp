@@ -37,6 +37,10 @@ PyObject* operate(const operation& op, std::span<PyObject* const> objects);
 /// `self op= other`: the same elements with other values. TypeError if those have another kind of
 /// type, ValueError for another shape.
 PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other);
+/// The elements of an array of ours in another type, as a part of the kernel that needs them;
+/// nothing where the cast has to be a copy: of records, other kinds of memory, and types that the
+/// device does not compute with.
+std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted);
 /// The values of arrays to which there are no more than the caller's references, as results of an
 /// expression in its arguments: no Python code reads them again. C may, by its own reference.
 std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -410,3 +411,107 @@ def test_values_that_are_used_twice_are_gone_through_once(look):
     y = doubled(x, 60)
     look(doubled(x * 1, 60), x, out)
     np.testing.assert_array_equal(y.to_numpy(), np.full(100, 2.0**60))
+
+
+COUNTED = [
+    lambda a: a[::3],
+    lambda a: (a * 2)[5:100:2] + 1,
+    lambda a: a.reshape(100, 100).T + 1,
+    lambda a: a[:100, None] * a[None, :50],
+    lambda a: (a * a + 1).sum(),
+    lambda a: (a * 2).sum() + (a * 2).max(),
+    lambda a: (a + 1) / (a + 1).sum(axis=-1, keepdims=True),
+    lambda a: (a + 1) * a[::-1],
+    lambda a: a[a % 3 == 0],
+    lambda a: a.astype("f4") * 1.5,
+    lambda a: a.cumsum(),
+    lambda a: (a.__setitem__(slice(0, 3), 7), a * 2)[1],
+]
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("function", COUNTED)
+def test_numbers_that_count_up_are_those_of_numpy_in_every_use(function, named):
+    kept = [usmx.arange(10_000)] if named else []
+    got = function(kept[0] if named else usmx.arange(10_000))
+    np.testing.assert_allclose(got.to_numpy(), function(np.arange(10_000)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "numbers", [(10_000,), (5, 100_000, 7), (100_000, 5, -7), (0.0, 1e4, 0.37), (1e4, 0.0, -0.37)]
+)
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "float32", "float64", "complex64"])
+def test_arange_has_the_bits_of_numpy(numbers, dtype):
+    x = usmx.arange(*numbers, dtype=dtype)
+    assert kernels(x) == 1
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(x.to_numpy(), np.arange(*numbers).astype(dtype))
+    assert x.dtype == dtype
+
+
+def test_what_is_made_of_arange_needs_no_memory_for_it():
+    x = usmx.arange(100_000, usm_type="shared") * 0.5 + 1
+    (kernel,) = usmx.explain(x).kernels
+    assert kernel.bytes_read == 0
+    assert kernel.bytes_written == 800_000
+    with usmx.trace() as t:
+        np.testing.assert_array_equal(x.to_numpy(), np.arange(100_000) * 0.5 + 1)
+    assert t.summary().kernels == 1
+    assert x.usm_type == "shared"
+    out = usmx.zeros(200_000)
+    out[::2] = usmx.arange(100_000) * 2.0
+    out[1::2] = usmx.arange(0, -100_000, -1)
+    np.testing.assert_array_equal(out.to_numpy()[::2], np.arange(100_000) * 2.0)
+    np.testing.assert_array_equal(out.to_numpy()[1::2], -np.arange(100_000))
+    ones = usmx.ones(1) * usmx.arange(10_000)
+    assert ones.shape == (10_000,)
+    np.testing.assert_array_equal(ones.to_numpy(), np.arange(10_000))
+    (kernel,) = usmx.explain(usmx.linspace(0, 1, 100_000)).kernels
+    assert kernel.bytes_read == 0
+    assert usmx.linspace(0, 1, 100_000)[-1] == 1
+    with usmx.eager():
+        assert not kernels(usmx.arange(10_000))
+
+
+CASTS = "?bhiqBHIQefdFD"
+
+
+@pytest.mark.parametrize("to", CASTS)
+@pytest.mark.parametrize("char", CASTS)
+def test_casts_are_part_of_the_kernel_with_the_bits_of_a_copy(char, to):
+    if char == to:
+        return
+    points = np.array([0, 1, 2, 3, 100, 127, 200], "f8")
+    host = np.resize(points if np.dtype(char).kind in "bu" else [*points, -1, -3, -100], 5000)
+    if np.dtype(char).kind in "fc":
+        host = host + 0.25
+        host[:3] = [np.inf, -np.inf, np.nan] if np.dtype(to).kind in "fc" else 0
+    host = host.astype(char)
+    x = usmx.asarray(host, usm_type="device")
+    y = x.astype(to)
+    (kernel,) = usmx.explain(y).kernels
+    assert kernel.operations == 1
+    copied = usmx.empty(5000, to)
+    copied[...] = x  # by a copy that converts
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = host.astype(to)
+    for got in (y.to_numpy(), copied.to_numpy()):
+        assert got.dtype == np.dtype(to)
+        np.testing.assert_array_equal(got, wanted)
+    whole = usmx.where(x == x, x, x).astype(to)  # noqa: PLR0124
+    assert kernels(whole) == 1
+    np.testing.assert_array_equal(whole.to_numpy(), wanted)
+
+
+def test_a_cast_keeps_the_order_that_is_asked_for():
+    x = usmx.asarray(np.arange(6000.0).reshape(60, 100), usm_type="device")
+    for made, order in (
+        (x.T.astype("f4"), "F"),
+        (x.astype("f4", order="F"), "F"),
+        (x.T.astype("f4", order="C"), "C"),
+        ((x + 1).astype("f4"), "C"),
+    ):
+        assert made.flags[f"{order}_CONTIGUOUS"]
+        assert made.dtype == "f4"
+    np.testing.assert_array_equal(x.T.astype("i4").to_numpy(), x.to_numpy().T.astype("i4"))
