@@ -72,7 +72,7 @@ test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSaniti
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lab/suppressions/leaks.txt:print_suppressions=0 \
 	  ctest --preset asan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
-test-asan-python: $(STAMPS)/build $(STAMPS)/driver $(STAMPS)/test ## the Python tests with a module built the same way
+test-asan-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
 	cmake --build --preset asan
 	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)

@@ -632,7 +632,7 @@ void reduce(const sycl::queue& queue, const deferred_operand& what, const value_
   const shared_value elements =
       value::reduction_of(queue, std::move(of), how, axes, kind)->reduced_elements();
   if (out.keep_alive()) out.keep_alive()->submit_deferred();
-  fused_kernel::compute_repeated(*elements, true);
+  fused_kernel::compute_repeated(*elements, axes);
   fused_kernel({{elements, how}}).reduce(axes, &out);
 }
 
@@ -701,6 +701,11 @@ shared_deferred cast(const sycl::queue& queue, const deferred_operand& what, con
 shared_deferred count_up(const sycl::queue& queue, const operand& start, const operand& step,
                          std::int64_t count, usm_kind kind) {
   const dtype type = start.type();
+  if (type != dtype::of<std::int64_t>() && type != dtype::of<double>()) {
+    throw std::invalid_argument(
+        format("start: is of type {}, expected int64 or float64", type.name()));
+  }
+  if (count < 0) throw std::invalid_argument(format("count: {}, expected 0 or more", count));
   detail::require_type(queue.get_device(), type);
   operation_types types;
   std::ranges::fill(types.operands, type);

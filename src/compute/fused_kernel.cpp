@@ -23,12 +23,14 @@ std::size_t bytes_of(const value& v) noexcept {
 }
 
 fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions)
-    : fused_kernel(std::move(reductions), nullptr) {}
+    : fused_kernel(std::move(reductions), true, nullptr) {}
 
-fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions, kernel_plan* plan)
+fused_kernel::fused_kernel(std::vector<element_reduction>&& reductions, bool counts,
+                           kernel_plan* plan)
     : queue_(reductions.front().elements->queue_),
       shape_(reductions.front().elements->shape_),
       reductions_(std::move(reductions)),
+      counts_(counts),
       plan_(plan) {
   for (const element_reduction& r : reductions_) place_of(*r.elements);
 }
@@ -150,7 +152,7 @@ fused_kernel::place fused_kernel::place_of(const source& s, const dtype& as) {
   if (inner.is_computed() || (plan_ == nullptr && !(inner.shape_ == shape_))) {
     return place_of(inner.get());
   }
-  const bool is_before = inner.is_reduction() || (inner.is_counted() && !reductions_.empty());
+  const bool is_before = inner.is_reduction() || (inner.is_counted() && !counts_);
   if (is_before || !(inner.shape_ == shape_)) return planned_place(inner);
   return inner.is_view() ? place_of_view(inner) : place_of(inner);
 }
@@ -161,6 +163,24 @@ std::vector<operand> fused_kernel::operands() const {
     in.push_back(number < 0 ? what : operand(arrays_[static_cast<std::size_t>(number)]));
   }
   return in;
+}
+
+/// Whether a kernel that reduces a value along axes learns from an operand how many elements there
+/// are, and numbers them.
+bool shows_all(const value& root, const reduction_axes& axes) {
+  visited_values known;
+  const auto has_all = [&](const auto& self, const value& v) -> bool {
+    return std::ranges::any_of(v.sources(), [&](const source& s) {
+      if (const auto* a = std::get_if<array>(&s)) {
+        return a->elements().layout().shape() == root.shape();
+      }
+      const auto* const inner = std::get_if<shared_value>(&s);
+      if (inner == nullptr) return false;
+      if ((*inner)->is_computed() || (*inner)->is_view()) return (*inner)->shape() == root.shape();
+      return known.is_new(**inner) && self(self, **inner);
+    });
+  };
+  return (!axes.axes || !axes.axes->empty()) && has_all(has_all, root);
 }
 
 std::string joined_type(const value_reduction& how) {
@@ -227,10 +247,12 @@ std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array*
       names.push_back(form_.name(*known_place(*reductions_[k].elements)));
       outputs += format("{}{} o{}", k == 0 ? "" : ", ", reductions_[k].how.result.name(), k);
     }
-    return reduction_kernel(form_.inputs(), outputs,
-                            text_of(reductions_, names, form_.prologue(), form_.declared_inputs(),
-                                    form_.passed_inputs(), form_.lines()),
-                            "usmx");
+    return reduction_kernel(
+        form_.inputs(), outputs,
+        text_of(reductions_, names, form_.prologue(),
+                form_.declared_inputs() + (form_.counts() ? ", int64_t i" : ""),
+                form_.passed_inputs() + (form_.counts() ? ", i" : ""), form_.lines()),
+        "usmx");
   });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(reductions_.size());
@@ -252,8 +274,12 @@ std::string fused_kernel::plan(value& v, kernel_plan& plan) {
   }
   std::vector<element_reduction> reductions;
   const auto together = waiting_reductions::with(v.shared_from_this());
-  for (const shared_value& r : together) reductions.push_back({r->reduced_elements(), r->how()});
-  fused_kernel(std::move(reductions), &plan).describe();
+  bool counts = true;
+  for (const shared_value& r : together) {
+    reductions.push_back({r->reduced_elements(), r->how()});
+    counts = counts && shows_all(*reductions.back().elements, r->axes());
+  }
+  fused_kernel(std::move(reductions), counts, &plan).describe();
   for (std::size_t k = 0; k < together.size(); ++k) {
     const std::string kernel = format("k{}", plan.kernels.size() - 1);
     plan.names[together[k].get()] = together.size() == 1 ? kernel : format("{}.r{}", kernel, k);
@@ -292,31 +318,35 @@ void fused_kernel::run(const array* given) {
   for (value* v : computed_) computing::drop(std::exchange(v->sources_, {}));
 }
 
-shared_value fused_kernel::repeated_in(const value& v, const extents& shape, bool is_reduced,
+shared_value fused_kernel::repeated_in(const value& v, const extents& shape, bool counts,
                                        visited_values& known) {
   for (const source& s : v.sources_) {
     const auto* inner = std::get_if<shared_value>(&s);
     if (inner == nullptr || (*inner)->is_computed()) continue;
     if ((*inner)->is_reduction() || !((*inner)->shape_ == shape)) return *inner;
-    if (is_reduced && (*inner)->is_counted()) return *inner;
+    if (!counts && (*inner)->is_counted()) return *inner;
     if ((*inner)->is_view()) {
       shared_value first;
       if (!(*inner)->alone(first)) return first ? first : *inner;
       continue;
     }
     if (!known.is_new(**inner)) continue;
-    if (shared_value found = repeated_in(**inner, shape, is_reduced, known)) return found;
+    if (shared_value found = repeated_in(**inner, shape, counts, known)) return found;
   }
   return nullptr;
 }
 
-shared_value fused_kernel::repeated_in(const value& root, bool is_reduced) {
+shared_value fused_kernel::repeated_in(const value& root, bool counts) {
   visited_values known;
-  return repeated_in(root, root.shape_, is_reduced, known);
+  return repeated_in(root, root.shape_, counts, known);
 }
 
-void fused_kernel::compute_repeated(value& root, bool is_reduced) {
-  while (const shared_value inner = repeated_in(root, is_reduced)) inner->get();
+void fused_kernel::compute_repeated(value& root, bool counts) {
+  while (const shared_value inner = repeated_in(root, counts)) inner->get();
+}
+
+void fused_kernel::compute_repeated(value& root, const reduction_axes& axes) {
+  compute_repeated(root, shows_all(root, axes));
 }
 
 }  // namespace usmx::detail

@@ -49,8 +49,11 @@ class fused_kernel {
   void run(const array* out = nullptr);
   /// Computes what the root repeats for each element that it is broadcast to. Commands on the same
   /// memory may compute other values of the expression on the way, and the root itself.
-  static void compute_repeated(value& root, bool is_reduced = false);
-  static bool has_repeated(const value& root) { return repeated_in(root, false) != nullptr; }
+  static void compute_repeated(value& root) { compute_repeated(root, true); }
+  static bool has_repeated(const value& root) { return repeated_in(root, true) != nullptr; }
+  /// The same for what is reduced: numbers that count up are among it if some operand shows how
+  /// many there are.
+  static void compute_repeated(value& root, const reduction_axes& axes);
   /// Joins elements as they are computed. `out` is for a single reduction.
   std::vector<array> reduce(const reduction_axes& axes, const array* out = nullptr);
   /// Computes nothing: adds what computing `v` runs, and gives the name of the result.
@@ -58,13 +61,13 @@ class fused_kernel {
 
  private:
   fused_kernel(value& root, kernel_plan& plan);
-  fused_kernel(std::vector<element_reduction>&& reductions, kernel_plan* plan);
+  fused_kernel(std::vector<element_reduction>&& reductions, bool counts, kernel_plan* plan);
 
   std::vector<operand> operands() const;
   /// A value that is not computed and has to be before: one of another shape than the root's, a
-  /// reduction, a view that shares memory, in reductions numbers that count up.
-  static shared_value repeated_in(const value& root, bool is_reduced);
-  static shared_value repeated_in(const value& v, const extents& shape, bool is_reduced,
+  /// reduction, a view that shares memory; numbers that count up if `counts` is false.
+  static shared_value repeated_in(const value& root, bool counts);
+  static shared_value repeated_in(const value& v, const extents& shape, bool counts,
                                   visited_values& known);
   std::string planned_name(value& v);
 
@@ -77,6 +80,7 @@ class fused_kernel {
   place place_of(const operand& number, const dtype& as);
   place place_of(const source& s, const dtype& as);
   place planned_place(value& v);
+  static void compute_repeated(value& root, bool counts);
   const place* known_place(const value& v) const noexcept;
   void describe();
 
@@ -84,6 +88,7 @@ class fused_kernel {
   extents shape_;
   value* stored_ = nullptr;  // the root; reductions store no value on the way
   std::vector<element_reduction> reductions_;
+  bool counts_ = true;  // numbers that count up are made where they are needed
   kernel_plan* plan_ = nullptr;
   std::size_t planned_bytes_ = 0;  // of operands that are not computed yet
   expression_form form_;

@@ -180,7 +180,7 @@ void value::compute_together(std::vector<shared_value> reductions) {
   std::erase_if(reductions, [](const shared_value& r) { return r->is_computed(); });
   for (const shared_value& r : reductions) {
     parts.push_back({r->reduced_elements(), r->how()});
-    fused_kernel::compute_repeated(*parts.back().elements, true);
+    fused_kernel::compute_repeated(*parts.back().elements, r->axes());
   }
   if (std::ranges::any_of(reductions, [](const shared_value& r) { return r->is_computed(); })) {
     return compute_together(std::move(reductions));  // those that are left

@@ -17,6 +17,7 @@ EXCLUDED = {
     "leak_nothing": GROWTH,
     "hundred_thousand": GROWTH,
     "ten_thousand_failures": GROWTH,
+    "ten_thousand_exchanges": GROWTH,
     "leak_neither": GROWTH,
     "the_leak_check_sees": GROWTH,
     "test_simulated_device.py": "its programs crash on purpose; a sanitizer catches them first",

@@ -43,7 +43,7 @@ bool fails(Call call, const std::string& part) {
   return check::contains(check::message_of<Exception>(call), part);
 }
 
-constexpr std::int64_t many = 1000;  // more than the host computes
+constexpr std::int64_t many = 5000;  // more than the host computes
 
 }  // namespace
 
@@ -83,6 +83,29 @@ TEST(Operations, ComputeIntoGivenArrays) {
   CHECK_EQUAL(values(out)[5], 10.0F);
   CHECK(fails<std::invalid_argument>(
       [&] { usmx::store(apply("add", {x, operand(1)}), counted(3)); }, "shape"));
+}
+
+TEST(Operations, CountWithoutMemoryForTheNumbers) {
+  const auto from_ten = usmx::count_up(queue(), operand(std::int64_t{10}), operand(std::int64_t{3}),
+                                       many, usmx::usm_kind::shared);
+  const auto as_float = usmx::cast(queue(), from_ten, dtype::of<float>());
+  const auto y = apply("multiply", {as_float, counted(many)});
+  const auto plan = usmx::explain(y);
+  CHECK_EQUAL(plan.size(), 1U);
+  CHECK_EQUAL(plan.front().bytes_read, sizeof(float) * many);
+  CHECK_EQUAL(values(y->get())[4], 22.0F * 4);
+  CHECK_EQUAL(values(as_float->get())[many - 1], 10.0F + 3 * (many - 1));
+  const auto halves =
+      usmx::count_up(queue(), operand(1.0), operand(-0.5), 3, usmx::usm_kind::shared);
+  halves->get().wait();
+  CHECK_EQUAL(static_cast<const double*>(halves->get().data())[2], 0.0);
+  const auto count = [](const operand& start, std::int64_t n) {
+    return usmx::count_up(queue(), start, start, n, usmx::usm_kind::shared);
+  };
+  const float one = 1;
+  const operand of_32_bits(dtype::of<float>(), &one);
+  CHECK(fails<std::invalid_argument>([&] { count(of_32_bits, 3); }, "float32"));
+  CHECK(fails<std::invalid_argument>([&] { count(operand(1.0), -1); }, "-1"));
 }
 
 TEST(Operations, AreComputedOnceByManyThreads) {

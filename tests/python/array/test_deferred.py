@@ -473,6 +473,30 @@ def test_what_is_made_of_arange_needs_no_memory_for_it():
         assert not kernels(usmx.arange(10_000))
 
 
+def test_sums_with_arange_need_no_memory_for_it():
+    x, host = ramp(100_000)
+    n = np.arange(100_000)
+    total = (x * usmx.arange(100_000)).sum()
+    (kernel,) = usmx.explain(total).kernels
+    assert kernel.bytes_read == host.nbytes
+    np.testing.assert_allclose(total.to_numpy(), (host * n).sum())
+    a = usmx.arange(100_000)
+    both = (x * a).sum() + (x + a).max()  # one kernel, and one for the sum of both
+    assert kernels(both) == 2
+    np.testing.assert_allclose(both.to_numpy(), (host * n).sum() + (host + n).max())
+    alone = (usmx.arange(100_000) * 2).sum()
+    assert kernels(alone) == 2  # nothing shows how many there are
+    assert alone.to_numpy() == 2 * n.sum()
+    mean = (x - usmx.arange(100_000)).mean(axis=0, keepdims=True)
+    np.testing.assert_allclose(mean.to_numpy(), (host - n).mean(axis=0, keepdims=True))
+    each = usmx.sum(x * usmx.arange(100_000), axis=())
+    np.testing.assert_array_equal(each.to_numpy(), host * n)
+    view = x[::2]
+    np.testing.assert_allclose(
+        (view * usmx.arange(50_000)).sum().to_numpy(), (host[::2] * n[:50_000]).sum()
+    )
+
+
 CASTS = "?bhiqBHIQefdFD"
 
 

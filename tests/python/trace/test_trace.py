@@ -364,13 +364,15 @@ def test_copies_that_the_host_makes_are_found():
         a.copy,
         a[::2].copy,
         b.copy,
-        lambda: a.astype("f4"),
+        lambda: a.astype(a.dtype),
         lambda: usmx.repeat(a, 2),
     ):
         with pytest.raises(usmx.CopyError, match="1 copy"), usmx.expect_zero_copy():
             copying()
     with pytest.raises(usmx.CopyError, match="2 copies"), usmx.expect_zero_copy():
         usmx.concat([a, a])
+    with usmx.expect_zero_copy():
+        a.astype("f4").wait()  # an operation, as a product is
 
 
 def test_copies_in_other_threads_are_found():
