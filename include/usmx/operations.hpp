@@ -138,8 +138,8 @@ void set_eager(bool eager) noexcept;
 /// The same elements in another type.
 shared_deferred cast(const sycl::queue& queue, const deferred_operand& value, const dtype& type);
 
-/// `start + k * step` for k from 0 to `count` - 1, in the type of `start`, int64 or float64. What is
-/// made of all of them element by element needs no memory for them. Throws std::invalid_argument
+/// `start + k * step` for k from 0 to `count` - 1, in the type of `start`, int64 or float64. What
+/// is made of all of them element by element needs no memory for them. Throws std::invalid_argument
 /// for other types, and a negative count.
 shared_deferred count_up(const sycl::queue& queue, const operand& start, const operand& step,
                          std::int64_t count, usm_kind kind);
