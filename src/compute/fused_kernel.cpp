@@ -299,10 +299,11 @@ void fused_kernel::run(const array* given) {
   std::vector<expression_output> out(computed_.size());
   std::vector<array> shaped;
   if (form_.counts()) {
-    for (const value* v : computed_) {
+    const std::size_t made = computed_.size() - (given != nullptr ? 1 : 0);
+    for (const value* v : std::span(computed_).first(made)) {
       shaped.push_back(array::empty(queue_, shape_.span(), v->dtype(), v->kind()));
     }
-    for (std::size_t k = 0; k < out.size(); ++k) out[k].given = &shaped[k];
+    for (std::size_t k = 0; k < made; ++k) out[k].given = &shaped[k];
   }
   if (given != nullptr) out.back().given = given;  // the root is written last
   {
