@@ -14,6 +14,7 @@
 #include "compute/named_reductions.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
+#include "compute/value.hpp"
 #include "expression/reduction_shape.hpp"
 #include "memory/ready.hpp"
 #include "runtime/backend.hpp"
@@ -828,6 +829,15 @@ array copy_few(const array& a) {
   });
   std::memcpy(out.data(), row.as<std::byte>(), a.elements().nbytes());
   return out;
+}
+
+std::optional<array> cast_few(const array& a, const dtype& type) {
+  operation_types types;
+  std::ranges::fill(types.operands, type);
+  types.result = type;
+  const few_operand one{&a, nullptr};
+  return operate_few(a.queue(), cast_row, types, std::span(&one, 1), a.elements().layout().shape(),
+                     a.kind());
 }
 
 std::optional<array> concat_few(std::span<const array> arrays, int axis) {

@@ -81,6 +81,8 @@ bool put_few(const array& a, const any_view& key, const any_view& value);
 
 /// A copy in C order.
 array copy_few(const array& a);
+/// The same in another type; nothing for casts that are left to kernels.
+std::optional<array> cast_few(const array& a, const dtype& type);
 /// Arrays of one type behind each other along an axis; nothing if they do not fit together.
 std::optional<array> concat_few(std::span<const array> arrays, int axis);
 /// The same along a new axis.

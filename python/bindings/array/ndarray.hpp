@@ -171,6 +171,8 @@ nb::object few_at(nb::handle self, nb::handle key);
 bool few_put(nb::handle self, nb::handle key, nb::handle value);
 /// A copy in C order under the same condition.
 nb::object few_copy(nb::handle self);
+/// One in another type.
+nb::object few_cast(nb::handle self, const dtype& wanted);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
 /// `self[key]`, of elements that may not be computed yet.

@@ -359,10 +359,9 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool alwa
   // What is computed later has the order of its operands.
   const bool is_in_order = !holder.later() && holder.known().elements().layout().is_c_contiguous();
   if (is_in_order ? kept != 'F' : holder.later() && kept == 'K') {
+    nb::object few = wanted == holder.dtype() ? few_copy(self) : few_cast(self, wanted);
+    if (!few.is_none()) return few;
     if (auto later = cast_later(self, wanted)) return wrap_deferred(*std::move(later));
-    if (wanted == holder.dtype()) {
-      if (nb::object few = few_copy(self); !few.is_none()) return few;
-    }
   }
   const array& a = value_of(self);
   return wrap_array(placed(a, a.queue(), wanted, kind_or_device(a), true, kept));

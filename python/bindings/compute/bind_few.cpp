@@ -95,6 +95,11 @@ nb::object few_copy(nb::handle self) {
   return a ? wrap_array(detail::copy_few(*a)) : nb::none();
 }
 
+nb::object few_cast(nb::handle self, const dtype& wanted) {
+  const std::optional<array> a = few_of(self);
+  return a ? wrapped(detail::cast_few(*a, wanted)) : nb::none();
+}
+
 namespace {
 
 /// An index, indices or a mask, where the host can read them.
