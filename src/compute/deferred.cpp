@@ -328,9 +328,9 @@ class not_kept {
  public:
   not_kept(std::span<const shared_deferred> passing, const array& out) {
     for (const shared_deferred& one : passing) {
-      visited_values known;
       auto& v = static_cast<value&>(*one);
       if (v.is_computed() || v.is_view() || v.is_reduction()) continue;
+      visited_values known;
       if (!out.keep_alive() || reads(v, out.keep_alive().get(), known)) continue;
       values_.push_back(one);
     }

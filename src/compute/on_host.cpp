@@ -150,12 +150,6 @@ struct zero {
     return T(0);
   }
 };
-struct absolute_float {
-  template <std::floating_point T>
-  T operator()(T a) const {
-    return std::fabs(a);
-  }
-};
 struct inverse {
   template <std::floating_point T>
   T operator()(T a) const {
@@ -322,26 +316,6 @@ struct quotient {
     }
   }
 };
-struct modulo {
-  template <std::floating_point T>
-  T operator()(T a, T b) const {
-    const T remainder = std::fmod(a, b);
-    if (b == T(0)) return remainder;
-    if (remainder == T(0)) return std::copysign(T(0), b);
-    return (b < T(0)) != (remainder < T(0)) ? remainder + b : remainder;
-  }
-  template <whole T>
-  T operator()(T a, T b) const {
-    if (b == 0) return 0;
-    if constexpr (std::signed_integral<T>) {
-      if (b == -1) return 0;
-      const T r = static_cast<T>(a % b);
-      return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
-    } else {
-      return static_cast<T>(a % b);
-    }
-  }
-};
 struct truncated_remainder {
   template <std::floating_point T>
   T operator()(T a, T b) const {
@@ -354,6 +328,20 @@ struct truncated_remainder {
       if (b == -1) return 0;
     }
     return static_cast<T>(a % b);
+  }
+};
+struct modulo {
+  template <std::floating_point T>
+  T operator()(T a, T b) const {
+    const T remainder = std::fmod(a, b);
+    if (b == T(0)) return remainder;
+    if (remainder == T(0)) return std::copysign(T(0), b);
+    return (b < T(0)) != (remainder < T(0)) ? remainder + b : remainder;
+  }
+  template <whole T>
+  T operator()(T a, T b) const {
+    const T r = truncated_remainder()(a, b);
+    return r != 0 && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
   }
 };
 struct neighbour {
@@ -499,21 +487,21 @@ constexpr row rows[] = {
     {"ceil", every<rounded_up>()},
     {"conjugate", every<same>()},
     {"copysign", every<with_sign>()},
-    {"cos", elementary<elementary_function::cos>(), 1024},
+    {"cos", elementary<elementary_function::cos>(), most_of_calls_on_host},
     {"deg2rad", every<in_radians>()},
     {"degrees", every<in_degrees>()},
     {"divide", every<divide>()},
     {"equal", every<std::equal_to<>>()},
     {"exp", elementary<elementary_function::exp>()},
-    {"fabs", every<absolute_float>()},
+    {"fabs", every<absolute>()},
     {"floor", every<rounded_down>()},
-    {"floor_divide", every<quotient>(), 1024},
-    {"fmod", every<truncated_remainder>(), 1024},
+    {"floor_divide", every<quotient>(), most_of_calls_on_host},
+    {"fmod", every<truncated_remainder>(), most_of_calls_on_host},
     {"gcd", every<common_divisor>(), most_slow_on_host},
     {"greater", every<std::greater<>>()},
     {"greater_equal", every<std::greater_equal<>>()},
     {"heaviside", every<step_at_zero>()},
-    {"hypot", elementary<elementary_function::hypot>(), 1024},
+    {"hypot", elementary<elementary_function::hypot>(), most_of_calls_on_host},
     {"imag", every<zero>()},
     {"invert", every<invert>()},
     {"isfinite", every<is_finite>()},
@@ -523,7 +511,7 @@ constexpr row rows[] = {
     {"left_shift", every<shifted_left>()},
     {"less", every<std::less<>>()},
     {"less_equal", every<std::less_equal<>>()},
-    {"log", elementary<elementary_function::log>(), 1024},
+    {"log", elementary<elementary_function::log>(), most_of_calls_on_host},
     {"logical_and", every<std::logical_and<>>()},
     {"logical_not", every<std::logical_not<>>()},
     {"logical_or", every<std::logical_or<>>()},
@@ -540,16 +528,16 @@ constexpr row rows[] = {
     {"radians", every<in_radians>()},
     {"real", every<same>()},
     {"reciprocal", every<inverse>()},
-    {"remainder", every<modulo>(), 1024},
+    {"remainder", every<modulo>(), most_of_calls_on_host},
     {"right_shift", every<shifted_right>()},
     {"rint", every<rounded>()},
     {"sign", every<sign>()},
     {"signbit", every<has_sign>()},
-    {"sin", elementary<elementary_function::sin>(), 1024},
+    {"sin", elementary<elementary_function::sin>(), most_of_calls_on_host},
     {"sqrt", every<root>()},
     {"square", every<square>()},
     {"subtract", every<subtract>()},
-    {"tanh", elementary<elementary_function::tanh>(), 1024},
+    {"tanh", elementary<elementary_function::tanh>(), most_of_calls_on_host},
     {"trunc", every<truncated>()},
     {"where", choices()},
 };

@@ -13,7 +13,9 @@ namespace usmx::detail {
 
 /// Up to so many elements, where the host goes through them once: 1 to 3 us, as a launch takes 10.
 inline constexpr std::int64_t most_on_host = 4096;
-/// Up to so many where an element takes it longer: sorts, running sums, quotients rounded down.
+/// Up to so many where an element takes some nanoseconds: logarithms, sines, remainders.
+inline constexpr std::int64_t most_of_calls_on_host = 1024;
+/// Up to so many where it takes longer: sorts, running sums, whole powers.
 inline constexpr std::int64_t most_slow_on_host = 256;
 
 /// From the operands, `count` elements each that lie one after the other.

@@ -306,8 +306,8 @@ def sort_rows(
         return empty_at(x, x.shape), empty_at(x, x.shape, "int64")
     few = _usmx._few_argsort(x, -1, descending) if places else None
     if few is not None or not places:
-        line = _usmx._few_sort(x, -1, descending)
-        if line is not None:
+        line = _usmx._few_sort(x, -1, descending) if values or not places else None
+        if few is not None or line is not None:
             return line, few
     if not x.flags.c_contiguous or not x._is_aligned():
         x = x.copy()
