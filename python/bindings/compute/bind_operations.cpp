@@ -178,7 +178,10 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
 std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted) {
   const ndarray& a = self_of<ndarray>(self);
   const dtype own = a.dtype();
-  if (own == wanted || a.kind() == usm_kind::unknown || a.size() == 0) return {};
+  const bool is_computed = !a.later() || a.later()->is_computed();
+  // A plain copy of what is there needs no kernel.
+  if (own == wanted && is_computed) return {};
+  if (a.kind() == usm_kind::unknown || a.size() == 0) return {};
   const sycl::device device = a.queue().get_device();
   for (const dtype& type : {own, wanted}) {
     if (number_index(type) < 0 || !detail::computes_with(device, type)) return {};
@@ -466,6 +469,7 @@ void bind_operations(nb::module_& m) {
       "_explain",
       [](nb::handle x) {
         nb::list out;
+        if (!is_ready<ndarray>(x)) wrong_type("x", x, "an array of usmx");
         const shared_deferred later = self_of<ndarray>(x).later();
         if (!later) return out;
         for (const planned_kernel& k : explain(later)) {

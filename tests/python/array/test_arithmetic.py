@@ -522,7 +522,7 @@ def test_explain_says_what_is_left_to_compute() -> None:
     assert y.tolist() == [[2.0] * 10] * 1000
     assert usmx.explain(y).kernels == ()
     assert "no kernel" in str(usmx.explain(y))
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"x: 3 \(int\); expected an array of usmx"):
         usmx.explain(3)  # type: ignore[arg-type]
 
 

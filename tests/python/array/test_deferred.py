@@ -528,6 +528,19 @@ def test_casts_are_part_of_the_kernel_with_the_bits_of_a_copy(char, to):
     np.testing.assert_array_equal(whole.to_numpy(), wanted)
 
 
+def test_a_cast_to_the_type_that_it_has_is_a_copy_and_part_of_the_kernel():
+    x = usmx.zeros(5000, "f4")
+    y = x + 1
+    z = y.astype("f4")
+    assert kernels((y.astype("f4") * 2).sum()) == 1
+    assert kernels(z) == 1
+    y[0] = 5
+    assert z.tolist() == [1.0] * 5000
+    assert y.astype("f4", copy=False) is y
+    z[1] = 7
+    assert y[:2].tolist() == [5.0, 1.0]
+
+
 def test_a_cast_keeps_the_order_that_is_asked_for():
     x = usmx.asarray(np.arange(6000.0).reshape(60, 100), usm_type="device")
     for made, order in (

@@ -221,6 +221,18 @@ def test_quotients_and_remainders_of_floats_have_the_bits_of_kernels(char: str) 
         assert equal_bits(by_host(function, a, b), function(*there).to_numpy())
 
 
+@pytest.mark.parametrize("char", "fd")
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "rint"])
+def test_rounding_to_whole_numbers_has_the_bits_of_numpy(name: str, char: str) -> None:
+    whole_from = 1 / np.finfo(char).eps
+    near = [0.0, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5, 1e-30, whole_from / 2 + 0.5, whole_from - 0.5]
+    far = [whole_from, whole_from + 1, 2 * whole_from + 2, 1e30, np.inf, np.nan]
+    n = np.array([*near, *far], char)
+    around = np.concatenate([n, np.nextafter(n, -np.inf), np.nextafter(n, np.inf)])
+    n = np.concatenate([around, -around])
+    assert equal_bits(by_host(getattr(usmx, name), n), getattr(np, name)(n))
+
+
 def test_whole_numbers_to_whole_powers_wrap_around() -> None:
     for char in "bhiqBHIQ":
         base, exponent = (
