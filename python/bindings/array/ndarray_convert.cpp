@@ -260,16 +260,23 @@ nb::object to_numpy(nb::handle self) {
   return out;
 }
 
-/// Wrong only for device memory, where NumPy would otherwise make an array of one Python object.
+/// Of device memory only what is a number, as `float(x)` is copied; NumPy would otherwise make an
+/// array of one Python object.
 nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_if) {
-  if (value_of(self).kind() == usm_kind::device) {
+  const bool is_device = value_of(self).kind() == usm_kind::device;
+  const bool may_copy = copy_if.is_none() || is_true(copy_if);
+  if (is_device && !(may_copy && value_of(self).elements().rank() == 0)) {
     throw nb::type_error(
         "the host cannot access device memory; copy it with to_numpy(), or make the array with "
         "usm_type='shared'");
   }
   const nb::object np = numpy_or_error("__array__");
   nb::object view;
-  if (const dtype& own = value_of(self).elements().dtype(); own.is_bfloat16()) {
+  if (is_device) {
+    view = to_numpy(self);
+    // What is written to a copy would not reach the device.
+    if (copy_if.is_none()) view.attr("setflags")(nb::arg("write") = false);
+  } else if (const dtype& own = value_of(self).elements().dtype(); own.is_bfloat16()) {
     const nb::object numpys = to_numpy_dtype(own);
     const nb::object bits = self.attr("view")("uint16");
     view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(bits.ptr()))).attr("view")(numpys);
@@ -277,7 +284,7 @@ nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_i
     view = np.attr("asarray")(nb::steal(PyMemoryView_FromObject(self.ptr())));
   }
   nb::object wanted = type.is_none() ? nb::object(view.attr("dtype")) : nb::borrow(type);
-  const bool always = is_true(copy_if);
+  const bool always = is_true(copy_if) && !is_device;
   const bool same = nb::cast<bool>(nb::bool_(view.attr("dtype").equal(np.attr("dtype")(wanted))));
   if (!same && !copy_if.is_none() && !always)
     throw nb::value_error("copy: another dtype needs a copy, but copy=False");
@@ -332,6 +339,28 @@ nb::object item(nb::handle self, const nb::args& index) {
                         "item() takes");
   }
   return only_element(a.with_view(indexed(a.elements(), key)), "item() takes");
+}
+
+/// What Python's number does that a 0-d array is; `what` begins the error for other arrays.
+nb::object as_number(nb::handle self, const char* method, const char* what, nb::handle digits) {
+  const array& a = value_of(self);
+  if (a.elements().rank() != 0) {
+    throw type_error(
+        "{} a 0-d array; this has shape {}; usmx.round, floor, ceil and trunc take all", what,
+        detail::shape_text(a.elements().layout().shape()));
+  }
+  const nb::object call = only_element(a, what).attr(method);
+  return digits.is_none() ? call() : call(digits);
+}
+
+nb::object formatted(nb::handle self, const nb::str& form) {
+  if (nb::len(form) == 0) return nb::str(self);
+  const array& a = value_of(self);
+  if (a.elements().rank() != 0) {
+    throw type_error("format: '{}' is for a 0-d array; this has shape {}", form.c_str(),
+                     detail::shape_text(a.elements().layout().shape()));
+  }
+  return nb::steal(PyObject_Format(only_element(a, "format() takes").ptr(), form.ptr()));
 }
 
 nb::object nested(const std::byte*& at, const dtype& type, const extents& shape, std::size_t axis) {
@@ -574,6 +603,26 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         return only_element(value_of(self), "an index is");
       },
       nb::sig("def __index__(self) -> int"));
+  c.def("__format__", formatted, nb::arg("format_spec"),
+        nb::sig("def __format__(self, format_spec: str, /) -> str"));
+  c.def(
+      "__round__",
+      [](nb::handle self, nb::handle digits) {
+        return as_number(self, "__round__", "round() takes", digits);
+      },
+      nb::arg("ndigits") = none, nb::sig("def __round__(self, ndigits: int | None = None) -> Any"));
+  c.def(
+      "__floor__",
+      [none](nb::handle self) { return as_number(self, "__floor__", "math.floor() takes", none); },
+      nb::sig("def __floor__(self) -> int"));
+  c.def(
+      "__ceil__",
+      [none](nb::handle self) { return as_number(self, "__ceil__", "math.ceil() takes", none); },
+      nb::sig("def __ceil__(self) -> int"));
+  c.def(
+      "__trunc__",
+      [none](nb::handle self) { return as_number(self, "__trunc__", "math.trunc() takes", none); },
+      nb::sig("def __trunc__(self) -> int"));
   c.def(
       "__array__", to_numpy_protocol, nb::arg("dtype") = none, nb::arg("copy") = none,
       nb::sig(

@@ -1,8 +1,9 @@
 // Arrays as text. Only the elements that are printed leave the device: of a large array the edges.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -84,13 +85,43 @@ gathered gather(const array& a, const std::vector<excerpt>& axes) {
   return out;
 }
 
-std::string real_text(double x) {
+/// The fewest digits that are read back as the same element, at most 8: 0.3 of float32, not
+/// 0.30000001. No locale changes the point.
+std::string real_text(double x, const dtype& type) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.8g", x);
-  std::string out = text;
-  if (out.find_first_of(".e") == std::string::npos) out += '.';
+  constexpr int most_digits = 8;
+  std::array<char, 40> text;
+  char* end = text.data();
+  const auto write = [&](std::chars_format format, int decimals) {
+    end = std::to_chars(text.data(), text.data() + text.size(), x, format, decimals).ptr;
+  };
+  const auto read = [&](int digits) {
+    write(std::chars_format::scientific, digits - 1);
+    double number = 0;
+    std::from_chars(text.data(), end, number);
+    return number;
+  };
+  const auto stored = [&](double number) {
+    std::array<std::byte, 16> element;
+    to_element(nb::float_(number), type, element.data());
+    return PyFloat_AsDouble(from_element(element.data(), type).ptr());
+  };
+  const double most = read(most_digits);
+  int digits = 1;
+  while (digits < most_digits) {
+    const double number = read(digits);
+    if (number == most || stored(number) == x) break;
+    ++digits;
+  }
+  if (digits == most_digits) read(digits);
+  int exponent = 0;
+  const char* const sign = std::find(text.data(), end, 'e') + 1;
+  std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
+  const bool is_short = -5 < exponent && exponent < most_digits;
+  if (is_short) write(std::chars_format::fixed, std::max(digits - 1 - exponent, 0));
+  std::string out(text.data(), end);
+  if (is_short && digits - 1 <= exponent) out += '.';
   return out;
 }
 
@@ -99,11 +130,14 @@ std::string element_text(const std::byte* p, const dtype& type) {
     case type_class::boolean:
       return *p != std::byte{0} ? "True" : "False";
     case type_class::floating:
-      return real_text(PyFloat_AsDouble(from_element(p, type).ptr()));
+      // All digits of bfloat16, as of the float32 that it is: few would tell its elements apart.
+      return real_text(PyFloat_AsDouble(from_element(p, type).ptr()),
+                       type.is_bfloat16() ? dtype::of<float>() : type);
     case type_class::complex: {
       const Py_complex z = PyComplex_AsCComplex(from_element(p, type).ptr());
-      const std::string imaginary = real_text(z.imag);
-      return real_text(z.real) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
+      const dtype part = type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
+      const std::string imaginary = real_text(z.imag, part);
+      return real_text(z.real, part) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
     }
     default:
       return repr_of(from_element(p, type));

@@ -336,7 +336,7 @@ class Symbol:
     __int__ = __index__ = _refuse("make a Python int of an element", "use astype(int)")
     __float__ = _refuse("make a Python float of an element", "use astype(float)")
     __complex__ = _refuse("make a Python complex of an element", "use astype(complex)")
-    __array__ = _refuse("make a NumPy array of an element", "use functions that it can trace")
+    __array__ = _needs_arrays("functions of whole arrays take elements from other places")
     __len__ = _needs_arrays("the length of an array is not known to one element")
     __iter__ = _needs_arrays("iterating takes elements from other places")
 

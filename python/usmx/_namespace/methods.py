@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from importlib import import_module
+from operator import attrgetter
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -41,10 +43,14 @@ METHODS: dict[str, str] = {
         "take",
         "var",
     )
-}
+} | {"trace": "linalg.trace"}  # usmx.trace records what happens
 
-#: Methods that change the array, which functions of the same names do not -> what does it.
-IN_PLACE: dict[str, str] = {"partition": "partition_in_place", "sort": "sort_in_place"}
+#: Methods that change the array, as functions of the same names do not -> what does, and where.
+IN_PLACE: dict[str, tuple[str, str]] = {
+    "fill": ("selection", "fill_in_place"),
+    "partition": ("sorting", "partition_in_place"),
+    "sort": ("sorting", "sort_in_place"),
+}
 
 #: Attributes that are functions of the array.
 ATTRIBUTES = ("imag", "real")
@@ -66,11 +72,10 @@ def find(array: Any, name: str) -> Any:
     if name in METHODS:
         import usmx
 
-        function = getattr(usmx, METHODS[name])
+        function = attrgetter(METHODS[name])(usmx)
     elif name in IN_PLACE:
-        from . import sorting
-
-        function = getattr(sorting, IN_PLACE[name])
+        module, function_name = IN_PLACE[name]
+        function = getattr(import_module(f".{module}", __package__), function_name)
     if function is None:
         raise AttributeError(
             f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array

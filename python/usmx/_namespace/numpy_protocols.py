@@ -10,12 +10,25 @@ from .. import _usmx
 #: Ufuncs of several results, or of operands of several types.
 _SEVERAL_TYPES = ("divmod", "frexp", "ldexp", "modf")
 
+#: What methods of ufuncs are here; the axis of both is the first one by default.
+_METHODS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("maximum", "reduce"): "max",
+    ("minimum", "reduce"): "min",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumulative_sum",
+    ("multiply", "accumulate"): "cumulative_prod",
+}
+
 
 def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     """`numpy.ndarray.__array_ufunc__` for `usmx.ndarray`.
 
-    A ufunc that is a row of the table of operations computes where the array is. Other ufuncs and
-    their methods compute on the host if the memory of all arrays is the host's.
+    A ufunc that is a row of the table of operations computes where the array is, and so do
+    ``reduce``, ``accumulate`` and ``outer`` where `usmx` has such a function. Other ufuncs and
+    methods compute on the host if the memory of all arrays is the host's.
     """
     out = keywords.get("out")
     if isinstance(out, tuple):
@@ -38,6 +51,17 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         from . import numbers
 
         return getattr(numbers, ufunc.__name__)(*inputs)
+    if method == "outer":
+        a, b = _usmx_arrays(inputs)
+        return ufunc(a[(...,) + (None,) * b.ndim], b, **keywords)
+    name = _METHODS.get((ufunc.__name__, method))
+    if name is not None and isinstance(inputs[0], _usmx.ndarray):
+        import usmx
+
+        given = {"axis": 0, **keywords}
+        if isinstance(out, _usmx.ndarray):
+            given["out"] = out
+        return getattr(usmx, name)(*inputs, **given)
     return _on_host(ufunc, method, inputs, keywords)
 
 
@@ -89,6 +113,8 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
     import usmx
 
+    if name == "trace":  # usmx.trace records what happens
+        name = "linalg.trace"
     compiled = name in _COMPILED and not keywords.keys() - {"dtype", "order"}
     if name in WHERE or compiled:
         return getattr(usmx, name)(*args, **keywords)

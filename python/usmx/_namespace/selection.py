@@ -201,6 +201,13 @@ def put_along_axis(x: ndarray, indices: Any, /, values: Any, axis: int | None = 
     indexing.scatter(x, at, _usmx.broadcast_to(given, shape))
 
 
+def fill_in_place(x: ndarray, value: Any) -> None:
+    """Give all elements one number."""
+    if getattr(value, "ndim", 0) != 0 or isinstance(value, (list, tuple)):
+        raise ValueError(f"value: {value!r}; expected one number")
+    x[...] = value
+
+
 def put(
     x: ndarray, indices: Any, values: Any, /, mode: str = "raise", *, axis: int | None = None
 ) -> None:

@@ -125,6 +125,20 @@ def test_text_is_readable(kind: str) -> None:
     assert max(len(line) for line in lines) <= 80
 
 
+@pytest.mark.parametrize("char", "efd")
+def test_numbers_have_the_fewest_digits_that_tell_them_apart(kind: str, char: str) -> None:
+    short = ["0.1", "0.3", "-0.7", "2.2", "100.", "1234.", "-0.", "1e-05", "0.0001"]
+    long = ["12345678.", "1e+08", "3e-30", "1.5e+20"] if char != "e" else ["0.3333", "1e-07"]
+    for text in (*short, *long):
+        number = np.dtype(char).type(text)
+        assert str(usmx.asarray(number, usm_type=kind)) == text
+        if char != "e":
+            pair = usmx.asarray(number + 0j, usm_type=kind)
+            assert str(pair) == (text if text != "-0." else "0.") + "+0.j"
+    third = usmx.asarray(np.dtype(char).type(1) / 3, usm_type=kind, dtype=char)
+    assert str(third) == {"e": "0.3333", "f": "0.33333334", "d": "0.33333333"}[char]
+
+
 def test_text_of_large_arrays_shows_the_edges(kind: str) -> None:
     a = usmx.arange(1_000_000, usm_type=kind)
     assert "".join(str(a).split()) == "[0,1,2,...,999997,999998,999999]"

@@ -437,6 +437,19 @@ def test_numbers_that_count_up_are_those_of_numpy_in_every_use(function, named):
     np.testing.assert_allclose(got.to_numpy(), function(np.arange(10_000)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_a_row_of_numbers_that_count_up_is_divided_by_its_sum(dtype):
+    def shares(xp, a):
+        return a / xp.sum(a, axis=-1, keepdims=True)
+
+    # Such a row is computed by one kernel, if it does not count.
+    assert kernels(shares(usmx, usmx.ones(5000, dtype) + 1)) == 1
+    row = usmx.arange(5000, dtype=dtype) + usmx.ones(5000, dtype)
+    np.testing.assert_allclose(
+        shares(usmx, row).to_numpy(), shares(np, np.arange(1, 5001)), rtol=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     "numbers", [(10_000,), (5, 100_000, 7), (100_000, 5, -7), (0.0, 1e4, 0.37), (1e4, 0.0, -0.37)]
 )

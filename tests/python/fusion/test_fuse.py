@@ -387,7 +387,6 @@ NOT_TRACED = {
     "int()": (lambda x: int(x), "use astype(int)"),
     "array": (lambda x: x + ARRAY, "not with ndarray; pass it as an argument"),
     "usm": (lambda x: x + usmx.ones(3), "not with ndarray; pass it as an argument"),
-    "asarray": (lambda x: np.asarray(x), "cannot make a NumPy array of an element"),
     "where=": (lambda x: np.sqrt(x, where=x > 0), "where= cannot be fused; use np.where"),
     "type": (lambda x: x.astype("U3"), "dtype <U3 is not supported in kernels"),
     "text": (lambda x: "x", "not with str"),
@@ -403,6 +402,34 @@ def test_what_cannot_be_traced(case):
     with pytest.raises(TypeError) as raised:
         usmx.fuse(function)(usm(np.ones(3)))
     assert text in str(raised.value)
+
+
+WHOLE_ARRAYS = {
+    "sort": lambda xp, x: xp.sort(x * 2)[1:] + 1,
+    "argsort": lambda xp, x: xp.argsort(x)[::-1],
+    "cumulative_sum": lambda xp, x: xp.cumulative_sum(x) - x,
+    "unique_values": lambda xp, x: xp.unique_values(x),
+    "take": lambda xp, x: xp.take(x, xp.asarray([2, 0, 1])) + x[:3],
+    "mask": lambda xp, x: x[x > 1] * 2,
+    "arange": lambda xp, x: x * xp.arange(x.size) + xp.linspace(0, 1, x.size),
+    "astype": lambda xp, x: (x * 1.5).astype("i4") + 1,
+    "reductions": lambda xp, x: xp.sum(x) + xp.max(x) - xp.mean(x),
+    "concat": lambda xp, x: xp.concat([x, x + 1]),
+    "matmul": lambda xp, x: x @ x + 1,
+    "norm": lambda xp, x: x / xp.linalg.vector_norm(x),
+    "roll": lambda xp, x: xp.roll(x, 1) - x,
+    "where": lambda xp, x: xp.where(x > 1, x, xp.arange(x.size)),
+}
+
+
+@pytest.mark.parametrize("case", WHOLE_ARRAYS)
+def test_functions_of_whole_arrays_can_be_fused(case):
+    function = WHOLE_ARRAYS[case]
+    host = np.array([3.0, 1.0, 2.5, 0.5, 2.0])
+    fused = usmx.fuse(lambda x: function(usmx, x))
+    wanted = function(np, host)
+    for _ in range(2):
+        np.testing.assert_allclose(fused(usm(host)).to_numpy(), wanted)
 
 
 def test_bad_calls():

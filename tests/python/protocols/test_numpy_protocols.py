@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import gc
+import math
 import weakref
 
 import exchange_partners as partners
@@ -148,9 +149,95 @@ def test_a_view_keeps_the_memory(view):
 
 @pytest.mark.parametrize("act", [np.asarray, np.array, memoryview, through_interface, np.packbits])
 def test_device_memory_says_what_to_do(act):
-    for x in (usmx.zeros(3), usmx.zeros(()), usmx.zeros((2, 2), "c8")[::-1]):
+    for x in (usmx.zeros(3), usmx.zeros(1), usmx.zeros((2, 2), "c8")[::-1]):
         with pytest.raises((TypeError, AttributeError), match=r"to_numpy\(\)"):
             act(x)
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_a_number_is_a_number_for_numpy_and_python(kind):
+    for char in "?bhilqBHILQefdFD":
+        x = usmx.asarray(np.array([1.5, 1, 0.25]).astype(char), usm_type=kind)[1]
+        number = np.dtype(char).type(1)
+        assert np.dtype(char).type(x) == number
+        seen = np.asarray(x)
+        assert (seen.dtype, seen.shape, seen[()]) == (number.dtype, (), number)
+        assert np.array([x, x]).tolist() == [number, number]
+    third = usmx.asarray(np.float32([1 / 3]), usm_type=kind)[0]
+    assert np.asarray(third, "f8").dtype == "f8"
+    assert f"{third:.3f}|{third:>8.1e}|{third}" == "0.333| 3.3e-01|0.33333334"
+    assert (round(third), round(third, 2)) == (0, 0.33)
+    assert isinstance(round(third), int)
+    large = usmx.asarray([-(2**53) - 1], usm_type=kind)[0]
+    assert (
+        math.floor(large) == math.ceil(large) == math.trunc(large) == round(large) == -(2**53) - 1
+    )
+    assert f"{large:,d}" == "-9,007,199,254,740,993"
+    half = usmx.asarray([-1.5], usm_type=kind)[0]
+    assert (math.floor(half), math.ceil(half), math.trunc(half)) == (-2, -1, -1)
+
+
+def test_what_is_no_number_says_so():
+    x = usmx.zeros(3)
+    assert f"{x}" == str(x)
+    for act, text in (
+        (lambda: f"{x:.3f}", r"format: '.3f' is for a 0-d array; this has shape \(3,\)"),
+        (lambda: round(x), r"round\(\) takes a 0-d array; this has shape \(3,\); usmx.round"),
+        (lambda: math.floor(x), r"math.floor\(\) takes a 0-d array"),
+        (lambda: math.trunc(usmx.asarray([1j])[0]), "__trunc__"),
+    ):
+        with pytest.raises((TypeError, AttributeError), match=text):
+            act()
+
+
+def test_what_is_written_to_a_copy_of_a_number_is_not_lost():
+    x = usmx.zeros(())
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(x)[...] = 1
+    with pytest.raises((TypeError, ValueError), match="device memory"):
+        np.asarray(x, copy=False)
+    np.array(x)[...] = 1
+    assert x == 0
+
+
+REDUCTIONS = ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or"]
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+def test_methods_of_ufuncs_compute_where_the_array_is(kind):
+    host = np.random.default_rng(1).integers(0, 5, (3, 4, 5)).astype("i4")
+    x = usmx.asarray(host, usm_type=kind)
+    for name in REDUCTIONS:
+        ufunc = getattr(np, name)
+        for keywords in ({}, {"axis": None}, {"axis": (0, 2), "keepdims": True}, {"axis": -1}):
+            got, wanted = (ufunc.reduce(a, **keywords) for a in (x, host))
+            assert isinstance(got, usmx.ndarray)
+            assert got.usm_type == kind
+            np.testing.assert_array_equal(got.to_numpy(), wanted)
+            assert got.dtype == wanted.dtype
+    out = usmx.zeros((4, 5), "f8", usm_type=kind)
+    assert np.add.reduce(x, dtype="f8", out=out) is out
+    np.testing.assert_array_equal(out.to_numpy(), host.sum(axis=0))
+    for name in ("add", "multiply"):
+        for axis in (0, 1, -1):
+            got, wanted = (getattr(np, name).accumulate(a, axis=axis) for a in (x, host))
+            assert isinstance(got, usmx.ndarray)
+            np.testing.assert_array_equal(got.to_numpy(), wanted)
+    for other, same in ((x[0], host[0]), (host[0], host[0]), (3, 3)):
+        got = np.subtract.outer(x, other)
+        assert isinstance(got, usmx.ndarray)
+        np.testing.assert_array_equal(got.to_numpy(), np.subtract.outer(host, same))
+
+
+def test_arrays_have_trace_and_fill():
+    x = usmx.asarray(np.arange(12.0).reshape(3, 4))
+    assert x.trace() == np.trace(x) == 15
+    x.fill(7)
+    assert x.tolist() == [[7.0] * 4] * 3
+    x[0].fill(usmx.asarray(2))
+    assert x[0].tolist() == [2.0] * 4
+    with pytest.raises(ValueError, match=r"value: \[1\]; expected one number"):
+        x.fill([1])
     for call in ({}, {"dtype": "f8"}, {"copy": True}, {"copy": False}):
         with pytest.raises(TypeError, match=r"to_numpy\(\)"):
             usmx.zeros(3).__array__(**call)
