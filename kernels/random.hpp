@@ -34,14 +34,24 @@ inline block philox(block counter, uint32_t key_0, uint32_t key_1) {
 /// What one number of a stream is made of: as many blocks as it asks for.
 struct source {
   uint64_t key, place;
-  uint32_t stream;
+  uint32_t stream, first;
 
+  /// The upper half of `stream_of` is the first block.
   source(uint64_t key_of, uint64_t stream_of, uint64_t place_of)
-      : key(key_of), place(place_of), stream(uint32_t(stream_of)) {}
+      : key(key_of),
+        place(place_of),
+        stream(uint32_t(stream_of)),
+        first(uint32_t(stream_of >> 32)) {}
 
   block operator()(uint32_t attempt) const {
-    return philox({{uint32_t(place), uint32_t(place >> 32), attempt, stream}}, uint32_t(key),
-                  uint32_t(key >> 32));
+    return philox({{uint32_t(place), uint32_t(place >> 32), first + attempt, stream}},
+                  uint32_t(key), uint32_t(key >> 32));
+  }
+  /// Blocks that this one does not use, for another number that the same one is made of.
+  source other() const {
+    source made = *this;
+    made.first += 1024;
+    return made;
   }
 };
 
@@ -213,13 +223,19 @@ inline T exponential(const source& s, T scale) {
     return scale * (T(0) - logarithm((float(b.words[0]) + 1.0f) * 0x1p-32f));
 }
 
+/// A gamma variate is `d * v * exp(power)`. For small shapes the power is far below 0.
+template <class T>
+struct gamma_parts {
+  T d, v = T(1), power = T(0);
+};
+
 /// G. Marsaglia and W. Tsang, "A simple method for generating gamma variables" (2000).
 template <class T>
-inline T gamma(const source& s, T shape, T scale) {
-  if (shape == T(0)) return T(0);
+inline gamma_parts<T> parts_of_gamma(const source& s, T shape) {
   const T larger = shape < T(1) ? shape + T(1) : shape;
   const T d = larger - T(1) / T(3), c = T(1) / (T(3) * T(sqrt(d)));
-  T v = T(1);
+  gamma_parts<T> made{d};
+  T& v = made.v;
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
     const T x = normal_of<T>(s(2 * attempt));
     const T root = T(1) + c * x;
@@ -228,11 +244,17 @@ inline T gamma(const source& s, T shape, T scale) {
     const block b = s(2 * attempt + 1);
     const T u = positive_fraction<T>(b);
     if (logarithm(u) < x * x * T(0.5) + d * (T(1) - v + logarithm(v))) {
-      if (shape < T(1)) v = v * exponential_of(logarithm(positive_fraction<T>(b, 1)) / shape);
+      if (shape < T(1)) made.power = logarithm(positive_fraction<T>(b, 1)) / shape;
       break;
     }
   }
-  return scale * d * v;
+  return made;
+}
+template <class T>
+inline T gamma(const source& s, T shape, T scale) {
+  if (shape == T(0)) return T(0);
+  const gamma_parts<T> made = parts_of_gamma(s, shape);
+  return scale * made.d * (shape < T(1) ? made.v * exponential_of(made.power) : made.v);
 }
 
 /// Below 10 by inversion, else W. Hoermann, "The transformed rejection method for generating
@@ -309,6 +331,140 @@ inline int64_t binomial(const source& s, int64_t n, double p) {
   }
   const int64_t made = k < 0 ? 0 : k > count ? n : to_integer<int64_t>(k);
   return is_flipped ? n - made : made;
+}
+
+// --- Distributions that are made of those above, most by inversion
+
+/// In (0, 1).
+template <class T>
+inline T inner_fraction(const block& b, int half = 0) {
+  if constexpr (is_wide<T>)
+    return (double(b.wide(half) >> 12) + 0.5) * 0x1p-52;
+  else
+    return (float(b.words[2 * half] >> 9) + 0.5f) * 0x1p-23f;
+}
+/// Of mean 1, and never 0.
+template <class T>
+inline T positive_exponential(const source& s) {
+  return T(0) - logarithm(inner_fraction<T>(s(0)));
+}
+
+template <class T>
+inline T lognormal(const source& s, T mean, T deviation) {
+  return exponential_of(normal(s, mean, deviation));
+}
+template <class T>
+inline T laplace(const source& s, T centre, T scale) {
+  const T away = exponential(s, scale);
+  return s(0).words[3] & 1 ? centre - away : centre + away;
+}
+template <class T>
+inline T logistic(const source& s, T centre, T scale) {
+  const T u = inner_fraction<T>(s(0));
+  return centre + scale * (logarithm(u) - logarithm(T(1) - u));
+}
+template <class T>
+inline T gumbel(const source& s, T centre, T scale) {
+  return centre - scale * logarithm(positive_exponential<T>(s));
+}
+template <class T>
+inline T cauchy(const source& s, T scale) {
+  return scale * normal_of<T>(s(0)) / normal_of<T>(s(1));
+}
+template <class T>
+inline T rayleigh(const source& s, T scale) {
+  return scale * T(sqrt(T(2) * exponential(s, T(1))));
+}
+template <class T>
+inline T weibull(const source& s, T shape) {
+  if (shape == T(0)) return T(0);
+  return exponential_of(logarithm(positive_exponential<T>(s)) / shape);
+}
+template <class T>
+inline T pareto(const source& s, T shape) {
+  return exponential_of(exponential(s, T(1)) / shape) - T(1);
+}
+template <class T>
+inline T power(const source& s, T exponent) {
+  return exponential_of(logarithm(positive_fraction<T>(s(0))) / exponent);
+}
+template <class T>
+inline T triangular(const source& s, T left, T mode, T right) {
+  const T u = fraction<T>(s(0)), width = right - left;
+  return u * width <= mode - left ? left + T(sqrt(u * width * (mode - left)))
+                                  : right - T(sqrt((T(1) - u) * width * (right - mode)));
+}
+template <class T>
+inline T chi_squared(const source& s, T freedom) {
+  return gamma(s, freedom * T(0.5), T(2));
+}
+template <class T>
+inline T noncentral_chi_squared(const source& s, T freedom, T away) {
+  if (away == T(0)) return chi_squared(s, freedom);
+  if (freedom > T(1)) {
+    const T root = normal_of<T>(s.other()(0)) + T(sqrt(away));
+    return chi_squared(s, freedom - T(1)) + root * root;
+  }
+  return chi_squared(s, freedom + T(2) * T(poisson(s.other(), double(away) * 0.5)));
+}
+template <class T>
+inline T f(const source& s, T above, T below) {
+  return (chi_squared(s, above) * below) / (chi_squared(s.other(), below) * above);
+}
+template <class T>
+inline T student(const source& s, T freedom) {
+  const T squares = gamma(s, freedom * T(0.5), T(1));
+  return normal_of<T>(s.other()(0)) * T(sqrt(freedom * T(0.5))) / T(sqrt(squares));
+}
+/// x / (x + y) of two gamma variates, which may both be too small for their type.
+template <class T>
+inline T beta(const source& s, T a, T b) {
+  const auto log_of = [](const gamma_parts<T>& p) { return logarithm(p.d * p.v) + p.power; };
+  const T x = log_of(parts_of_gamma(s, a)), y = log_of(parts_of_gamma(s.other(), b));
+  return T(1) / (T(1) + exponential_of(y - x));
+}
+/// The inverse Gaussian distribution: J. Michael, W. Schucany and R. Haas, "Generating random
+/// variates using transformations with multiple roots" (1976).
+template <class T>
+inline T wald(const source& s, T mean, T scale) {
+  const T n = normal_of<T>(s(0)), w = n * n * mean / (T(2) * scale);
+  const T x = mean / (T(1) + w + T(sqrt(w * (w + T(2)))));
+  return fraction<T>(s(1)) * (mean + x) <= mean ? x : mean * (mean / x);
+}
+
+inline constexpr int64_t most_events = 9223372036854775807;
+
+inline int64_t geometric(const source& s, double chance) {
+  if (chance >= 1) return 1;
+  const double failures = floor(exponential(s, 1.0) / -logarithm_of_1_plus(-chance));
+  return failures < 9.2e18 ? to_integer<int64_t>(failures) + 1 : most_events;
+}
+inline int64_t negative_binomial(const source& s, double successes, double chance) {
+  const double mean = gamma(s.other(), successes, (1 - chance) / chance);
+  return poisson(s, mean < 9.2e18 ? mean : 9.2e18);
+}
+/// A. Kemp, "Efficient generation of logarithmically distributed pseudo-random variables" (1981).
+inline int64_t logarithmic(const source& s, double chance) {
+  const block b = s(0);
+  const double v = inner_fraction<double>(b), u = inner_fraction<double>(b, 1);
+  if (v >= chance) return 1;
+  const double q = 1 - exponential_of(logarithm_of_1_plus(-chance) * u);
+  if (q <= 0 || v >= q) return 1;
+  return v <= q * q ? to_integer<int64_t>(floor(1 + logarithm(v) / logarithm(q))) : 2;
+}
+/// L. Devroye, "Non-uniform random variate generation" (1986), chapter 10.6.
+inline int64_t zipf(const source& s, double exponent) {
+  const double a = exponent - 1, b = exponential_of(a * 0.6931471805599453);
+  double x = 1;
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    const block bits = s(attempt);
+    const double u = inner_fraction<double>(bits), v = inner_fraction<double>(bits, 1);
+    x = floor(exponential_of(-logarithm(u) / a));
+    if (!(x < 9.2e18)) continue;
+    const double t = exponential_of(a * logarithm_of_1_plus(1 / x));
+    if (v * x * (t - 1) * b <= t * (b - 1)) break;
+  }
+  return x < 9.2e18 ? to_integer<int64_t>(x) : most_events;
 }
 
 }  // namespace usmx::random

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, Self, TypedDict, Unpack
 
 from . import _usmx
-from ._namespace import elementwise, sorting
+from ._namespace import elementwise, manipulation, sorting
 from .typing import DeviceLike, DTypeLike, QueueLike, ShapeLike, UsmKind
 
 __all__ = ["Generator", "default_rng"]
@@ -178,7 +178,9 @@ def _is_number(value: Any) -> bool:
     return not hasattr(value, "shape") and isinstance(value, (int, float))
 
 
-def _name_of(low: float | None, high: float | None) -> str:
+def _name_of(low: float | None, high: float | None, above: float | None) -> str:
+    if above is not None:
+        return f"a number above {above}" + ("" if high is None else f", at most {high}")
     if high is None:
         return "a finite number" if low is None else f"a number that is not smaller than {low}"
     return f"a number from {low} to {high}"
@@ -189,6 +191,17 @@ def _axis(axis: Any, ndim: int) -> int:
     if not -ndim <= found < ndim:
         raise ValueError(f"axis: {axis} is outside of an array of {ndim} dimensions")
     return found % ndim
+
+
+#: What parameters of distributions may be.
+_RANGES: dict[str, dict[str, float]] = {
+    "any": {},
+    "from 0": {"low": 0},
+    "above 0": {"above": 0},
+    "above 1": {"above": 1},
+    "chance above 0": {"above": 0, "high": 1},
+    "chance below 1": {"low": 0, "high": 1 - 2**-53},
+}
 
 
 class Generator:
@@ -307,6 +320,12 @@ class Generator:
             place, self._place = self._place, (self._place + count) & _WORD
         return self._key, self._stream, place
 
+    @staticmethod
+    def _part(at: tuple[int, int, int], part: int) -> tuple[int, int, int]:
+        """Blocks of the same places that other parts do not use; no distribution has 2048."""
+        key, stream, place = at
+        return key, stream | (2048 * part & 0xFFFFFFFF) << 32, place
+
     def _made_where(self, where: Where, arrays: Sequence[Any] = ()) -> Where:
         unknown = where.keys() - {"usm_type", "device", "queue"}
         if unknown:
@@ -331,12 +350,15 @@ class Generator:
         where: Where,
         low: float | None = None,
         high: float | None = None,
+        above: float | None = None,
     ) -> Any:
         """A number or an array of ours, whose elements are in the range."""
+        expected = _name_of(low, high, above)
         if _is_number(value):
             fits = isfinite(value) and (low is None or value >= low)
+            fits = fits and (above is None or value > above)
             if not fits or (high is not None and value > high):
-                raise ValueError(f"{name}: expected {_name_of(low, high)}, got {value!r}")
+                raise ValueError(f"{name}: expected {expected}, got {value!r}")
             return value
         array: Any = _usmx.asarray(value, **({} if isinstance(value, _usmx.ndarray) else where))
         if array.dtype.kind not in "biuf":
@@ -344,12 +366,12 @@ class Generator:
         bad = elementwise.logical_not(elementwise.isfinite(array))
         if low is not None:
             bad = elementwise.logical_or(bad, array < low)
+        if above is not None:
+            bad = elementwise.logical_or(bad, array <= above)
         if high is not None:
             bad = elementwise.logical_or(bad, array > high)
         if array.size and _sum("any")(bad).item():
-            raise ValueError(
-                f"{name}: expected {_name_of(low, high)}, got an array in which another one is"
-            )
+            raise ValueError(f"{name}: expected {expected}, got an array in which another one is")
         return array
 
     def _make(
@@ -361,6 +383,7 @@ class Generator:
         size: ShapeLike | None,
         where: Where,
         out: _usmx.ndarray | None = None,
+        at: tuple[int, int, int] | None = None,
     ) -> _usmx.ndarray:
         if out is not None:
             if not isinstance(out, _usmx.ndarray):
@@ -382,7 +405,8 @@ class Generator:
                 )
             out = _usmx.empty(shape, result, **self._made_where(where, values))
         if out.size:
-            _kernel(function, parameters, result)(*self._reserve(out.size), *values, out=out)
+            at = self._reserve(out.size) if at is None else at
+            _kernel(function, parameters, result)(*at, *values, out=out)
         return out
 
     # --- uniform numbers
@@ -636,6 +660,528 @@ class Generator:
             self._parameter("p", p, made, 0, 1),
         ]
         return self._make("binomial", "int64 a, float64 b", "int64", values, size, where)
+
+    # --- distributions that are made of those above
+
+    def _draw(
+        self,
+        function: str,
+        parameters: dict[str, tuple[Any, str]],
+        size: ShapeLike | None,
+        dtype: DTypeLike,
+        where: Where,
+        result: str | None = None,
+    ) -> _usmx.ndarray:
+        """Numbers of a function of kernels/random.hpp; parameters are "any", "from 0", ... ."""
+        t = _floating(dtype)
+        made = self._made_where(where, [value for value, _ in parameters.values()])
+        values = [
+            self._parameter(name, value, made, **_RANGES[kind])
+            for name, (value, kind) in parameters.items()
+        ]
+        declared = ", ".join(f"{t} p{k}" for k in range(len(values)))
+        called = function if result else f"{function}<{_C[t]}>"
+        return self._make(called, declared, result or t, values, size, where)
+
+    def lognormal(
+        self,
+        mean: Any = 0.0,
+        sigma: Any = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers whose logarithms are normal, of mean `mean` and deviation `sigma`.
+
+        Raises
+        ------
+        ValueError
+            If `sigma` is negative.
+        """
+        parameters = {"mean": (mean, "any"), "sigma": (sigma, "from 0")}
+        return self._draw("lognormal", parameters, size, dtype, where)
+
+    def laplace(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the Laplace distribution: two exponential ones, back to back.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative.
+        """
+        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
+        return self._draw("laplace", parameters, size, dtype, where)
+
+    def logistic(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the logistic distribution of mean `loc`.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative.
+        """
+        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
+        return self._draw("logistic", parameters, size, dtype, where)
+
+    def gumbel(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the Gumbel distribution, of largest values, with the mode `loc`.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative.
+        """
+        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
+        return self._draw("gumbel", parameters, size, dtype, where)
+
+    def rayleigh(
+        self,
+        scale: Any = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the Rayleigh distribution: lengths of normal vectors in two dimensions.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative.
+        """
+        parameters = {"scale": (scale, "from 0")}
+        return self._draw("rayleigh", parameters, size, dtype, where)
+
+    def weibull(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the Weibull distribution of scale 1 and shape `a`.
+
+        Raises
+        ------
+        ValueError
+            If `a` is negative.
+        """
+        parameters = {"a": (a, "from 0")}
+        return self._draw("weibull", parameters, size, dtype, where)
+
+    def pareto(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the Lomax distribution of shape `a`, which is Pareto's moved to 0.
+
+        Raises
+        ------
+        ValueError
+            If `a` is not above 0.
+        """
+        parameters = {"a": (a, "above 0")}
+        return self._draw("pareto", parameters, size, dtype, where)
+
+    def power(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers from 0 to 1 with the density ``a * x**(a - 1)``.
+
+        Raises
+        ------
+        ValueError
+            If `a` is not above 0.
+        """
+        parameters = {"a": (a, "above 0")}
+        return self._draw("power", parameters, size, dtype, where)
+
+    def chisquare(
+        self,
+        df: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the chi-squared distribution with `df` degrees of freedom.
+
+        Raises
+        ------
+        ValueError
+            If `df` is not above 0.
+        """
+        parameters = {"df": (df, "above 0")}
+        return self._draw("chi_squared", parameters, size, dtype, where)
+
+    def noncentral_chisquare(
+        self,
+        df: Any,
+        nonc: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the chi-squared distribution around `nonc`.
+
+        Raises
+        ------
+        ValueError
+            If `df` is not above 0, or `nonc` is negative.
+        """
+        parameters = {"df": (df, "above 0"), "nonc": (nonc, "from 0")}
+        return self._draw("noncentral_chi_squared", parameters, size, dtype, where)
+
+    def f(
+        self,
+        dfnum: Any,
+        dfden: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the F distribution: a ratio of means of squares.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not above 0.
+        """
+        parameters = {"dfnum": (dfnum, "above 0"), "dfden": (dfden, "above 0")}
+        return self._draw("f", parameters, size, dtype, where)
+
+    def standard_t(
+        self,
+        df: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of Student's t distribution with `df` degrees of freedom.
+
+        Raises
+        ------
+        ValueError
+            If `df` is not above 0.
+        """
+        parameters = {"df": (df, "above 0")}
+        return self._draw("student", parameters, size, dtype, where)
+
+    def beta(
+        self,
+        a: Any,
+        b: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers from 0 to 1 of the beta distribution, of mean ``a / (a + b)``.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not above 0.
+        """
+        parameters = {"a": (a, "above 0"), "b": (b, "above 0")}
+        return self._draw("beta", parameters, size, dtype, where)
+
+    def wald(
+        self,
+        mean: Any,
+        scale: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the inverse Gaussian distribution.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not above 0.
+        """
+        parameters = {"mean": (mean, "above 0"), "scale": (scale, "above 0")}
+        return self._draw("wald", parameters, size, dtype, where)
+
+    def standard_cauchy(
+        self, size: ShapeLike | None = None, dtype: DTypeLike = None, **where: Unpack[Where]
+    ) -> _usmx.ndarray:
+        """Numbers of the Cauchy distribution, which has no mean."""
+        return self._draw("cauchy", {"scale": (1, "any")}, size, dtype, where)
+
+    def triangular(
+        self,
+        left: Any,
+        mode: Any,
+        right: Any,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers from `left` to `right`, of which those near `mode` are the most frequent.
+
+        Raises
+        ------
+        ValueError
+            If `mode` is not between the bounds, or those are equal.
+        """
+        made = self._made_where(where, (left, mode, right))
+        left, mode, right = (
+            self._parameter(name, value, made)
+            for name, value in (("left", left), ("mode", mode), ("right", right))
+        )
+        wrong: Any = (left > mode) | (mode > right) | (left == right)
+        if isinstance(wrong, _usmx.ndarray):
+            wrong = wrong.size and _sum("any")(wrong).item()
+        if wrong:
+            raise ValueError(
+                f"left, mode, right: expected left <= mode <= right and left < right, got "
+                f"{left!r}, {mode!r}, {right!r}"
+            )
+        parameters = {"left": (left, "any"), "mode": (mode, "any"), "right": (right, "any")}
+        return self._draw("triangular", parameters, size, dtype, where)
+
+    def geometric(
+        self,
+        p: Any,
+        size: ShapeLike | None = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """How many trials the first success takes, as int64; each succeeds with the chance `p`.
+
+        Raises
+        ------
+        ValueError
+            If `p` is not above 0, or larger than 1.
+        """
+        parameters = {"p": (p, "chance above 0")}
+        return self._draw("geometric", parameters, size, None, where, "int64")
+
+    def negative_binomial(
+        self,
+        n: Any,
+        p: Any,
+        size: ShapeLike | None = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """How many trials fail before `n` succeed, as int64, where each does with the chance `p`.
+
+        Raises
+        ------
+        ValueError
+            If `n` or `p` is not above 0, or `p` is larger than 1.
+        """
+        parameters = {"n": (n, "above 0"), "p": (p, "chance above 0")}
+        return self._draw("negative_binomial", parameters, size, None, where, "int64")
+
+    def logseries(
+        self,
+        p: Any,
+        size: ShapeLike | None = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers of the logarithmic series distribution, as int64.
+
+        Raises
+        ------
+        ValueError
+            If `p` is not from 0 to below 1.
+        """
+        parameters = {"p": (p, "chance below 1")}
+        return self._draw("logarithmic", parameters, size, None, where, "int64")
+
+    def zipf(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Numbers from 1 on, as int64, with chances like ``k**-a``.
+
+        Raises
+        ------
+        ValueError
+            If `a` is not above 1.
+        """
+        parameters = {"a": (a, "above 1")}
+        return self._draw("zipf", parameters, size, None, where, "int64")
+
+    def multinomial(
+        self, n: Any, pvals: Any, size: ShapeLike | None = None, **where: Unpack[Where]
+    ) -> _usmx.ndarray:
+        """How often each of several results occurs in `n` trials, as int64.
+
+        Parameters
+        ----------
+        n : int or array of int
+            How many trials.
+        pvals : array
+            The chances of the results along the last axis; the sum must be at most 1, and the last
+            result has what is left.
+        size : int or tuple of int, optional
+            The shape without the axis of results.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative, or chances do not fit.
+        """
+        made = self._made_where(where, (n, pvals))
+        chances = self._table("pvals", pvals, made, 0, 1)
+        if chances.ndim == 0 or chances.shape[-1] == 0:
+            raise ValueError(f"pvals: expected one chance or more, got the shape {chances.shape}")
+        columns = [chances[..., k] for k in range(chances.shape[-1])]
+        left = self._bound("n", n, 0, 2**63 - 1, made)
+        shape = _broadcast([left, columns[0]]) if size is None else _shape(size)
+        left = _usmx.broadcast_to(
+            _usmx.full((), left, "int64", **made)
+            if isinstance(left, int)
+            else left.astype("int64"),
+            shape,
+        )
+        at = self._reserve(prod(shape))
+        rest, counts = columns[0] * 0 + 1, []
+        for k, column in enumerate(columns[:-1]):
+            if _sum("any")(column > rest + 1e-12).item():
+                raise ValueError("pvals: expected chances with a sum of at most 1")
+            # Of the trials that are left. Sums of chances are rounded.
+            part = elementwise.minimum(column / elementwise.maximum(rest, 1e-300), 1.0)
+            counts.append(
+                self._make(
+                    "binomial",
+                    "int64 a, float64 b",
+                    "int64",
+                    (left, part),
+                    shape,
+                    made,
+                    at=self._part(at, k),
+                )
+            )
+            left, rest = left - counts[-1], rest - column
+        return manipulation.stack([*counts, left], axis=-1)
+
+    def dirichlet(
+        self, alpha: Any, size: ShapeLike | None = None, **where: Unpack[Where]
+    ) -> _usmx.ndarray:
+        """Numbers from 0 to 1 with the sum 1 along the last axis.
+
+        Parameters
+        ----------
+        alpha : array of one dimension
+            The larger, the closer to ``alpha / sum(alpha)``.
+        size : int or tuple of int, optional
+            The shape without the last axis.
+
+        Raises
+        ------
+        ValueError
+            If a number of `alpha` is not above 0.
+        """
+        made = self._made_where(where, (alpha,))
+        table = self._table("alpha", alpha, made, above=0)
+        if table.ndim != 1 or not table.size:
+            raise ValueError(f"alpha: expected one dimension, got the shape {table.shape}")
+        shapes: list[float] = table.tolist()
+        lengths = () if size is None else _shape(size)
+        at = self._reserve(prod(lengths))
+        # A stick is broken: sums of gamma variates of small shapes could be 0.
+        left, parts = _usmx.ones(lengths, "float64", **made), []
+        for k, shape in enumerate(shapes[:-1]):
+            taken = self._make(
+                "beta<double>",
+                "float64 a, float64 b",
+                "float64",
+                (shape, sum(shapes[k + 1 :])),
+                lengths,
+                made,
+                at=self._part(at, k),
+            )
+            parts.append(left * taken)
+            left = left * (1 - taken)
+        return manipulation.stack([*parts, left], axis=-1)
+
+    def multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: ShapeLike | None = None,
+        **where: Unpack[Where],
+    ) -> _usmx.ndarray:
+        """Normal vectors, along the last axis.
+
+        They are made of normal numbers by a product with a matrix, which devices round each in
+        their way: the last bits of vectors are not those of other devices.
+
+        Parameters
+        ----------
+        mean : array of one dimension
+            Of the vectors.
+        cov : array of two dimensions
+            The covariances: symmetric, and positive semidefinite.
+        size : int or tuple of int, optional
+            The shape without the last axis.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or `cov` is not positive semidefinite.
+        """
+        from . import linalg
+
+        made = self._made_where(where, (mean, cov))
+        centre = self._table("mean", mean, made)
+        spread = self._table("cov", cov, made)
+        if centre.ndim != 1 or spread.shape != (centre.size, centre.size):
+            raise ValueError(
+                f"mean, cov: expected the shapes (n,) and (n, n), got {centre.shape} and "
+                f"{spread.shape}"
+            )
+        near = elementwise.abs(spread) * 1e-8
+        if _sum("any")(elementwise.abs(spread - spread.T) > near).item():
+            raise ValueError("cov: is not symmetric")
+        try:
+            factor = linalg.cholesky(spread)
+        except linalg.LinAlgError:
+            values, axes = linalg.eigh(spread)
+            if _sum("any")(values < -1e-8 * elementwise.abs(values[-1])).item():
+                raise ValueError("cov: is not positive semidefinite") from None
+            factor = axes * elementwise.sqrt(elementwise.maximum(values, 0.0))
+        lengths = () if size is None else _shape(size)
+        normal = self.standard_normal((*lengths, centre.size), **made)
+        vectors: _usmx.ndarray = normal @ factor.T + centre
+        return vectors
+
+    def _table(self, name: str, value: Any, where: Where, *limits: Any, **more: Any) -> Any:
+        """An array of float64, whose elements are in the range of `_parameter`."""
+        given = {} if isinstance(value, _usmx.ndarray) else where
+        array = self._parameter(name, _usmx.asarray(value, **given), where, *limits, **more)
+        return array.astype("float64", copy=False)
 
     # --- orders and samples
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import usmx
 from usmx.random import Generator, default_rng
@@ -45,6 +46,34 @@ DRAWS: dict[str, Callable[[Generator, Any], usmx.ndarray]] = {
     "poisson of many": lambda rng, size: rng.poisson(250, size),
     "binomial": lambda rng, size: rng.binomial(20, 0.3, size),
     "binomial of many": lambda rng, size: rng.binomial(1000, 0.7, size),
+    "lognormal": lambda rng, size: rng.lognormal(0.5, 0.7, size),
+    "laplace": lambda rng, size: rng.laplace(1, 2, size),
+    "laplace float32": lambda rng, size: rng.laplace(1, 2, size, "float32"),
+    "logistic": lambda rng, size: rng.logistic(1, 2, size),
+    "gumbel": lambda rng, size: rng.gumbel(1, 2, size),
+    "rayleigh": lambda rng, size: rng.rayleigh(2, size),
+    "weibull": lambda rng, size: rng.weibull(1.5, size),
+    "pareto": lambda rng, size: rng.pareto(3, size),
+    "power": lambda rng, size: rng.power(2.5, size),
+    "standard_cauchy": lambda rng, size: rng.standard_cauchy(size),
+    "triangular": lambda rng, size: rng.triangular(-1, 0.5, 3, size),
+    "chisquare": lambda rng, size: rng.chisquare(5, size),
+    "noncentral_chisquare": lambda rng, size: rng.noncentral_chisquare(3, 2, size),
+    "noncentral_chisquare of few": lambda rng, size: rng.noncentral_chisquare(0.5, 3, size),
+    "f": lambda rng, size: rng.f(4, 7, size),
+    "standard_t": lambda rng, size: rng.standard_t(3, size),
+    "beta": lambda rng, size: rng.beta(2, 3, size),
+    "beta of few": lambda rng, size: rng.beta(0.2, 0.3, size),
+    "beta float32": lambda rng, size: rng.beta(2, 3, size, "float32"),
+    "wald": lambda rng, size: rng.wald(2, 3, size),
+    "geometric": lambda rng, size: rng.geometric(0.15, size),
+    "negative_binomial": lambda rng, size: rng.negative_binomial(3.5, 0.4, size),
+    "logseries": lambda rng, size: rng.logseries(0.8, size),
+    "zipf": lambda rng, size: rng.zipf(2.5, size),
+    "multinomial": lambda rng, size: rng.multinomial(20, [0.2, 0.3, 0.5], size)[..., 1],
+    "the last of multinomial": lambda rng, size: rng.multinomial(20, [0.2, 0.3, 0.5], size)[..., 2],
+    "dirichlet": lambda rng, size: rng.dirichlet([1, 2, 3.5], size)[..., 1],
+    "the last of dirichlet": lambda rng, size: rng.dirichlet([1, 2, 3.5], size)[..., 2],
 }
 
 
@@ -178,6 +207,28 @@ CONTINUOUS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gamma": lambda x: gamma_cdf(2.5, x / 2),
     "gamma below 1": lambda x: gamma_cdf(0.3, x),
     "gamma float32": lambda x: gamma_cdf(2.5, x),
+    "lognormal": stats.lognorm(0.7, scale=math.exp(0.5)).cdf,
+    "laplace": stats.laplace(1, 2).cdf,
+    "laplace float32": stats.laplace(1, 2).cdf,
+    "logistic": stats.logistic(1, 2).cdf,
+    "gumbel": stats.gumbel_r(1, 2).cdf,
+    "rayleigh": stats.rayleigh(scale=2).cdf,
+    "weibull": stats.weibull_min(1.5).cdf,
+    "pareto": stats.lomax(3).cdf,
+    "power": stats.powerlaw(2.5).cdf,
+    "standard_cauchy": stats.cauchy.cdf,
+    "triangular": stats.triang(1.5 / 4, -1, 4).cdf,
+    "chisquare": stats.chi2(5).cdf,
+    "noncentral_chisquare": stats.ncx2(3, 2).cdf,
+    "noncentral_chisquare of few": stats.ncx2(0.5, 3).cdf,
+    "f": stats.f(4, 7).cdf,
+    "standard_t": stats.t(3).cdf,
+    "beta": stats.beta(2, 3).cdf,
+    "beta of few": stats.beta(0.2, 0.3).cdf,
+    "beta float32": stats.beta(2, 3).cdf,
+    "wald": stats.invgauss(2 / 3, scale=3).cdf,
+    "dirichlet": stats.beta(2, 4.5).cdf,
+    "the last of dirichlet": stats.beta(3.5, 3).cdf,
 }
 
 
@@ -212,6 +263,18 @@ DISCRETE: dict[str, tuple[Callable[[Generator, Any], usmx.ndarray], np.ndarray]]
     "binomial": (DRAWS["binomial"], binomial_chances(20, 0.3)),
     "binomial of many": (DRAWS["binomial of many"], binomial_chances(1000, 0.7)),
     "binomial of 10": (lambda rng, size: rng.binomial(40, 0.25, size), binomial_chances(40, 0.25)),
+    "geometric": (DRAWS["geometric"], stats.geom(0.15).pmf(np.arange(200))),
+    "negative_binomial": (
+        DRAWS["negative_binomial"],
+        stats.nbinom(3.5, 0.4).pmf(np.arange(150)),
+    ),
+    "logseries": (DRAWS["logseries"], stats.logser(0.8).pmf(np.arange(200))),
+    "zipf": (
+        lambda rng, size: usmx.minimum(rng.zipf(2.5, size), 100),
+        np.append(stats.zipf(2.5).pmf(np.arange(100)), stats.zipf(2.5).sf(99)),
+    ),
+    "multinomial": (DRAWS["multinomial"], binomial_chances(20, 0.3)),
+    "the last of multinomial": (DRAWS["the last of multinomial"], binomial_chances(20, 0.5)),
     "choice": (
         lambda rng, size: rng.choice(4, size, p=[0.1, 0.2, 0, 0.7]),
         np.array([0.1, 0.2, 0, 0.7]),
@@ -439,6 +502,56 @@ def test_bytes() -> None:
     assert default_rng(1).bytes(0) == b""
 
 
+def test_vectors_have_the_covariances_that_are_asked_for() -> None:
+    cov = np.array([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 1.5]])
+    drawn = default_rng(21).multivariate_normal([1, -2, 3], usmx.asarray(cov), (100, 200))
+    assert drawn.shape == (100, 200, 3)
+    flat = drawn.reshape(-1, 3).to_numpy()
+    assert abs(flat.mean(0) - [1, -2, 3]).max() < 4 * math.sqrt(2 / 20_000)
+    assert abs(np.cov(flat.T) - cov).max() < 4 * 2 * math.sqrt(2 / 20_000)
+    again = default_rng(21).advance(30).multivariate_normal([1, -2, 3], cov, 20).to_numpy()
+    np.testing.assert_allclose(again, flat[10:30], 1e-12)
+    flat = default_rng(2).multivariate_normal([0, 0], [[1, 1], [1, 1]], 1000).to_numpy()
+    np.testing.assert_allclose(flat[:, 0], flat[:, 1], 0, 1e-6)
+    assert 0.9 < flat.std() < 1.1
+
+
+def test_parts_of_a_whole() -> None:
+    rng = default_rng(22)
+    n = usmx.asarray([[0], [7], [1000]])
+    counts = rng.multinomial(n, [[0.2, 0.3, 0.5], [0, 0, 1]])
+    assert counts.shape == (3, 2, 3)
+    assert counts.sum(axis=-1).tolist() == [[0, 0], [7, 7], [1000, 1000]]
+    assert counts[:, 1, :2].sum() == 0
+    assert rng.multinomial(5, [1.0]).tolist() == [5]
+    parts = rng.dirichlet([1e-3, 1e-3, 2e-3], 1000).to_numpy()
+    np.testing.assert_allclose(parts.sum(-1), 1, 1e-12)
+    assert (parts >= 0).all()
+    np.testing.assert_allclose((parts > 0.5).mean(0), [0.25, 0.25, 0.5], 0, 0.07)
+    assert rng.dirichlet([3.0], 2).tolist() == [[1.0], [1.0]]
+    # Several numbers of one place are of different blocks.
+    pair = default_rng(5).dirichlet([2.0, 2.0, 2.0], MANY).to_numpy()
+    assert abs(np.corrcoef(pair[:, 0], pair[:, 1] / (1 - pair[:, 0]))[0, 1]) * math.sqrt(MANY) < 3.3
+
+
+def test_distributions_at_the_ends_of_their_parameters() -> None:
+    rng = default_rng(3)
+    assert rng.geometric(1, 3).tolist() == [1, 1, 1]
+    assert rng.geometric(1e-300, 2).min() == 2**63 - 1
+    assert rng.negative_binomial(2, 1, 2).tolist() == [0, 0]
+    assert rng.logseries(0, 2).tolist() == [1, 1]
+    assert rng.weibull(0, 2).tolist() == [0, 0]
+    assert rng.laplace(4, 0, 2).tolist() == [4, 4]
+    assert rng.triangular(0, 0, 1, 100).max() < 1
+    small = rng.beta(1e-4, 1e-4, 1000).to_numpy()
+    assert np.isin(small.round(6), [0, 1]).mean() > 0.99
+    assert 0.4 < small.mean() < 0.6
+    assert (rng.zipf(1.0001, 1000) >= 1).all()
+    assert not usmx.isnan(rng.wald(1e-8, 1e8, 1000)).any()
+    assert rng.beta(usmx.ones((2, 1)), usmx.ones(3)).shape == (2, 3)
+    assert rng.laplace(size=3, dtype="float32").dtype == "float32"
+
+
 def test_parameters_at_their_limits() -> None:
     rng = default_rng(1)
     assert rng.uniform(2, 2, 3).tolist() == [2, 2, 2]
@@ -487,6 +600,32 @@ def test_wrong_arguments_are_named() -> None:
         (ValueError, "2 elements .* of 1", lambda: rng.choice(2, 2, replace=False, p=[1, 0])),
         (ValueError, "p: .*shape", lambda: rng.choice(3, 4, p=[0.5, 0.5])),
         (ValueError, "p: .*sum 1, got the sum 0.7", lambda: rng.choice(2, 4, p=[0.5, 0.2])),
+        (ValueError, "a: expected a number above 0, got 0", lambda: rng.pareto(0)),
+        (ValueError, "df: expected a number above 0, got an array", lambda: rng.chisquare([1, 0])),
+        (ValueError, "a: expected a number above 1, got 1", lambda: rng.zipf(1)),
+        (ValueError, "p: expected a number above 0, at most 1, got 0", lambda: rng.geometric(0)),
+        (ValueError, "p: expected a number from 0", lambda: rng.logseries(1)),
+        (ValueError, "left, mode, right: .*got 0, 2, 1", lambda: rng.triangular(0, 2, 1)),
+        (ValueError, "pvals: .*sum of at most 1", lambda: rng.multinomial(3, [0.9, 0.5, 0.1])),
+        (ValueError, "pvals: .*shape", lambda: rng.multinomial(3, 0.5)),
+        (ValueError, "n: ", lambda: rng.multinomial(-1, [0.5, 0.5])),
+        (ValueError, "alpha: .*above 0", lambda: rng.dirichlet([1, 0])),
+        (ValueError, "alpha: .*one dimension", lambda: rng.dirichlet([[1, 2]])),
+        (
+            ValueError,
+            r"mean, cov: .*\(2,\) and \(3, 3\)",
+            lambda: rng.multivariate_normal([0, 1], np.eye(3)),
+        ),
+        (
+            ValueError,
+            "cov: is not symmetric",
+            lambda: rng.multivariate_normal([0, 1], [[1, 2], [0, 5]]),
+        ),
+        (
+            ValueError,
+            "cov: is not positive",
+            lambda: rng.multivariate_normal([0, 1], [[1, 2], [2, 1]]),
+        ),
         (ValueError, "axis: 2", lambda: rng.permutation(three, 2)),
         (TypeError, "x: expected a usmx.ndarray, got list", lambda: rng.shuffle([1])),  # type: ignore[arg-type]
         (TypeError, "unexpected keyword 'sizes'", lambda: rng.random(sizes=3)),  # type: ignore[call-arg]
