@@ -282,6 +282,30 @@ def bfloat16s() -> None:
     assert y[3].item() == 12
 
 
+def random_numbers() -> None:
+    """Every distribution, in every type that it has."""
+    rng = usmx.random.default_rng(1)
+    real = (
+        ("random", ()), ("uniform", (0, 1)), ("normal", (0, 1)), ("standard_normal", ()),
+        ("exponential", (1,)), ("standard_exponential", ()), ("gamma", (0.5,)),
+        ("lognormal", (0, 1)), ("laplace", (0, 1)), ("logistic", (0, 1)), ("gumbel", (0, 1)),
+        ("rayleigh", (1,)), ("weibull", (2,)), ("pareto", (2,)), ("power", (2,)),
+        ("chisquare", (2,)), ("noncentral_chisquare", (2, 1)), ("f", (2, 3)), ("beta", (1, 2)),
+        ("standard_t", (3,)), ("standard_cauchy", ()), ("wald", (1, 2)), ("triangular", (0, 1, 2)),
+    )  # fmt: skip
+    counts = (
+        ("integers", (9,)), ("poisson", (20,)), ("binomial", (50, 0.5)), ("geometric", (0.5,)),
+        ("negative_binomial", (2, 0.5)), ("logseries", (0.5,)), ("zipf", (2,)),
+    )  # fmt: skip
+    for name, parameters in real:
+        for dtype in ("float32", "float64"):
+            made = getattr(rng, name)(*parameters, size=9, dtype=dtype)
+            assert np.isfinite(made.to_numpy()).all()
+    for name, parameters in counts:
+        assert (getattr(rng, name)(*parameters, size=9).to_numpy() >= 0).all()
+    assert rng.choice(9, 9, p=np.full(9, 1 / 9)).size == rng.permutation(9).size
+
+
 CASES: tuple[Callable[[], None], ...] = (
     elementwise,
     reductions,
@@ -295,6 +319,7 @@ CASES: tuple[Callable[[], None], ...] = (
     intrinsics,
     python_kernels,
     bfloat16s,
+    random_numbers,
 )
 
 
