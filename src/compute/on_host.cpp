@@ -204,7 +204,7 @@ struct bits_xor {
 
 /// The nearest whole number, of two the even one: from `whole_from` on a type has no fractions, so
 /// the sum rounds. The baseline of x86-64 has no instruction for it, and a loop that calls the
-/// library's function takes 7 times as long.
+/// library's function takes at least twice as long.
 template <std::floating_point T>
 T nearest(T a) {
   constexpr T whole_from = T(1) / std::numeric_limits<T>::epsilon();
