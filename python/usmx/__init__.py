@@ -7,6 +7,7 @@ from . import (
     _runtime,
     memory,
 )
+from ._namespace import methods as _methods
 from ._usmx import (
     AllocationError,
     BuildError,
@@ -136,6 +137,8 @@ __all__ = [
 ]  # fmt: skip
 __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
+
+_methods.install()
 
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {

@@ -220,8 +220,6 @@ const PyType_Slot* ndarray_slots() {
   static const std::vector<PyType_Slot> all = [] {
     std::vector<PyType_Slot> slots = {
         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-        // Not `__getattr__`, which would make all attributes slower.
-        {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
         {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
         {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
         {Py_mp_subscript, reinterpret_cast<void*>(get_item)},

@@ -369,28 +369,6 @@ PyType_Slot operation_slots[] = {
 
 }  // namespace
 
-PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
-  PyObject* const found = PyObject_GenericGetAttr(self, name);
-  if (found != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return found;
-  try {
-    nb::python_error missing;  // takes the error
-    // Other libraries ask for protocols that we do not have, and a property that raised an error of
-    // its own says more.
-    const bool is_public = PyUnicode_GetLength(name) > 0 && PyUnicode_ReadChar(name, 0) != U'_';
-    const bool is_method =
-        is_public && PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(self)), name) == 0;
-    if (!is_method) {
-      missing.restore();
-      return nullptr;
-    }
-    static_cast<void>(self_of<ndarray>(self));
-    const nb::object find = nb::module_::import_("usmx._namespace.methods").attr("find");
-    return find(nb::handle(self), nb::handle(name)).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-
 void bind_operations(nb::module_& m) {
   detail::set_wait_for_lock([](std::recursive_mutex& mutex) {
     if (PyGILState_Check() == 0) return mutex.lock();

@@ -45,8 +45,5 @@ std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted);
 /// expression in its arguments: no Python code reads them again. C may, by its own reference.
 std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
                                             Py_ssize_t references = 1);
-/// `self.name`: what the class has, or a method that is a function of `usmx`: ``x.sum()`` is
-/// ``usmx.sum(x)``.
-PyObject* get_attribute(PyObject* self, PyObject* name) noexcept;
 
 }  // namespace usmx::python

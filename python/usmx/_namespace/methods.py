@@ -3,83 +3,99 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from importlib import import_module
-from operator import attrgetter
-from types import FunctionType, MethodType
-from typing import Any
-
 from .. import _usmx
+from . import WHERE
 
-#: Method -> the function that is called with the array as its first argument.
-METHODS: dict[str, str] = {
-    name: name
-    for name in (
-        "abs",
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argpartition",
-        "argsort",
-        "clip",
-        "conj",
-        "conjugate",
-        "cumprod",
-        "cumsum",
-        "diagonal",
-        "dot",
-        "max",
-        "mean",
-        "min",
-        "nonzero",
-        "prod",
-        "ptp",
-        "put",
-        "repeat",
-        "round",
-        "searchsorted",
-        "std",
-        "sum",
-        "take",
-        "var",
-    )
-} | {"trace": "linalg.trace"}  # usmx.trace records what happens
+TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
 
-#: Methods that change the array, as functions of the same names do not -> what does, and where.
-IN_PLACE: dict[str, tuple[str, str]] = {
-    "fill": ("selection", "fill_in_place"),
-    "partition": ("sorting", "partition_in_place"),
-    "sort": ("sorting", "sort_in_place"),
+#: Methods that are functions of `usmx` of the same names.
+METHODS = (
+    "abs",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "clip",
+    "conj",
+    "conjugate",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "prod",
+    "ptp",
+    "put",
+    "repeat",
+    "round",
+    "searchsorted",
+    "std",
+    "sum",
+    "take",
+    "var",
+)
+
+#: Methods that functions of the same names are not -> the module and function that they are.
+OTHERS = {
+    "fill": (".selection", "fill_in_place"),
+    "partition": (".sorting", "partition_in_place"),
+    "sort": (".sorting", "sort_in_place"),
+    "trace": ("..linalg", "trace"),
 }
 
 #: Attributes that are functions of the array.
 ATTRIBUTES = ("imag", "real")
 
 
-def find(array: Any, name: str) -> Any:
-    """The bound method of that name, which is found in the class from then on.
+class Method:
+    """A method whose function is imported when it is first looked up.
 
-    Raises
-    ------
-    AttributeError
-        If there is none.
+    It is in the class from the beginning, so that completion and `help` know it; then the function
+    takes its place.
     """
-    if name in ATTRIBUTES:
-        import usmx
 
-        return getattr(usmx, name)(array)
-    function: Any = None
-    if name in METHODS:
-        import usmx
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-        function = attrgetter(METHODS[name])(usmx)
-    elif name in IN_PLACE:
-        module, function_name = IN_PLACE[name]
-        function = getattr(import_module(f".{module}", __package__), function_name)
-    if function is None:
-        raise AttributeError(
-            f"'usmx.ndarray' object has no attribute {name!r}", name=name, obj=array
-        )
-    if isinstance(function, FunctionType):  # operations of the table do not bind to objects
-        setattr(_usmx.ndarray, name, function)
-    return MethodType(function, array)
+    def __get__(self, array: Any, owner: type) -> Any:
+        from types import FunctionType, MethodType
+
+        function = self._function()
+        if isinstance(function, FunctionType):  # operations of the table do not bind to objects
+            setattr(_usmx.ndarray, self.name, function)
+        return function if array is None else MethodType(function, array)
+
+    def _function(self) -> Any:
+        module, function = OTHERS.get(self.name) or (f".{WHERE[self.name]}", self.name)
+        return _imported(module, function)
+
+
+def _imported(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    return getattr(import_module(module, __package__), name)
+
+
+def _attribute(name: str) -> property:
+    def read(array: _usmx.ndarray) -> Any:
+        if not isinstance(array, _usmx.ndarray):
+            kind = type(array).__name__
+            raise TypeError(f"self: an object of type {kind}; expected a ndarray")
+        return _imported(f".{WHERE[name]}", name)(array)
+
+    return property(read, doc=f"``usmx.{name}`` of the array.")
+
+
+def install() -> None:
+    """Give the class its methods, once."""
+    for name in (*METHODS, *OTHERS):
+        setattr(_usmx.ndarray, name, Method(name))
+    for name in ATTRIBUTES:
+        setattr(_usmx.ndarray, name, _attribute(name))

@@ -82,3 +82,26 @@ def test_completion_offers_what_an_array_has():
     assert {"shape", "dtype", "to_numpy", "reshape", "usm_type", "queue", "T"} <= set(
         dir(usmx.zeros(3))
     )
+
+
+def test_completion_offers_methods_that_were_not_used_yet(run_python):
+    run_python(
+        """
+        import sys
+        import usmx
+        named = ("sum", "mean", "sort", "fill", "trace", "real", "abs")
+        assert set(named) <= set(dir(usmx.ndarray))
+        assert "usmx._namespace.statistics" not in sys.modules
+        assert usmx.ndarray.mean is usmx.mean
+        assert usmx.ndarray.trace is usmx.linalg.trace
+        assert usmx.ndarray.__dict__["mean"] is usmx.mean
+        x = usmx.ones(3)
+        assert (x.sum(), x.abs().sum(), x.real[0], x.mean()) == (3, 3, 1, 1)
+        try:
+            x.nothing
+        except AttributeError as error:
+            assert "no attribute 'nothing'" in str(error)
+        else:
+            raise AssertionError
+        """
+    )
