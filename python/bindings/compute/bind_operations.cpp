@@ -275,7 +275,8 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
       }
     }
     const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
-    if (op.chooses && count == 1 && keywords == nullptr) {
+    const bool has_keywords = keywords != nullptr && PyDict_GET_SIZE(keywords) > 0;
+    if (op.chooses && count == 1 && !has_keywords) {
       // As NumPy's: where a condition alone is true.
       return nb::module_::import_("usmx")
           .attr("nonzero")(nb::handle(PyTuple_GET_ITEM(args, 0)))

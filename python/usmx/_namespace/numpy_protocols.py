@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import _usmx
@@ -96,6 +97,38 @@ def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
 _COMPILED = ("broadcast_to", "empty_like", "full_like", "ones_like", "zeros_like")
 
 
+def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if not isinstance(dst, _usmx.ndarray):
+        raise TypeError(
+            f"np.copyto: dst is of type {type(dst).__name__}; copy arrays of usmx with to_numpy()"
+        )
+    from .data_types import can_cast
+
+    if hasattr(src, "dtype") and not can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(
+            f"np.copyto: {src.dtype} is not cast to {dst.dtype} by the rule {casting!r}"
+        )
+    if where is True:
+        dst[...] = src
+    else:
+        where = _usmx_arrays((dst, where))[1]
+        dst[...] = _usmx.Operation("where")(where, src, dst).astype(dst.dtype, copy=False)
+
+
+#: Functions of NumPy's that are attributes, methods or other functions here.
+_OTHERS: dict[str, Callable[..., Any]] = {
+    "copy": lambda a, order="K", subok=False: a.copy(order),
+    "copyto": _copyto,
+    "fix": lambda x, out=None: _usmx.Operation("trunc")(x, out=out),
+    "isrealobj": lambda x: x.dtype.kind != "c",
+    "ndim": lambda a: a.ndim,
+    "shape": lambda a: a.shape,
+    "size": lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    # usmx.trace records what happens.
+    "trace": lambda a, *args, **keywords: a.trace(*args, **keywords),
+}
+
+
 def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     """`numpy.ndarray.__array_function__` for `usmx.ndarray`.
 
@@ -113,8 +146,8 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
     import usmx
 
-    if name == "trace":  # usmx.trace records what happens
-        name = "linalg.trace"
+    if name in _OTHERS:
+        return _OTHERS[name](*args, **keywords)
     compiled = name in _COMPILED and not keywords.keys() - {"dtype", "order"}
     if name in WHERE or compiled:
         return getattr(usmx, name)(*args, **keywords)

@@ -229,6 +229,36 @@ def test_methods_of_ufuncs_compute_where_the_array_is(kind):
         np.testing.assert_array_equal(got.to_numpy(), np.subtract.outer(host, same))
 
 
+@pytest.mark.parametrize("kind", ["device", "shared"])
+def test_functions_of_numpy_that_are_attributes_or_other_functions_here(kind):
+    host = np.array([[1.5, -2.5, 0.0], [-0.5, 7.25, 3.0]])
+    x = usmx.asarray(host, usm_type=kind)
+    assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 1)) == ((2, 3), 2, 6, 3)
+    assert np.isrealobj(x)
+    assert np.iscomplexobj(x.astype("c8"))
+    assert not np.isrealobj(x.astype("c8"))
+    for got, wanted in (
+        (np.copy(x), host),
+        (np.fix(x), np.fix(host)),
+        (np.where(x > 0)[1], np.where(host > 0)[1]),
+        (np.where(x > 0, x, 0), np.where(host > 0, host, 0)),
+    ):
+        assert isinstance(got, usmx.ndarray)
+        assert got.usm_type == kind
+        np.testing.assert_array_equal(got.to_numpy(), wanted)
+    copied = np.copy(x)
+    np.copyto(copied, x + 1, where=x > 0)
+    np.testing.assert_array_equal(copied.to_numpy(), np.where(host > 0, host + 1, host))
+    np.copyto(copied, host[0])
+    np.testing.assert_array_equal(copied.to_numpy(), np.broadcast_to(host[0], (2, 3)))
+    np.copyto(copied, 4)
+    assert copied.tolist() == [[4.0] * 3] * 2
+    with pytest.raises(TypeError, match=r"np.copyto: complex64 is not cast to float64"):
+        np.copyto(copied, x.astype("c8"))
+    with pytest.raises(TypeError, match=r"np.copyto: dst is of type ndarray; .*to_numpy\(\)"):
+        np.copyto(host, x)
+
+
 def test_arrays_have_trace_and_fill():
     x = usmx.asarray(np.arange(12.0).reshape(3, 4))
     assert x.trace() == np.trace(x) == 15
