@@ -635,8 +635,11 @@ def matrix_norm(
         return vector_norm(a, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
         s = svdvals(a)
-        take = {"nuc": statistics.sum, 2: statistics.max, -2: statistics.min}[ord]
-        made = take(s, axis=-1)
+        made: ndarray
+        if ord == "nuc":
+            made = statistics.sum(s, axis=-1)
+        else:
+            made = (statistics.max if ord == 2 else statistics.min)(s, axis=-1)
     elif ord in (1, -1, inf, -inf):
         sums = statistics.sum(abs(a), axis=-2 if abs(ord) == 1 else -1)
         made = (statistics.max if ord > 0 else statistics.min)(sums, axis=-1)
@@ -797,7 +800,7 @@ def diagonal(x: ndarray, /, *, offset: int = 0) -> ndarray:
     return diagonals(as_arrays((x,))[0], index(offset))
 
 
-def trace(x: ndarray, /, *, offset: int = 0, dtype: Any = None) -> ndarray:
+def trace(x: ndarray, /, offset: int = 0, *, dtype: Any = None) -> ndarray:
     """Add the elements of diagonals.
 
     Parameters

@@ -114,11 +114,10 @@ def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[An
 def sum(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
-    keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
@@ -165,11 +164,10 @@ def sum(
 def prod(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
-    keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
@@ -217,10 +215,9 @@ def _extreme(
 def max(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
-    keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
@@ -239,10 +236,9 @@ def max(
 def min(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
-    keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
@@ -258,7 +254,7 @@ amax = max
 amin = min
 
 
-def ptp(x: _usmx.ndarray, /, *, axis: Axis = None, keepdims: bool = False) -> _usmx.ndarray:
+def ptp(x: _usmx.ndarray, /, axis: Axis = None, *, keepdims: bool = False) -> _usmx.ndarray:
     """Give the largest minus the smallest element."""
     return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
 
@@ -266,10 +262,10 @@ def ptp(x: _usmx.ndarray, /, *, axis: Axis = None, keepdims: bool = False) -> _u
 def any(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
-    keepdims: bool = False,
     out: Any = None,
+    keepdims: bool = False,
+    *,
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0."""
@@ -295,10 +291,10 @@ def any(
 def all(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
-    keepdims: bool = False,
     out: Any = None,
+    keepdims: bool = False,
+    *,
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0."""
@@ -343,11 +339,11 @@ def _divided(value: np.dtype[Any], by: str) -> str:
 def mean(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
-    keepdims: bool = False,
     out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
+    *,
     where: Any = True,
 ) -> _usmx.ndarray:
     """Give the mean; of integers as float64, of no elements NaN.
@@ -401,8 +397,8 @@ def mean(
 def var(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
@@ -452,8 +448,8 @@ def var(
 def std(
     x: _usmx.ndarray,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
@@ -506,7 +502,7 @@ def _place(name: str, x: Any, axis: SupportsIndex | None, keepdims: bool) -> _us
 
 
 def argmax(
-    x: _usmx.ndarray, /, *, axis: SupportsIndex | None = None, keepdims: bool = False
+    x: _usmx.ndarray, /, axis: SupportsIndex | None = None, *, keepdims: bool = False
 ) -> _usmx.ndarray:
     """Give the index of the largest element, of equal ones the first; of the first NaN.
 
@@ -516,7 +512,7 @@ def argmax(
 
 
 def argmin(
-    x: _usmx.ndarray, /, *, axis: SupportsIndex | None = None, keepdims: bool = False
+    x: _usmx.ndarray, /, axis: SupportsIndex | None = None, *, keepdims: bool = False
 ) -> _usmx.ndarray:
     """Give the index of the smallest element, of equal ones the first; of the first NaN.
 

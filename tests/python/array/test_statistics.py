@@ -126,6 +126,33 @@ def test_no_name_is_given_by_two_modules() -> None:
     assert len(_namespace.NAMES) == len(set(_namespace.NAMES)) == len(_namespace.WHERE)
 
 
+BY_PLACE = (
+    "sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "argmax", "argmin", "ptp",
+    "cumsum", "cumprod",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_PLACE)
+def test_the_axis_may_be_given_by_place_as_in_numpy(name: str) -> None:
+    host = np.arange(12.0).reshape(3, 4)[::-1] - 5
+    x = usmx.asarray(host)
+    function = getattr(np, name)
+    for axis in (0, 1, -1):
+        wanted = function(host, axis)
+        made = [getattr(usmx, name)(x, axis), function(x, axis), getattr(x, name)(axis)]
+        for got in made:
+            assert isinstance(got, usmx.ndarray)
+            np.testing.assert_allclose(got.to_numpy(), wanted, rtol=1e-12)
+    if name in ("sum", "prod", "mean"):
+        out = usmx.zeros(4, "f4")
+        assert getattr(x, name)(0, "f4", out) is out
+        np.testing.assert_allclose(out.to_numpy(), function(host, 0, "f4"), rtol=1e-6)
+    if name in ("max", "min", "any", "all"):
+        out = usmx.zeros(4, "?" if name in ("any", "all") else "f8")
+        assert getattr(x, name)(0, out) is out
+        np.testing.assert_array_equal(out.to_numpy(), function(host, 0))
+
+
 def test_methods_and_functions_of_numpy_compute_on_the_device() -> None:
     x = usmx.arange(12, dtype="f4").reshape(3, 4)
     for answer in (x.sum(axis=0), np.sum(x, axis=0), x.mean(axis=0) * 3):
