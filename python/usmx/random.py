@@ -409,6 +409,26 @@ class Generator:
             _kernel(function, parameters, result)(*at, *values, out=out)
         return out
 
+    def _draw(
+        self,
+        function: str,
+        parameters: dict[str, tuple[Any, str]],
+        size: ShapeLike | None,
+        dtype: DTypeLike,
+        where: Where,
+        result: str | None = None,
+    ) -> _usmx.ndarray:
+        """Numbers of a function of kernels/random.hpp; parameters are "any", "from 0", ... ."""
+        t = _floating(dtype)
+        made = self._made_where(where, [value for value, _ in parameters.values()])
+        values = [
+            self._parameter(name, value, made, **_RANGES[kind])
+            for name, (value, kind) in parameters.items()
+        ]
+        declared = ", ".join(f"{t} p{k}" for k in range(len(values)))
+        called = function if result else f"{function}<{_C[t]}>"
+        return self._make(called, declared, result or t, values, size, where)
+
     # --- uniform numbers
 
     def random(
@@ -452,10 +472,8 @@ class Generator:
         ValueError
             If a bound is not finite.
         """
-        t = _floating(dtype)
-        made = self._made_where(where, (low, high))
-        values = [self._parameter("low", low, made), self._parameter("high", high, made)]
-        return self._make(f"uniform<{_C[t]}>", f"{t} a, {t} b", t, values, size, where)
+        parameters = {"low": (low, "any"), "high": (high, "any")}
+        return self._draw("uniform", parameters, size, dtype, where)
 
     def integers(
         self,
@@ -561,10 +579,8 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        t = _floating(dtype)
-        made = self._made_where(where, (loc, scale))
-        values = [self._parameter("loc", loc, made), self._parameter("scale", scale, made, 0)]
-        return self._make(f"normal<{_C[t]}>", f"{t} a, {t} b", t, values, size, where)
+        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
+        return self._draw("normal", parameters, size, dtype, where)
 
     def standard_exponential(
         self,
@@ -591,9 +607,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        t = _floating(dtype)
-        value = self._parameter("scale", scale, self._made_where(where, (scale,)), 0)
-        return self._make(f"exponential<{_C[t]}>", f"{t} a", t, (value,), size, where)
+        return self._draw("exponential", {"scale": (scale, "from 0")}, size, dtype, where)
 
     def standard_gamma(
         self,
@@ -623,13 +637,8 @@ class Generator:
         ValueError
             If `shape` or `scale` is negative.
         """
-        t = _floating(dtype)
-        made = self._made_where(where, (shape, scale))
-        values = [
-            self._parameter("shape", shape, made, 0),
-            self._parameter("scale", scale, made, 0),
-        ]
-        return self._make(f"gamma<{_C[t]}>", f"{t} a, {t} b", t, values, size, where)
+        parameters = {"shape": (shape, "from 0"), "scale": (scale, "from 0")}
+        return self._draw("gamma", parameters, size, dtype, where)
 
     def poisson(
         self, lam: Any = 1.0, size: ShapeLike | None = None, **where: Unpack[Where]
@@ -662,26 +671,6 @@ class Generator:
         return self._make("binomial", "int64 a, float64 b", "int64", values, size, where)
 
     # --- distributions that are made of those above
-
-    def _draw(
-        self,
-        function: str,
-        parameters: dict[str, tuple[Any, str]],
-        size: ShapeLike | None,
-        dtype: DTypeLike,
-        where: Where,
-        result: str | None = None,
-    ) -> _usmx.ndarray:
-        """Numbers of a function of kernels/random.hpp; parameters are "any", "from 0", ... ."""
-        t = _floating(dtype)
-        made = self._made_where(where, [value for value, _ in parameters.values()])
-        values = [
-            self._parameter(name, value, made, **_RANGES[kind])
-            for name, (value, kind) in parameters.items()
-        ]
-        declared = ", ".join(f"{t} p{k}" for k in range(len(values)))
-        called = function if result else f"{function}<{_C[t]}>"
-        return self._make(called, declared, result or t, values, size, where)
 
     def lognormal(
         self,
