@@ -90,6 +90,15 @@ def _there(call: Callable[[], Any]) -> Callable[[], object]:
     return lambda: call().wait()
 
 
+def _called(call: Callable[[], Any]) -> Callable[[], object]:
+    """NumPy's are there; called by a function too, which is a third of the quickest calls."""
+
+    def once() -> object:
+        return call()
+
+    return once
+
+
 def _works(call: Callable[[], Any]) -> bool:
     try:
         call()
@@ -111,7 +120,7 @@ def _usmx(*values: Any) -> Library:
 
 
 def _numpy(*values: Any) -> Library:
-    return np, values, lambda call: call
+    return np, values, _called
 
 
 def _dpnp(*values: Any) -> Library:

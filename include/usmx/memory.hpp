@@ -175,6 +175,8 @@ class owner {
   void end_use(const sycl::queue& queue, const sycl::event* last) noexcept;
   void come_after_former(const sycl::queue& queue);
   void note_exposed(const sycl::queue& queue);
+  /// With the lock: what was found to have ended is not asked about again.
+  void forget_ended() noexcept;
   std::vector<use> take_uses() noexcept;
 
   std::byte* base_;

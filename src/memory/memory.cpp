@@ -214,11 +214,15 @@ std::optional<bool> owner::try_submitted() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {};
-  return any_of_known(uses_, [](const use& u) -> std::optional<bool> {
+  const auto at_work = any_of_known(uses_, [](use& u) -> std::optional<bool> {
     if (u.has_ended()) return false;
     if (!u.is_known()) return {};
-    return !is_done(*u.last);
+    if (!is_done(*u.last)) return true;
+    u.own = u.open > 0;  // idle stays idle, and its event is not queried again
+    return false;
   });
+  forget_ended();
+  return at_work;
 }
 
 std::optional<bool> owner::try_busy() noexcept {
@@ -237,8 +241,7 @@ std::optional<bool> owner::try_own_work() noexcept {
     u.own = u.open > 0;  // idle stays idle, and its event is not queried again
     return false;
   });
-  const bool worth_asking_again = std::ranges::any_of(uses_, &use::own);
-  worked_.store(worth_asking_again, std::memory_order_relaxed);
+  forget_ended();
   return at_work;
 }
 
@@ -297,6 +300,15 @@ void owner::wait() {
     const auto waited = std::ranges::find(uses, u.queue, &use::queue);
     if (waited != uses.end() && waited->begun == u.begun) u.own &= u.open > 0;
   }
+  forget_ended();
+}
+
+void owner::forget_ended() noexcept {
+  const bool later = deferred_.load(std::memory_order_relaxed);
+  const bool own = later || std::ranges::any_of(uses_, &use::own);
+  const bool used = own || std::ranges::any_of(uses_, &use::exposed);
+  worked_.store(own, std::memory_order_release);
+  used_.store(used, std::memory_order_release);
 }
 
 bool owner::busy() noexcept {
@@ -317,15 +329,12 @@ bool owner::has_submitted_work() noexcept {
   if (!worked_.load(std::memory_order_acquire)) return false;
   const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
-  bool worth_asking_again = false;
   for (use& u : uses_) {
     if (u.has_own_work()) return true;
     // Idle stays idle, unless another thread is about to submit more: then it is queried again.
     u.own &= u.open > 0;
-    worth_asking_again |= u.own;
   }
-  worked_.store(worth_asking_again || deferred_.load(std::memory_order_relaxed),
-                std::memory_order_relaxed);
+  forget_ended();
   return false;
 }
 

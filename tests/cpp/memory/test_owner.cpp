@@ -73,6 +73,32 @@ TEST(Owner, RemembersWhatItHasWaitedFor) {
   o->used_until(queue);
 }
 
+TEST(Owner, ForgetsWhatItHasFoundToHaveEnded) {
+  sycl::queue queue = new_queue();
+  const auto use = [&](const shared_owner& o) {
+    o->used_on(queue);
+    sycl::event last = queue.ext_oneapi_submit_barrier();
+    o->used_until(queue, last);
+    last.wait();
+  };
+  const auto gives_back_at_once = [&](auto ask) {
+    const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+    const shared_owner o = allocate(pool, 100);
+    use(o);
+    CHECK(!o->try_release());  // an event that nobody has asked
+    ask(*o);
+    return o->try_release();
+  };
+  CHECK(gives_back_at_once([](owner& o) { CHECK(o.try_submitted() == false); }));
+  CHECK(gives_back_at_once([](owner& o) { CHECK(o.try_own_work() == false); }));
+  CHECK(gives_back_at_once([](owner& o) { CHECK(!o.has_submitted_work()); }));
+  CHECK(gives_back_at_once([](owner& o) { o.wait(); }));
+  CHECK(!gives_back_at_once([&](owner& o) {
+    o.exposed_on(queue);  // what others submit is known to the queue only
+    o.wait();
+  }));
+}
+
 TEST(TryRelease, GivesBackOnceAndAtOnce) {
   const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
   shared_owner o = allocate(pool, 64);
