@@ -169,7 +169,13 @@ _WHOLE = ("fft", "linalg", "random", "special")
 # What users of NumPy look for here -> what there is.
 _INSTEAD = {
     **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
+    "ascontiguousarray": "usmx.asarray(x, order='C')",
+    "copyto": "y[...] = x",
+    "issubdtype": "usmx.isdtype",
     "jit": "usmx.kernel",
+    "mod": "usmx.remainder",
+    **{name: f"x.{name}" for name in ("ndim", "shape", "size")},
+    "true_divide": "usmx.divide",
 }
 
 if not TYPE_CHECKING:  # type checkers would believe that every name exists

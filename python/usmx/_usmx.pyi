@@ -2309,6 +2309,9 @@ class ndarray:
             The bytes are not a whole number of such elements, or are not aligned for them.
         """
 
+    def _part(self, part: int) -> ndarray:
+        """A view of the real (0) or imaginary (1) parts of complex numbers."""
+
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray:
         """A view with two axes exchanged."""
 
@@ -2503,10 +2506,14 @@ class ndarray:
     def trace(self, *args: Any, **keywords: Any) -> ndarray: ...
 
     @property
-    def imag(self) -> ndarray: ...
+    def real(self) -> ndarray: ...
+    @real.setter
+    def real(self, values: ArrayOrNumber, /) -> None: ...
 
     @property
-    def real(self) -> ndarray: ...
+    def imag(self) -> ndarray: ...
+    @imag.setter
+    def imag(self, values: ArrayOrNumber, /) -> None: ...
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 

@@ -51,6 +51,9 @@ bool contained(nb::handle self, nb::handle value) {
   }
   const any_view& v = a.elements();
   const dtype type = v.dtype();
+  if (PyList_Check(wanted.ptr()) || (PyTuple_Check(wanted.ptr()) && !type.is_record())) {
+    throw nb::type_error("`list in array`: write (x == usmx.asarray(y)).any()");
+  }
   wanted = rounded(std::move(wanted), type);
   const nb::object bytes = to_bytes(a);
   for (std::int64_t k = 0; k < v.size(); ++k) {

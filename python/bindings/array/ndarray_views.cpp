@@ -191,6 +191,23 @@ nb::object view_as(nb::handle self, nb::handle type) {
   return wrap_view(a, checked_view(v.data(), wanted, std::move(where), v.kind(), v.read_only()));
 }
 
+/// The real (0) or imaginary (1) parts of complex elements.
+nb::object complex_part(nb::handle self, int part) {
+  const array& a = value_of(self);
+  const any_view& v = a.elements();
+  if (v.dtype().kind() != type_class::complex) {
+    throw value_error("self: is of {}; expected complex numbers", v.dtype().name());
+  }
+  const std::size_t bytes = v.dtype().itemsize() / 2;
+  const dtype half = bytes == 4 ? dtype::of<float>() : dtype::of<double>();
+  extents strides = v.layout().strides();
+  for (std::size_t k = 0; k < strides.size(); ++k) strides[k] *= 2;
+  layout where;
+  check(layout::strided(extents(v.layout().shape()), std::move(strides), bytes, where));
+  auto* const first = static_cast<std::byte*>(v.data()) + static_cast<std::size_t>(part) * bytes;
+  return wrap_view(a, checked_view(first, half, std::move(where), v.kind(), v.read_only()));
+}
+
 /// NumPy promises contiguous elements here, also where reshape would give a strided view.
 nb::object ravel(nb::handle self, nb::handle order_name) {
   const layout& l = value_of(self).elements().layout();
@@ -266,6 +283,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "ValueError\n    The bytes are not a whole number of such elements, or are not aligned for "
         "them.",
         nb::sig("def view(self, dtype: DTypeLike = None) -> ndarray"));
+  c.def("_part", complex_part, nb::arg("part"), nb::sig("def _part(self, part: int) -> ndarray"),
+        "A view of the real (0) or imaginary (1) parts of complex numbers.");
   c.def(
       "swapaxes",
       [](nb::handle self, nb::handle first, nb::handle second) {

@@ -80,12 +80,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: i
     """
     from .statistics import sum as sum_of
 
-    values = as_array(y)
+    values, points = (as_array(y), None) if x is None else as_arrays((y, x))
     at = to_axis(axis, values.ndim)
     pairs = _floating(values[_part(at, 1, None)] + values[_part(at, None, -1)])
     width: Any = dx
-    if x is not None:
-        points = as_array(x, values)
+    if points is not None:
         if points.ndim == 1:
             width = points[1:] - points[:-1]
             width = width.reshape([-1 if a == at else 1 for a in range(values.ndim)])

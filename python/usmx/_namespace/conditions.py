@@ -98,13 +98,19 @@ def select(
             f"condlist: has {len(condlist)} conditions for {len(choicelist)} choices; expected as "
             "many, and one at least"
         )
-    conditions = as_arrays(condlist)
+    weak = (bool, int, float, complex)
+    given = [one for one in (*condlist, *choicelist) if not isinstance(one, weak)]
+    arrays = iter(as_arrays(given))
+    conditions, choices = (
+        [one if isinstance(one, weak) else next(arrays) for one in several]
+        for several in (condlist, choicelist)
+    )
     for number, condition in enumerate(conditions):
-        if condition.dtype.kind != "b":
-            raise TypeError(f"condlist: condition {number} is of {condition.dtype}; expected bools")
-    dtype = result_type(*choicelist, default)
+        if isinstance(condition, weak) or condition.dtype.kind != "b":
+            of = getattr(condition, "dtype", type(condition).__name__)
+            raise TypeError(f"condlist: condition {number} is of {of}; expected an array of bools")
+    dtype = result_type(*choices, default)
     made: Any = default
-    choices: list[Any] = [*choicelist]
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         made = where(condition, choice, made)
     result: ndarray = made.astype(dtype, copy=False)

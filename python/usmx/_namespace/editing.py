@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._usmx import broadcast_to, ndarray
-from ._common import along, as_array, empty_at, to_axis
+from ._common import along, as_array, as_arrays, empty_at, to_axis
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike
@@ -33,8 +34,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarra
     """
     from .manipulation import concat
 
-    a = as_array(arr)
-    b = as_array(values, a)
+    a, b = as_arrays((arr, values))
     if axis is None:
         a, b, axis = a.reshape(-1), b.reshape(-1), 0
     return concat((a, b), axis=axis)
@@ -157,7 +157,7 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
     Parameters
     ----------
     indices : array of integers
-        Of any shape. They are not compared with the size, which would make the host wait.
+        Of any shape, from 0 up.
     shape : int or tuple of int
         Of the array that they belong to.
     order : {'C', 'F'}
@@ -168,7 +168,7 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
     TypeError
         They are not integers.
     ValueError
-        Another order.
+        An index that such an array does not have, or another order.
     """
     if order not in ("C", "F"):
         raise ValueError(f"order: {order!r}; expected 'C' or 'F'")
@@ -177,6 +177,12 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
         raise TypeError(f"indices: of {rest.dtype}; expected an array of integers")
     lengths = [int(shape)] if np.ndim(shape) == 0 else [int(n) for n in shape]
     rest = rest.astype("int64", copy=False)
+    size = prod(lengths)
+    if rest.size and (int(rest.min()) < 0 or int(rest.max()) >= size):
+        raise ValueError(
+            f"indices: from {int(rest.min())} to {int(rest.max())}; expected 0 to {size - 1}, "
+            f"which arrays of the shape {tuple(lengths)} have"
+        )
     made = []
     for length in reversed(lengths) if order == "C" else lengths:
         made.append(rest % length)

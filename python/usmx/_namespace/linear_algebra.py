@@ -52,6 +52,14 @@ def _checked(x: Any, name: str) -> _usmx.ndarray:
     raise TypeError(f"{name}: is of type {type(x).__name__}, expected an array of usmx")
 
 
+def _both(x1: Any, x2: Any) -> list[_usmx.ndarray]:
+    """Two operands, of which one may be of NumPy or a list: it goes to where the other one is."""
+    for name, x in (("x1", x1), ("x2", x2)):
+        if isinstance(x, (int, float, complex)):
+            raise TypeError(f"{name}: is of type {type(x).__name__}, expected an array")
+    return as_arrays((x1, x2))
+
+
 def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.ndarray:
     axis %= max(a.ndim, b.ndim)
     own: Any = None
@@ -151,7 +159,7 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     ValueError
         If `k` differs, or one has no dimensions.
     """
-    a, b = _checked(x1, "x1"), _checked(x2, "x2")
+    a, b = _both(x1, x2)
     for name, x in (("x1", a), ("x2", b)):
         if x.ndim == 0:
             raise ValueError(f"{name}: has no dimensions; expected at least one")
@@ -182,7 +190,6 @@ def matmul_operator(x1: Any, x2: Any) -> Any:
         for x in (x1, x2):
             if not isinstance(x, _usmx.ndarray) and not hasattr(x, "__array_interface__"):
                 return NotImplemented
-        x1, x2 = (x if isinstance(x, _usmx.ndarray) else _usmx.asarray(x) for x in (x1, x2))
     return matmul(x1, x2)
 
 
@@ -255,7 +262,7 @@ def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.
     ValueError
         If the lengths differ, or an array has no such axis.
     """
-    a, b = _checked(x1, "x1"), _checked(x2, "x2")
+    a, b = _both(x1, x2)
     for name, x in (("x1", a), ("x2", b)):
         if not -x.ndim <= axis < 0:
             raise ValueError(f"axis: {axis} is not between {-x.ndim} and -1, the axes of {name}")
@@ -272,7 +279,7 @@ def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.
 
 def outer(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     """Multiply each element of a vector with each of another one."""
-    a, b = _checked(x1, "x1"), _checked(x2, "x2")
+    a, b = _both(x1, x2)
     return a.reshape(-1)[:, None] * b.reshape(-1)[None, :]
 
 
@@ -412,3 +419,27 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usm
         raise ValueError(f"axis2: {axis2} is the same axis as axis1")
     rest = [k for k in range(a.ndim) if k not in (row, column)]
     return diagonals(a.transpose((*rest, row, column)), index(offset))
+
+
+def trace(
+    a: _usmx.ndarray,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: _usmx.ndarray | None = None,
+) -> _usmx.ndarray:
+    """Add the elements of diagonals of two axes, the first ones by default, as NumPy does.
+
+    `usmx.linalg.trace` takes the last ones.
+
+    Parameters
+    ----------
+    offset, axis1, axis2 : int
+        See `usmx.diagonal`.
+    dtype, out : optional
+        See `usmx.sum`.
+    """
+    from .statistics import sum as total
+
+    return total(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)

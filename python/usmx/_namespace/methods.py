@@ -47,11 +47,11 @@ OTHERS = {
     "fill": (".selection", "fill_in_place"),
     "partition": (".sorting", "partition_in_place"),
     "sort": (".sorting", "sort_in_place"),
-    "trace": ("..linalg", "trace"),
+    "trace": (".linear_algebra", "trace"),
 }
 
-#: Attributes that are functions of the array.
-ATTRIBUTES = ("imag", "real")
+#: The parts of complex numbers.
+ATTRIBUTES = ("real", "imag")
 
 
 class Method:
@@ -83,19 +83,33 @@ def _imported(module: str, name: str) -> Any:
     return getattr(import_module(module, __package__), name)
 
 
-def _attribute(name: str) -> property:
-    def read(array: _usmx.ndarray) -> Any:
+def _attribute(name: str, part: int) -> property:
+    def read(array: _usmx.ndarray) -> _usmx.ndarray:
         if not isinstance(array, _usmx.ndarray):
             kind = type(array).__name__
             raise TypeError(f"self: an object of type {kind}; expected a ndarray")
-        return _imported(f".{WHERE[name]}", name)(array)
+        if array.dtype.kind == "c":
+            return array._part(part)
+        if part == 0:
+            return array[...]
+        made: _usmx.ndarray = _imported(f".{WHERE[name]}", name)(array)
+        made.flags.writeable = False  # they are not stored anywhere
+        return made
 
-    return property(read, doc=f"``usmx.{name}`` of the array.")
+    def write(array: _usmx.ndarray, values: Any) -> None:
+        if part == 1 and array.dtype.kind != "c":
+            raise TypeError(f"imag: the elements are of {array.dtype} and have no imaginary part")
+        read(array)[...] = values
+
+    words = ("real", "imaginary")[part]
+    return property(
+        read, write, doc=f"The {words} parts: a view. ``usmx.{name}`` computes new elements."
+    )
 
 
 def install() -> None:
     """Give the class its methods, once."""
     for name in (*METHODS, *OTHERS):
         setattr(_usmx.ndarray, name, Method(name))
-    for name in ATTRIBUTES:
-        setattr(_usmx.ndarray, name, _attribute(name))
+    for part, name in enumerate(ATTRIBUTES):
+        setattr(_usmx.ndarray, name, _attribute(name, part))

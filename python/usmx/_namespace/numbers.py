@@ -11,6 +11,7 @@ from typing import Any
 from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
+from ._common import as_array
 
 __all__ = [
     "allclose", "around", "clip", "divmod", "frexp", "isclose", "ldexp", "modf", "nan_to_num",
@@ -24,9 +25,10 @@ _LARGEST = {
 }
 
 
-def _given(name: str, x: Any) -> _usmx.ndarray:
+def _given(name: str, x: Any, other: Any = None) -> _usmx.ndarray:
+    """The argument as an array, where the other one is if that is one of ours."""
     try:
-        return x if isinstance(x, _usmx.ndarray) else _usmx.asarray(x)
+        return as_array(x, other if isinstance(other, _usmx.ndarray) else None)
     except TypeError as error:
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}") from error
 
@@ -269,7 +271,7 @@ def isclose(
     ndarray
         Of bools.
     """
-    first, second = _given("a", a), _given("b", b)
+    first, second = _given("a", a, b), _given("b", b, a)
     equal = elementwise.equal(first, second)
     if equal_nan:
         equal = equal | (elementwise.isnan(first) & elementwise.isnan(second))

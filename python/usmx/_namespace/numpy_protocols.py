@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import pi
 from typing import Any
 
 from .. import _usmx
@@ -76,9 +77,17 @@ def _usmx_arrays(values: Any) -> list[Any]:
 def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
     import numpy as np
 
+    out = keywords.get("out")
+    outs = out if isinstance(out, tuple) else (out,)
+
     def seen(value: Any) -> Any:
         if not isinstance(value, _usmx.ndarray):
             return value
+        if value.usm_type == "device" and any(isinstance(one, np.ndarray) for one in outs):
+            raise TypeError(
+                f"np.{ufunc.__name__}: out is an array of NumPy, which devices do not write; write "
+                "out[...] = result.to_numpy()"
+            )
         if value.usm_type == "device":
             call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
             raise TypeError(
@@ -87,14 +96,10 @@ def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
             )
         return np.asarray(value)
 
-    out = keywords.get("out")
+    on_host = {name: seen(value) for name, value in keywords.items()}
     if isinstance(out, tuple):
-        keywords = {**keywords, "out": tuple(map(seen, out))}
-    return getattr(ufunc, method)(*map(seen, inputs), **keywords)
-
-
-#: Functions of NumPy's that the compiled module gives to `usmx`, with these keywords.
-_COMPILED = ("broadcast_to", "empty_like", "full_like", "ones_like", "zeros_like")
+        on_host["out"] = tuple(map(seen, out))
+    return getattr(ufunc, method)(*map(seen, inputs), **on_host)
 
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
@@ -115,8 +120,42 @@ def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -
         dst[...] = _usmx.Operation("where")(where, src, dst).astype(dst.dtype, copy=False)
 
 
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    if any(one is None for one in args):  # as Matplotlib has them
+        import numpy as np
+
+        return np.broadcast_arrays(*_seen(args, "broadcast_arrays"))
+    import usmx
+
+    return usmx.broadcast_arrays(*_usmx_arrays(args))
+
+
+def _like(name: str) -> Callable[..., Any]:
+    def made(*args: Any, shape: Any = None, subok: bool = True, **keywords: Any) -> Any:
+        import usmx
+
+        named = next((keywords.pop(one) for one in ("a", "prototype") if one in keywords), None)
+        a, *rest = args if named is None else (named, *args)
+        if shape is not None:
+            from ._common import empty_at
+
+            a = empty_at(a, shape)
+        return getattr(usmx, name)(a, *rest, **keywords)
+
+    return made
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    radians = _usmx.Operation("angle")(z)
+    return radians * (180 / pi) if deg else radians
+
+
 #: Functions of NumPy's that are attributes, methods or other functions here.
 _OTHERS: dict[str, Callable[..., Any]] = {
+    "angle": _angle,
+    "broadcast_arrays": _broadcast_arrays,
+    "broadcast_to": lambda array, shape, subok=False: _usmx.broadcast_to(array, shape),
+    **{name: _like(name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
     "copy": lambda a, order="K", subok=False: a.copy(order),
     "copyto": _copyto,
     "fix": lambda x, out=None: _usmx.Operation("trunc")(x, out=out),
@@ -140,23 +179,31 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     TypeError
         If the host cannot access the memory.
     """
-    from . import WHERE
-
-    module = getattr(function, "__module__", "").removeprefix("numpy").lstrip(".")
-    name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
-    import usmx
-
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in _OTHERS:
         return _OTHERS[name](*args, **keywords)
-    compiled = name in _COMPILED and not keywords.keys() - {"dtype", "order"}
-    if name in WHERE or compiled:
-        return getattr(usmx, name)(*args, **keywords)
-    own: Any = usmx
-    for part in name.split("."):
-        own = getattr(own, part, None)
-    if "." in name and own is not None:
-        return own(*args, **keywords)
-    return function._implementation(*_seen(args, name), **_seen(keywords, name))
+    own = _own(name)
+    if own is None:
+        return function._implementation(*_seen(args, name), **_seen(keywords, name))
+    from .numpy_arguments import fitted
+
+    places, names = fitted(function, own, args, keywords)
+    out = names.get("out")
+    if out is not None and not isinstance(out, _usmx.ndarray):
+        raise TypeError(f"np.{name}: out is of type {type(out).__name__}; expected an usmx.ndarray")
+    return own(*places, **names)
+
+
+def _own(name: str) -> Any:
+    """The function of `usmx` that is NumPy's of this name; `np.emath` and others have none."""
+    import usmx
+
+    from . import WHERE
+
+    module, _, last = name.rpartition(".")
+    if module in ("linalg", "fft"):
+        return getattr(getattr(usmx, module), last, None)
+    return getattr(usmx, name) if name in WHERE else None
 
 
 def _seen(value: Any, name: str) -> Any:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import _usmx
 from . import _whole
-from ._common import as_array, to_axes, to_axis
+from ._common import as_array, as_arrays, to_axes, to_axis
 from ._types import part_type, sum_type, to_type, typed
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from ..typing import ArrayOrNumber
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "cumprod", "cumsum",
@@ -617,8 +619,8 @@ def diff(
     /,
     n: SupportsIndex = 1,
     axis: SupportsIndex = -1,
-    prepend: _usmx.ndarray | None = None,
-    append: _usmx.ndarray | None = None,
+    prepend: ArrayOrNumber | None = None,
+    append: ArrayOrNumber | None = None,
 ) -> _usmx.ndarray:
     """Give the differences of neighbours along an axis; of bools whether they differ.
 
@@ -630,7 +632,7 @@ def diff(
         How many times differences are taken.
     axis : int, optional
         Along which neighbours stand.
-    prepend, append : array, optional
+    prepend, append : array or number, optional
         Elements that stand before and after those of `x` along the axis.
     """
     a = _array(x, "x")
@@ -643,7 +645,13 @@ def diff(
     if prepend is not None or append is not None:
         from .manipulation import concat
 
-        a = concat([part for part in (prepend, a, append) if part is not None], axis=along)
+        parts = as_arrays((a, *(one for one in (prepend, append) if one is not None)))
+        for k, one in enumerate(parts):
+            if one.ndim == 0:
+                parts[k] = _usmx.broadcast_to(one, (*a.shape[:along], 1, *a.shape[along + 1 :]))
+        if prepend is not None:
+            parts[:2] = parts[1], parts[0]
+        a = concat(parts, axis=along)
     for _ in range(builtins.min(times, a.shape[along])):  # then there is no element left
         before: list[Any] = [slice(None)] * a.ndim
         after = list(before)

@@ -85,7 +85,7 @@ TEST(Owner, ForgetsWhatItHasFoundToHaveEnded) {
     const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
     const shared_owner o = allocate(pool, 100);
     use(o);
-    CHECK(!o->try_release());  // an event that nobody has asked
+    CHECK(!o->try_release());  // an event that was not asked yet
     ask(*o);
     return o->try_release();
   };

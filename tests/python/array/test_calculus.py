@@ -324,3 +324,6 @@ def test_flat_indices(order):
     assert x.to_numpy()[tuple(int(i) for i in at)] == x.to_numpy().max()
     with pytest.raises(TypeError, match="indices: of float64"):
         usmx.unravel_index(usmx.ones(2), (2, 2))
+    for outside in ([5, 100], [-1, 3], 6):
+        with pytest.raises(ValueError, match=r"indices: from .* expected 0 to 5, .*\(2, 3\)"):
+            usmx.unravel_index(outside, (2, 3), order=order)

@@ -382,3 +382,35 @@ def test_what_ldexp_and_frexp_refuse() -> None:
         np.ldexp(x, usmx.ones(2, dtype="uint64"))
     with pytest.raises(TypeError, match="x: expected real numbers, got complex128"):
         np.frexp(usmx.ones(2, dtype="complex128"))
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+def test_parts_of_complex_numbers_are_views(kind: Any) -> None:
+    for char in "FD":
+        host = (np.arange(12) + 1j * np.arange(12)[::-1]).astype(char).reshape(3, 4)
+        x = usmx.asarray(host, usm_type=kind)
+        for view, same in ((x, host), (x.T[::-1, 1:], host.T[::-1, 1:]), (x[:0], host[:0])):
+            np.testing.assert_array_equal(view.real.to_numpy(), same.real)
+            np.testing.assert_array_equal(view.imag.to_numpy(), same.imag)
+            assert view.real.dtype == same.real.dtype
+        x.real[0], host.real[0] = 7, 7
+        x.T.imag[1:3] -= 2
+        host.T.imag[1:3] -= 2
+        x[1].real = host[1].real = [4, 3, 2, 1]
+        x[..., 0].imag = 9
+        host[..., 0].imag = 9
+        np.testing.assert_array_equal(x.to_numpy(), host)
+        later = x * 2
+        later.real[:] = 0
+        np.testing.assert_array_equal(later.to_numpy(), 2j * host.imag)
+
+
+def test_parts_of_real_numbers() -> None:
+    x = usmx.asarray([1.0, 2.0])
+    x.real[0] = 5
+    assert x.tolist() == [5, 2]
+    assert x.imag.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        x.imag[0] = 1
+    with pytest.raises(TypeError, match="imag: the elements are of float64 and have no imaginary"):
+        x.imag = 1

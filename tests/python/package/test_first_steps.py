@@ -95,6 +95,9 @@ def test_in_looks_at_the_elements(kind):
     assert 6 in usmx.arange(12, usm_type=kind).reshape(3, 4).T
     assert x[2] in x
     assert "a" not in x
+    for row in ([1, 2], (1, 2)):
+        with pytest.raises(TypeError, match=r"`list in array`: write \(x == usmx.asarray\(y\)\)"):
+            row in x  # noqa: B015
     assert 0.1 in usmx.full(2, 0.1, dtype="float32")
 
 
