@@ -13,7 +13,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 @cache
@@ -28,31 +28,40 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
     return tuple(one for one in known if one.kind is not Parameter.VAR_KEYWORD)
 
 
+@cache
+def _taken(function: Callable[..., Any]) -> tuple[int, frozenset[str]] | None:
+    """How many arguments it takes by place, and which by name."""
+    own = _parameters(function)
+    if own is None:
+        return None
+    return (
+        sum(one.kind is not Parameter.KEYWORD_ONLY for one in own),
+        frozenset(one.name for one in own if one.kind is not Parameter.POSITIONAL_ONLY),
+    )
+
+
 def fitted(
     theirs: Callable[..., Any],
     ours: Callable[..., Any],
     args: tuple[Any, ...],
     keywords: dict[str, Any],
-) -> tuple[list[Any], dict[str, Any]]:
+) -> tuple[Iterable[Any], dict[str, Any]]:
     """Arguments for `ours` that say what these say to `theirs`.
 
     An argument goes to the parameter of the same name, else to the one in the same place. What has
     neither keeps its name, which the function then refuses, unless it is NumPy's default.
     """
-    own = _parameters(ours)
-    if own is None:
-        return list(args), keywords
+    taken = _taken(ours)
+    if taken is None or (len(args) <= taken[0] and keywords.keys() <= taken[1]):
+        return args, keywords
+    numpys, own = _parameters(theirs), _parameters(ours)
+    if numpys is None or own is None or len(args) > len(numpys):
+        return args, keywords
     placed = [one for one in own if one.kind is not Parameter.KEYWORD_ONLY]
-    places = [one.name for one in placed]
-    named = {one.name for one in own if one.kind is not Parameter.POSITIONAL_ONLY}
-    if len(args) <= len(places) and keywords.keys() <= named:
-        return list(args), keywords
-    numpys = _parameters(theirs)
-    if numpys is None or len(args) > len(numpys):
-        return list(args), keywords
+    places, named = [one.name for one in placed], taken[1]
     given = {one.name: value for one, value in zip(numpys, args, strict=False)}
     if given.keys() & keywords.keys():
-        return list(args), keywords  # twice the same one
+        return args, keywords  # twice the same one
     given |= keywords
     by_place: dict[int, Any] = {}
     by_name: dict[str, Any] = {}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import pi
 from typing import Any
 
@@ -64,6 +65,12 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         if isinstance(out, _usmx.ndarray):
             given["out"] = out
         return getattr(usmx, name)(*inputs, **given)
+    if method != "__call__" and len(inputs) == 1 and isinstance(inputs[0], _usmx.ndarray):
+        from .ufunc_methods import along_axis
+
+        made = along_axis(ufunc.__name__, method, inputs[0], keywords)
+        if made is not None:
+            return made
     return _on_host(ufunc, method, inputs, keywords)
 
 
@@ -179,10 +186,9 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     TypeError
         If the host cannot access the memory.
     """
-    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
-    if name in _OTHERS:
-        return _OTHERS[name](*args, **keywords)
-    own = _own(name)
+    name, other, own = _here(function)
+    if other is not None:
+        return other(*args, **keywords)
     if own is None:
         return function._implementation(*_seen(args, name), **_seen(keywords, name))
     from .numpy_arguments import fitted
@@ -194,16 +200,22 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
     return own(*places, **names)
 
 
-def _own(name: str) -> Any:
-    """The function of `usmx` that is NumPy's of this name; `np.emath` and others have none."""
+@cache
+def _here(function: Any) -> tuple[str, Any, Any]:
+    """The name of a function of NumPy's, and what does its work here.
+
+    That is a function with NumPy's arguments, or the one of `usmx` of that name, or neither: a
+    function of `np.emath` is not the one of the same name in `np`.
+    """
     import usmx
 
     from . import WHERE
 
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     module, _, last = name.rpartition(".")
     if module in ("linalg", "fft"):
-        return getattr(getattr(usmx, module), last, None)
-    return getattr(usmx, name) if name in WHERE else None
+        return name, None, getattr(getattr(usmx, module), last, None)
+    return name, _OTHERS.get(name), getattr(usmx, name) if name in WHERE else None
 
 
 def _seen(value: Any, name: str) -> Any:

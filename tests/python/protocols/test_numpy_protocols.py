@@ -223,6 +223,25 @@ def test_methods_of_ufuncs_compute_where_the_array_is(kind):
             got, wanted = (getattr(np, name).accumulate(a, axis=axis) for a in (x, host))
             assert isinstance(got, usmx.ndarray)
             np.testing.assert_array_equal(got.to_numpy(), wanted)
+    for name in ("maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"):
+        for axis in (0, 1, -1):
+            got, wanted = (getattr(np, name).accumulate(a, axis=axis) for a in (x, host))
+            assert isinstance(got, usmx.ndarray)
+            assert got.usm_type == kind
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got.to_numpy(), wanted)
+        for axis in (0, (0, 1), None):
+            if name.startswith("bitwise"):
+                got, wanted = (
+                    getattr(np, name).reduce(a, axis=axis, keepdims=True) for a in (x, host)
+                )
+                assert isinstance(got, usmx.ndarray)
+                assert got.dtype == wanted.dtype
+                np.testing.assert_array_equal(got.to_numpy(), wanted)
+    floats = np.array([1.0, -0.0, 2.0, np.nan, 3.0, -np.inf])
+    for name in ("maximum", "minimum"):
+        got = getattr(np, name).accumulate(usmx.asarray(floats, usm_type=kind))
+        np.testing.assert_array_equal(got.to_numpy(), getattr(np, name).accumulate(floats))
     for other, same in ((x[0], host[0]), (host[0], host[0]), (3, 3)):
         got = np.subtract.outer(x, other)
         assert isinstance(got, usmx.ndarray)
