@@ -507,6 +507,12 @@ kernel_argument checked_floating(nb::handle number, const dtype& type, double la
 }
 
 kernel_argument checked_boolean(nb::handle number, const std::string& where) {
+  // NumPy's bool has no `__index__`, and its array of rank 0 has one that refuses bools: both are
+  // known by their buffer of one '?'.
+  std::uint64_t bits = 0;
+  std::size_t size = 0;
+  if (!PyLong_Check(number.ptr()) && format_of(number, bits, size) == '?')
+    return (bits & 0xff) != 0;
   if (PyIndex_Check(number.ptr())) {
     const auto value = nb::steal(PyNumber_Index(number.ptr()));
     if (!value.is_valid()) throw nb::python_error();
@@ -515,11 +521,7 @@ kernel_argument checked_boolean(nb::handle number, const std::string& where) {
     PyErr_Clear();
     out_of_range(where, number, dtype::of<bool>());
   }
-  // NumPy's bool has no `__index__`; it is known by its buffer of one '?'.
-  std::uint64_t bits = 0;
-  std::size_t size = 0;
-  if (format_of(number, bits, size) != '?') wrong_number(where, number, "a bool");
-  return bits != 0;
+  wrong_number(where, number, "a bool");
 }
 
 }  // namespace

@@ -28,8 +28,11 @@ def as_array(obj: Any) -> Any:
     if isinstance(obj, tuple):
         return tuple_like(obj, [as_array(item) for item in obj])
     found: Any = _usmx._imported(obj, host=True)
+    if found is None or found.ndim > 0 or found.usm_type != "unknown":
+        return obj if found is None else found
     # Of rank 0 it is a number: by value, as NumPy takes it.
-    return obj if found is None or (found.ndim == 0 and found.usm_type == "unknown") else found
+    number: Any = obj
+    return number[()] if type(obj).__module__ == "numpy" else obj
 
 
 def tuple_like(old: Any, items: list[Any]) -> Any:

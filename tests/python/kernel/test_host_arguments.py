@@ -218,6 +218,10 @@ def test_numbers_of_numpy_stay_numbers():
     )
     by_value[4](x, np.array(5, "float32")).wait()
     assert x.to_numpy().tolist() == [5] * 4
+    of_a_bool = usmx.RawKernel("USMX_KERNEL(1) f(float* x, bool b) { x[0] = b ? 2 : 3; }", "f")
+    for truth, wanted in ((True, 2), (False, 3)):
+        of_a_bool[1](x, np.array(truth)).wait()
+        assert x.to_numpy()[0] == wanted
 
     @usmx.kernel
     def set_all(item, x, a):

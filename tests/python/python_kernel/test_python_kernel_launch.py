@@ -40,6 +40,26 @@ def test_numbers_of_numpy_keep_their_type():
     assert out.to_numpy().tolist() == [1, 1, 1.5, 200]
 
 
+@pytest.mark.parametrize("simulated", [False, True])
+@pytest.mark.parametrize(
+    "name", ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"]
+)
+def test_an_array_of_rank_0_is_a_number_of_its_type(name, simulated):
+    @usmx.kernel(simulate=simulated or None)
+    def f(item, x, t, out):
+        out[0] = x.dtype == out.dtype
+        out[1] = x
+        out[2] = t[0]
+
+    number = np.array(1, dtype=name)
+    readonly = np.array(1, dtype=name)
+    readonly.flags.writeable = False
+    for x in (number, readonly):
+        out = usmx.zeros(3, dtype=name)
+        f[1](x, (x, 1), out).wait()
+        assert out.to_numpy().tolist() == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     "name", ["bool", "int8", "uint64", "int32", "float16", "float32", "float64"]
 )
