@@ -98,7 +98,9 @@ class Kernel(_usmx._KernelDispatcher):
 
             function = read(self.python)
             if self.python.__name__ == "<lambda>":
-                raise function.place.error(None, "a lambda cannot be a kernel; write it with def")
+                raise function.place.error(
+                    function.tree, "a lambda cannot be a kernel; write it with def"
+                )
             if self._has_item and not function.parameters:
                 raise function.place.error(
                     None, "it has no parameters; the first one must be the work-item"

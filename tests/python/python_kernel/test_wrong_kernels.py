@@ -63,6 +63,22 @@ def test_the_traceback_goes_from_the_launch_to_the_message():
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
+def test_a_lambda_is_refused_where_it_stands():
+    out = usmx.zeros(1, usm_type="shared")
+    f = lambda item, x: x[0]  # noqa: E731
+    with pytest.raises(usmx.KernelError, match="a lambda cannot be a kernel") as caught:
+        usmx.kernel(f)[1](out)
+    assert caught.value.lineno == f.__code__.co_firstlineno
+    said, line, caret = str(caught.value).splitlines()
+    assert f":{caught.value.lineno}: a lambda" in said
+    assert line.strip().startswith("f = lambda item")
+    assert line[caret.index("^") :].startswith("lambda item")
+
+
+def test_errors_of_kernels_are_named_as_programs_name_them():
+    assert (usmx.KernelError.__module__, usmx.KernelError.__name__) == ("usmx", "KernelError")
+
+
 def test_a_wrong_kernel_spoils_no_other(queue):
     @usmx.kernel
     def wrong(item, a):

@@ -40,6 +40,9 @@ class KernelError(ValueError):
         super().__init__(text)
 
 
+KernelError.__module__ = "usmx"  # where users find it, and tracebacks and pickles name it
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a function stands, so that nodes of its tree can be found in its file."""
