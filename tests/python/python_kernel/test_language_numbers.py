@@ -381,3 +381,29 @@ def test_an_unsigned_number_is_shifted_by_a_signed_one(simulated, count):
     n, inside = int(count), 0 <= int(count) < 64
     value = 2**63 + 24
     assert out.tolist() == [value >> n if inside else 0, (value << n) % 2**64 if inside else 0, 1]
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_an_integer_to_a_negative_power_is_0_unless_the_power_is_known(simulated):
+    @usmx.kernel
+    def k(item, x, n, base, out):
+        i = item.get_id(0)
+        out[0] = x[0] ** n
+        out[1] = x[0] ** x[1]
+        out[2] = base**n
+        out[3] = pow(base, n)
+        out[4] = x[2] ** n
+        m = base - 2
+        m **= x[1] + 1
+        out[5] = m
+        out[6] = (i + 2) ** -1
+        out[7] = (i + 2.0) ** n
+        p = i + 2
+        p **= -1
+        out[8] = p
+
+    x = usmx.asarray([2, -1, 1])
+    out = usmx.zeros(9, dtype="float64")
+    with mode(simulated):
+        k[1](x, -1, 2, out)
+    assert out.tolist() == [0, 0, 0, 0, 0, 1, 0.5, 0.5, 0.5]

@@ -47,7 +47,11 @@ class Operators:
         """``a + b``."""
         walk = self.walk
         left, right = walk.value(node.left), walk.value(node.right)
-        return self.combined(node, node.op, (node.left, left), (node.right, right))
+        result = self.combined(node, node.op, (node.left, left), (node.right, right))
+        if isinstance(node.op, ast.Pow) and isinstance(result, Number):
+            # Of integers a float if the exponent is known and negative, which only shows here.
+            walk.result.notes[node] = result.type
+        return result
 
     def combined(
         self,

@@ -78,9 +78,7 @@ def binary(sign: str, a: Any, b: Any) -> Any:
     if sign == "/" and t.is_integer:
         t = scalars.FLOAT if t.weak else scalars.FLOAT64
     if sign == "**" and t.is_integer and b < 0:
-        if not t.weak:
-            return cast(t, 0)
-        t = scalars.FLOAT
+        return cast(t, 0)
     if sign in ("//", "%") and t.is_integer and b == 0:
         raise ZeroDivisionError(f"{a} {sign} 0: devices give 0, which is seldom what is meant")
     if sign in ("<<", ">>"):

@@ -275,7 +275,11 @@ class Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         """The compiler's arithmetic."""
         sign = ast.Constant(SIGNS[type(node.op)])
-        return self.tool("binary", sign, self.visit(node.left), self.visit(node.right))
+        t = self.notes.get(node)
+        left, right = self.visit(node.left), self.visit(node.right)
+        if t is not None and t.kind == "f":
+            left = self.cast(t, left)
+        return self.tool("binary", sign, left, right)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         """The same."""
