@@ -1,6 +1,6 @@
 // The names of CUDA that texts written for it use: what marks its functions, constants, atomic
 // operations, functions of numbers of two types. Kernels from expressions see them; a text of a
-// RawKernel includes "usmx/cuda.hpp".
+// RawKernel includes "usmx/cuda.hpp". CUDA has no namespaces: they are seen without `usmx::`.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -378,3 +378,5 @@ inline T atomicCAS(T* p, E expected, D desired) {
 }
 
 }  // namespace usmx
+
+using namespace usmx;

@@ -280,13 +280,13 @@ def test_raw_kernels_see_the_names_of_cuda_if_they_ask_for_them():
         """
         #include "usmx/cuda.hpp"
         __device__ double turn(double x) { return x * M_PI; }
-        USMX_KERNEL(1) f(double* z) { usmx::atomicAdd(z, turn(2)); }
+        USMX_KERNEL(1) f(double* z) { atomicAdd(z, turn(min(2, 3LL))); usmx::atomicAdd(z, 1.0); }
         """,
         "f",
     )
     z = usmx.zeros(1)
     k[1](z).wait()
-    np.testing.assert_allclose(z.to_numpy(), [2 * math.pi])
+    np.testing.assert_allclose(z.to_numpy(), [2 * math.pi + 1])
 
 
 BYTES = """
