@@ -430,6 +430,18 @@ Wide convert_from(const std::byte* bytes, const dtype& type) {
   nb::raise_python_error();
 }
 
+/// For an object that Python could not convert: one that has no way to become a number is named;
+/// what its own conversion raised stays.
+[[noreturn]] void raise_no_number(nb::handle number, const char* expected) {
+  const nb::python_error raised;
+  const PyNumberMethods* const slots = Py_TYPE(number.ptr())->tp_as_number;
+  const bool converts =
+      slots != nullptr && (slots->nb_float != nullptr || slots->nb_index != nullptr);
+  if (!converts && !nb::hasattr(number.type(), "__complex__"))
+    wrong_type("value", number, expected);
+  throw raised;
+}
+
 void integer_element(nb::handle number, const dtype& type, std::byte* out) {
   nb::object whole;
   if (PyIndex_Check(number.ptr())) {
@@ -479,12 +491,12 @@ void to_element(nb::handle number, const dtype& type, std::byte* out) {
         if (overflow == 0) return convert_to(std::int64_t{whole}, type, out);
       }
       const double value = PyFloat_AsDouble(number.ptr());
-      if (value == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+      if (value == -1 && PyErr_Occurred() != nullptr) raise_no_number(number, "a real number");
       return convert_to(value, type, out);
     }
     case type_class::complex: {
       const Py_complex value = PyComplex_AsCComplex(number.ptr());
-      if (value.real == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+      if (value.real == -1 && PyErr_Occurred() != nullptr) raise_no_number(number, "a number");
       return convert_to(std::complex<double>(value.real, value.imag), type, out);
     }
     case type_class::record:

@@ -33,8 +33,12 @@ std::vector<std::size_t> to_sizes(nb::handle obj, const char* where) {
       throw type_error("{} range: expected an int or a tuple of ints, got {}", where,
                        python_type(item));
     }
-    const auto n = PyNumber_AsSsize_t(item.ptr(), PyExc_ValueError);
-    if (n == -1 && PyErr_Occurred()) throw nb::python_error();
+    const auto n = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    if (n == -1 && PyErr_Occurred()) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nb::python_error();
+      PyErr_Clear();
+      throw value_error("{} range: {} does not fit into 64 bits", where, repr_of(item));
+    }
     if (n < 0) throw value_error("{} range: {} is negative", where, n);
     sizes.push_back(static_cast<std::size_t>(n));
   };

@@ -72,7 +72,15 @@ class Fused(_usmx._FusedCall):
         """Compute for any arguments; calls with known types do not come here."""
         as_given = args
         if keywords or len(args) != self._count:
-            bound = self._signature.bind(*args, **keywords)
+            try:
+                bound = self._signature.bind(*args, **keywords)
+            except TypeError:
+                if "self" not in self._signature.parameters:
+                    raise
+                raise TypeError(
+                    f"fuse: {self._function.__qualname__} is a method, which is not supported; "
+                    "fuse a function of arrays, and call it in the method"
+                ) from None
             bound.apply_defaults()
             args = bound.args
         passed = args

@@ -446,6 +446,14 @@ def test_bad_calls():
     with pytest.raises(TypeError, match="only a fixed number of positional parameters"):
         usmx.fuse(lambda *x: x)
 
+    class Model:
+        @usmx.fuse
+        def twice(self, x):
+            return 2 * x
+
+    with pytest.raises(TypeError, match=r"Model\.twice is a method, which is not supported"):
+        Model().twice(np.ones(3))
+
 
 # --- a reduction at the end -----------------------------------------------------------------------
 

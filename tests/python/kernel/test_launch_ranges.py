@@ -88,6 +88,17 @@ def test_a_shape_of_an_argument_is_not_taken_for_a_local_range(kernel):
     assert x.to_numpy().sum() == ROWS * COLUMNS + ROWS
 
 
+@pytest.mark.parametrize(
+    ("key", "where"), [(2**63, "global"), ((4, 2**63), "global"), ((4, (2**64,)), "local")]
+)
+def test_a_range_of_more_than_64_bits_is_refused_by_name(kernel, key, where):
+    def nothing(item, x):
+        pass
+
+    with pytest.raises(ValueError, match=rf"^{where} range: \d{{19,20}} does not fit into 64 bits"):
+        kernel(nothing)[key](zeros(1))
+
+
 @pytest.mark.parametrize("how", [{}, {"depends_on": ()}])
 def test_a_kernel_from_text_refuses_a_shape_too(how):
     add = usmx.RawKernel("USMX_KERNEL(1) add(int* x) { x[usmx::global_id()] += 1; }", "add")

@@ -339,6 +339,15 @@ def test_local_memory_over_a_plain_range_is_refused():
         accessor[0] = 1
 
 
+def test_a_function_that_is_no_kernel_is_refused():
+    def with_item(item, x):
+        x[item.get_id(0)] = 1
+
+    out = usmx.zeros(8)
+    with pytest.raises(TypeError, match=r"kernel: with_item is of type function; .*@kernel"):
+        dpex.call_kernel(with_item, dpex.Range(8), out)
+
+
 def test_ranges_compare_and_say_what_is_wrong():
     over = kapi.NdRange((8, 4), kapi.Range(2, 4))
     assert over == kapi.NdRange([8, 4], [2, 4])

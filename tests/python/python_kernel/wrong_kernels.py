@@ -326,6 +326,19 @@ def lambdas(item, a):
     a[0] = f(1)
 
 
+@wrong("the stored value is a lambda; expected a number", "lambda", F)
+def stored_lambda(item, a):
+    a[0] = lambda: 1
+
+
+@wrong("the stored value is the function inner; expected a number", "inner", F)
+def stored_function(item, a):
+    def inner(x):
+        return x
+
+    a[0] = inner
+
+
 @wrong(
     "a list is not supported in kernels; use a tuple of numbers or usmx.private.array", "[1, 2]", F
 )

@@ -243,6 +243,17 @@ def test_fill_and_memset_refuse_what_does_not_fit():
         usmx.fill(a, 1000)
     with pytest.raises(ValueError, match="value: 300"):
         usmx.memset(a, 300)
+    for dtype in ("i4", "f4", "c8", "bfloat16"):
+        with pytest.raises(TypeError, match=r"^value: 'a' \(str\); expected a (real )?number"):
+            usmx.fill(usmx.zeros(4, dtype), "a")
+
+    class Broken:
+        def __float__(self):
+            raise TypeError("mine")
+
+    for dtype in ("f4", "c8"):
+        with pytest.raises(TypeError, match=r"^mine$"):
+            usmx.fill(usmx.zeros(4, dtype), Broken())
     with pytest.raises(um.NotUSMError, match="dst: "):
         usmx.fill(np.zeros(3), 1)
     with pytest.raises(um.NotUSMError, match="obj: "):

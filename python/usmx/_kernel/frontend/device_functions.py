@@ -8,7 +8,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping
 
-from ..source.function import Function, Nested, read
+from ..source.function import NAME_OF_LAMBDAS, Function, Nested, read
 from ..types.scalars import Array, RecordOf, Scalar, Static, TupleOf, Type
 from ..types.values import (
     ArrayValue,
@@ -140,7 +140,7 @@ class DeviceFunctions:
     def _nested(self, node: ast.FunctionDef | ast.Lambda) -> Nested:
         walk, a = self.walk, node.args
         if isinstance(node, ast.Lambda):
-            name, body = "usmx_lambda", [ast.copy_location(ast.Return(node.body), node)]
+            name, body = NAME_OF_LAMBDAS, [ast.copy_location(ast.Return(node.body), node)]
         else:
             name, body = node.name, node.body  # type: ignore[assignment]
             if node.decorator_list:

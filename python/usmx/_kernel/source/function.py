@@ -15,6 +15,8 @@ from . import texts
 from .diagnostics import KernelError, Place
 
 MISSING = object()
+#: Of their trees, which are functions as others are.
+NAME_OF_LAMBDAS = "usmx_lambda"
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _lambda(
     if a.vararg or a.kwarg:
         raise fail("a lambda with a variable number of parameters is not supported")
     body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
-    made = ast.copy_location(ast.FunctionDef("usmx_lambda", a, body, []), node)
+    made = ast.copy_location(ast.FunctionDef(NAME_OF_LAMBDAS, a, body, []), node)
     place = Place("<lambda>", filename, 1, 0, tuple(line.rstrip("\n") for line in lines))
     return Function(python, made, place, names)
 

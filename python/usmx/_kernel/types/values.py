@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..source.function import NAME_OF_LAMBDAS, Nested
 from .scalars import BFLOAT16, BOOL, COMPLEX, FLOAT, FLOAT32, INT, Record, Scalar, TupleOf
 
 # How tightly a piece of C++ holds together; a looser one gets brackets.
@@ -175,6 +176,9 @@ def describe(value: Value) -> str:
         return "an AtomicRef"
     if isinstance(value, Method):
         return f"the method {value.name}"
+    if isinstance(value.value, Nested):
+        name = value.value.name
+        return "a lambda" if name == NAME_OF_LAMBDAS else f"the function {name}"
     if isinstance(value.value, type) or callable(value.value):
         return f"the function {getattr(value.value, '__name__', value.value)}"
     if value.value is None:

@@ -253,6 +253,12 @@ def call_kernel_async(
 def _launched(
     kernel: DpexKernel, range: Range | NdRange, events: Any, args: Sequence[Any]
 ) -> _usmx.Event:
+    if not isinstance(kernel, DpexKernel):
+        name = getattr(kernel, "__name__", kernel)
+        raise TypeError(
+            f"kernel: {name} is of type {type(kernel).__name__}; expected a function that is "
+            "decorated with @kernel"
+        )
     brackets = _range(range)
     if kernel.takes(len(args)):
         launch: Any = kernel.with_functions[kernel.grouped(brackets, args)]
