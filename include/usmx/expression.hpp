@@ -190,19 +190,19 @@ class expression_kernel_with : public expression_kernel {
  public:
   /// Returns the only output, allocated as `strongest_kind` says. Throws std::invalid_argument if
   /// there are several outputs: `enqueue` takes those.
-  array operator()(sycl::queue& queue, std::initializer_list<operand> inputs,
+  array operator()(const sycl::queue& queue, std::initializer_list<operand> inputs,
                    const How& how = {}) const;
 
   /// Computes into `outputs`, of which those without a `given` array are made. The call comes after
   /// `depends` and, unless `order` is by_hand, after all that was submitted on its arrays on any
   /// queue. Returns the event of the last command.
-  sycl::event enqueue(sycl::queue& queue, std::span<const operand> inputs,
+  sycl::event enqueue(const sycl::queue& queue, std::span<const operand> inputs,
                       std::span<expression_output> outputs, const How& how = {},
                       std::span<const sycl::event> depends = {},
                       ordering order = ordering::automatic) const;
   /// The same without an event, which is quicker: wait for the queue, for the outputs, or for a
   /// `marker` on the queue.
-  void submit(sycl::queue& queue, std::span<const operand> inputs,
+  void submit(const sycl::queue& queue, std::span<const operand> inputs,
               std::span<expression_output> outputs, const How& how = {},
               std::span<const sycl::event> depends = {},
               ordering order = ordering::automatic) const;

@@ -171,12 +171,12 @@ class kernel {
   /// Throws std::invalid_argument (another context or device, count of arguments, rank of the
   /// range, work-group too large) and interop_error (kind_mismatch: scalar for pointer or the
   /// reverse; dtype_mismatch; read_only: a read-only array for a pointer that is not to const).
-  sycl::event launch(sycl::queue& queue, const launch_range& range,
+  sycl::event launch(const sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
                      std::span<const sycl::event> depends = {},
                      ordering order = ordering::automatic) const;
   /// The same with a list of arguments: `k.launch(queue, 100, {x, y, 2.0f})`.
-  sycl::event launch(sycl::queue& queue, const launch_range& range,
+  sycl::event launch(const sycl::queue& queue, const launch_range& range,
                      std::initializer_list<kernel_argument> arguments,
                      std::span<const sycl::event> depends = {},
                      ordering order = ordering::automatic) const {
@@ -185,11 +185,11 @@ class kernel {
 
   /// Submits the kernel without an event, which is faster. To wait for it, wait for the queue, or
   /// for a `marker` on it. Checks and throws as `launch` does.
-  void enqueue(sycl::queue& queue, const launch_range& range,
+  void enqueue(const sycl::queue& queue, const launch_range& range,
                std::span<const kernel_argument> arguments,
                std::span<const sycl::event> depends = {},
                ordering order = ordering::automatic) const;
-  void enqueue(sycl::queue& queue, const launch_range& range,
+  void enqueue(const sycl::queue& queue, const launch_range& range,
                std::initializer_list<kernel_argument> arguments,
                std::span<const sycl::event> depends = {},
                ordering order = ordering::automatic) const {
@@ -210,7 +210,7 @@ class kernel {
              std::span<const kernel_argument> arguments) const;
   void check_range(const launch_range& range) const;
   /// Empty if there is no event, because none is needed.
-  std::optional<sycl::event> submit(sycl::queue& queue, const launch_range& range,
+  std::optional<sycl::event> submit(const sycl::queue& queue, const launch_range& range,
                                     std::span<const kernel_argument> arguments,
                                     std::span<const sycl::event> depends, ordering order,
                                     bool needs_event) const;

@@ -61,7 +61,7 @@ struct expression_state {
 };
 /// What the caller of a kernel asks for.
 struct call_request {
-  sycl::queue& queue;
+  const sycl::queue& queue;
   std::span<const operand> in;
   std::span<expression_output> out;
   std::span<const sycl::event> depends;
@@ -85,7 +85,7 @@ class expression_call {
   /// and not shared with another output. Throws std::invalid_argument, interop_error.
   expression_call(const expression_state& kernel, const call_request& asked);
 
-  sycl::queue& queue() const noexcept { return asked_.queue; }
+  const sycl::queue& queue() const noexcept { return asked_.queue; }
   std::span<const operand> in() const noexcept { return asked_.in; }
   std::size_t outputs() const noexcept { return asked_.out.size(); }
   const expression_signature& signature() const noexcept { return kernel_.signature; }

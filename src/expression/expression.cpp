@@ -245,7 +245,7 @@ expression_kernel_with<How>::expression_kernel_with(
     : expression_kernel(std::move(state)) {}
 
 template <class How>
-array expression_kernel_with<How>::operator()(sycl::queue& queue,
+array expression_kernel_with<How>::operator()(const sycl::queue& queue,
                                               std::initializer_list<operand> inputs,
                                               const How& how) const {
   if (outputs().size() != 1) {
@@ -258,7 +258,8 @@ array expression_kernel_with<How>::operator()(sycl::queue& queue,
 }
 
 template <class How>
-sycl::event expression_kernel_with<How>::enqueue(sycl::queue& queue, std::span<const operand> in,
+sycl::event expression_kernel_with<How>::enqueue(const sycl::queue& queue,
+                                                 std::span<const operand> in,
                                                  std::span<expression_output> out, const How& how,
                                                  std::span<const sycl::event> depends,
                                                  ordering order) const {
@@ -266,7 +267,7 @@ sycl::event expression_kernel_with<How>::enqueue(sycl::queue& queue, std::span<c
 }
 
 template <class How>
-void expression_kernel_with<How>::submit(sycl::queue& queue, std::span<const operand> in,
+void expression_kernel_with<How>::submit(const sycl::queue& queue, std::span<const operand> in,
                                          std::span<expression_output> out, const How& how,
                                          std::span<const sycl::event> depends,
                                          ordering order) const {

@@ -168,8 +168,8 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   return out + "}\n";
 }
 
-void row_kernel::submit(sycl::queue& queue, std::span<const operand> in, std::span<const array> out,
-                        const row_shape& shape) const {
+void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
+                        std::span<const array> out, const row_shape& shape) const {
   std::vector<expression_output> outputs(out.size());
   for (std::size_t o = 0; o < out.size(); ++o) outputs[o].given = &out[o];
   // An event is asked in a tenth of the time that a queue takes whether memory is still in use.

@@ -59,7 +59,7 @@ class row_kernel {
 
   /// Computes into arrays in C order that share no memory with the inputs. Those of elements are
   /// neighbours in each row.
-  void submit(sycl::queue& queue, std::span<const operand> in, std::span<const array> out,
+  void submit(const sycl::queue& queue, std::span<const operand> in, std::span<const array> out,
               const row_shape& shape) const;
 
  private:

@@ -370,7 +370,7 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
   }
 }
 
-std::optional<sycl::event> kernel::submit(sycl::queue& queue, const launch_range& range,
+std::optional<sycl::event> kernel::submit(const sycl::queue& queue, const launch_range& range,
                                           std::span<const kernel_argument> arguments,
                                           std::span<const sycl::event> depends, ordering order,
                                           bool needs_event) const {
@@ -409,7 +409,7 @@ std::optional<sycl::event> kernel::submit(sycl::queue& queue, const launch_range
   return {};
 }
 
-sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
+sycl::event kernel::launch(const sycl::queue& queue, const launch_range& range,
                            std::span<const kernel_argument> arguments,
                            std::span<const sycl::event> depends, ordering order) const {
   if (state_->unsized) return sized_for(arguments).launch(queue, range, arguments, depends, order);
@@ -417,7 +417,7 @@ sycl::event kernel::launch(sycl::queue& queue, const launch_range& range,
   return *submit(queue, range, arguments, depends, order, true);
 }
 
-void kernel::enqueue(sycl::queue& queue, const launch_range& range,
+void kernel::enqueue(const sycl::queue& queue, const launch_range& range,
                      std::span<const kernel_argument> arguments,
                      std::span<const sycl::event> depends, ordering order) const {
   if (state_->unsized) return sized_for(arguments).enqueue(queue, range, arguments, depends, order);
@@ -425,7 +425,7 @@ void kernel::enqueue(sycl::queue& queue, const launch_range& range,
   submit(queue, range, arguments, depends, order, false);
 }
 
-std::optional<sycl::event> detail::own_launch::run(const kernel& k, sycl::queue& queue,
+std::optional<sycl::event> detail::own_launch::run(const kernel& k, const sycl::queue& queue,
                                                    const launch_range& range,
                                                    std::span<const kernel_argument> arguments,
                                                    std::span<const sycl::event> depends,

@@ -84,7 +84,7 @@ struct kernel::state {
 /// generated from, and the caller has checked the arrays.
 struct detail::own_launch {
   /// Empty if there is no event, because none is needed: that is quicker.
-  static std::optional<sycl::event> run(const kernel& k, sycl::queue& queue,
+  static std::optional<sycl::event> run(const kernel& k, const sycl::queue& queue,
                                         const launch_range& range,
                                         std::span<const kernel_argument> arguments,
                                         std::span<const sycl::event> depends, ordering order,

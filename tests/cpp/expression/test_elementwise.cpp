@@ -45,6 +45,7 @@ TEST(Elementwise, ComputesFromArraysAndNumbers) {
   const array z = muladd(q, {x, 2});
   CHECK(z.elements().dtype() == dtype::of<float>());
   CHECK(values<float>(z) == std::vector<float>({1, 3, 5, 7}));
+  CHECK(values<float>(muladd(x.queue(), {x, 0})) == std::vector<float>(4, 1));
   CHECK(values<double>(muladd(q, {counted<std::int32_t>({2}), 0.5})) ==
         std::vector<double>({1, 1.5}));
 }

@@ -135,6 +135,13 @@ void scan_each_axis() {
 
 TEST(Reduction, AnyAxesOnQueuesOfBothOrders) { reduce_any_axes(); }
 
+TEST(Reduction, TakesTheQueueOfAnArray) {
+  const usmx::scan_kernel running("T x", "T y", {.map = "x", .scan = "a + b"}, "running");
+  const array x = on_device(usmx::default_queue(), {1, 2, 3, 4}, {4});
+  CHECK_EQUAL(values_of(total()(x.queue(), {x}))[0], 10);
+  CHECK(values_of(running(x.queue(), {x})) == std::vector<std::int64_t>({1, 3, 6, 10}));
+}
+
 // What runs on GPUs runs here too, only slower.
 TEST(Reduction, AnyAxesCutAsForAGpu) {
   const as_for_a_gpu here;

@@ -55,6 +55,14 @@ TEST(Enqueue, RunsInTheOrderOfItsQueue) {
   CHECK(read(q, x) == std::vector<int>(100, 50));
 }
 
+TEST(Enqueue, TakesTheQueueOfAnArray) {
+  const array x = zeros(in_order(), 10);
+  const kernel add = add_to(x.queue());
+  add.enqueue(x.queue(), 10, {x, 1});
+  wait(add.launch(x.queue(), 10, {x, 2}), x.queue());
+  CHECK(read(x.queue(), x) == std::vector<int>(10, 3));
+}
+
 TEST(Enqueue, WaitsForWhatItDependsOnAndOnAnyQueue) {
   for (const bool ordered : {true, false}) {
     sycl::queue first = in_order();
