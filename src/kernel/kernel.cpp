@@ -156,6 +156,20 @@ std::size_t bytes_of(const local_memory& memory) {
   return bytes;
 }
 
+/// What the runtime says of a launch that it refused names neither the kernel nor, for one that
+/// declares too much local memory, how much there is.
+std::string refused_text(const std::string& kernel_name, const sycl::device& device,
+                         const sycl::exception& error) {
+  const std::string_view said = error.what();
+  std::string text = format("kernel '{}': {}", kernel_name, said);
+  if (said.find("OUT_OF_RESOURCES") != said.npos) {
+    text += format(
+        "; it may use too much local memory, of which the device has {} bytes for a work-group",
+        device.get_info<sycl::info::device::local_mem_size>());
+  }
+  return text;
+}
+
 }  // namespace
 
 namespace detail {
@@ -397,15 +411,19 @@ std::optional<sycl::event> kernel::submit(const sycl::queue& queue, const launch
   const auto fill = [&](sycl::handler& h, const std::vector<sycl::event>& before) {
     fill_in(h, cut, arguments, before, code, state_->parameters);
   };
-  // A record may want the device's times, which only an event knows.
-  if (needs_event || is_traced()) {
-    return command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
-      return q.submit([&](sycl::handler& h) { fill(h, before); });
+  try {
+    // A record may want the device's times, which only an event knows.
+    if (needs_event || is_traced()) {
+      return command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+        return q.submit([&](sycl::handler& h) { fill(h, before); });
+      });
+    }
+    command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
+      sycl::ext::oneapi::experimental::submit(q, [&](sycl::handler& h) { fill(h, before); });
     });
+  } catch (const sycl::exception& error) {
+    throw sycl::exception(error.code(), refused_text(state_->name, state_->device, error));
   }
-  command.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
-    sycl::ext::oneapi::experimental::submit(q, [&](sycl::handler& h) { fill(h, before); });
-  });
   return {};
 }
 

@@ -161,3 +161,14 @@ def test_a_size_of_local_memory_is_told_by_ints():
     for wrong in (0, (), (2, -1)):
         with pytest.raises(ValueError, match=r"^shape: .* expected positive lengths$"):
             usmx.LocalMemory(wrong, "f4")
+
+
+def test_a_launch_that_the_driver_refuses_names_the_kernel_and_the_local_memory():
+    k = usmx.RawKernel(
+        "USMX_KERNEL(1) large(float* x) { usmx::local<float[10000000]> t;"
+        " t[usmx::local_id()] = x[0]; usmx::group_barrier(); x[0] = t[3]; }",
+        "large",
+    )
+    most = usmx.default_queue().device.local_mem_size
+    with pytest.raises(RuntimeError, match=rf"kernel 'large': .*{most} bytes for a work-group"):
+        k[4, (4,)](usmx.ones(1, "f4")).wait()
