@@ -261,6 +261,7 @@ def functions_of_numpy_are_operators(x, m, i):
 @program
 def functions_of_the_module_operator(x, m, i):
     a = operator.add(x[i], i) + operator.floordiv(i, 2) + operator.xor(i, 5)
+    a += operator.abs(operator.invert(i) - operator.inv(0))
     return a + (1 if operator.not_(i) else 0) + (1 if operator.le(i, 2) else 0)
 
 

@@ -37,6 +37,9 @@ TEMPLATES = {
     "numpy.divmod": "(a // b, a % b)",
     "numpy.true_divide": "a / b",
     "numpy.mod": "a % b",
+    "operator.abs": "{builtins.abs}(a)",
+    "operator.inv": "~a",
+    "operator.invert": "~a",
     "operator.not_": "not a",
     "operator.truth": "{builtins.bool}(a)",
 }
