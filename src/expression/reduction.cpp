@@ -345,6 +345,12 @@ std::string reduction_kernel::state::bind(parameter_list& list, const reduction_
                "  expression::reduce::nothing(_results, _identity, _store);\n}}\n",
                *text.identity);
   }
+  // Not needed here, but what is wrong with it shall be said before an array without elements
+  // comes.
+  if (text.identity) {
+    out += format("  [[maybe_unused]] const auto _identity = [&] {{ return _value({}); }};\n",
+                  *text.identity);
+  }
   out += map;
   out += "  const auto _both = [](_value a, _value b) { return _join(a, b); };\n" + store;
   out +=

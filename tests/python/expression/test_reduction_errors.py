@@ -131,3 +131,9 @@ def test_a_wrong_call_is_refused_and_leaves_nothing(call, error, words):
     with pytest.raises(error, match=words):
         call()
     assert float(TOTAL(X).to_numpy()) == 12
+
+
+def test_a_wrong_identity_is_said_although_there_are_elements():
+    k = usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "nosuch", "no_identity")
+    with pytest.raises(usmx.BuildError, match="nosuch"):
+        k(X)
