@@ -457,7 +457,14 @@ kernel_argument checked_integer(nb::handle number, const std::string& where) {
   const auto type = dtype::of<Number>();
   if (!PyIndex_Check(number.ptr())) wrong_number(where, number, "an integer for " + type.name());
   const auto value = nb::steal(PyNumber_Index(number.ptr()));
-  if (!value.is_valid()) throw nb::python_error();
+  if (!value.is_valid()) {
+    // All arrays of NumPy have `__index__`, which refuses all but integers.
+    if (!PyObject_CheckBuffer(number.ptr()) || !PyErr_ExceptionMatches(PyExc_TypeError)) {
+      throw nb::python_error();
+    }
+    PyErr_Clear();
+    wrong_number(where, number, "an integer for " + type.name());
+  }
   if constexpr (std::is_signed_v<Number>) {
     int overflow = 0;
     const long long wide = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);

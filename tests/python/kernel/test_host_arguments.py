@@ -222,6 +222,10 @@ def test_numbers_of_numpy_stay_numbers():
     for truth, wanted in ((True, 2), (False, 3)):
         of_a_bool[1](x, np.array(truth)).wait()
         assert x.to_numpy()[0] == wanted
+    of_an_int = usmx.RawKernel("USMX_KERNEL(1) f(float* x, int n) { x[0] = n; }", "f")
+    for number in (np.bool_(True), np.array(True), np.float32(1), np.array(1.0)):
+        with pytest.raises(TypeError, match=r"argument 1 .*expected an integer for int32"):
+            of_an_int[1](x, number)
 
     @usmx.kernel
     def set_all(item, x, a):
