@@ -83,12 +83,16 @@ def _imported(module: str, name: str) -> Any:
     return getattr(import_module(module, __package__), name)
 
 
+def _checked(array: Any) -> _usmx.ndarray:
+    if not isinstance(array, _usmx.ndarray):
+        kind = type(array).__name__
+        raise TypeError(f"self: an object of type {kind}; expected a ndarray")
+    return array
+
+
 def _attribute(name: str, part: int) -> property:
     def read(array: _usmx.ndarray) -> _usmx.ndarray:
-        if not isinstance(array, _usmx.ndarray):
-            kind = type(array).__name__
-            raise TypeError(f"self: an object of type {kind}; expected a ndarray")
-        if array.dtype.kind == "c":
+        if _checked(array).dtype.kind == "c":
             return array._part(part)
         if part == 0:
             return array[...]
@@ -97,7 +101,7 @@ def _attribute(name: str, part: int) -> property:
         return made
 
     def write(array: _usmx.ndarray, values: Any) -> None:
-        if part == 1 and array.dtype.kind != "c":
+        if part == 1 and _checked(array).dtype.kind != "c":
             raise TypeError(f"imag: the elements are of {array.dtype} and have no imaginary part")
         read(array)[...] = values
 
