@@ -177,12 +177,14 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
         raise TypeError(f"indices: of {rest.dtype}; expected an array of integers")
     lengths = [int(shape)] if np.ndim(shape) == 0 else [int(n) for n in shape]
     rest = rest.astype("int64", copy=False)
-    size = prod(lengths)
-    if rest.size and (int(rest.min()) < 0 or int(rest.max()) >= size):
-        raise ValueError(
-            f"indices: from {int(rest.min())} to {int(rest.max())}; expected 0 to {size - 1}, "
-            f"which arrays of the shape {tuple(lengths)} have"
-        )
+    if rest.size:
+        size = prod(lengths)
+        low, high = map(int, (rest.min(), rest.max()))  # one kernel for both
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"indices: from {low} to {high}; expected 0 to {size - 1}, which arrays of the "
+                f"shape {tuple(lengths)} have"
+            )
     made = []
     for length in reversed(lengths) if order == "C" else lengths:
         made.append(rest % length)

@@ -86,27 +86,15 @@ def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
 
     out = keywords.get("out")
     outs = out if isinstance(out, tuple) else (out,)
-
-    def seen(value: Any) -> Any:
-        if not isinstance(value, _usmx.ndarray):
-            return value
-        if value.usm_type == "device" and any(isinstance(one, np.ndarray) for one in outs):
-            raise TypeError(
-                f"np.{ufunc.__name__}: out is an array of NumPy, which devices do not write; write "
-                "out[...] = result.to_numpy()"
-            )
-        if value.usm_type == "device":
-            call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-            raise TypeError(
-                f"np.{call}: is not computed on devices, and the host cannot access device "
-                "memory; copy it with to_numpy(), or make the array with usm_type='shared'"
-            )
-        return np.asarray(value)
-
-    on_host = {name: seen(value) for name, value in keywords.items()}
-    if isinstance(out, tuple):
-        on_host["out"] = tuple(map(seen, out))
-    return getattr(ufunc, method)(*map(seen, inputs), **on_host)
+    if any(isinstance(one, np.ndarray) for one in outs) and any(
+        isinstance(one, _usmx.ndarray) and one.usm_type == "device" for one in inputs
+    ):
+        raise TypeError(
+            f"np.{ufunc.__name__}: out is an array of NumPy, which devices do not write; write "
+            "out[...] = result.to_numpy()"
+        )
+    call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    return getattr(ufunc, method)(*_seen(inputs, call), **_seen(keywords, call))
 
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

@@ -645,12 +645,10 @@ def diff(
     if prepend is not None or append is not None:
         from .manipulation import concat
 
-        parts = as_arrays((a, *(one for one in (prepend, append) if one is not None)))
+        parts = as_arrays(one for one in (prepend, a, append) if one is not None)
         for k, one in enumerate(parts):
             if one.ndim == 0:
                 parts[k] = _usmx.broadcast_to(one, (*a.shape[:along], 1, *a.shape[along + 1 :]))
-        if prepend is not None:
-            parts[:2] = parts[1], parts[0]
         a = concat(parts, axis=along)
     for _ in range(builtins.min(times, a.shape[along])):  # then there is no element left
         before: list[Any] = [slice(None)] * a.ndim
