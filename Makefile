@@ -12,11 +12,16 @@ BUILD := build/venv
 STAMPS := $(VENV)/.stamps
 # A worker for each core; PYTEST_ARGS="-k name" runs some tests, one after the other.
 PYTEST_ARGS ?= -n auto --dist worksteal
-SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md \
+# quick: a case of each test function at least; full: all cases. docs/testing.md
+DEPTH ?= quick
+# Warnings as errors, in CI.
+USMX_WERROR ?= OFF
+SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md tools/make_*.py \
+             tools/stub_patterns.txt \
              -type f -not -name '*.pyc' 2>/dev/null)
 # One build folder serves the package, the wheel and the C++ tests, so each file is compiled once.
 PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
-               -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON
+               -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON -Ccmake.define.USMX_WERROR=$(USMX_WERROR)
 
 CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(shell command -v $c)) clang++)
 FUZZ_SECONDS ?= 20
@@ -46,24 +51,29 @@ help: ## this list
 demo: $(STAMPS)/usmx $(STAMPS)/demo ## build, then compute on real data that several libraries share
 	$(BIN)/python examples/terrain/terrain.py
 
-test: test-cpp test-python ## all tests
+test: test-cpp test-python ## each test, with some of its cases: minutes
+
+test-all: DEPTH = full
+test-all: test-cpp test-python ## all cases of all tests
 
 test-cpp: $(STAMPS)/usmx ## the C++ tests
 	cmake --build $(BUILD) --target tests/all
 	ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error
 
-test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some
+test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some, DEPTH=full for all cases
 	cmake --build $(BUILD) --target tests/lab/all
-	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest $(PYTEST_ARGS)
+	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest --depth $(DEPTH) $(PYTEST_ARGS)
 
 test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 	cmake --build $(BUILD) --target tests/all
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
 	  ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error -LE no_device
 
+# What the device can see is in these rooms: all cases in each depth.
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
-	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python $(PYTEST_ARGS)
+	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth $(DEPTH) \
+	  --full-in tests/python/memory --full-in tests/python/protocols --full-in tests/python/transfer $(PYTEST_ARGS)
 
 test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
@@ -75,7 +85,7 @@ test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSaniti
 test-asan-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
 	cmake --build --preset asan
-	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python --depth $(DEPTH) $(PYTEST_ARGS)
 
 test-tsan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan
@@ -83,7 +93,7 @@ test-tsan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under ThreadSanitiz
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
 	  ctest --preset tsan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
-test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with each library of docs/interop.md, both ways
+test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with other libraries, and their own tests on arrays of usmx
 	build/interop/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
 	build/interop/bin/python -m pytest tests/interop $(PYTEST_ARGS)
 
@@ -104,19 +114,18 @@ fuzz: $(STAMPS)/build ## each fuzzer for FUZZ_SECONDS=20; needs clang and its li
 	    -print_final_stats=1 -artifact_prefix=build/fuzz/ -verbosity=0 2>&1); code=$$?; \
 	    printf "%s\n%s\n" "$$0" "$$said"; exit $$code'
 
-lint: $(STAMPS)/lint ## formatting, types, layers, imports, words
+lint: $(STAMPS)/lint $(STAMPS)/usmx ## formatting, types, layers, imports, words
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format --dry-run --Werror
 	ruff check .
 	ruff format --check .
-	mypy
-	PYTHONPATH=python basedpyright --verifytypes usmx --ignoreexternal
+	MYPYPATH=$(BUILD)/python mypy
+	basedpyright --verifytypes usmx --ignoreexternal
 	$(BIN)/python tools/check_layers.py
-	$(BIN)/python tools/check_imports.py
+	$(BIN)/python tools/check_imports.py $(BUILD)/python/usmx
 	$(BIN)/python tools/check_words.py
 
-stubs: $(STAMPS)/usmx ## the type stub of the compiled module, and what comes of the table of operations
-	$(BIN)/python tools/make_stubs.py --write
-	$(BIN)/python tools/make_tables.py --write
+tables: $(STAMPS)/python ## the tables of operations in the documentation
+	$(BIN)/python tools/make_tables.py docs --write
 
 format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i
@@ -160,4 +169,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz stubs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables lint format wheel clean

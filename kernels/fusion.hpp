@@ -41,6 +41,33 @@ template <class T>
 T smaller(T a, T b) {
   return a <= b || a != a ? a : b;
 }
+// Complex numbers stand in the order of their real parts, equal ones of these in that of their
+// imaginary parts; one is NaN if a part is.
+template <class T>
+bool has_nan(complex<T> z) {
+  return z.re != z.re || z.im != z.im;
+}
+template <class T>
+bool stands_before(complex<T> a, complex<T> b) {
+  return a.re < b.re || (a.re == b.re && a.im < b.im);
+}
+template <class T>
+complex<T> larger(complex<T> a, complex<T> b) {
+  return has_nan(a) || (!has_nan(b) && !stands_before(a, b)) ? a : b;
+}
+template <class T>
+complex<T> smaller(complex<T> a, complex<T> b) {
+  return has_nan(a) || (!has_nan(b) && !stands_before(b, a)) ? a : b;
+}
+// The same, but NaN only if both are.
+template <class T>
+complex<T> larger_number(complex<T> a, complex<T> b) {
+  return has_nan(b) || (!has_nan(a) && !stands_before(a, b)) ? a : b;
+}
+template <class T>
+complex<T> smaller_number(complex<T> a, complex<T> b) {
+  return has_nan(b) || (!has_nan(a) && !stands_before(b, a)) ? a : b;
+}
 template <class T>
 T truncated_remainder(T a, T b) {
   if (b == T(0)) return T(0);

@@ -146,7 +146,9 @@ inline void lu(workspace<T>& space, T* a, int32_t* rows, int32_t* failed, int64_
     int64_t where = k;
     for (int64_t i = k + me; i < n; i += all) {
       const T x = a[i * n + k];
-      const real<T> size = fabs(real_part(x)) + fabs(imaginary_part(x));
+      const real<T> found = fabs(real_part(x)) + fabs(imaginary_part(x));
+      // NaN counts as infinite: passed over, a column of it and of zeros would seem singular.
+      const real<T> size = found == found ? found : real<T>(__builtin_inff());
       if (size > best) best = size, where = i;
     }
     space.sizes[me] = best;

@@ -172,7 +172,9 @@ inline T positive_fraction(const block& b, int half = 0) {
 
 template <class T>
 inline T uniform(const source& s, T low, T high) {
-  return low + (high - low) * fraction<T>(s(0));
+  const T part = fraction<T>(s(0)), width = high - low;
+  // The distance of two large numbers may be beyond all floats, though both are finite.
+  return isfinite(width) ? low + width * part : low * (T(1) - part) + high * part;
 }
 
 inline uint64_t high_product(uint64_t a, uint64_t b) {

@@ -59,6 +59,8 @@ FREE = re.compile(r"\bsycl::free\s*\(")
 # Forms that crash or hang on some drivers when several threads use them: usmx/wait.hpp has others.
 RAW_WAIT = re.compile(r"\.\s*(wait_and_throw|ext_oneapi_empty)\s*\(")
 WAITS = PurePosixPath("src/runtime/wait.cpp")
+# What an event may be asked for is asked there: that of a host task has no context.
+RAW_EVENT = re.compile(r"\bcommand_execution_status\b|\bevent\s*\.\s*get_backend\b")
 
 # Null for lone surrogates, and where nanobind's own caster allocates it may not throw.
 RAW_TEXT = re.compile(
@@ -186,6 +188,8 @@ def raw_waits(path: PurePosixPath, text: str) -> Iterator[Finding]:
         for number, line in code_lines(text):
             for match in RAW_WAIT.finditer(line):
                 yield number, f"calls {match[1]}; usmx::wait and is_idle survive many threads"
+            for match in RAW_EVENT.finditer(line):
+                yield number, f"asks an event for {match[0]}; detail::status can be asked of all"
 
 
 def check_tree(root: Path, files: list[str]) -> list[str]:

@@ -1,21 +1,24 @@
-"""Writes the type stub of the compiled module, for ``make stubs`` and the test that compares it.
+"""Writes the type stub of the compiled module, when the build has linked it.
 
-``python tools/make_stubs.py`` prints it, ``--write`` replaces the committed one, and
-``--check`` shows how the committed one differs, with exit code 1 if it does.
+``python tools/make_stubs.py FOLDER`` imports the package in that folder and writes its
+``_usmx.pyi``; without a folder it prints the stub of the package that is installed.
 """
 # SPDX-License-Identifier: Apache-2.0
 
-import difflib
 import re
 import sys
 from pathlib import Path
 
 from nanobind.stubgen import StubGen, load_pattern_file
 
-import usmx.typing
-from usmx import _usmx
+#: The package that is to have a stub, and nothing else of its kind.
+FOLDERS = [Path(folder).resolve() for folder in sys.argv[1:2]]
+sys.path[:0] = [str(folder.parent) for folder in FOLDERS]
 
-HEADER = '''"""The compiled half of the package. Written by `make stubs`; do not edit."""
+import usmx.typing  # noqa: E402
+from usmx import _usmx  # noqa: E402
+
+HEADER = '''"""The compiled half of the package. Built from its bindings; do not edit."""
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
 
@@ -51,7 +54,7 @@ class OurName(str):
 
 
 def stub() -> str:
-    """The text of ``python/usmx/_usmx.pyi``."""
+    """The text of ``_usmx.pyi``."""
     _usmx.__name__ = OurName(_usmx.__name__)
     patterns = load_pattern_file(str(Path(__file__).with_name("stub_patterns.txt")))
     generator = StubGen(_usmx, include_private=True, patterns=patterns)
@@ -89,25 +92,20 @@ def imports(text: str) -> str:
     return "\n".join(["import builtins", *lines, ""])
 
 
-def main(option: str = "") -> int:
-    """Print, write or compare."""
-    committed = Path(__file__).resolve().parents[1] / "python" / "usmx" / "_usmx.pyi"
+def main() -> int:
+    """Write or print it."""
     text = stub()
-    if option == "--write":
-        committed.write_text(text, encoding="utf-8")
-    elif option == "--check":
-        old = committed.read_text(encoding="utf-8").splitlines()
-        new = text.splitlines()
-        difference = list(difflib.unified_diff(old, new, "committed", "generated", lineterm=""))
-        print(*difference, sep="\n")
-        return 1 if difference else 0
-    elif option == "":
+    if not FOLDERS:
         print(text, end="")
-    else:
-        print(__doc__, file=sys.stderr)
-        return 2
+        return 0
+    (folder,) = FOLDERS
+    if Path(usmx.__file__).absolute().parent.resolve() != folder:
+        raise ImportError(f"{folder} was asked for, and {usmx.__file__} was imported")
+    new = folder / "._usmx.pyi.new"
+    new.write_text(text, encoding="utf-8")
+    new.replace(folder / "_usmx.pyi")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    sys.exit(main())

@@ -1,7 +1,8 @@
-"""Writes what comes of the table of operations, for ``make stubs`` and the test that compares it.
+"""Writes what comes of the table of operations.
 
-The names that type checkers see, and the tables of the documentation. Without ``--write`` it shows
-how the committed files differ, with exit code 1 if they do.
+``python tools/make_tables.py cpp FILE`` writes the rows for C++ and ``python FOLDER`` the modules
+with their names into a package: the build does both. ``docs`` shows how the tables of the
+documentation differ from the rows, with exit code 1 if they do, and ``docs --write`` corrects them.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -32,12 +33,12 @@ KINDS = {"b": "bools", "iu": "integers", "f": "floats", "c": "complex numbers"}
 
 
 def functions() -> str:
-    """The text of ``python/usmx/_functions.py``."""
+    """The text of ``usmx/_functions.py``."""
     names = sorted(TABLE.names_of_usmx())
     lines = [
         '"""The functions that usmx adds to those of NumPy and math, for kernels.',
         "",
-        "Written by `make stubs` from `_operations`; do not edit.",
+        "Built from `_operations`; do not edit.",
         '"""',
         "# SPDX-License-Identifier: Apache-2.0",
         "",
@@ -95,7 +96,8 @@ def of_fused() -> list[str]:
 
 def between(page: str, name: str, lines: list[str]) -> str:
     """A page with the table of that name replaced."""
-    begin, end = f"<!-- {name}: written by `make stubs` -->\n", f"<!-- end of {name} -->\n"
+    begin = f"<!-- {name}: the rows of _operations.py, compared by a test; see `make tables` -->\n"
+    end = f"<!-- end of {name} -->\n"
     head, found, rest = page.partition(begin)
     _, also, tail = rest.partition(end)
     if not (found and also):
@@ -104,8 +106,8 @@ def between(page: str, name: str, lines: list[str]) -> str:
 
 
 def for_cpp() -> str:
-    """The text of ``src/compute/operations.inc``."""
-    lines = ["// Written by `make stubs` from python/usmx/_operations.py; do not edit.\n"]
+    """The text of ``compute/operations.inc``, the rows as C++ reads them."""
+    lines = ["// Built from python/usmx/_operations.py; do not edit.\n"]
     for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
         if not row.texts:
             continue
@@ -131,13 +133,13 @@ ALSO_SPECIAL = ["cbrt", "exp2", "expm1", "log1p"]
 
 
 def of_arrays(space: str = "") -> str:
-    """The text of ``_namespace/elementwise.py``, or of ``special.py``, in ``python/usmx/``."""
+    """The text of ``_namespace/elementwise.py``, or of ``special.py``, in ``usmx/``."""
     lines = [
         '"""Special functions of arrays, with the names that SciPy gives them.'
         if space
         else '"""The functions of arrays that compute each element by itself.',
         "",
-        "Written by `make stubs` from `_operations`; do not edit.",
+        "Built from `_operations`; do not edit.",
         '"""',
         "# SPDX-License-Identifier: Apache-2.0",
         "",
@@ -159,7 +161,7 @@ def of_arrays(space: str = "") -> str:
 
 
 def names_of_arrays() -> str:
-    """The text of ``python/usmx/_namespace/_elementwise_names.py``."""
+    """The text of ``usmx/_namespace/_elementwise_names.py``."""
     names = {row.name for row in TABLE.OPERATIONS if row.texts and not row.space}
     names |= {
         row.standard for row in TABLE.OPERATIONS if row.texts and row.standard and not row.space
@@ -167,7 +169,7 @@ def names_of_arrays() -> str:
     lines = [
         '"""The names of `elementwise`, for `dir(usmx)` without importing it.',
         "",
-        "Written by `make stubs` from `_operations`; do not edit.",
+        "Built from `_operations`; do not edit.",
         '"""',
         "# SPDX-License-Identifier: Apache-2.0",
         "",
@@ -179,39 +181,70 @@ def names_of_arrays() -> str:
     return "\n".join(lines)
 
 
-def wanted() -> dict[Path, str]:
-    """What each file should be."""
+def python_files() -> dict[str, str]:
+    """The files of the package that are built, by their paths in it."""
+    return {
+        "_functions.py": functions(),
+        "special.py": of_arrays("special"),
+        "_namespace/_elementwise_names.py": names_of_arrays(),
+        "_namespace/elementwise.py": of_arrays(),
+    }
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file in one step, which may have been a link."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
+def pages() -> dict[Path, str]:
+    """The pages of the documentation, with their tables as they should be."""
     kernels, fused = ROOT / "docs" / "python-kernels.md", ROOT / "docs" / "expressions.md"
     return {
-        ROOT / "python" / "usmx" / "_functions.py": functions(),
-        ROOT / "python" / "usmx" / "_namespace" / "elementwise.py": of_arrays(),
-        ROOT / "python" / "usmx" / "special.py": of_arrays("special"),
-        ROOT / "python" / "usmx" / "_namespace" / "_elementwise_names.py": names_of_arrays(),
-        ROOT / "src" / "compute" / "operations.inc": for_cpp(),
         kernels: between(kernels.read_text(encoding="utf-8"), "functions of kernels", of_kernels()),
         fused: between(fused.read_text(encoding="utf-8"), "fused functions", of_fused()),
     }
 
 
-def main() -> int:
-    """Write the files, or show how they differ."""
+def check(write: bool) -> int:
+    """Show how the tables of the documentation differ, or write them."""
     found = 0
-    for path, text in wanted().items():
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
+    for path, text in pages().items():
+        old = path.read_text(encoding="utf-8")
         if old == text:
             continue
-        found = 1
-        if "--write" in sys.argv[1:]:
-            path.write_text(text, encoding="utf-8")
+        if write:
+            replace(path, text)
             continue
-        name = str(path.relative_to(ROOT))
+        found = 1
         sys.stdout.writelines(
             difflib.unified_diff(
-                old.splitlines(True), text.splitlines(True), name, "of the table of operations"
+                old.splitlines(True),
+                text.splitlines(True),
+                str(path.relative_to(ROOT)),
+                "of the table of operations",
             )
         )
-    return 0 if "--write" in sys.argv[1:] else found
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the first argument says."""
+    match arguments:
+        case ["cpp", file]:
+            replace(Path(file), for_cpp())
+        case ["python", folder]:
+            for name, text in python_files().items():
+                replace(Path(folder) / name, text)
+        case ["docs"] | ["docs", "--write"]:
+            return check(write="--write" in arguments)
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

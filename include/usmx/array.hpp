@@ -19,6 +19,12 @@ namespace usmx {
 template <>
 inline constexpr bool is_half<sycl::half> = true;
 
+namespace detail {
+/// After `own`, with the queue that foreign memory came with: if it is ours, come back, others may
+/// submit commands there.
+void came_back_on(const shared_owner& memory, const sycl::queue& queue);
+}  // namespace detail
+
 /// An n-dimensional array in USM. Copying shares the memory; a const array may have writable
 /// elements, as a pointer may. Thread-safe as a shared_ptr is.
 class array {
@@ -43,9 +49,9 @@ class array {
   }
 
   /// Memory of the host that no USM function allocated (malloc, NumPy's arrays, mapped files), for
-  /// a device whose kernels use it as it is; its kind is `unknown`. Nothing orders the host's own
-  /// reads and writes: wait for commands first. Throws device_error if the device of `queue`
-  /// cannot.
+  /// a device whose kernels use it as it is; its kind is `unknown`. The host reads and writes it
+  /// without calls of ours, so commands on it are waited for where they are submitted. Throws
+  /// device_error if the device of `queue` cannot.
   static array over_host(any_view elements, const sycl::queue& queue, shared_owner keep_alive);
 
   /// Foreign memory with its own deleter, in C order: `bind` + `adopt`. The deleter runs exactly

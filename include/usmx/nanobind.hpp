@@ -1,7 +1,7 @@
 // Functions that take and return USM, callable with objects of any library: include this in a
 // nanobind extension, and these are parameters.
 //
-//   host_view<T, Rank>          loops on the host      shared or host memory; idle
+//   host_view<T, Rank>          loops on the host      shared or host memory, NumPy's too; idle
 //   view<T, Rank>               kernels                any memory; idle; no queue
 //   array, typed_array<T, Rank> work on `queue()`      any memory; may have pending work
 //   sycl::queue                 objects that name one
@@ -92,7 +92,7 @@ struct argument {
   nb::object keep_alive;
 
   /// False if the object carries no USM. Throws nb::python_error.
-  bool load(nb::handle source, nb::detail::cleanup_list* call) {
+  bool load(nb::handle source, nb::detail::cleanup_list* call, bool takes_host = false) {
     const python_api& t = api();
     elements = t.array_of(source.ptr());
     if (elements != nullptr) return true;
@@ -109,7 +109,8 @@ struct argument {
         }
       }
     }
-    nb::object imported = nb::steal(t.import_array(source.ptr()));
+    nb::object imported =
+        nb::steal(takes_host ? t.import_host(source.ptr()) : t.import_array(source.ptr()));
     if (!imported.is_valid()) {
       if (PyErr_Occurred() == nullptr) return false;
       nb::python_error error;
@@ -117,7 +118,9 @@ struct argument {
       throw error;
     }
     elements = t.array_of(imported.ptr());
-    if (!remember(call, source, imported)) keep_alive = std::move(imported);
+    // Memory of the host is for this parameter only.
+    const bool is_for_all = elements->kind() != usm_kind::unknown;
+    if (!is_for_all || !remember(call, source, imported)) keep_alive = std::move(imported);
     return true;
   }
 
@@ -157,7 +160,8 @@ struct usmx_value_caster : usmx_caster {
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* call) noexcept {
     return refused_.keep(flags, [&] {
-      return from_.load(source, call) && usmx::python::fill(value_, *from_.elements);
+      return from_.load(source, call, usmx::python::takes_host<Value_>) &&
+             usmx::python::fill(value_, *from_.elements);
     });
   }
   explicit operator Value*() { return &checked(); }

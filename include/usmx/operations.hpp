@@ -72,6 +72,13 @@ class deferred {
 /// that the device does not have.
 shared_deferred apply(const sycl::queue& queue, const operation& op,
                       std::span<const deferred_operand> operands);
+/// The same for a value that `store` or `settle` gets next: nothing is computed and nothing knows
+/// of it, so that the elements of an operand may be its place.
+shared_deferred compose(const sycl::queue& queue, const operation& op,
+                        std::span<const deferred_operand> operands);
+/// The value stays what it is now: computes it if others may write to its operands without our
+/// knowing, and tells the operands' memory of it otherwise.
+void settle(const shared_deferred& value);
 /// Computes a value into elements that are there, of its shape, with a cast of the same kind.
 /// Throws std::invalid_argument (shape, memory), interop_error (dtype_mismatch, read_only).
 /// `passing` are values in it, or itself, that no caller is going to read: they are not kept. One

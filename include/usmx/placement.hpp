@@ -43,4 +43,18 @@ std::optional<sycl::queue> execution_queue(std::span<const array* const> arrays)
 /// memory. Memory of the host without USM, `unknown`, counts as host memory. Empty without kinds.
 std::optional<usm_kind> coerced_kind(std::span<const usm_kind> kinds) noexcept;
 
+/// The same for operands that are looked at one by one. Those without dimensions have no say next
+/// to others, as numbers have none: a program does not leave shared memory because a library made
+/// an array of a number. Device memory without operands.
+class joint_kind {
+ public:
+  /// `unknown` is not counted: what is not an operand, or has no elements.
+  void add(usm_kind kind, int rank) noexcept;
+  usm_kind result() const noexcept;
+
+ private:
+  /// By rank and kind, whether there was one.
+  bool seen_[2][4] = {};
+};
+
 }  // namespace usmx

@@ -1,7 +1,7 @@
 // Functions that take and return USM, callable with objects of any library: include this in a
 // pybind11 extension, and these are parameters.
 //
-//   host_view<T, Rank>          loops on the host      shared or host memory; idle
+//   host_view<T, Rank>          loops on the host      shared or host memory, NumPy's too; idle
 //   view<T, Rank>               kernels                any memory; idle; no queue
 //   array, typed_array<T, Rank> work on `queue()`      any memory; may have pending work
 //   sycl::queue                 objects that name one
@@ -62,7 +62,9 @@ struct usmx_value_caster {
       const usmx::python_api& t = usmx::python::api();
       const usmx::array* elements = t.array_of(source.ptr());
       if (elements == nullptr) {
-        made_ = reinterpret_steal<object>(t.import_array(source.ptr()));
+        made_ = reinterpret_steal<object>(usmx::python::takes_host<Value>
+                                              ? t.import_host(source.ptr())
+                                              : t.import_array(source.ptr()));
         if (!made_) {
           if (PyErr_Occurred() != nullptr) throw error_already_set();
           return false;

@@ -20,7 +20,7 @@ namespace usmx {
 struct python_api {
   static constexpr const char* capsule_name = "usmx._usmx._api";
   static constexpr std::uint32_t current_version = 1;
-  static constexpr std::uint32_t current_revision = 0;
+  static constexpr std::uint32_t current_revision = 1;
 
   std::uint32_t version = current_version;
   std::uint32_t revision = current_revision;
@@ -45,6 +45,11 @@ struct python_api {
 
   /// Sets the Python error that stands for a C++ exception of usmx or SYCL; false for any other.
   bool (*set_error)(const std::exception_ptr* error) noexcept = nullptr;
+
+  // Since revision 1.
+  /// As `import_array`, and also of memory of the host, in place: NumPy's arrays, other buffers,
+  /// Arrow's and JAX's, where the default device uses memory of the host. Its kind is `unknown`.
+  _object* (*import_host)(_object* object) noexcept = nullptr;
 };
 
 }  // namespace usmx

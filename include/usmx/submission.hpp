@@ -32,6 +32,10 @@ class traced;
 /// only after the command, and waiting for it waits for the command, also if submitting throws. If
 /// nothing is submitted the memory is left as idle as it was, but its queue is asked for that.
 ///
+/// Others who have the address of the memory find it as this command leaves it: queues that left
+/// together with it go on behind the command, and `submit` returns when the command has ended if
+/// the host sees the memory. Errors of a command that was waited for are thrown.
+///
 /// For one thread: a local variable of the function that submits.
 class submission {
  public:
@@ -54,7 +58,10 @@ class submission {
 
   /// The command uses this memory: names the queue to it, and keeps it until the command has ended.
   void keep(const shared_owner& owner);
-  void keep(const array& a) { keep(a.keep_alive()); }
+  void keep(const array& a) {
+    keep(a.keep_alive());
+    if (a.keep_alive() && a.keep_alive()->is_lent()) goes_on_behind(a.queue());
+  }
   /// The command reads or writes the elements: `after` and `keep`.
   void uses(const array& a) {
     after(a);
@@ -86,20 +93,25 @@ class submission {
 
  protected:
   submission(const sycl::queue& queue, traced* record);
-  /// Nothing follows `last`, or what was submitted last if that is null.
-  void end(const sycl::event* last) noexcept;
+  /// Nothing follows `last`, or what was submitted last if that is null. Throws the errors of what
+  /// it waits for.
+  void end(const sycl::event* last);
 
   std::vector<sycl::event> before_;
 
  private:
   void begin();
   void end_uses(const sycl::event* last) noexcept;
+  /// What is submitted to `queue` later comes after the command.
+  void goes_on_behind(const sycl::queue& queue);
 
   detail::driver_entry inside_;  // first: nothing of a command may meet a fork
   sycl::queue queue_;
   traced* record_;
   bool submitted_ = false;
+  bool seen_by_host_ = false;
   std::vector<sycl::queue> marked_;  // whose whole work is in `before_`
+  std::vector<sycl::queue> behind_;  // of others
   // Most commands use few arrays, and a launch shall not ask the heap.
   std::array<shared_owner, 6> few_;
   std::size_t few_count_ = 0;

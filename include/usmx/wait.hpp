@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
@@ -28,5 +29,24 @@ sycl::event marker(const sycl::queue& queue);
 
 /// True if no command of the queue is waiting or running. Never throws: unknown counts as busy.
 bool is_idle(const sycl::queue& queue) noexcept;
+
+/// Call before the handle of the queue leaves, alone and not with the address of memory, as in a
+/// capsule or as a native handle: others may submit commands to it from now on.
+void leaves(const sycl::queue& queue) noexcept;
+/// Whether it was called for the queue; true also for a few queues for which it was not.
+bool has_left(const sycl::queue& queue) noexcept;
+
+namespace detail {
+/// For languages with a lock that a thread holds while it runs, as Python's: `run(wait)` calls
+/// `wait()` without it. Commands of others may need that lock before they end.
+void set_unlocked(void (*run)(void (*wait)(void*), void*)) noexcept;
+void run_unlocked(void (*wait)(void*), void* of);
+
+/// Calls `wait()`, which may wait for commands of others or ask their queues.
+template <class Wait>
+void unlocked(Wait&& wait) {
+  run_unlocked([](void* of) { (*static_cast<std::remove_reference_t<Wait>*>(of))(); }, &wait);
+}
+}  // namespace detail
 
 }  // namespace usmx

@@ -8,6 +8,19 @@
 
 namespace usmx {
 
+/// A product that is rounded by itself. The compiler for CUDA makes vectors of the two parts of
+/// complex numbers, of which it then contracts products and sums, regardless of its options.
+template <class T>
+constexpr T rounded_product(T a, T b) {
+#ifdef __NVPTX__
+  if (!__builtin_is_constant_evaluated()) {
+    if constexpr (__is_same(T, float)) return __nvvm_mul_rn_f(a, b);
+    if constexpr (__is_same(T, double)) return __nvvm_mul_rn_d(a, b);
+  }
+#endif
+  return a * b;
+}
+
 template <class T>
 struct complex {
   T re, im;
@@ -29,19 +42,21 @@ struct complex {
   /// CPUs makes vectors of them, and takes +0 times a vector for +0, also if the vector has others.
   friend constexpr complex operator*(complex a, complex b) {
     complex made = a;
-    made.re = a.re * b.re - a.im * b.im;
-    made.im = a.re * b.im + a.im * b.re;
+    made.re = rounded_product(a.re, b.re) - rounded_product(a.im, b.im);
+    made.im = rounded_product(a.re, b.im) + rounded_product(a.im, b.re);
     return made;
   }
   /// Smith's way, which does not overflow where the result does not.
   friend constexpr complex operator/(complex a, complex b) {
     if ((b.re < 0 ? -b.re : b.re) >= (b.im < 0 ? -b.im : b.im)) {
       if (b.re == 0 && b.im == 0) return {a.re / (b.re * b.re), a.im / (b.re * b.re)};
-      const T ratio = b.im / b.re, scale = T(1) / (b.re + b.im * ratio);
-      return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+      const T ratio = b.im / b.re, scale = T(1) / (b.re + rounded_product(b.im, ratio));
+      return {(a.re + rounded_product(a.im, ratio)) * scale,
+              (a.im - rounded_product(a.re, ratio)) * scale};
     }
-    const T ratio = b.re / b.im, scale = T(1) / (b.im + b.re * ratio);
-    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+    const T ratio = b.re / b.im, scale = T(1) / (b.im + rounded_product(b.re, ratio));
+    return {(rounded_product(a.re, ratio) + a.im) * scale,
+            (rounded_product(a.im, ratio) - a.re) * scale};
   }
   constexpr complex& operator+=(complex b) { return *this = *this + b; }
   constexpr complex& operator-=(complex b) { return *this = *this - b; }

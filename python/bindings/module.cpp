@@ -1,6 +1,7 @@
 // The module `usmx._usmx`: the order in which its parts are bound, and what concerns all of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
+#include <utility>
 
 #include "expression/expression_arguments.hpp"
 #include "support/bindings.hpp"
@@ -23,6 +24,12 @@ void add_property(PyTypeObject* type, const nb::object& getter) {
   PyType_Modified(type);
 }
 
+/// `x.method`, where it is not called at once. nanobind fills its own object without looking
+/// whether there was memory for it (docs/upstream/nanobind-bound-method.md).
+PyObject* bound_method(PyObject* method, PyObject* self, PyObject*) {
+  return self == nullptr ? Py_NewRef(method) : PyMethod_New(method, self);
+}
+
 /// inspect.signature(), and with it help in editors and notebooks, knows nothing of functions and
 /// classes that nanobind made: they get a `__signature__`, read from the text that they carry.
 /// After everything else was bound.
@@ -41,6 +48,7 @@ void bind_signatures(nb::module_& m) {
   for (const nb::object& made : {getter, method, bound, a_class}) {
     add_property(Py_TYPE(made.ptr()), getter);
   }
+  Py_TYPE(method.ptr())->tp_descr_get = bound_method;
 }
 
 }  // namespace
@@ -81,12 +89,20 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
 }
 
 /// Looks before nanobind does anything: what it keeps for the process would become that of the
-/// second interpreter, and the first one's objects would end in a crash.
+/// second interpreter, and the first one's objects would end in a crash. The same classes cannot be
+/// made twice either, which a program asks for that empties sys.modules.
 extern "C" NB_EXPORT PyObject* PyInit__usmx() {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_SetString(PyExc_ImportError,
                     "usmx: this is not the process's main interpreter, the only supported one; "
                     "start a process of its own (multiprocessing with 'spawn' or 'forkserver')");
+    return nullptr;
+  }
+  static bool was_loaded = false;
+  if (std::exchange(was_loaded, true)) {
+    PyErr_SetString(PyExc_ImportError,
+                    "usmx: cannot load the module 'usmx._usmx' more than once per process; it was "
+                    "loaded before and then removed from sys.modules, where it has to stay");
     return nullptr;
   }
   return PyInit__usmx_of_main_interpreter();

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from . import linalg as linalg
     from . import random as random
     from . import special as special
+    from . import testing as testing
     from ._functions import *  # noqa: F403
     from ._fusion import fuse
     from ._kernel.language.constants import constant
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from ._kernel.launch import device_func, kernel
     from ._kernel.mode import simulate
     from ._kernel.source.diagnostics import KernelError
+    from ._namespace.arrangement import *  # noqa: F403
     from ._namespace.correlation import *  # noqa: F403
     from ._namespace.creation import *  # noqa: F403
     from ._namespace.data_types import *  # noqa: F403
@@ -101,17 +103,23 @@ if TYPE_CHECKING:
     from ._namespace.elementwise import *  # noqa: F403
     from ._namespace.evaluation import *  # noqa: F403
     from ._namespace.files import *  # noqa: F403
+    from ._namespace.grids import *  # noqa: F403
     from ._namespace.histograms import *  # noqa: F403
+    from ._namespace.histograms_nd import *  # noqa: F403
     from ._namespace.inspection import *  # noqa: F403
     from ._namespace.linear_algebra import *  # noqa: F403
     from ._namespace.manipulation import *  # noqa: F403
     from ._namespace.nan_reductions import *  # noqa: F403
     from ._namespace.numbers import *  # noqa: F403
+    from ._namespace.numpy_forms import *  # noqa: F403
+    from ._namespace.padding import *  # noqa: F403
+    from ._namespace.polynomials import *  # noqa: F403
     from ._namespace.quantiles import *  # noqa: F403
     from ._namespace.selection import *  # noqa: F403
     from ._namespace.sets import *  # noqa: F403
     from ._namespace.sorting import *  # noqa: F403
     from ._namespace.statistics import *  # noqa: F403
+    from ._namespace.windows import *  # noqa: F403
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -159,24 +167,31 @@ _LATER = {
     "_kernel.launch": ("device_func", "kernel"),
     "_kernel.mode": ("simulate",),
     "_kernel.source.diagnostics": ("KernelError",),
-    **{f"_namespace.{module}": names for module, names in _namespace.MODULES.items()},
 }
 
 # Modules that are imported when they are first used.
-_WHOLE = ("fft", "linalg", "random", "special")
+_WHOLE = ("fft", "linalg", "random", "special", "testing")
 
 
 # What users of NumPy look for here -> what there is.
 _INSTEAD = {
-    **dict.fromkeys(("array", "as_tensor", "from_array", "tensor"), "usmx.asarray"),
-    "ascontiguousarray": "usmx.asarray(x, order='C')",
-    "copyto": "y[...] = x",
-    "issubdtype": "usmx.isdtype",
+    **dict.fromkeys(("as_tensor", "from_array", "tensor"), "usmx.asarray"),
     "jit": "usmx.kernel",
-    "mod": "usmx.remainder",
-    **{name: f"x.{name}" for name in ("ndim", "shape", "size")},
-    "true_divide": "usmx.divide",
 }
+
+
+def _hint(name: str) -> str:
+    """What helps where a name is looked for that is not here."""
+    if name in _INSTEAD:
+        return f"; use {_INSTEAD[name]}"
+    if name.startswith("_"):
+        return ""
+    import numpy as np
+
+    if not hasattr(np, name):
+        return ""
+    return f"; numpy.{name} takes x.to_numpy(), and usmx.asarray brings its result back"
+
 
 if not TYPE_CHECKING:  # type checkers would believe that every name exists
 
@@ -185,6 +200,9 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
             from importlib import import_module
 
             return import_module(f".{name}", __name__)
+        if name in _namespace.WHERE:
+            globals()[name] = found = _namespace.find(_namespace.WHERE[name], name)
+            return found
         for module, names in _LATER.items():
             if name in names:
                 from importlib import import_module
@@ -192,8 +210,13 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
                 value: object = getattr(import_module(f".{module}", __name__), name)
                 globals()[name] = value
                 return value
-        hint = f"; use {_INSTEAD[name]}" if name in _INSTEAD else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+        if not name.startswith("_"):  # Python asks for modules of ours before it imports them
+            from importlib import import_module
+
+            numpys_own = import_module("._namespace.numpys_own", __name__)
+            if name in numpys_own.NAMES:
+                return getattr(numpys_own, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 From the rows come the functions that Python kernels call, what fused functions may do, the
 operators of values in them, the simulator's arithmetic, the tests of every type and of special
-values, and the tables of the documentation. To add an operation, add a row, then `make stubs`.
+values, and the tables of the documentation. To add an operation, add a row, then `make tables`.
 What a row calls in C++ stands in ``kernels/prelude/``, for every type that the row takes: an
 operand of a wrong type can crash a device's compiler, so nothing outside of this table is called.
 """
@@ -412,19 +412,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("minimum", "the smaller one; NaN if one is", 2, python="numpy.minimum",
               function="minimum", takes="iuf", any_zero=True,
               fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
-                     ("f", "smaller({0}, {1})"))),
+                     ("fc", "smaller({0}, {1})"))),
     Operation("maximum", "the larger one; NaN if one is", 2, python="numpy.maximum",
               function="maximum", takes="iuf", any_zero=True,
               fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
-                     ("f", "larger({0}, {1})"))),
+                     ("fc", "larger({0}, {1})"))),
     Operation("fmin", "the smaller one; if one is NaN, the other", 2, python="numpy.fmin",
               function="fmin", takes="iuf", any_zero=True,
               fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
-                     ("f", "fmin({0}, {1})"))),
+                     ("f", "fmin({0}, {1})"), ("c", "smaller_number({0}, {1})"))),
     Operation("fmax", "the larger one; if one is NaN, the other", 2, python="numpy.fmax",
               function="fmax", takes="iuf", any_zero=True,
               fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
-                     ("f", "fmax({0}, {1})"))),
+                     ("f", "fmax({0}, {1})"), ("c", "larger_number({0}, {1})"))),
     Operation("clamp", "a between b and c", 3, python="usmx.clamp numpy.clip", function="clamp",
               takes="iuf", numpy="np.clip(a, b, c)"),
     Operation("heaviside", "0 below 0, 1 above, b at 0", 2,

@@ -25,15 +25,14 @@ SHOWN_VARIABLE = "USMX_SHOWN_DRIVER"
 def library_folders() -> list[str]:
     """Folders where wheels of this environment put their libraries, the most likely one first.
 
-    Wheels install them into ``<scheme>/lib``, the folder of ``pythonX.Y/site-packages``. The paths
-    are absolute and without repetitions; not all of them need to exist.
+    Wheels install them into ``<scheme>/lib``, the folder of ``pythonX.Y/site-packages``, and
+    ``pip install --target`` into ``<folder>/lib``. The paths are absolute and without repetitions;
+    not all of them need to exist.
     """
-    site_packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folders = [
-        os.path.dirname(os.path.dirname(site_packages)),
-        os.path.join(sys.prefix, "lib"),
-        os.path.join(site_packages, "lib"),  # pip install --target
-    ]
+    packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [os.path.join(packages, "lib"), os.path.join(sys.prefix, "lib")]
+    if os.path.basename(packages) in ("site-packages", "dist-packages"):
+        folders.insert(0, os.path.dirname(os.path.dirname(packages)))
     site = sys.modules.get("site")  # absent under `python -S`
     user_base = getattr(site, "USER_BASE", None)
     if user_base:

@@ -17,6 +17,7 @@ import numpy as np
 from . import _usmx
 from ._namespace import _transforms
 from ._namespace._common import as_array, empty_at, to_axes, to_axis
+from ._namespace._outputs import written
 from ._namespace.elementwise import real
 from ._namespace.manipulation import moveaxis, roll
 
@@ -79,20 +80,26 @@ def _along(x: ndarray, n: Any, axis: int, norm: str, inverse: bool) -> ndarray:
 
 
 def fft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the discrete Fourier transform along an axis.
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type; integers are computed as float64.
     n : int, optional
-        How many elements are transformed: `x` is cut, or filled with zeros. All by default.
+        How many elements are transformed: `a` is cut, or filled with zeros. All by default.
     axis : int, optional
         Along which axis.
     norm : {"backward", "ortho", "forward"}, optional
         Whether the inverse is divided by n, both by its root, or this one by n.
+    out : ndarray, optional
+        The result is written into this array.
 
     Returns
     -------
@@ -104,14 +111,18 @@ def fft(
     ValueError
         `n` is less than one, or another `norm`.
     """
-    return _along(as_array(x), n, axis, _norm(norm), False)
+    return written(_along(as_array(a), n, axis, _norm(norm), False), out)
 
 
 def ifft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `fft`, which explains the parameters."""
-    return _along(as_array(x), n, axis, _norm(norm), True)
+    return written(_along(as_array(a), n, axis, _norm(norm), True), out)
 
 
 def _axes(x: ndarray, s: Lengths, axes: Any) -> tuple[tuple[int, ...], list[int | None]]:
@@ -120,7 +131,7 @@ def _axes(x: ndarray, s: Lengths, axes: Any) -> tuple[tuple[int, ...], list[int 
     if axes is None:
         places = tuple(range(x.ndim)) if s is None else tuple(range(x.ndim - len(lengths), x.ndim))
         if s is not None and len(lengths) > x.ndim:
-            raise ValueError(f"s: has {len(lengths)} lengths, x has {x.ndim} dimensions")
+            raise ValueError(f"s: has {len(lengths)} lengths, a has {x.ndim} dimensions")
     else:
         given = axes if isinstance(axes, Sequence) else (axes,)
         places = tuple(to_axis(axis, x.ndim, "axes") for axis in given)
@@ -144,13 +155,17 @@ def _many(x: Any, s: Lengths, axes: Any, norm: str | None, inverse: bool) -> nda
 
 
 def fftn(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = None,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the discrete Fourier transform along several axes.
 
     Parameters
     ----------
-    x : array
+    a : array
         As in `fft`.
     s : sequence of int, optional
         How many elements along each of the axes; -1 is all of them.
@@ -164,24 +179,32 @@ def fftn(
     ValueError
         As in `fft`, or the numbers of lengths and axes differ.
     """
-    return _many(x, s, axes, norm, False)
+    return written(_many(a, s, axes, norm, False), out)
 
 
 def ifftn(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = None,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `fftn`, which explains the parameters."""
-    return _many(x, s, axes, norm, True)
+    return written(_many(a, s, axes, norm, True), out)
 
 
 def _real(x: ndarray, name: str) -> ndarray:
     if x.dtype.kind == "c":
-        raise TypeError(f"{name}: x has type {x.dtype}; expected real numbers")
+        raise TypeError(f"{name}: a has type {x.dtype}; expected real numbers")
     return x
 
 
 def rfft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the transform of real numbers: the first ``n // 2 + 1`` elements of `fft`.
 
@@ -192,39 +215,47 @@ def rfft(
     TypeError
         The numbers are complex.
     """
-    a = _real(as_array(x), "rfft")
+    a = _real(as_array(a), "rfft")
     place = to_axis(axis, a.ndim)
     length = _length(n, a.shape[place])
     whole = _lines(a, place, length, _complex(a))
     made = _transforms.transform(whole, False, _scale(length, _norm(norm), False))
-    return moveaxis(made[..., : length // 2 + 1].copy(), -1, place)
+    return written(moveaxis(made[..., : length // 2 + 1].copy(), -1, place), out)
 
 
 def irfft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `rfft`, real numbers.
 
     Parameters
     ----------
-    x : array
+    a : array
         Taken for the first half of what `fft` gives of real numbers.
     n : int, optional
-        How many elements the result has: by default ``2 * (m - 1)`` for m elements of `x`.
+        How many elements the result has: by default ``2 * (m - 1)`` for m elements of `a`.
     axis, norm : optional
         As in `fft`.
     """
-    a = as_array(x)
+    a = as_array(a)
     place = to_axis(axis, a.ndim)
     length = _length(n, 2 * (a.shape[place] - 1))
     half = _lines(a, place, length // 2 + 1, _complex(a))
     whole = _transforms.hermitian(half, length)
     made = _transforms.transform(whole, True, _scale(length, _norm(norm), True))
-    return moveaxis(real(made).copy(), -1, place)
+    return written(moveaxis(real(made).copy(), -1, place), out)
 
 
 def rfftn(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = None,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the transform of real numbers along several axes: `rfft` along the last of them.
 
@@ -237,72 +268,105 @@ def rfftn(
     ValueError
         As in `fftn`, or there are no axes.
     """
-    a = _real(as_array(x), "rfftn")
+    a = _real(as_array(a), "rfftn")
     places, lengths = _axes(a, s, axes)
     if not places:
         raise ValueError("axes: is empty; expected at least one")
+    # The lengths are those of `a`: an axis that is there twice has another one in between.
+    others = [a.shape[k] if n is None else n for k, n in zip(places, lengths, strict=True)][:-1]
     made = rfft(a, lengths[-1], places[-1], norm)
-    return fftn(made, [-1 if n is None else n for n in lengths[:-1]], places[:-1], norm)
+    return written(fftn(made, others, places[:-1], norm), out)
 
 
 def irfftn(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = None, norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = None,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `rfftn`, real numbers.
 
     Parameters are those of `fftn`; the last length is that of the result, as in `irfft`.
     """
-    a = as_array(x)
+    a = as_array(a)
     places, lengths = _axes(a, s, axes)
     if not places:
         raise ValueError("axes: is empty; expected at least one")
-    made = ifftn(a, [-1 if n is None else n for n in lengths[:-1]], places[:-1], norm)
-    return irfft(made, lengths[-1], places[-1], norm)
+    made = a
+    for place, length in zip(places[:-1], lengths[:-1], strict=True):
+        made = ifft(made, a.shape[place] if length is None else length, place, norm)
+    last = 2 * (a.shape[places[-1]] - 1) if lengths[-1] is None else lengths[-1]
+    return written(irfft(made, last, places[-1], norm), out)
 
 
 def hfft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the transform, which is real, of the first half of Hermitian numbers.
 
     Parameters are those of `irfft`.
     """
-    return irfft(as_array(x).conj(), n, axis, _BACK[_norm(norm)])
+    return written(irfft(as_array(a).conj(), n, axis, _BACK[_norm(norm)]), out)
 
 
 def ihfft(
-    x: ndarray, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+    a: ndarray,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers. Parameters as of `fft`."""
-    return rfft(x, n, axis, _BACK[_norm(norm)]).conj()
+    return written(rfft(a, n, axis, _BACK[_norm(norm)]).conj(), out)
 
 
 def fft2(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = (-2, -1),
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute `fftn` along two axes, by default the last ones."""
-    return fftn(x, s, axes, norm)
+    return written(fftn(a, s, axes, norm), out)
 
 
 def ifft2(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = (-2, -1),
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute `ifftn` along two axes, by default the last ones."""
-    return ifftn(x, s, axes, norm)
+    return written(ifftn(a, s, axes, norm), out)
 
 
 def rfft2(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = (-2, -1),
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute `rfftn` along two axes, by default the last ones."""
-    return rfftn(x, s, axes, norm)
+    return written(rfftn(a, s, axes, norm), out)
 
 
 def irfft2(
-    x: ndarray, /, s: Lengths = None, axes: Lengths = (-2, -1), norm: str | None = "backward"
+    a: ndarray,
+    s: Lengths = None,
+    axes: Lengths = (-2, -1),
+    norm: str | None = "backward",
+    out: ndarray | None = None,
 ) -> ndarray:
     """Compute `irfftn` along two axes, by default the last ones."""
-    return irfftn(x, s, axes, norm)
+    return written(irfftn(a, s, axes, norm), out)
 
 
 # --- frequencies ---------------------------------------------------------------------------------
@@ -317,7 +381,6 @@ def _frequencies(count: int, first: int, n: int, d: float, dtype: Any, where: An
 
 def fftfreq(
     n: int,
-    /,
     d: float = 1.0,
     *,
     dtype: DTypeLike = None,
@@ -350,7 +413,6 @@ def fftfreq(
 
 def rfftfreq(
     n: int,
-    /,
     d: float = 1.0,
     *,
     dtype: DTypeLike = None,
@@ -367,14 +429,14 @@ def rfftfreq(
     return _frequencies(count // 2 + 1, 0, count, d, dtype, where)
 
 
-def fftshift(x: ndarray, /, axes: int | Sequence[int] | None = None) -> ndarray:
+def fftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """Move the frequency 0 to the middle of the axes, by default of all."""
     a = as_array(x)
     places = to_axes(axes, a.ndim)
     return roll(a, tuple(a.shape[k] // 2 for k in places), axis=places) if places else a
 
 
-def ifftshift(x: ndarray, /, axes: int | Sequence[int] | None = None) -> ndarray:
+def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """Undo `fftshift`."""
     a = as_array(x)
     places = to_axes(axes, a.ndim)

@@ -13,8 +13,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _usmx
-from ._namespace import _matrices, _onemkl, statistics
+from ._namespace import _matrices, _onemkl, find, statistics
 from ._namespace._common import as_arrays, empty_at, kind_of, to_axes
+from ._namespace._joint import joint
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
 from ._namespace.elementwise import imag, real, sqrt, where
@@ -26,6 +27,7 @@ from ._namespace.linear_algebra import (
     outer,
     tensordot,
     vecdot,
+    written_alike,
 )
 from ._namespace.manipulation import broadcast_shapes, moveaxis, stack
 
@@ -86,14 +88,14 @@ def _regular(failed: ndarray, name: str) -> None:
         raise LinAlgError(f"{_matrices.of_stack(name, where_is)}: is singular")
 
 
-def solve(x1: ndarray, x2: ndarray, /) -> ndarray:
+def solve(a: ndarray, b: ndarray) -> ndarray:
     """Solve ``x1 @ x = x2`` by LU decomposition with exchanged rows.
 
     Parameters
     ----------
-    x1 : array
+    a : array
         Square matrices, of shape (..., n, n).
-    x2 : array
+    b : array
         Of shape (n,), which is a vector for each matrix, or (..., n, m). The axes before broadcast.
 
     Returns
@@ -106,20 +108,20 @@ def solve(x1: ndarray, x2: ndarray, /) -> ndarray:
     LinAlgError
         A matrix is singular, or the shapes do not match.
     """
-    a, b = as_arrays((x1, x2))
-    a = _matrices.matrices(a, "x1", square=True)
-    b = _matrices.floating(b, "x2")
+    a, b = as_arrays((a, b))
+    a = _matrices.matrices(a, "a", square=True)
+    b = _matrices.floating(b, "b")
     if b.ndim == 0:
-        raise LinAlgError("x2: has no dimensions; expected at least one")
+        raise LinAlgError("b: has no dimensions; expected at least one")
     is_vector = b.ndim == 1
     right = b[:, None] if is_vector else b
     n = a.shape[-1]
     if right.shape[-2] != n:
-        raise LinAlgError(f"x2: has shape {b.shape}; expected {n} rows, because x1 has {a.shape}")
+        raise LinAlgError(f"b: has shape {b.shape}; expected {n} rows, because a has {a.shape}")
     dtype = result_type(a, b)
     shape = broadcast_shapes(a.shape[:-2], right.shape[:-2])
     made, rows, failed = _matrices.lu(a.astype(dtype, copy=False))
-    _regular(failed, "x1")
+    _regular(failed, "a")
     x = empty_at(a, (*shape, *right.shape[-2:]), dtype)
     x[...] = right
     if a.shape[:-2] != shape:
@@ -136,7 +138,7 @@ def _identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndar
     return made.reshape((*shape, n, n))
 
 
-def inv(x: ndarray, /) -> ndarray:
+def inv(a: ndarray) -> ndarray:
     """Invert square matrices.
 
     Raises
@@ -144,20 +146,20 @@ def inv(x: ndarray, /) -> ndarray:
     LinAlgError
         A matrix is not square, or singular.
     """
-    a = _matrices.matrices(x, square=True)
+    a = _matrices.matrices(a, square=True)
     made, rows, failed = _matrices.lu(a)
-    _regular(failed, "x")
+    _regular(failed, "a")
     b = _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
     _matrices.solve_with(made, rows, b)
     return b
 
 
-def det(x: ndarray, /) -> ndarray:
+def det(a: ndarray) -> ndarray:
     """Compute determinants of square matrices, of shape (...). LinAlgError if they are not."""
-    return _matrices.determinants(_matrices.matrices(x, square=True))[0]
+    return _matrices.determinants(_matrices.matrices(a, square=True))[0]
 
 
-def slogdet(x: ndarray, /) -> SlogdetResult:
+def slogdet(a: ndarray) -> SlogdetResult:
     """Compute signs and logarithms of determinants, which may be too large or small themselves.
 
     Returns
@@ -170,16 +172,16 @@ def slogdet(x: ndarray, /) -> SlogdetResult:
     LinAlgError
         The matrices are not square.
     """
-    _, sign, logarithm = _matrices.determinants(_matrices.matrices(x, square=True))
+    _, sign, logarithm = _matrices.determinants(_matrices.matrices(a, square=True))
     return SlogdetResult(sign, logarithm)
 
 
-def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
+def cholesky(a: ndarray, *, upper: bool = False) -> ndarray:
     """Write Hermitian positive definite matrices as ``L @ L^H``, or as ``U^H @ U``.
 
     Parameters
     ----------
-    x : array
+    a : array
         Square matrices; only the lower triangles are read, with `upper` only the upper ones.
     upper : bool, optional
         Whether to give U.
@@ -189,20 +191,20 @@ def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
     LinAlgError
         A matrix is not square, or not positive definite.
     """
-    a = _matrices.matrices(x, square=True)
+    a = _matrices.matrices(a, square=True)
     made, failed = _matrices.cholesky(_matrices.adjoint(a) if upper else a)
     where_is = _matrices.failure(failed)
     if where_is is not None:
-        raise LinAlgError(f"{_matrices.of_stack('x', where_is)}: is not positive definite")
+        raise LinAlgError(f"{_matrices.of_stack('a', where_is)}: is not positive definite")
     return _matrices.in_order(_matrices.adjoint(made)) if upper else made
 
 
-def qr(x: ndarray, /, *, mode: Literal["reduced", "complete"] | str = "reduced") -> QRResult | Any:
+def qr(a: ndarray, mode: Literal["reduced", "complete"] | str = "reduced") -> QRResult | Any:
     """Write matrices as products of orthonormal columns and upper triangular matrices.
 
     Parameters
     ----------
-    x : array
+    a : array
         Of shape (..., m, n).
     mode : {"reduced", "complete", "r"}, optional
         Whether Q has min(m, n) or m columns. ``"r"`` gives only R of the reduced form.
@@ -219,7 +221,7 @@ def qr(x: ndarray, /, *, mode: Literal["reduced", "complete"] | str = "reduced")
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode: {mode!r}; expected 'reduced', 'complete' or 'r'")
-    a = _matrices.matrices(x)
+    a = _matrices.matrices(a)
     m, n = a.shape[-2:]
     columns = m if mode == "complete" else min(m, n)
     made, factors = _matrices.qr(a)
@@ -270,6 +272,7 @@ def _svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray
             return None, s, None
         left = _identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
         return left, s, _identity(a, n, a.shape[:-2], a.dtype)
+    _matrices.check_finite(a)
     if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
         return _onemkl.svd(_matrices.contiguous(a), vectors, full)
     scaled, factor = _scaled(a)
@@ -305,9 +308,7 @@ def _squares(x: ndarray) -> ndarray:
 
 
 def svd(
-    x: ndarray,
-    /,
-    *,
+    a: ndarray,
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
@@ -316,7 +317,7 @@ def svd(
 
     Parameters
     ----------
-    x : array
+    a : array
         Of shape (..., m, n).
     full_matrices : bool, optional
         Whether U is (m, m) and Vh (n, n), or only what belongs to the min(m, n) singular values.
@@ -333,16 +334,16 @@ def svd(
     Raises
     ------
     LinAlgError
-        Fewer than two dimensions, or no convergence.
+        Fewer than two dimensions, NaN or infinite elements, or no convergence.
     """
-    a = _matrices.matrices(x)
+    a = _matrices.matrices(a, square=hermitian)
     u, s, vh = _svd(a, compute_uv, full_matrices)
     return SVDResult(u, s, vh) if u is not None and vh is not None else s
 
 
-def svdvals(x: ndarray, /) -> ndarray:
-    """Compute singular values, in descending order. LinAlgError of fewer than two dimensions."""
-    return _svd(_matrices.matrices(x), False, False)[1]
+def svdvals(x: ndarray) -> ndarray:
+    """Compute singular values, in descending order; LinAlgError as in `svd`."""
+    return _svd(_matrices.matrices(x, "x"), False, False)[1]
 
 
 def _tolerance(a: ndarray, rtol: Any) -> Any:
@@ -354,25 +355,29 @@ def _tolerance(a: ndarray, rtol: Any) -> Any:
     return array[..., None] if array.ndim else array
 
 
-def matrix_rank(x: ndarray, /, *, rtol: Any = None, tol: Any = None) -> ndarray:
+def matrix_rank(
+    A: ndarray, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> ndarray:
     """Count the singular values that are not nearly 0.
 
     Parameters
     ----------
-    x : array
+    A : array
         Of shape (..., m, n).
     rtol : float or array, optional
         Of what part of the largest singular value they are larger: by default ``max(m, n)`` times
         the machine epsilon.
     tol : float or array, optional
         In place of `rtol`, how large they are themselves.
+    hermitian : bool, optional
+        As NumPy's; the result is the same.
 
     Returns
     -------
     ndarray
         Of int64 and of shape (...).
     """
-    a = _matrices.matrices(x)
+    a = _matrices.matrices(A, square=hermitian)
     s = svdvals(a)
     if tol is not None:
         bound = tol if isinstance(tol, (int, float)) else as_arrays((tol,))[0][..., None]
@@ -383,18 +388,20 @@ def matrix_rank(x: ndarray, /, *, rtol: Any = None, tol: Any = None) -> ndarray:
     return statistics.sum((s > bound).astype("int64"), axis=-1)
 
 
-def pinv(x: ndarray, /, *, rtol: Any = None, rcond: Any = None) -> ndarray:
+def pinv(a: ndarray, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
     """Compute pseudo-inverses (Moore-Penrose) of shape (..., n, m).
 
     Parameters
     ----------
-    x : array
+    a : array
         Of shape (..., m, n).
     rtol, rcond : float or array, optional
         Singular values that are not larger than this part of the largest one count as 0: by
         default ``max(m, n)`` times the machine epsilon.
+    hermitian : bool, optional
+        As NumPy's; the result is the same.
     """
-    a = _matrices.matrices(x)
+    a = _matrices.matrices(a, square=hermitian)
     u, s, vh = svd(a, full_matrices=False)
     if not a.size:
         return _usmx.zeros(
@@ -435,24 +442,29 @@ def lstsq(a: ndarray, b: ndarray, rcond: Any = None) -> tuple[ndarray, ndarray, 
     m, n = left.shape
     solution = matmul(pinv(left, rtol=rcond), right)
     s = svdvals(left)
-    rank = matrix_rank(left, rtol=rcond)
+    rank = matrix_rank(left, rtol=rcond).astype("int32")
     if m > n and int(rank.item()) == n:
         rest = right - matmul(left, solution)
         squares = statistics.sum(abs(rest) ** 2, axis=0)
         residuals = squares.reshape(-1)
     else:
         residuals = empty_at(left, 0, _matrices.real_type(result_type(left, right)))
-    return solution, residuals, rank, s
+    return solution, residuals, rank.astype("int32"), s  # of the type that NumPy has
 
 
 # --- eigenvalues ---------------------------------------------------------------------------------
 
 
-def _hermitian(a: ndarray, lower: bool) -> ndarray:
-    """The matrices that one of the triangles stands for."""
+def _triangle(a: ndarray, lower: bool, without: int = 0) -> ndarray:
+    """One of the triangles, without so many diagonals from the main one on; the rest is 0."""
     from ._namespace.creation import tril, triu
 
-    half = tril(a, k=-1) if lower else triu(a, k=1)
+    return tril(a, k=-without) if lower else triu(a, k=without)
+
+
+def _hermitian(a: ndarray, lower: bool) -> ndarray:
+    """The matrices that one of the triangles stands for."""
+    half = _triangle(a, lower, 1)
     made = _matrices.contiguous(half + _matrices.adjoint(half))
     own = diagonal(a)
     diagonal(made)[...] = real(own) if a.dtype.kind == "c" else own
@@ -467,6 +479,7 @@ def _eigh(x: ndarray, side: str, vectors: bool = True) -> tuple[ndarray, ndarray
     if not a.size:
         values = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
         return values, empty_at(a, a.shape)
+    _matrices.check_finite(_triangle(a, side.upper() == "L"))
     if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
         lower = side.upper() == "L"
         given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
@@ -485,12 +498,12 @@ def _eigh(x: ndarray, side: str, vectors: bool = True) -> tuple[ndarray, ndarray
     return values, matrix_transpose(_matrices.arranged(v, place))
 
 
-def eigh(x: ndarray, /, UPLO: str = "L") -> EighResult:
+def eigh(a: ndarray, UPLO: str = "L") -> EighResult:
     """Compute eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
     ----------
-    x : array
+    a : array
         Square matrices, of which one triangle is read.
     UPLO : {"L", "U"}, optional
         The lower or the upper one.
@@ -503,26 +516,27 @@ def eigh(x: ndarray, /, UPLO: str = "L") -> EighResult:
     Raises
     ------
     LinAlgError
-        A matrix is not square, or no convergence.
+        A matrix is not square, NaN or infinite elements in that triangle, or no convergence.
     """
-    return EighResult(*_eigh(x, UPLO))
+    return EighResult(*_eigh(a, UPLO))
 
 
-def eigvalsh(x: ndarray, /, UPLO: str = "L") -> ndarray:
+def eigvalsh(a: ndarray, UPLO: str = "L") -> ndarray:
     """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`."""
-    return _eigh(x, UPLO, vectors=False)[0]
+    return _eigh(a, UPLO, vectors=False)[0]
 
 
 def _schur(x: ndarray) -> tuple[ndarray, ndarray]:
     a = _matrices.matrices(x, square=True)
+    _matrices.check_finite(a)
     made, z, failed = _matrices.schur(a)
     where_is = _matrices.failure(failed)
     if where_is is not None:
-        raise LinAlgError(f"{_matrices.of_stack('x', where_is)}: eigenvalues did not converge")
+        raise LinAlgError(f"{_matrices.of_stack('a', where_is)}: eigenvalues did not converge")
     return made, z
 
 
-def eig(x: ndarray, /) -> EigResult:
+def eig(a: ndarray) -> EigResult:
     """Compute eigenvalues and eigenvectors of square matrices.
 
     Returns
@@ -534,9 +548,9 @@ def eig(x: ndarray, /) -> EigResult:
     Raises
     ------
     LinAlgError
-        A matrix is not square, or no convergence (also of NaN and infinities).
+        A matrix is not square, has NaN or infinite elements, or no convergence.
     """
-    made, z = _schur(x)
+    made, z = _schur(a)
     vectors = matmul(z, _matrices.triangular_vectors(made))
     if vectors.size:
         largest = _largest_of_columns(vectors)
@@ -549,17 +563,21 @@ def _largest_of_columns(a: ndarray) -> ndarray:
     return statistics.max(abs(a), axis=-2, keepdims=True)
 
 
-def eigvals(x: ndarray, /) -> ndarray:
+def eigvals(a: ndarray) -> ndarray:
     """Compute the eigenvalues of square matrices, as complex numbers; see `eig`."""
-    return _matrices.contiguous(diagonal(_schur(x)[0]))
+    return _matrices.contiguous(diagonal(_schur(a)[0]))
 
 
 # --- norms ---------------------------------------------------------------------------------------
 
 
+def _largest_or_zero(sizes: ndarray, **keywords: Any) -> ndarray:
+    """The largest of numbers that are not negative; of none 0, as NumPy's norms have it."""
+    return statistics.max(sizes, initial=None if sizes.size else 0, **keywords)
+
+
 def vector_norm(
     x: ndarray,
-    /,
     *,
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
@@ -594,7 +612,7 @@ def vector_norm(
     keywords: dict[str, Any] = {"axis": axes, "keepdims": keepdims}
     size = abs(a)
     if ord == inf:
-        return statistics.max(size, **keywords)
+        return _largest_or_zero(size, **keywords)
     if ord == -inf:
         return statistics.min(size, **keywords)
     if ord == 0:
@@ -608,7 +626,6 @@ def vector_norm(
 
 def matrix_norm(
     x: ndarray,
-    /,
     *,
     keepdims: bool = False,
     ord: float | Literal["fro", "nuc"] | None = "fro",
@@ -630,7 +647,7 @@ def matrix_norm(
     ValueError
         Another order.
     """
-    a = _matrices.matrices(x)
+    a = _matrices.matrices(x, "x")
     if ord in ("fro", None):
         return vector_norm(a, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
@@ -639,10 +656,10 @@ def matrix_norm(
         if ord == "nuc":
             made = statistics.sum(s, axis=-1)
         else:
-            made = (statistics.max if ord == 2 else statistics.min)(s, axis=-1)
+            made = (_largest_or_zero if ord == 2 else statistics.min)(s, axis=-1)
     elif ord in (1, -1, inf, -inf):
         sums = statistics.sum(abs(a), axis=-2 if abs(ord) == 1 else -1)
-        made = (statistics.max if ord > 0 else statistics.min)(sums, axis=-1)
+        made = (_largest_or_zero if ord > 0 else statistics.min)(sums, axis=-1)
     else:
         raise ValueError(f"ord: {ord!r}; expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
     return made[..., None, None] if keepdims else made
@@ -708,12 +725,12 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
 # --- products and parts --------------------------------------------------------------------------
 
 
-def matrix_power(x: ndarray, n: int, /) -> ndarray:
+def matrix_power(a: ndarray, n: int) -> ndarray:
     """Multiply square matrices with themselves.
 
     Parameters
     ----------
-    x : array
+    a : array
         Square matrices.
     n : int
         How often; negative numbers are powers of the inverses, and 0 gives identities.
@@ -723,9 +740,9 @@ def matrix_power(x: ndarray, n: int, /) -> ndarray:
     LinAlgError
         A matrix is not square, or singular and `n` negative.
     """
-    (a,) = as_arrays((x,))
+    (a,) = as_arrays((a,))
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise LinAlgError(f"x: has shape {a.shape}; expected square matrices")
+        raise LinAlgError(f"a: has shape {a.shape}; expected square matrices")
     try:
         exponent = index(n)
     except TypeError:
@@ -744,13 +761,15 @@ def matrix_power(x: ndarray, n: int, /) -> ndarray:
         a = matmul(a, a)
 
 
-def multi_dot(arrays: Sequence[ndarray]) -> ndarray:
+def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarray:
     """Multiply matrices one after the other, in the order with the fewest operations.
 
     Parameters
     ----------
     arrays : sequence of array
         Matrices; the first and the last one may be vectors.
+    out : ndarray, optional
+        The result is written into this array.
 
     Raises
     ------
@@ -779,10 +798,10 @@ def multi_dot(arrays: Sequence[ndarray]) -> ndarray:
             return given[i]
         return matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
-    return product(0, count - 1)
+    return written_alike(product(0, count - 1), out)
 
 
-def diagonal(x: ndarray, /, *, offset: int = 0) -> ndarray:
+def diagonal(x: ndarray, *, offset: int = 0) -> ndarray:
     """Give the diagonals of matrices, of shape (..., length): a view of contiguous matrices.
 
     Parameters
@@ -800,7 +819,7 @@ def diagonal(x: ndarray, /, *, offset: int = 0) -> ndarray:
     return diagonals(as_arrays((x,))[0], index(offset))
 
 
-def trace(x: ndarray, /, offset: int = 0, *, dtype: Any = None) -> ndarray:
+def trace(x: ndarray, offset: int = 0, *, dtype: Any = None) -> ndarray:
     """Add the elements of diagonals.
 
     Parameters
@@ -815,7 +834,7 @@ def trace(x: ndarray, /, offset: int = 0, *, dtype: Any = None) -> ndarray:
     return statistics.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def cross(x1: ndarray, x2: ndarray, /, *, axis: int = -1) -> ndarray:
+def cross(x1: ndarray, x2: ndarray, *, axis: int = -1) -> ndarray:
     """Compute cross products of vectors of three elements.
 
     Parameters
@@ -831,3 +850,10 @@ def cross(x1: ndarray, x2: ndarray, /, *, axis: int = -1) -> ndarray:
         A length is not 3.
     """
     return cross_products(x1, x2, axis)
+
+
+# What takes several arrays follows the rule of kinds of memory, as the functions of `usmx` do.
+for _name in ("matmul", "outer", "tensordot", "vecdot"):
+    globals()[_name] = find("linear_algebra", _name)
+for _name in ("cross", "lstsq", "multi_dot", "solve"):
+    globals()[_name] = joint(globals()[_name])

@@ -220,7 +220,7 @@ class Generator:
 
     def __init__(
         self,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int] | Any = None,
         *,
         usm_type: UsmKind | None = None,
         device: DeviceLike = None,
@@ -228,8 +228,12 @@ class Generator:
     ) -> None:
         if seed is None:
             numbers = [randbits(128)]
+        elif hasattr(seed, "generate_state"):  # NumPy's SeedSequence, whose children differ
+            numbers = [int(word) for word in seed.generate_state(8)]
         else:
-            numbers = [index(n) for n in seed] if isinstance(seed, Sequence) else [index(seed)]
+            given: Any = seed
+            is_several = isinstance(given, Sequence) or getattr(given, "ndim", 0) > 0
+            numbers = [index(n) for n in given] if is_several else [index(given)]
         if any(n < 0 for n in numbers):
             raise ValueError(f"seed: expected numbers that are not negative, got {seed!r}")
         self._where: Where = {"usm_type": usm_type, "device": device, "queue": queue}
@@ -297,11 +301,19 @@ class Generator:
         -------
         list of Generator
             The same ones for the same seed and number of earlier children.
+
+        Raises
+        ------
+        ValueError
+            A negative number.
         """
+        count = index(n_children)
+        if count < 0:
+            raise ValueError(f"n_children: {count}; expected 0 or more")
         with self._lock:
-            first, self._children = self._children, self._children + index(n_children)
+            first, self._children = self._children, self._children + count
         made = []
-        for k in range(first, first + n_children):
+        for k in range(first, first + count):
             child = type(self)(0, **self._where)
             child._start(self._seed, [*self._spawned, k])
             made.append(child)
@@ -1334,7 +1346,7 @@ _C = {"float32": "float", "float64": "double"}
 
 
 def default_rng(
-    seed: int | Sequence[int] | Generator | None = None,
+    seed: int | Sequence[int] | Generator | Any = None,
     *,
     usm_type: UsmKind | None = None,
     device: DeviceLike = None,
@@ -1344,9 +1356,11 @@ def default_rng(
 
     Parameters
     ----------
-    seed : int, sequence of int or Generator, optional
+    seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
         The same seed gives the same numbers. None takes one from the system, and a generator is
-        returned as it is.
+        returned as it is. NumPy's ``SeedSequence`` is a seed, also one of those that its
+        ``spawn()`` gives to workers; of its bit generators and generators the seed sequence is
+        taken.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory of the results.
     device, queue : optional
@@ -1364,4 +1378,14 @@ def default_rng(
     """
     if isinstance(seed, Generator):
         return seed
+    seed = getattr(getattr(seed, "bit_generator", seed), "seed_seq", seed)
     return Generator(seed, usm_type=usm_type, device=device, queue=queue)
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's oldest functions, which share one generator."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module("._global_random", __package__).find(name)

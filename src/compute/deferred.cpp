@@ -249,11 +249,15 @@ void value::compute(std::vector<shared_value>& known) noexcept {
   }
 }
 
-void value::announce() {
+bool value::announce() {
   const detail::driver_entry inside;
   const computing lock;
+  bool may_change = false;
   const auto announce_to = [&](const array& a) {
-    if (const shared_owner& owner = a.keep_alive()) owner->used_later(weak_from_this());
+    const shared_owner& owner = a.keep_alive();
+    if (!owner) return;
+    owner->used_later(weak_from_this());
+    may_change |= owner->is_exposed();
   };
   for (const source& s : sources_) {
     if (const auto* a = std::get_if<array>(&s)) {
@@ -270,6 +274,7 @@ void value::announce() {
       users.push_back(weak_from_this());
     }
   }
+  return may_change;
 }
 
 }  // namespace detail
@@ -376,8 +381,9 @@ std::optional<array> computed_at_once(const sycl::queue& queue, const operation&
                              kind);
 }
 
-shared_deferred make(const sycl::queue& queue, const operation& op, const operation_types& types,
-                     std::span<const deferred_operand> operands) {
+std::shared_ptr<value> compose(const sycl::queue& queue, const operation& op,
+                               const operation_types& types,
+                               std::span<const deferred_operand> operands) {
   std::vector<source> sources;
   std::vector<const extents*> shapes;
   sources.reserve(operands.size());
@@ -399,27 +405,19 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
   }
   auto size = detail::kernel_size::of(sources);
   while (!size.fits() && compute_largest(sources)) size = detail::kernel_size::of(sources);
-  bool at_once = is_eager();
-  for (const source& s : sources) {
-    const auto* a = std::get_if<array>(&s);
-    at_once |= a != nullptr && may_change(*a);
-  }
-  bool is_shared = false, is_host = false, is_device = false;
+  joint_kind kinds;
   for (std::size_t k = 0; k < sources.size(); ++k) {
     if (auto* a = std::get_if<array>(&sources[k])) {
       if (!can_use(queue, *a)) {
         refuse_placement(format("operand {} of {}", k + 1, op.name), *a, queue);
       }
       shapes.push_back(&a->elements().layout().shape());
-      const usm_kind kind = a->kind();
-      is_device |= kind == usm_kind::device;
-      is_shared |= kind == usm_kind::shared;
-      is_host |= kind == usm_kind::host || (kind == usm_kind::unknown && a->elements().size() > 0);
+      const any_view& elements = a->elements();
+      kinds.add(a->kind() == usm_kind::unknown && elements.size() > 0 ? usm_kind::host : a->kind(),
+                elements.rank());
     } else if (auto* v = std::get_if<shared_value>(&sources[k])) {
       shapes.push_back(&(*v)->shape());
-      is_device |= (*v)->kind() == usm_kind::device;
-      is_shared |= (*v)->kind() == usm_kind::shared;
-      is_host |= (*v)->kind() == usm_kind::host;
+      kinds.add((*v)->kind(), static_cast<int>((*v)->shape().size()));
     } else {
       // What does not fit is an error of this line, not of the one that looks at the result.
       const auto& number = std::get<operand>(sources[k]);
@@ -430,21 +428,35 @@ shared_deferred make(const sycl::queue& queue, const operation& op, const operat
   for (std::size_t k = 0; k < operands.size(); ++k) {
     detail::require_type(queue.get_device(), types.operands[k]);
   }
-  const usm_kind kind = is_device   ? usm_kind::device
-                        : is_shared ? usm_kind::shared
-                        : is_host   ? usm_kind::host
-                                    : usm_kind::device;
+  const usm_kind kind = kinds.result();
   extents shape = broadcast_shape(shapes);
   if (auto few = computed_at_once(queue, op, types, sources, shape, kind)) {
     return std::make_shared<value>(*std::move(few), types, std::move(shape));
   }
-  const auto made =
-      std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind, size);
-  if (at_once) {
-    made->get();
-  } else {
-    made->announce();
-  }
+  return std::make_shared<value>(queue, op, types, std::move(sources), std::move(shape), kind,
+                                 size);
+}
+
+/// What it is made of may change without our knowing.
+bool is_changeable(const value& v) {
+  return std::ranges::any_of(v.sources(), [](const source& s) {
+    const auto* a = std::get_if<array>(&s);
+    return a != nullptr && may_change(*a);
+  });
+}
+
+/// Of a value that was just made, and that nothing else knows.
+void settle(value& v) {
+  if (v.is_computed()) return;
+  if (!is_eager() && !is_changeable(v) && !v.announce()) return;
+  // Others may need the lock of the language before they end.
+  detail::unlocked([&] { v.get(); });
+}
+
+shared_deferred make(const sycl::queue& queue, const operation& op, const operation_types& types,
+                     std::span<const deferred_operand> operands) {
+  const auto made = compose(queue, op, types, operands);
+  settle(*made);
   return made;
 }
 
@@ -468,6 +480,15 @@ void wait_for_lock(std::recursive_mutex& mutex) {
 
 shared_deferred apply(const sycl::queue& queue, const operation& op,
                       std::span<const deferred_operand> operands) {
+  shared_deferred made = compose(queue, op, operands);
+  settle(made);
+  return made;
+}
+
+void settle(const shared_deferred& what) { settle(static_cast<value&>(*what)); }
+
+shared_deferred compose(const sycl::queue& queue, const operation& op,
+                        std::span<const deferred_operand> operands) {
   if (operands.size() != static_cast<std::size_t>(op.arity)) {
     throw std::invalid_argument(
         format("{} takes {} operands, got {}", op.name, op.arity, operands.size()));
@@ -482,7 +503,7 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
       if (number && !number->array() && number->weak() && !fits(*number, other)) {
         exact[k] = number->as_strong();
         exact[1 - k] = operands[1 - k];
-        return apply(queue, op, exact);
+        return compose(queue, op, exact);
       }
     }
   }
@@ -502,8 +523,13 @@ shared_deferred apply(const sycl::queue& queue, const operation& op,
     throw interop_error(fault::dtype_mismatch,
                         format("{} is not defined for elements of {}", op.name, names));
   }
-  return make(queue, op, *resolved, operands);
+  return compose(queue, op, *resolved, operands);
 }
+
+namespace {
+void store_unlocked(value& v, const shared_deferred& what, const array& out,
+                    std::span<const shared_deferred> passing);
+}  // namespace
 
 void store(const shared_deferred& what, const array& out,
            std::span<const shared_deferred> passing) {
@@ -513,6 +539,17 @@ void store(const shared_deferred& what, const array& out,
                                        detail::shape_text(out.elements().layout().shape().span()),
                                        detail::shape_text(v.shape().span())));
   }
+  if (out.keep_alive() && out.keep_alive()->is_exposed()) {
+    // Commands of others may need the lock of the language before they end.
+    return detail::unlocked([&] { store_unlocked(v, what, out, passing); });
+  }
+  store_unlocked(v, what, out, passing);
+}
+
+namespace {
+
+void store_unlocked(value& v, const shared_deferred& what, const array& out,
+                    std::span<const shared_deferred> passing) {
   const detail::driver_entry inside;
   const computing lock;
   // Parts of a value that passes are computed as without `out`: some kernels give all of them.
@@ -529,6 +566,8 @@ void store(const shared_deferred& what, const array& out,
   }
   copy_async(v.queue(), out, v.get());
 }
+
+}  // namespace
 
 std::vector<planned_kernel> explain(const shared_deferred& what) {
   detail::kernel_plan plan;
@@ -592,7 +631,6 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   const computing lock;
   source of = elements_of(queue, what, how);
   const auto* a = std::get_if<array>(&of);
-  const bool at_once = is_eager() || (a != nullptr && may_change(*a));
   const extents& shape = detail::shape_of(of);
   reduction_axes listed;
   listed.axes = reduced_axes(axes, shape.size());
@@ -613,12 +651,8 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
     }
   }
   shared_value made = value::reduction_of(queue, std::move(of), how, listed, kind);
-  if (at_once) {
-    made->get();
-  } else {
-    made->announce();
-    detail::waiting_reductions::add(made);
-  }
+  settle(*made);
+  if (!made->is_computed()) detail::waiting_reductions::add(made);
   return made;
 }
 

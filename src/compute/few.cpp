@@ -15,6 +15,7 @@
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
+#include "core/kept_order.hpp"
 #include "expression/reduction_shape.hpp"
 #include "memory/ready.hpp"
 #include "runtime/backend.hpp"
@@ -244,7 +245,13 @@ bool is_idle_on_host(const array& a) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(v.data());
   if (!host_accessible(v.kind()) || address % v.dtype().alignment() != 0) return false;
   const shared_owner& owner = a.keep_alive();
-  return !(owner && owner->try_submitted().value_or(true));
+  if (!owner) return true;
+  if (owner->try_submitted().value_or(true)) return false;
+  if (!owner->is_lent() || v.kind() == usm_kind::unknown) return true;
+  // What its own library submitted is known to the queue only.
+  bool is_theirs_idle = false;
+  unlocked([&] { is_theirs_idle = is_idle(a.queue()); });
+  return is_theirs_idle;
 }
 
 bool is_few(const array& a) noexcept {
@@ -328,6 +335,40 @@ const std::byte* row_on_host(const any_view& v, const dtype& type, host_room& ro
 
 }  // namespace
 
+namespace {
+
+/// The axes of a result, slowest first; nothing for C order, which nearly all have.
+std::vector<int> order_of_result(std::span<const few_operand> operands, const extents& shape) {
+  if (shape.size() < 2) return {};
+  const layout* layouts[3];
+  std::size_t count = 0;
+  for (const few_operand& one : operands) {
+    if (one.elements != nullptr && one.number == nullptr) {
+      layouts[count++] = &one.elements->elements().layout();
+    }
+  }
+  const std::span<const layout* const> given(layouts, count);
+  if (all_in_c_order(given)) return {};
+  std::vector<int> order = kept_order(shape, given);
+  if (std::ranges::is_sorted(order)) return {};
+  return order;
+}
+
+extents taken(const extents& shape, std::span<const int> order) {
+  extents out(shape.size());
+  for (std::size_t k = 0; k < order.size(); ++k) out[k] = shape[static_cast<std::size_t>(order[k])];
+  return out;
+}
+
+/// An operand with its axes in another order, broadcast to the shape before.
+any_view turned_view(const any_view& v, const extents& shape, std::span<const int> order) {
+  layout whole = v.layout();
+  if (!(whole.shape() == shape)) v.layout().broadcast(shape, whole);
+  return v.with_layout(whole.permuted(order), 0);
+}
+
+}  // namespace
+
 std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
                                  const operation_types& types,
                                  std::span<const few_operand> operands, const extents& shape,
@@ -341,6 +382,10 @@ std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
   const host_function function = function_on_host(op, type);
   if (function.loop == nullptr || count > function.most) return {};
   if (!backend_of(queue.get_device()).is_host) return {};
+  const std::vector<int> order = order_of_result(operands, shape);
+  extents other_shape;
+  if (!order.empty()) other_shape = taken(shape, order);
+  const extents& turned = order.empty() ? shape : other_shape;
   operand_on_host in[3];
   std::int64_t block = count;
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -349,11 +394,14 @@ std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
     } else {
       const array& a = *operands[k].elements;
       if (!is_idle_on_host(a)) return {};
-      if (!in[k].read(a.elements(), shape, count, types.operands[k])) return {};
+      const bool is_read = order.empty() ? in[k].read(a.elements(), shape, count, types.operands[k])
+                                         : in[k].read(turned_view(a.elements(), shape, order),
+                                                      turned, count, types.operands[k]);
+      if (!is_read) return {};
     }
     if (!in[k].is_in_place()) block = std::min(count, operand_on_host::most);
   }
-  array out = array::empty(queue, shape.span(), types.result, kind);
+  array out = array::empty(queue, turned.span(), types.result, kind);
   auto* to = static_cast<std::byte*>(out.data());
   for (std::int64_t left = count; left > 0; left -= block) {
     const std::int64_t here = std::min(left, block);
@@ -362,7 +410,9 @@ std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
     function.loop(to, rows, here);
     to += here * static_cast<std::int64_t>(types.result.itemsize());
   }
-  return out;
+  if (order.empty()) return out;
+  return out.with_view(
+      out.elements().with_layout(packed(shape, order, types.result.itemsize()), 0));
 }
 
 namespace {

@@ -59,7 +59,6 @@ std::optional<value_reduction> reduction_of(named_reduction name, const dtype& t
     }
     case named_reduction::smallest:
     case named_reduction::largest:
-      if (type.kind() == type_class::complex) return {};
       how.result = how.value = type;
       how.reduce = name == named_reduction::smallest ? "smaller(a, b)" : "larger(a, b)";
       return how;

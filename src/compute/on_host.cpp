@@ -695,7 +695,7 @@ namespace {
 constexpr int items = 16, blocks = 8;
 
 template <class T, class Join>
-T joined_by_item(const T* x, std::int64_t count, int item) {
+T joined_by_item(row_of<T> x, std::int64_t count, int item) {
   const Join join;
   std::int64_t at = item;
   T now;
@@ -720,7 +720,7 @@ T joined_by_item(const T* x, std::int64_t count, int item) {
 
 template <class T, class Join>
 void fold(std::byte* out, const std::byte* in, std::int64_t count) {
-  const auto* const x = reinterpret_cast<const T*>(in);
+  const row_of<T> x{in};
   T all = joined_by_item<T, Join>(x, count, 0);
   for (int item = 1; item < items && item < count; ++item) {
     all = Join()(all, joined_by_item<T, Join>(x, count, item));
@@ -730,7 +730,7 @@ void fold(std::byte* out, const std::byte* in, std::int64_t count) {
 
 template <class T, class Join>
 void fold_in_turn(std::byte* out, const std::byte* in, std::int64_t count) {
-  const auto* const x = reinterpret_cast<const T*>(in);
+  const row_of<T> x{in};
   T all = x[0];
   for (std::int64_t k = 1; k < count; ++k) all = Join()(all, x[k]);
   *reinterpret_cast<T*>(out) = all;

@@ -185,8 +185,9 @@ class value final : public deferred,
   shared_value reduced_elements() const;
   const extents& reduced_shape() const;
   const std::vector<source>& sources() const noexcept { return sources_; }
-  /// Tells the memory of all arrays and the values that it is made of.
-  void announce();
+  /// Tells the memory of all arrays and the values that it is made of. True if others may write to
+  /// some of it, which another thread may have let them do meanwhile.
+  bool announce();
 
  private:
   friend class fused_kernel;

@@ -20,6 +20,7 @@ class fork_guarded {
     blocks,
     pools,
     retired,
+    addresses,
     driver,  // the runtime reports from inside of it, which makes records
     records
   };

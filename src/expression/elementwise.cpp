@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
+#include "core/kept_order.hpp"
 #include "expression/call.hpp"
 #include "expression/source.hpp"
 #include "kernel/kernel_state.hpp"
@@ -69,47 +70,15 @@ struct elementwise_plan {
   std::size_t outer_rank() const { return visited.rank() - (by_rows ? 1 : 0); }
 };
 
-/// Packed, with the axes in the order of the inputs where these agree, as NumPy's "K".
+/// Packed, with the axes in the order of the inputs.
 layout output_layout(const extents& shape, const expression_call& c) {
   // Steps count elements: they are valid for all types if they are for the widest.
   constexpr std::size_t itemsize = sizeof(std::complex<double>);
-  layout out;
-  std::vector<std::size_t> axes(shape.size());
-  std::iota(axes.begin(), axes.end(), std::size_t{0});
-  const layout* first = nullptr;
+  std::vector<const layout*> operands;
   for (std::size_t j = 0; j < c.in().size(); ++j) {
-    if (!c.is_visited(j)) continue;
-    const layout& where = c.array_at(j)->elements().layout();
-    if (!(where.shape() == shape) || where.is_c_contiguous()) continue;
-    const auto step = [&](std::size_t axis) { return std::abs(where.strides()[axis]); };
-    if (!first) {
-      first = &where;
-      std::ranges::stable_sort(axes,
-                               [&](std::size_t a, std::size_t b) { return step(a) > step(b); });
-    }
-    if (!std::ranges::is_sorted(axes,
-                                [&](std::size_t a, std::size_t b) { return step(a) > step(b); })) {
-      first = nullptr;
-      break;
-    }
+    if (c.is_visited(j)) operands.push_back(&c.array_at(j)->elements().layout());
   }
-  // One input in C order among others decides for C.
-  const bool any_c = std::ranges::any_of(c.in(), [&](const operand& o) {
-    return o.array() && o.array()->elements().layout().shape() == shape &&
-           o.array()->elements().layout().is_c_contiguous();
-  });
-  if (!first || any_c) {
-    detail::require_valid(layout::c_order(shape, itemsize, out));
-    return out;
-  }
-  extents strides(shape.size());
-  std::int64_t step = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    strides[*axis] = step;
-    step *= std::max<std::int64_t>(shape[*axis], 1);
-  }
-  detail::require_valid(layout::strided(shape, std::move(strides), itemsize, out));
-  return out;
+  return detail::kept_layout(shape, operands, itemsize);
 }
 
 bool broadcasts_to(const extents& from, const extents& to) noexcept {

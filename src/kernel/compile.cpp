@@ -22,6 +22,7 @@
 #include <sycl/platform.hpp>
 
 #include "core/format.hpp"
+#include "kernel/large_stack.hpp"
 #include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
 #include "kernel/source/kernel_signature.hpp"
@@ -235,10 +236,11 @@ std::vector<std::string> common_options(const backend_row& backend) {
   return options;
 }
 
-executable compile(const sycl::context& context, const sycl::device& device,
-                   const std::string& source, std::vector<std::string> options,
-                   const read_files* files) {
-  const driver_entry inside;
+namespace {
+
+executable compile_here(const sycl::context& context, const sycl::device& device,
+                        const std::string& source, std::vector<std::string> options,
+                        const read_files* files) {
   experimental::include_files headers;
   if (files) {
     for (auto& option : files->options()) options.push_back(std::move(option));
@@ -290,6 +292,24 @@ executable compile(const sycl::context& context, const sycl::device& device,
     }
     throw build_error(summary_of(log) + "\n" + log, log);
   }
+}
+
+}  // namespace
+
+executable compile(const sycl::context& context, const sycl::device& device,
+                   const std::string& source, std::vector<std::string> options,
+                   const read_files* files) {
+  const driver_entry inside;
+  if (const std::size_t line = too_deep(source); line != 0) {
+    const std::string log = format(
+        "source:{}: error: the statement has more than {} names, numbers and signs, which the "
+        "compiler cannot nest; split it into several statements",
+        line, most_in_statement);
+    throw build_error(summary_of(log) + "\n" + log, log);
+  }
+  std::optional<executable> made;
+  on_large_stack([&] { made = compile_here(context, device, source, std::move(options), files); });
+  return *std::move(made);
 }
 
 std::string disk_key(const sycl::device& device, std::string_view source,

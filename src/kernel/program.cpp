@@ -380,10 +380,10 @@ kernel program::get(std::string_view name) const {
   }
   const detail::driver_entry inside;
   if (detail::names_instance(wanted)) {
-    auto [source, name] = detail::instantiated(state_->from.source, wanted);
+    auto [source, instance] = detail::instantiated(state_->from.source, wanted);
     auto from = state_->from;
     from.source = std::move(source);
-    return build(std::move(from)).get(name);
+    return build(std::move(from)).get(instance);
   }
   const auto is_wanted_template = [&](const auto& s) {
     return s.name == wanted && s.is_template();

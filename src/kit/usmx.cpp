@@ -138,6 +138,8 @@ std::atomic<void (*)(sycl_usm_array*)> python_release{nullptr};
 void describe(const array& a, bool is_pending, sycl_usm_array& out) noexcept {
   exchange::describe(a.elements(), out);
   if (is_pending) out.flags |= SYCL_USM_PENDING;
+  leaves(a.queue());
+  address_leaves(a.keep_alive());
   out.queue = &a.queue();
   out.context = nullptr;
   out.event = nullptr;
@@ -185,10 +187,12 @@ array take(sycl_usm_array& described) {
   // Checked before anything is taken over: a failure changes nothing.
   array made = array::bind(std::move(v), queue, {});
   made = array::over(made.elements(), made.queue(), owner_of(described, made.elements()));
-  if (described.event != nullptr) {
+  detail::came_back_on(made.keep_alive(), queue);
+  // Memory that came back may know of commands behind that event.
+  if (described.event != nullptr && !came_back(made.keep_alive())) {
     made.used_on(queue);
     made.used_until(queue, *static_cast<const sycl::event*>(described.event));
-  } else if ((described.flags & SYCL_USM_PENDING) != 0) {
+  } else if (described.event != nullptr || (described.flags & SYCL_USM_PENDING) != 0) {
     made.used_on(queue);
     made.used_until(queue);
   }
@@ -399,7 +403,8 @@ usmx_status usmx_array_used(const usmx_array* a, const void* sycl_queue, const v
       elements.used_on(queue);
       elements.used_until(queue, *static_cast<const sycl::event*>(sycl_event));
     } else if (elements.keep_alive()) {
-      elements.keep_alive()->exposed_on(queue);
+      address_leaves(elements.keep_alive());
+      elements.keep_alive()->exposed_on(queue, elements.queue());
     }
   });
 }

@@ -10,6 +10,7 @@
 #include "core/format.hpp"
 #include "memory/reach.hpp"
 #include "usmx/runtime.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -86,8 +87,15 @@ array array::empty(const sycl::queue& queue, std::span<const std::int64_t> shape
   return {std::move(elements), queue, std::move(owner)};
 }
 
+void detail::came_back_on(const shared_owner& memory, const sycl::queue& queue) {
+  if (!memory || !memory->is_shared_again() || !came_back(memory)) return;
+  if (memory->try_exposed_on(queue, queue)) return;
+  unlocked([&] { memory->exposed_on(queue); });
+}
+
 array array::bind(any_view elements, const sycl::queue& queue, shared_owner keep_alive) {
   const usm_kind kind = checked_kind(elements, queue.get_context());
+  detail::came_back_on(keep_alive, queue);
   // Device memory may be that of another device of the context.
   if (kind != usm_kind::device || elements.size() == 0) {
     return {std::move(elements).with_kind(kind), queue, std::move(keep_alive)};
@@ -103,6 +111,7 @@ array array::over_host(any_view elements, const sycl::queue& queue, shared_owner
         "data: is memory of the host, which kernels on {} cannot use; copy it with usmx.asarray(x)",
         filter_string(device)));
   }
+  if (keep_alive) keep_alive->exposed_to_host();
   return {std::move(elements).with_kind(usm_kind::unknown), queue, std::move(keep_alive)};
 }
 
@@ -119,6 +128,7 @@ array array::adopt(const sycl::queue& queue, void* data, std::span<const std::in
   const std::size_t bytes = elements.nbytes();
   // From here on the owner calls the deleter, also if it cannot be made.
   shared_owner owner = usmx::adopt(data, bytes, std::move(deleter));
+  detail::came_back_on(owner, queue);
   return {std::move(elements), queue, std::move(owner)};
 }
 
@@ -132,6 +142,11 @@ array array::on(const sycl::queue& queue) const {
   detail::require_within_reach("queue", kind(), queue_->get_device(), queue.get_device());
   // The new queue is not ordered behind the pending commands of the old one.
   wait();
+  if (owner_ && owner_->is_lent() && kind() != usm_kind::unknown) {
+    // Its own library submits there, and nothing else tells that.
+    usmx::wait(*queue_);
+    owner_->exposed_on(*queue_);
+  }
   return {any_view(view_), queue, owner_};
 }
 

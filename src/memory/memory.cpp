@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
@@ -11,10 +12,12 @@
 #include <sycl/event.hpp>
 #include <sycl/exception.hpp>
 
+#include "memory/known_owners.hpp"
 #include "memory/queue_rooms.hpp"
 #include "memory/retired.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
+#include "runtime/wait_forms.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/wait.hpp"
 
@@ -85,19 +88,24 @@ constexpr std::size_t most_queues = 64;
 
 }  // namespace
 
+owner::~owner() {
+  leave_original();
+  if (is_known()) detail::forget_known(*this);
+}
+
 owner::use& owner::find_use(const sycl::queue& queue) {
   const auto known = std::ranges::find(uses_, queue, &use::queue);
   if (known != uses_.end()) return *known;
   if (uses_.size() >= most_queues) {
     std::erase_if(uses_, [](const use& u) { return u.open == 0 && !u.is_busy(); });
   }
-  return uses_.emplace_back(use{.queue = queue, .last = {}});
+  return uses_.emplace_back(use{.queue = queue, .last = {}, .former = {}});
 }
 
 void owner::inherit(const sycl::queue& queue, const sycl::event& last) {
   former_ = std::make_unique<former_use>(former_use{queue, last});
   // As if they were commands of ours: waiting for the memory waits for them as well.
-  uses_.push_back({.queue = queue, .own = true, .last = last});
+  uses_.push_back({.queue = queue, .own = true, .last = last, .former = {}});
   worked_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
 }
@@ -132,6 +140,7 @@ detail::only_reading::~only_reading() { --readers; }
 
 void owner::submit_all_deferred() noexcept {
   if (readers > 0) return;
+  const detail::uninterrupted whole;
   // A view that is computed adds what is made of it.
   while (deferred_.load(std::memory_order_acquire)) {
     std::vector<std::weak_ptr<deferred_use>> all;
@@ -153,6 +162,10 @@ void owner::used_on(const sycl::queue& queue) {
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
   use& u = find_use(queue);
+  if (u.open == 0) {
+    u.had_work = u.own;
+    u.former = std::exchange(u.last, std::nullopt);
+  }
   u.own = true;
   u.overlapped = u.open > 0;
   ++u.open;
@@ -166,17 +179,29 @@ void owner::end_use(const sycl::queue& queue, const sycl::event* last) noexcept 
   const std::scoped_lock lock(mutex_);
   const auto known = std::ranges::find(uses_, queue, &use::queue);
   if (known == uses_.end() || known->open == 0 || --known->open != 0) return;
+  const std::optional<sycl::event> former = std::exchange(known->former, std::nullopt);
   // Only on an in-order queue have all commands ended when the last one has.
-  if (last && !known->overlapped && queue.is_in_order()) known->last = *last;
+  if (!last || known->overlapped || !queue.is_in_order()) return;
+  if (known->had_work && is_done(*last) && !(former && is_done(*former))) {
+    // A command without work, as a copy of no bytes, ends before what was submitted before it.
+    try {
+      if (!is_done(usmx::marker(queue))) return;
+    } catch (...) {
+      return;
+    }
+  }
+  known->last = *last;
 }
 
-void owner::exposed_on(const sycl::queue& queue) {
+void owner::exposed_on(const sycl::queue& queue) { exposed_on(queue, queue); }
+
+void owner::exposed_on(const sycl::queue& queue, const sycl::queue& home) {
   detail::name_own_thread();
   submit_deferred();
   const detail::driver_entry inside;
   const std::scoped_lock lock(mutex_);
   if (former_) come_after_former(queue);
-  note_exposed(queue);
+  note_exposed(queue, home);
 }
 
 // --- questions: what a command on another queue waits for; what may be asked without waiting
@@ -245,18 +270,28 @@ std::optional<bool> owner::try_own_work() noexcept {
   return at_work;
 }
 
-bool owner::try_exposed_on(const sycl::queue& queue) {
+bool owner::try_exposed_on(const sycl::queue& queue, const sycl::queue& home) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || deferred_.load(std::memory_order_acquire)) return false;
   if (former_ && queue != former_->queue) return false;
-  note_exposed(queue);
+  note_exposed(queue, home);
   return true;
 }
 
-void owner::note_exposed(const sycl::queue& queue) {
+void owner::note_exposed(const sycl::queue& queue, const sycl::queue& home) {
   find_use(queue).exposed = true;
+  if (home != queue) find_use(home).home = true;
   exposed_.store(true, std::memory_order_release);
   used_.store(true, std::memory_order_release);
+}
+
+void owner::add_exposed_queues(const sycl::queue& last, std::vector<sycl::queue>& queues) {
+  if (!exposed_.load(std::memory_order_acquire)) return;
+  const std::scoped_lock lock(mutex_);
+  for (const use& u : uses_) {
+    if (!u.is_exposed() || (u.queue == last && last.is_in_order())) continue;
+    if (std::ranges::find(queues, u.queue) == queues.end()) queues.push_back(u.queue);
+  }
 }
 
 bool owner::use::has_own_work() noexcept {
@@ -306,7 +341,8 @@ void owner::wait() {
 void owner::forget_ended() noexcept {
   const bool later = deferred_.load(std::memory_order_relaxed);
   const bool own = later || std::ranges::any_of(uses_, &use::own);
-  const bool used = own || std::ranges::any_of(uses_, &use::exposed);
+  const bool used =
+      own || std::ranges::any_of(uses_, [](const use& u) { return u.exposed || u.home; });
   worked_.store(own, std::memory_order_release);
   used_.store(used, std::memory_order_release);
 }
@@ -336,6 +372,25 @@ bool owner::has_submitted_work() noexcept {
   }
   forget_ended();
   return false;
+}
+
+std::vector<owner::use> owner::own_uses() noexcept {
+  if (!worked_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock(mutex_);
+  std::vector<use> own;
+  std::ranges::copy_if(uses_, std::back_inserter(own), &use::own);
+  return own;
+}
+
+void owner::share(std::shared_ptr<owner> original) noexcept {
+  original->sharing_.fetch_add(1, std::memory_order_acq_rel);
+  original_ = std::move(original);
+}
+
+void owner::leave_original() noexcept {
+  if (!original_) return;
+  original_->sharing_.fetch_sub(1, std::memory_order_acq_rel);
+  original_.reset();
 }
 
 std::vector<owner::use> owner::take_uses() noexcept {
@@ -401,6 +456,8 @@ class resource_owner final : public owner {
   }
   bool do_try_release() noexcept override {
     if (is_traced()) return false;  // traced calls take the slow path
+    // The block may be another owner's before this one is destroyed.
+    if (is_known()) detail::forget_known(*this);
     return released_ = released_ || resource_->try_deallocate(base(), bytes(), alignment_);
   }
 
@@ -424,6 +481,8 @@ class adopted_owner final : public owner {
 
 /// Not a lambda, whose size is unspecified: the control block must fit into the cell.
 struct end_of_last {
+  const owner* kept;
+
   void operator()(owner* last) const noexcept { detail::retire(last); }
 };
 
@@ -436,7 +495,21 @@ shared_owner own(std::unique_ptr<owner> o) {
   detail::name_own_thread();
   // The start of the `operator new` allocation, where the cell is.
   in_cell<owner> room(detail::owner_cell::of(dynamic_cast<void*>(o.get())));
-  return shared_owner(o.release(), end_of_last{}, room);
+  owner* const made = o.get();
+  if (made->is_lent()) {
+    if (shared_owner known = detail::find_known(made->base(), made->bytes())) {
+      made->share(std::move(known));
+    }
+  }
+  shared_owner out(o.release(), end_of_last{made}, room);
+  if (!made->original_) return out;
+  return {std::move(out), made->original_.get()};
+}
+
+const owner* kept_by(const shared_owner& memory) noexcept {
+  if (!memory || !memory->is_shared_again()) return memory.get();
+  const auto* const end = std::get_deleter<end_of_last>(memory);
+  return end == nullptr ? memory.get() : end->kept;
 }
 
 shared_owner allocate(std::shared_ptr<memory_resource> resource, std::size_t bytes,

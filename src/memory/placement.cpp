@@ -66,6 +66,19 @@ std::optional<sycl::queue> execution_queue(std::span<const array* const> arrays)
       places));
 }
 
+void joint_kind::add(usm_kind kind, int rank) noexcept {
+  seen_[rank > 0 ? 1 : 0][static_cast<std::size_t>(kind)] = true;
+}
+
+usm_kind joint_kind::result() const noexcept {
+  for (const auto& kinds : {seen_[1], seen_[0]}) {
+    for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
+      if (kinds[static_cast<std::size_t>(kind)]) return kind;
+    }
+  }
+  return usm_kind::device;
+}
+
 std::optional<usm_kind> coerced_kind(std::span<const usm_kind> kinds) noexcept {
   if (kinds.empty()) return {};
   for (const usm_kind kind : {usm_kind::device, usm_kind::shared}) {

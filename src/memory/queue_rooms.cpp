@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/fork_guard.hpp"
+#include "runtime/wait_forms.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx::detail {
@@ -77,16 +78,16 @@ bool settle_rooms(const memory_resource& source) noexcept {
 }
 
 void wait_quietly(const sycl::event& event) noexcept {
+  const uninterrupted until_it_has_ended;
   try {
-    wait(event);
+    usmx::wait(event);
   } catch (...) {
   }
 }
 
 bool has_passed(const sycl::event& event) noexcept {
   try {
-    return event.get_info<sycl::info::event::command_execution_status>() ==
-           sycl::info::event_command_status::complete;
+    return status(event) == command_status::complete;
   } catch (...) {
     wait_quietly(event);
     return true;

@@ -119,22 +119,33 @@ class retire_list final : public fork_guarded {
  private:
   /// Only a marker can tell when some use ends, and an out-of-order queue has to schedule it.
   static bool needs_scheduler(const owner& o) noexcept {
+    // The record of memory that came back is in use: its lock may not be waited for here.
+    if (o.original_) return o.original_->try_own_work().value_or(true);
     return std::ranges::any_of(o.uses_, [](const owner::use& u) {
       return !u.has_ended() && !u.is_known() && !u.queue.is_in_order();
     });
   }
 
+  /// The other reference to its memory goes first, so that the owner's may be the last.
+  static void end(owner* o) noexcept {
+    o->leave_original();
+    o->dispose();
+  }
+
   /// Releases an owner that no queue uses; defers the others behind their queues.
   void settle(owner* o) noexcept {
-    if (!o->used_.load(std::memory_order_acquire) && o->pending_.empty()) return o->dispose();
+    if (!o->used_.load(std::memory_order_acquire) && !o->original_ && o->pending_.empty()) {
+      return end(o);
+    }
     const owner::use* busy = nullptr;
-    const std::vector<owner::use> uses = o->take_uses();
+    // Of memory that came back, its library orders what others do.
+    const std::vector<owner::use> uses = o->original_ ? o->original_->own_uses() : o->take_uses();
     for (const owner::use& u : uses) {
       if (mark(o->pending_, u)) busy = &u;
     }
-    if (o->pending_.empty()) return o->dispose();
+    if (o->pending_.empty()) return end(o);
     // Others that have the address may submit more; commands of ours are all submitted.
-    if (o->pending_.size() == 1 && !busy->exposed && busy->queue.is_in_order() &&
+    if (o->pending_.size() == 1 && !busy->is_exposed() && busy->queue.is_in_order() &&
         o->release_behind(busy->queue, o->pending_.front())) {
       delete o;
       return;
@@ -171,7 +182,7 @@ class retire_list final : public fork_guarded {
       return true;
     } catch (...) {
       try {
-        wait(use.queue);
+        usmx::wait(use.queue);
       } catch (...) {  // a queue that cannot even wait runs no commands any more
       }
       return false;
@@ -200,7 +211,7 @@ class retire_list final : public fork_guarded {
 
   void finish_all(owner_chain& owners) noexcept {
     while (!owners.empty()) {
-      owners.pop()->dispose();
+      end(owners.pop());
       // Decremented only now: a count of zero promises that the memory is freed.
       waiting_.fetch_sub(1, std::memory_order_release);
     }

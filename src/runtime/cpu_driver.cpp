@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "core/format.hpp"
+#include "runtime/drivers.hpp"
 
 namespace usmx {
 namespace {
@@ -96,23 +97,33 @@ std::string described(const std::string& path) {
   return file_name(path);
 }
 
-/// The driver next to the runtime, or where wheels of this environment put their libraries: as
-/// <environment>/lib/pythonX.Y/site-packages/usmx/lib for this one, or, installed into a folder,
-/// as <folder>/usmx/lib.
+/// Whether a library of this package lies in an environment, as <environment>/lib/pythonX.Y/
+/// site-packages/usmx/lib. `pip install --target` makes <folder>/usmx/lib, and what is above the
+/// folder belongs to another user.
+bool in_environment(const fs::path& library) {
+  const fs::path folder = library.parent_path().parent_path().parent_path().filename();
+  return folder == "site-packages" || folder == "dist-packages";
+}
+
+/// The driver next to the runtime, or where wheels of this environment put their libraries.
 std::string find_driver(const std::vector<loaded_library>& libraries) {
   std::vector<fs::path> folders;
-  const auto add = [&](const char* name, std::initializer_list<const char*> ways) {
+  const auto add = [&](const char* name, std::initializer_list<const char*> ways, bool outside) {
     for (const auto& library : libraries) {
       if (!file_name(library.path).starts_with(name)) continue;
       std::error_code ignored;
       const fs::path written = library.path;
       const fs::path real = fs::weakly_canonical(written, ignored);
-      for (const char* way : ways)
-        for (const auto& path : {written, real}) folders.push_back(path.parent_path() / way);
+      for (const char* way : ways) {
+        for (const auto& path : {written.lexically_normal(), real}) {
+          if (!outside || in_environment(path)) folders.push_back(path.parent_path() / way);
+        }
+      }
     }
   };
-  add("libsycl.so", {"."});
-  add("libusmx.so", {"../../../..", "../../../../../lib", "../../lib"});
+  add("libsycl.so", {"."}, false);
+  add("libusmx.so", {"../../lib"}, false);
+  add("libusmx.so", {"../../../..", "../../../../../lib"}, true);
   for (const auto& folder : folders)
     if (const auto driver = folder / driver_name; is_there(driver)) {
       std::error_code ignored;
@@ -249,6 +260,12 @@ const driver_search& cpu_driver() noexcept { return searched(); }
 std::string missing_driver_text() {
   const auto& found = cpu_driver();
   std::string text;
+  if (!detail::working_folder_exists()) {
+    return " The working folder of this process was removed, and the SYCL runtime was started "
+           "there "
+           "by another library: start the process in a folder that exists, or import usmx and call "
+           "usmx.devices() first.";
+  }
   if (const auto chosen = variable(drivers_variable); chosen && !found.shown)
     text = chosen_text(*chosen, found.driver);
   if (found.driver.empty())

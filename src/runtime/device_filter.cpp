@@ -1,10 +1,14 @@
 // From "level_zero:gpu:1" to a device and back, with errors that say which part is wrong and which
 // devices are available.
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -17,6 +21,8 @@
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cache.hpp"
+#include "runtime/driver_gate.hpp"
+#include "runtime/drivers.hpp"
 #include "usmx/cpu_driver.hpp"
 #include "usmx/runtime.hpp"
 
@@ -68,11 +74,37 @@ std::string selector_hint() {
 }
 
 std::string no_device_text() {
+  if (!detail::working_folder_exists()) detail::end_at_once();  // see existing_folder
   return format("no SYCL device: no driver was found.{}{} `usmx doctor` shows details.",
                 selector_hint(), missing_driver_text());
 }
 
+/// While the runtime starts, the process is in a folder that exists. The runtime asks for the path
+/// of the working folder, finds no drivers where it was removed, and then never ends its process.
+class existing_folder {
+ public:
+  existing_folder() noexcept {
+    if (detail::working_folder_exists()) return;
+    left_ = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (left_ >= 0 && chdir("/") != 0) leave();
+  }
+  existing_folder(const existing_folder&) = delete;
+  existing_folder& operator=(const existing_folder&) = delete;
+  ~existing_folder() {
+    // Relative paths go on to name nothing, instead of files of the root.
+    if (left_ >= 0 && fchdir(left_) != 0) std::perror("usmx: fchdir");
+    leave();
+  }
+
+ private:
+  void leave() noexcept {
+    if (left_ >= 0) close(std::exchange(left_, -1));
+  }
+  int left_ = -1;
+};
+
 std::vector<sycl::device> runtime_devices() {
+  const existing_folder here;
   try {
     return sycl::device::get_devices();
   } catch (const sycl::exception& e) {

@@ -52,6 +52,8 @@ struct known_queue {
 std::atomic<int> users = 0;  // threads that have been in the driver and are alive
 std::atomic<bool> was_used = false;
 std::atomic<bool> lost = false;
+/// See end_at_once.
+std::atomic<bool> never_ends = false;
 /// In a child of a process that had used the driver, whose worker threads do not exist here.
 std::atomic<bool> inherited = false;
 
@@ -236,8 +238,13 @@ void submits_to(const sycl::queue& queue) {
   if (!here.last.is(queue)) queue_book::instance().note(queue);
 }
 
+driver_entry_of_caller::driver_entry_of_caller() noexcept { ++here.depth; }
+driver_entry_of_caller::~driver_entry_of_caller() { --here.depth; }
+
 inside_driver::inside_driver() noexcept { allocator().enter(); }
 inside_driver::~inside_driver() { allocator().leave(); }
+
+void end_at_once() noexcept { never_ends.store(true); }
 
 bool driver_is_lost() noexcept { return lost.load(std::memory_order_relaxed); }
 
@@ -254,7 +261,10 @@ void end_beside_other_threads() noexcept {
       [](int status, void*) {
         const int own = detail::here.is_user ? 1 : 0;
         // The driver would wait for its threads at its exit, which a child of fork does not have.
-        if (detail::users.load() <= own && !detail::inherited.load()) return;
+        if (detail::users.load() <= own && !detail::inherited.load() &&
+            !detail::never_ends.load()) {
+          return;
+        }
         std::fflush(nullptr);
         _exit(status);
       },

@@ -27,6 +27,18 @@ class inside_driver {
 /// In a child of a fork that left threads in the driver. The driver must not be called.
 bool driver_is_lost() noexcept;
 
+/// On a thread that works for one that waits for it: inside, although the gate may be closed.
+class driver_entry_of_caller {
+ public:
+  driver_entry_of_caller() noexcept;
+  driver_entry_of_caller(const driver_entry_of_caller&) = delete;
+  driver_entry_of_caller& operator=(const driver_entry_of_caller&) = delete;
+  ~driver_entry_of_caller();
+};
+
+/// The driver's own end at the exit of the process would never return: the process ends without it.
+void end_at_once() noexcept;
+
 /// This thread makes, uses or waits for memory, so it is not one of the runtime's: those only drop
 /// last references to memory, in host tasks of other libraries.
 void name_own_thread() noexcept;

@@ -3,6 +3,10 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
 
 namespace usmx::detail {
 
@@ -12,6 +16,13 @@ Function loaded_function(const char* library, const char* name) noexcept {
   // RTLD_NOLOAD: a driver that SYCL does not use does not know SYCL's objects.
   void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
+}
+
+/// False if the folder that the process works in was removed: the runtime then finds no drivers.
+inline bool working_folder_exists() noexcept {
+  char* const path = getcwd(nullptr, 0);
+  std::free(path);
+  return path != nullptr || errno != ENOENT;
 }
 
 inline constexpr const char* opencl_library = "libOpenCL.so.1";

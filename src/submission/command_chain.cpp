@@ -35,7 +35,8 @@ void command_chain::settle() noexcept {
 
 sycl::event command_chain::end() {
   if (!submitted_ && !before_.empty()) then(queue().ext_oneapi_submit_barrier(before_));
-  submission::end(&last_);
+  // Without a command of its own, what was pending stays pending.
+  submission::end(submitted_ ? &last_ : nullptr);
   return last_;
 }
 

@@ -16,6 +16,7 @@
 #include "transfer/copy_paths.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/temporaries.hpp"
+#include "usmx/submission.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
@@ -178,11 +179,28 @@ struct transfer {
     return std::ranges::all_of(arrays, [&](const array* a) { return is(*a); });
   }
 
+  /// Nothing is to be copied: no command uses the memory, and what is pending on it stays pending.
+  bool is_without_work() const { return dst.size() == 0 || detail::is_same(dst, src); }
+  /// An event that comes after what the copy would come after.
+  sycl::event order_only() const {
+    submission order(queue);
+    order.after(depends);
+    if (dst.size() > 0) {
+      for (const array* a : arrays) order.after(*a);
+    }
+    return order.submit();
+  }
+
   /// Waits. The host copies if `host_may`, unless the device is quicker.
   template <class Submit>
   void run(bool host_may, Submit submit) const {
     detail::check_copy(dst, src);
-    if (dst.size() == 0) return wait(depends);
+    if (is_without_work()) {
+      wait(depends);
+      if (dst.size() == 0) return;
+      for (const array* a : arrays) wait_for(*a);
+      return;
+    }
     traced record(trace_action::copy, [&] { return subject(); });
     if (host_may && !(all([&](const array& a) { return reaches(queue, a); }) &&
                       by_all_cores(queue, dst, src))) {
@@ -197,11 +215,7 @@ struct transfer {
   template <class Submit>
   sycl::event start(const shared_owner& keep_alive, Submit submit) const {
     detail::check_copy(dst, src);
-    if (dst.size() == 0) {  // there is still an order to keep
-      command_chain commands(queue, false);
-      commands.after(depends);
-      return commands.end();
-    }
+    if (is_without_work()) return order_only();
     traced record(trace_action::copy, [&] { return subject(); });
     if (all([](const array& a) { return host_accessible(a.kind()); }) &&
         is_quick(queue, dst.nbytes(), depends) && all([](const array& a) { return is_ready(a); })) {

@@ -35,6 +35,7 @@ EXCLUDED = {
     "[oneMKL": "the same; these tests run with the kernels of usmx",
     "test_every_row_of_every_benchmark": "dpnp adds arrays of device memory on the host",
     "comes_back_only_after_the_commands_of_others": POOLED,
+    "an_address_that_is_used_again_is_not_the_memory": POOLED,
     "test_out_of_memory_says_who_holds_what": POOLED,
     "dropped_while_its_queue_is_busy_comes_back_there": POOLED,
     "test_a_child_of_fork_ends_while_other_threads_allocate": POOLED,

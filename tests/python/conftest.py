@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -17,16 +18,22 @@ import usmx
 from usmx import _usmx
 from usmx._namespace import _onemkl
 
-# What an earlier run compiled must not make this one pass, and what one process of this run
-# compiled the others need not compile again: the run has a cache of its own, which all workers and
-# the processes that tests start share. A test of what is compiled names another folder or "0".
-# The runs of one `.ci/run` share one: they test the same sources on several devices.
+# Compiling is most of what the tests cost, so kernels are kept from one run to the next: a file of
+# the cache contains its whole key, so equal text gives equal code. All workers, the processes that
+# tests start and the stages of `.ci/run` share the folder. A test of what is compiled names another
+# folder or "0". An empty USMX_TEST_CACHE_DIR is a folder for this run only.
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    shared = os.environ.get("USMX_TEST_CACHE_DIR")
-    if not shared:
+    kept = os.environ.get("USMX_TEST_CACHE_DIR")
+    if kept is None:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        kept = str(Path(caches) / "usmx" / "tests")
+        Path(kept).mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not kept:
         _cache = tempfile.TemporaryDirectory(prefix="usmx-tests-", ignore_cleanup_errors=True)
-    os.environ["USMX_CACHE_DIR"] = shared or _cache.name
+        kept = _cache.name
+    os.environ["USMX_CACHE_DIR"] = kept
     os.environ["USMX_CACHE"] = "1"
+    os.environ["USMX_CACHE_SIZE"] = "2G"
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import usmx
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -82,6 +84,6 @@ def test_what_a_package_imports_of_itself_is_no_circle(tmp_path):
 
 
 def test_the_package_has_no_circles():
-    files = check_imports.modules(ROOT / "python" / "usmx")
+    files = check_imports.modules(Path(usmx.__file__).parent)
     assert {"usmx", "usmx._usmx", "usmx._kernel.launch"} <= files.keys()
     assert not check_imports.findings(files)

@@ -122,6 +122,9 @@ def test_only_one_file_waits_for_sycl_by_itself(tmp_path: Path) -> None:
     (message,) = check_layers.check_tree(tmp_path, [free, bad])
     assert "bind_queue.cpp:2" in message
     assert "ext_oneapi_empty" in message
+    asks = write(tmp_path, "python/bindings/event.cpp", "event.get_backend();\n")
+    (message,) = check_layers.check_tree(tmp_path, [free, asks])
+    assert "asks an event for event.get_backend" in message
 
 
 def test_long_files_are_listed_as_advice(tmp_path: Path) -> None:

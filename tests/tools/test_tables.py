@@ -1,19 +1,41 @@
-"""What is written from the table of operations is as the table says."""
+"""What comes of the table of operations is as the table says."""
 # SPDX-License-Identifier: Apache-2.0
 
 import subprocess
 import sys
 from pathlib import Path
 
+import usmx
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "make_tables.py"
 
 
-def test_what_is_written_from_the_table_fits_it():
+def test_the_tables_of_the_documentation_are_the_rows():
     check = subprocess.run(
-        [sys.executable, TOOL], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, TOOL, "docs"], capture_output=True, text=True, check=False, timeout=60
     )
-    assert check.returncode == 0, "run `make stubs`\n" + check.stdout + check.stderr
+    assert check.returncode == 0, "run `make tables`\n" + check.stdout + check.stderr
+
+
+def test_the_modules_that_are_installed_have_the_names_of_the_rows(tmp_path):
+    subprocess.run([sys.executable, TOOL, "python", tmp_path], check=True, timeout=60)
+    written = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.py")]
+    assert len(written) == 4
+    for path in written:
+        installed = Path(usmx.__file__).parent / path
+        assert installed.read_text("utf-8") == (tmp_path / path).read_text("utf-8"), path
+
+
+def test_nothing_that_is_built_is_committed():
+    tracked = subprocess.run(
+        ["git", "ls-files", "-i", "-c", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    ).stdout
+    assert tracked == ""
 
 
 def test_a_row_that_is_new_is_missed(tmp_path):
@@ -22,17 +44,18 @@ def test_a_row_that_is_new_is_missed(tmp_path):
         "row = m.TABLE.Operation('sinpi', 'sin(pi * a)', python='usmx.sinpi', function='sinpi',"
         " takes='f')\n"
         "m.TABLE.OPERATIONS = (*m.TABLE.OPERATIONS, row)\n"
-        "sys.exit(m.main())\n"
+        "m.main(['python', sys.argv[1]])\n"
+        "sys.exit(m.main(['docs']))\n"
     )
     check = subprocess.run(
-        [sys.executable, "-c", program, TOOL.parent],
+        [sys.executable, "-c", program, TOOL.parent, tmp_path],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
     assert check.returncode == 1, check.stderr
-    assert '+    "sinpi",' in check.stdout
+    assert '    "sinpi",\n' in (tmp_path / "_functions.py").read_text("utf-8")
     assert "+| `usmx.sinpi` | sin(pi * a) | floats | exact |" in check.stdout
 
 

@@ -120,7 +120,8 @@ inline void load_idle(const array& from) {
 /// Throws interop_error unless the host may touch every element.
 inline void require_on_host(const array& from) {
   const any_view& v = from.elements();
-  if (v.size() == 0 || host_accessible(v.kind())) return;
+  // Of kind `unknown`: the host's own.
+  if (v.size() == 0 || host_accessible(v.kind()) || v.kind() == usm_kind::unknown) return;
   throw interop_error(fault::kind_mismatch,
                       std::string("data: is USM of kind '") + name(v.kind()) +
                           "', which the host cannot touch; this function takes shared or host "
@@ -152,6 +153,12 @@ bool fill(typed_array<T, Rank>& out, const array& from) {
   static_cast<array&>(out) = from;
   return load_typed(out.view, out);
 }
+
+/// Whether memory of the host that is not USM is taken too.
+template <class Parameter>
+inline constexpr bool takes_host = false;
+template <class T, int Rank>
+inline constexpr bool takes_host<host_view<T, Rank>> = true;
 
 /// Whether the parameter points into the object that it was made of, and does not own anything.
 template <class Parameter>

@@ -15,11 +15,25 @@
 
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 
 namespace usmx::python {
+namespace {
+/// Whether an object is one length: numbers are, and arrays of rank 0, which are sequences by type
+/// but have no length.
+bool is_one_length(nb::handle obj) {
+  if (PyIndex_Check(obj.ptr()) == 0) return false;
+  if (PySequence_Check(obj.ptr()) == 0) return true;
+  if (PySequence_Size(obj.ptr()) >= 0) return false;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  return true;
+}
+}  // namespace
+
 extents to_shape(nb::handle obj) {
   if (PyTuple_CheckExact(obj.ptr())) {
     extents lengths(static_cast<std::size_t>(PyTuple_GET_SIZE(obj.ptr())));
@@ -31,7 +45,7 @@ extents to_shape(nb::handle obj) {
     }
     if (read == lengths.size() && read <= static_cast<std::size_t>(max_rank)) return lengths;
   }
-  if (PyIndex_Check(obj.ptr()) && !PySequence_Check(obj.ptr())) {
+  if (is_one_length(obj)) {
     return extents{read_integer(obj, "shape", fault::shape_overflow)};
   }
   return read_extents(obj, "shape", fault::shape_overflow);
@@ -103,6 +117,16 @@ nb::object one_sequence(const nb::args& args) {
   return nb::borrow<nb::tuple>(args);
 }
 
+std::vector<int> order_in_memory(const layout& like) {
+  std::vector<int> axes(like.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto step = [&](int axis) {
+    return std::abs(like.strides()[static_cast<std::size_t>(axis)]);
+  };
+  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return step(a) > step(b); });
+  return axes;
+}
+
 layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
   const extents& shape = like.shape();
   layout out;
@@ -117,17 +141,13 @@ layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
     check(layout::f_order(shape, itemsize, out), shape);
     return out;
   }
-  // As NumPy keeps an order: by the size of the steps, ties as in C; directions are not kept.
-  std::vector<std::size_t> axes(shape.size());
-  std::iota(axes.begin(), axes.end(), std::size_t{0});
-  std::stable_sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) {
-    return std::abs(like.strides()[a]) > std::abs(like.strides()[b]);
-  });
   extents strides(shape.size());
   std::int64_t step = 1;
+  const std::vector<int> axes = order_in_memory(like);
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    strides[*axis] = step;
-    step *= std::max<std::int64_t>(shape[*axis], 1);
+    const auto k = static_cast<std::size_t>(*axis);
+    strides[k] = step;
+    step *= std::max<std::int64_t>(shape[k], 1);
   }
   check(layout::strided(shape, std::move(strides), itemsize, out), shape);
   return out;
@@ -161,6 +181,9 @@ layout asked_layout(nb::handle shape, nb::handle strides, char order, std::size_
   return out;
 }
 
+/// For products of two 64-bit numbers. ISO C++ has no such type.
+__extension__ using wide = __int128;
+
 /// An array over memory that is there: ours, or anything that speaks a protocol.
 array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64_t offset,
                   nb::handle queue) {
@@ -173,8 +196,8 @@ array over_memory(nb::handle buffer, layout where, const dtype& type, std::int64
   const auto item = static_cast<std::int64_t>(type.itemsize());
   const element_range reach = where.range();
   // In 128 bits: the offset has not been checked before.
-  const auto first = (static_cast<__int128>(offset) + reach.first) * item;
-  const auto last = (static_cast<__int128>(offset) + reach.last) * item;
+  const auto first = (static_cast<wide>(offset) + reach.first) * item;
+  const auto last = (static_cast<wide>(offset) + reach.last) * item;
   if (where.size() > 0 && (first < 0 || last > size)) {
     throw interop_error(
         fault::out_of_allocation,
@@ -220,14 +243,15 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
 nb::object whole_memory(const array& a) {
   const shared_owner& owner = a.keep_alive();
   if (!owner || a.elements().size() == 0) return wrap_memory(a);
+  const usmx::owner& kept = *kept_by(owner);
   return wrap_memory(
-      a.with_view(byte_run(owner->base(), owner->bytes(), a.kind(), a.elements().read_only())));
+      a.with_view(byte_run(kept.base(), kept.bytes(), a.kind(), a.elements().read_only())));
 }
 
 std::int64_t offset_of(const array& a) noexcept {
   const shared_owner& owner = a.keep_alive();
   if (!owner || a.elements().size() == 0) return -a.elements().layout().range().first;
-  return (static_cast<std::byte*>(a.data()) - owner->base()) /
+  return (static_cast<std::byte*>(a.data()) - kept_by(owner)->base()) /
          static_cast<std::int64_t>(a.elements().dtype().itemsize());
 }
 
@@ -272,7 +296,7 @@ void bind_flags(nb::module_& m) {
         std::string lower = name;
         for (char& letter : lower)
           letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-        if (!nb::hasattr(self, lower.c_str())) throw nb::key_error(name.c_str());
+        if (!has_attribute(self, lower.c_str())) throw nb::key_error(name.c_str());
         return nb::object(self.attr(lower.c_str()));
       },
       nb::sig("def __getitem__(self, name: str, /) -> bool"));
@@ -350,6 +374,10 @@ void bind_properties(nb::class_<ndarray>& c) {
         name,
         [](nb::handle self) {
           const array& a = value_of(self);
+          if (host_accessible(a.kind()) && a.keep_alive()) {
+            a.keep_alive()->exposed_to_host();
+            wait_for_own_work(a);
+          }
           expose(a);  // the address may reach commands of others
           return reinterpret_cast<std::uintptr_t>(a.data());
         },

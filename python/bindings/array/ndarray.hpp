@@ -108,6 +108,9 @@ usm_kind kind_or_device(const array& a) noexcept;
 /// The positional arguments of `reshape` and `transpose`: one sequence, or its items in a row.
 nb::object one_sequence(const nb::args& args);
 
+/// The axes of a layout from the largest step to the smallest, ties as in C: NumPy's order "K".
+std::vector<int> order_in_memory(const layout& like);
+
 /// A contiguous layout of the shape of `like`, in the given order; "K" keeps its order of the axes.
 layout ordered_layout(const layout& like, std::size_t itemsize, char order);
 /// Memory for elements laid out like that; contents undefined. Releases the GIL.
@@ -155,6 +158,7 @@ class host_elements {
  private:
   std::optional<host_buffer> buffer_;
   std::unique_ptr<std::byte[]> bytes_;
+  shared_owner owner_;
   any_view view_;
 };
 

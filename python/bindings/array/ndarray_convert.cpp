@@ -11,7 +11,9 @@
 #include "compute/operate.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
+#include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
@@ -26,6 +28,7 @@ struct buffer_details {
   std::vector<Py_ssize_t> strides;
   // Keeps the elements where they are even if the object changes.
   array elements;
+  host_access shown;
 };
 
 int refuse(PyObject* type, const char* message) noexcept {
@@ -67,17 +70,20 @@ int fill_buffer(PyObject* self, Py_buffer* view, int flags) {
                   "dtype: bfloat16 has no format in the buffer protocol; use to_numpy() for an "
                   "array of ml_dtypes, x.view('uint16') for the bits, or astype('float32')");
   }
-  // The host is about to look: what was submitted before comes first.
-  expose_to_host(a);
-
   auto details = std::make_unique<buffer_details>();
+  details->elements = a;
+  {
+    // The host is about to look: what was submitted before comes first. NumPy takes every error of
+    // a buffer for a missing one, and what a handler of a signal raised would be lost.
+    const detail::uninterrupted whole;
+    details->shown = show_to_host(details->elements);
+  }
   const auto itemsize = static_cast<Py_ssize_t>(v.dtype().itemsize());
   details->format = buffer_format(v.dtype());
   for (std::size_t k = 0; k < v.layout().shape().size(); ++k) {
     details->shape.push_back(v.layout().shape()[k]);
     details->strides.push_back(v.layout().strides()[k] * itemsize);
   }
-  details->elements = a;
   view->buf = v.data();
   view->len = static_cast<Py_ssize_t>(v.nbytes());
   view->readonly = v.read_only() ? 1 : 0;
@@ -248,6 +254,7 @@ nb::object numpy_or_error(const char* what) {
 
 nb::object to_numpy(nb::handle self) {
   const array& a = value_of(self);
+  if (waits_before_copying()) wait_for_work(a);
   const nb::object np = numpy_or_error("to_numpy()");
   const dtype& type = a.elements().dtype();
   const nb::object wanted = type.is_bfloat16() ? to_numpy_dtype(type) : dtype_object(type);
@@ -399,7 +406,10 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
   const array& a = value_of(self);
   const char kept = to_order(order);
   const bool is_plain = usm_type.is_none() && device.is_none() && queue.is_none();
-  if (is_plain && (kept == 'C' || a.elements().layout().is_c_contiguous())) {
+  // The host's copies of a few elements are in C order.
+  const bool is_row = a.elements().rank() < 2;
+  if (is_plain &&
+      (kept == 'C' || is_row || (kept != 'F' && a.elements().layout().is_c_contiguous()))) {
     if (nb::object few = few_copy(self); !few.is_none()) return few;
   }
   const sycl::queue place =
@@ -436,7 +446,8 @@ nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream)
 nb::object dpnp_class() {
   for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
     const nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
-    if (module.is_valid() && nb::hasattr(module, "usm_ndarray")) return module.attr("usm_ndarray");
+    if (module.is_valid() && has_attribute(module, "usm_ndarray"))
+      return module.attr("usm_ndarray");
   }
   return {};
 }
@@ -455,7 +466,7 @@ nb::object as_dpnp(nb::handle self) {
   const any_view& v = a.elements();
   if (holder.dpnp_view.is_valid()) {
     // Every access hands the memory over once more.
-    expose_to_host(a);
+    wait_for_own_work(a);
     expose_to_others(a);
     return holder.dpnp_view;
   }
@@ -490,6 +501,7 @@ nb::object to_bytes(const array& a) {
   void* const landing = is_aligned ? static_cast<void*>(text) : aside.get();
   const any_view target =
       checked_view(landing, v.dtype(), std::move(where), usm_kind::unknown, false);
+  if (waits_before_copying()) wait_for_work(a);
   {
     const gil_released released;
     copy_to_host(target, a);

@@ -13,6 +13,7 @@
 #include "kernel/kernel_state.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -122,8 +123,8 @@ const char* advice_for(char kind) {
 
 /// Raises what helps if `obj` has elements that no dtype describes; otherwise returns.
 void refuse_elements_of(nb::handle obj, nb::handle given) {
-  const nb::object type = nb::getattr(obj, "dtype", nb::none());
-  const nb::object kind = nb::getattr(type, "kind", nb::none());
+  const nb::object type = attribute_or_none(obj, "dtype");
+  const nb::object kind = attribute_or_none(type, "kind");
   if (!nb::isinstance<nb::str>(kind)) return;
   const char* const advice = advice_for(to_text(kind, "dtype.kind")[0]);
   if (advice == nullptr) return;
@@ -154,7 +155,7 @@ nb::object through_numpy(nb::handle obj, const dtype* wanted) {
   }
   // Only lists need the type: arrays are cast on the way into USM.
   const nb::object type = wanted != nullptr && !wanted->is_bfloat16() &&
-                                  PySequence_Check(obj.ptr()) && !nb::hasattr(obj, "dtype")
+                                  PySequence_Check(obj.ptr()) && !has_attribute(obj, "dtype")
                               ? dtype_object(*wanted)
                               : nb::none();
   nb::object made = np.attr("asarray")(obj, type);
@@ -189,6 +190,15 @@ host_elements host_elements::of(nb::handle obj, const dtype* wanted) {
   if (!is_nest(obj) && PyObject_CheckBuffer(obj.ptr())) {
     if (auto buffer = borrowed(obj, obj)) {
       out.buffer_.emplace(std::move(*buffer));
+      return out;
+    }
+  }
+  if (!is_nest(obj)) {
+    std::optional<array> by_protocol;
+    static_cast<void>(import_array(obj, {.to_copy = &by_protocol}));
+    if (by_protocol) {
+      out.view_ = by_protocol->elements();
+      out.owner_ = by_protocol->keep_alive();
       return out;
     }
   }
@@ -287,7 +297,7 @@ array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_t
 
 struct empty_call {
   static constexpr std::array names{"shape", "dtype", "order", "usm_type", "device", "queue"};
-  static constexpr std::size_t positional = 2;
+  static constexpr std::size_t positional = 3;
   static std::array<PyObject*, names.size()> defaults() {
     return {nullptr, Py_None, PyUnicode_InternFromString("C"), Py_None, Py_None, Py_None};
   }
@@ -297,23 +307,37 @@ struct empty_call {
   }
 };
 
+/// Whether the elements lie as `order` says, "C" or "F"; "K" takes any.
+bool lies_in_order(const layout& where, char order) noexcept {
+  const char one = order_of(order, where);
+  return one == 'C' ? where.is_c_contiguous() : one != 'F' || where.is_f_contiguous();
+}
+
 /// What the functions named `..._like` do; `x` may be of any library.
-array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
-                nb::handle device, nb::handle queue) {
+array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle shape,
+                nb::handle usm_type, nb::handle device, nb::handle queue) {
   const std::optional<array> like = import_array(x);
+  const char wanted = to_order(order);
+  // In another shape the order is kept if that has as many axes.
+  const auto where = [&](const layout& source, const dtype& t) {
+    if (shape.is_none()) return ordered_layout(source, t.itemsize(), wanted);
+    const extents lengths = to_shape(shape);
+    const bool in_fortran_order =
+        wanted == 'F' || (wanted != 'C' && lengths.size() == source.shape().size() &&
+                          lies_in_order(source, 'F') && !lies_in_order(source, 'C'));
+    return layout_of(lengths, t.itemsize(), in_fortran_order ? 'F' : 'C');
+  };
   if (!like) {
     // Host elements give shape and type only.
     const host_elements source = host_elements::of(x);
     const dtype t = type.is_none() ? source.view().dtype() : to_dtype(type);
-    return allocate_array(to_place(queue, device),
-                          ordered_layout(source.view().layout(), t.itemsize(), to_order(order)), t,
+    return allocate_array(to_place(queue, device), where(source.view().layout(), t), t,
                           to_kind(usm_type, usm_kind::device));
   }
   const sycl::queue place =
       queue.is_none() && device.is_none() ? like->queue() : to_place(queue, device);
   const dtype t = type.is_none() ? like->elements().dtype() : to_dtype(type);
-  return allocate_array(place,
-                        ordered_layout(like->elements().layout(), t.itemsize(), to_order(order)), t,
+  return allocate_array(place, where(like->elements().layout(), t), t,
                         to_kind(usm_type, kind_or_device(*like)));
 }
 
@@ -505,12 +529,6 @@ std::optional<array> foreign_array(nb::handle obj, bool in_place, bool& is_to_co
   return foreign_or_to_copy(obj, is_to_copy);
 }
 
-/// Whether the elements lie as `order` says, "C" or "F"; "K" takes any.
-bool lies_in_order(const layout& where, char order) noexcept {
-  const char one = order_of(order, where);
-  return one == 'C' ? where.is_c_contiguous() : one != 'F' || where.is_f_contiguous();
-}
-
 /// What was copied from the host, whose order it has; again if another one is asked for.
 nb::object in_order(array a, char order) {
   if (lies_in_order(a.elements().layout(), order)) return wrap_array(std::move(a));
@@ -584,7 +602,7 @@ nb::object as_array_in_order(nb::handle obj, nb::handle type, nb::handle usm_typ
 
 struct asarray_call {
   static constexpr std::array names{"obj", "dtype", "usm_type", "device", "queue", "copy", "order"};
-  static constexpr std::size_t positional = 1;
+  static constexpr std::size_t positional = 2;
   static std::array<PyObject*, names.size()> defaults() {
     return {nullptr, Py_None, Py_None, Py_None, Py_None, Py_None, Py_None};
   }
@@ -595,7 +613,7 @@ struct asarray_call {
 
 void bind_creation(nb::module_& m) {
   const auto none = nb::none();
-  m.def("asarray", as_array_in_order, nb::arg("obj").none(), nb::kw_only(), nb::arg("dtype") = none,
+  m.def("asarray", as_array_in_order, nb::arg("obj").none(), nb::arg("dtype") = none, nb::kw_only(),
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
         nb::arg("copy") = none, nb::arg("order") = none,
         with_places(
@@ -616,7 +634,7 @@ void bind_creation(nb::module_& m) {
             "InteropError\n    What `obj` says about its memory is not valid.\n"
             "TypeError\n    `obj` holds no elements that a dtype describes.\n")
             .c_str(),
-        nb::sig(signature("asarray", "obj: ArrayLike, *, dtype: DTypeLike = None",
+        nb::sig(signature("asarray", "obj: ArrayLike, dtype: DTypeLike = None, *",
                           ", copy: bool | None = None, order: OrderLike | None = None")
                     .c_str()));
   quick_call<asarray_call>::open(m.attr("asarray"));
@@ -635,10 +653,10 @@ void bind_creation(nb::module_& m) {
   const std::string fill_doc = "fill_value : number or array\n    What the elements are set to.\n";
   const std::string order_doc = "order : {'C', 'F'}\n    The order of the elements in memory.\n";
   const std::string like_doc =
-      "x : ndarray or object\n    Of any library; an array of the host gives shape and dtype.\n";
+      " : ndarray or object\n    Of any library; an array of the host gives shape and dtype.\n";
   const std::string any_order_doc =
       "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory; 'K' is that of "
-      "`x`.\n";
+      "the other array.\n";
 
   define(
       "from_numpy", "obj: ArrayLike, *", "A copy of a NumPy array, or of any other buffer, in USM.",
@@ -650,7 +668,7 @@ void bind_creation(nb::module_& m) {
 
   const auto shaped = [&](const char* name, const char* summary, auto&& body) {
     define(
-        name, "shape: ShapeLike, dtype: DTypeLike = None, *, order: Order = 'C'", summary,
+        name, "shape: ShapeLike, dtype: DTypeLike = None, order: Order = 'C', *", summary,
         shape_doc +
             "dtype : optional\n    The element type; None is float64 (float32 on devices without "
             "float64).\n" +
@@ -662,35 +680,46 @@ void bind_creation(nb::module_& m) {
           body(a);
           return wrap_array(std::move(a));
         },
-        nb::arg("shape"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "C");
+        nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = "C", nb::kw_only());
   };
   shaped("empty", "An array with uninitialised elements.", [](const array&) {});
   quick_call<empty_call>::open(m.attr("empty"));
   shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
   shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
 
-  const auto like = [&](const char* name, const char* summary, auto&& body) {
+  // NumPy's names: `subok` changes nothing, as there are no classes derived from arrays.
+  const std::string like_arguments =
+      "dtype: DTypeLike = None, order: OrderLike = 'K', subok: bool = True, shape: ShapeLike | "
+      "None = None, *";
+  const std::string type_doc =
+      "dtype : optional\n    The element type; None is that of the array.\n";
+  const std::string other_shape_doc =
+      "subok : bool\n    As NumPy's; it changes nothing.\n"
+      "shape : int or tuple of int, optional\n    Other lengths than those of the array.\n";
+  const auto like = [&](const char* name, const std::string& named, const char* summary,
+                        auto&& body) {
     define(
-        name, "x: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'", summary,
-        like_doc + "dtype : optional\n    The element type; None is that of `x`.\n" + any_order_doc,
-        "",
-        [body](nb::handle x, nb::handle type, nb::handle order, nb::handle usm_type,
-               nb::handle device, nb::handle queue) {
-          array a = make_like(x, type, order, usm_type, device, queue);
+        name, (named + ": ArrayLike, " + like_arguments).c_str(), summary,
+        named + like_doc + type_doc + any_order_doc + other_shape_doc, "",
+        [body](nb::handle x, nb::handle type, nb::handle order, nb::handle, nb::handle shape,
+               nb::handle usm_type, nb::handle device, nb::handle queue) {
+          array a = make_like(x, type, order, shape, usm_type, device, queue);
           body(a);
           return wrap_array(std::move(a));
         },
-        nb::arg("x"), nb::arg("dtype") = none, nb::kw_only(), nb::arg("order") = "K");
+        nb::arg(named.c_str()), nb::arg("dtype") = none, nb::arg("order") = "K",
+        nb::arg("subok") = true, nb::arg("shape") = none, nb::kw_only());
   };
-  like("empty_like", "An array with uninitialised elements in the shape of another array.",
-       [](const array&) {});
-  like("zeros_like", "Zeros in the shape of another array.", [](const array& a) { fill_zero(a); });
-  like("ones_like", "Ones in the shape of another array.",
+  like("empty_like", "prototype",
+       "An array with uninitialised elements in the shape of another array.", [](const array&) {});
+  like("zeros_like", "a", "Zeros in the shape of another array.",
+       [](const array& a) { fill_zero(a); });
+  like("ones_like", "a", "Ones in the shape of another array.",
        [](const array& a) { fill_with(a, nb::int_(1)); });
 
   define(
       "full",
-      "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: Order = 'C'",
+      "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: Order = 'C', *",
       "An array of one value, or of an array that is broadcast.",
       shape_doc + fill_doc +
           "dtype : optional\n    The element type; None is that of the value.\n" + order_doc,
@@ -698,6 +727,12 @@ void bind_creation(nb::module_& m) {
       [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
          nb::handle device, nb::handle queue) {
         nb::object t = nb::borrow(type);
+        nb::object held = nb::borrow(value);
+        if (array_of(value) == nullptr && !is_python_number(value) && !is_nest(value)) {
+          const nb::object absent = nb::none();
+          held = as_array(value, absent, absent, absent, absent, absent);
+        }
+        value = held;
         if (type.is_none()) {
           const array* a = array_of(value);
           t = nb::cast(a != nullptr ? a->elements().dtype()
@@ -707,23 +742,21 @@ void bind_creation(nb::module_& m) {
         assign(a, value);
         return wrap_array(a);
       },
-      nb::arg("shape"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
-      nb::arg("order") = "C");
+      nb::arg("shape"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::arg("order") = "C",
+      nb::kw_only());
   define(
-      "full_like",
-      "x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *, order: OrderLike = 'K'",
+      "full_like", ("a: ArrayLike, fill_value: ArrayLike, " + like_arguments).c_str(),
       "One value in the shape of another array.",
-      like_doc + fill_doc + "dtype : optional\n    The element type; None is that of `x`.\n" +
-          any_order_doc,
+      "a" + like_doc + fill_doc + type_doc + any_order_doc + other_shape_doc,
       "OverflowError\n    The value does not fit into `dtype`.\n",
-      [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
-         nb::handle device, nb::handle queue) {
-        const array a = make_like(x, type, order, usm_type, device, queue);
+      [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle,
+         nb::handle shape, nb::handle usm_type, nb::handle device, nb::handle queue) {
+        const array a = make_like(x, type, order, shape, usm_type, device, queue);
         assign(a, value);
         return wrap_array(a);
       },
-      nb::arg("x"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::kw_only(),
-      nb::arg("order") = "K");
+      nb::arg("a"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::arg("order") = "K",
+      nb::arg("subok") = true, nb::arg("shape") = none, nb::kw_only());
   define(
       "arange",
       "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, step: float | "

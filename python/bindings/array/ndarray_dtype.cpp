@@ -15,7 +15,9 @@
 #include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
+#include "core/format.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -48,13 +50,13 @@ constexpr spelling spellings[] = {
     {"complex", "<c16"},
 };
 
-constexpr const char* expected =
+constexpr const char* expected_dtype =
     "a name such as 'float32', a type string such as '<f4', a type, a dtype, or the fields of a "
     "record";
 
 dtype parsed(std::string_view typestr) {
   dtype out;
-  check(dtype::parse(typestr, out), "'" + std::string(typestr) + "'");
+  check(dtype::parse(typestr, out), detail::format("'{}'", typestr));
   return out;
 }
 
@@ -70,12 +72,12 @@ dtype from_text(std::string_view text) {
   if (const spelling* s = find_name(text)) return parsed(s->typestr);
   const bool has_order =
       !text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos;
-  std::string typestr = has_order ? std::string(text) : "=" + std::string(text);
+  const std::string typestr = detail::format("{}{}", has_order ? "" : "=", text);
   // NumPy writes '|' where the order has no meaning and reads any there.
   dtype out;
   if (dtype::parse(typestr, out) == fault::none) return out;
   if (has_order) return parsed(typestr);
-  wrong_type("dtype", nb::str(text.data(), text.size()), expected);
+  wrong_type("dtype", nb::str(text.data(), text.size()), expected_dtype);
 }
 
 dtype from_type(nb::handle type) {
@@ -84,7 +86,7 @@ dtype from_type(nb::handle type) {
   if (t == reinterpret_cast<PyObject*>(&PyLong_Type)) return dtype::of<std::int64_t>();
   if (t == reinterpret_cast<PyObject*>(&PyFloat_Type)) return dtype::of<double>();
   if (t == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype::of<std::complex<double>>();
-  const nb::object module = nb::getattr(type, "__module__", nb::none());
+  const nb::object module = attribute_or_none(type, "__module__");
   const std::string home = nb::isinstance<nb::str>(module) ? shown(module) : std::string();
   if (home == "ml_dtypes" && nb::object(type.attr("__name__")).equal(nb::str("bfloat16"))) {
     return dtype::of<bfloat16>();
@@ -93,7 +95,7 @@ dtype from_type(nb::handle type) {
     const nb::object name = type.attr("__name__");
     if (const spelling* s = find_name(to_text(name, "dtype"))) return parsed(s->typestr);
   }
-  wrong_type("dtype", type, expected);
+  wrong_type("dtype", type, expected_dtype);
 }
 
 dtype make_record(nb::handle descr, std::size_t itemsize) {
@@ -104,11 +106,11 @@ dtype make_record(nb::handle descr, std::size_t itemsize) {
 
 /// A numpy.dtype, or what looks like one.
 dtype from_dtype_like(nb::handle obj) {
-  const nb::object names = nb::getattr(obj, "names", nb::none());
+  const nb::object names = attribute_or_none(obj, "names");
   if (!names.is_none()) {
     return make_record(obj.attr("descr"), nb::cast<std::size_t>(obj.attr("itemsize")));
   }
-  const nb::object subdtype = nb::getattr(obj, "subdtype", nb::none());
+  const nb::object subdtype = attribute_or_none(obj, "subdtype");
   if (!subdtype.is_none())
     wrong_type("dtype", obj, "a type of single elements; put the lengths into shape");
   // Its type string is "<V2", that of any two bytes.
@@ -257,9 +259,9 @@ dtype read_dtype(nb::handle obj);
 /// invalid if it names none. It may name another one later.
 nb::object dtype_of_class(nb::handle obj) {
   if (!PyType_Check(obj.ptr())) return {};
-  nb::object inner = nb::getattr(obj, "dtype", nb::none());
+  nb::object inner = attribute_or_none(obj, "dtype");
   // Classes of scalars have a descriptor of that name.
-  if (inner.is_none() || PyType_Check(inner.ptr()) || !nb::hasattr(inner, "itemsize")) return {};
+  if (inner.is_none() || PyType_Check(inner.ptr()) || !has_attribute(inner, "itemsize")) return {};
   return inner;
 }
 
@@ -301,13 +303,13 @@ dtype read_dtype(nb::handle obj) {
     check(dtype::make_record(std::move(members), bytes, out));
     return out;
   }
-  if (nb::hasattr(obj, "str") && nb::hasattr(obj, "itemsize") && nb::hasattr(obj, "kind"))
+  if (has_attribute(obj, "str") && has_attribute(obj, "itemsize") && has_attribute(obj, "kind"))
     return from_dtype_like(obj);
-  if (const nb::object inner = nb::getattr(obj, "dtype", nb::none());
+  if (const nb::object inner = attribute_or_none(obj, "dtype");
       !inner.is_none() && !inner.is(obj)) {
     return to_dtype(inner);
   }
-  wrong_type("dtype", obj, expected);
+  wrong_type("dtype", obj, expected_dtype);
 }
 
 }  // namespace
@@ -437,7 +439,7 @@ Wide convert_from(const std::byte* bytes, const dtype& type) {
   const PyNumberMethods* const slots = Py_TYPE(number.ptr())->tp_as_number;
   const bool converts =
       slots != nullptr && (slots->nb_float != nullptr || slots->nb_index != nullptr);
-  if (!converts && !nb::hasattr(number.type(), "__complex__"))
+  if (!converts && !has_attribute(number.type(), "__complex__"))
     wrong_type("value", number, expected);
   throw raised;
 }

@@ -130,14 +130,21 @@ const operation& power_row(PyObject* base, PyObject* exponent) {
   return any;
 }
 
-/// `usmx.matmul`; NotImplemented if the other side is not an array.
-PyObject* matrix_multiply(PyObject* left, PyObject* right) noexcept {
+/// What a function of `usmx._namespace.linear_algebra` says of two operands.
+PyObject* product_by(const char* function, PyObject* left, PyObject* right) noexcept {
   return answered([&]() -> PyObject* {
     return nb::module_::import_("usmx._namespace.linear_algebra")
-        .attr("matmul_operator")(nb::handle(left), nb::handle(right))
+        .attr(function)(nb::handle(left), nb::handle(right))
         .release()
         .ptr();
   });
+}
+/// `usmx.matmul`; NotImplemented if the other side is not an array.
+PyObject* matrix_multiply(PyObject* left, PyObject* right) noexcept {
+  return product_by("matmul_operator", left, right);
+}
+PyObject* matrix_multiply_in_place(PyObject* self, PyObject* other) noexcept {
+  return product_by("matmul_in_place", self, other);
 }
 
 PyObject* divmod(PyObject* left, PyObject* right) noexcept {
@@ -244,7 +251,8 @@ void add_operators(std::vector<PyType_Slot>& slots) {
   add(Py_nb_positive, unary<"positive">);
   add(Py_nb_absolute, unary<"absolute">);
   add(Py_nb_invert, unary<"invert">);
-  add(Py_nb_matrix_multiply, matrix_multiply);
+  add_both(Py_nb_matrix_multiply, Py_nb_inplace_matrix_multiply, matrix_multiply,
+           matrix_multiply_in_place);
   add(Py_nb_divmod, divmod);
   add(Py_nb_power, power);
   add(Py_nb_inplace_power, in_place_power);

@@ -7,7 +7,9 @@
 
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
+#include "core/aliasing.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
@@ -210,8 +212,10 @@ nb::object complex_part(nb::handle self, int part) {
 
 /// NumPy promises contiguous elements here, also where reshape would give a strided view.
 nb::object ravel(nb::handle self, nb::handle order_name) {
+  const char wanted = to_order(order_name);
+  if (wanted == 'K') return nb::module_::import_("usmx").attr("ravel")(self, order_name);
   const layout& l = value_of(self).elements().layout();
-  const char order = order_of(to_order(order_name, "CFA"), l);
+  const char order = order_of(wanted, l);
   const bool is_contiguous = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
   return reshape(self, nb::int_(-1), order, nb::bool_(!is_contiguous));
 }
@@ -223,10 +227,18 @@ nb::object flatten(nb::handle self, nb::handle order) {
 }  // namespace
 
 nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle copy_if) {
-  const array& a = value_of(self);
+  const array& own = value_of(self);
+  std::optional<array> turned;
+  if (order == 'K') {
+    const any_view& given = own.elements();
+    turned = own.with_view(
+        given.with_layout(given.layout().permuted(order_in_memory(given.layout())), 0));
+    order = 'C';
+  }
+  const array& a = turned ? *turned : own;
   const any_view& v = a.elements();
   const extents wanted = complete_shape(shape, v.size());
-  order = order_of(order == 'K' ? 'A' : order, v.layout());
+  order = order_of(order, v.layout());
   const bool always = is_true(copy_if);
   layout where;
   if (!always && reshaped(v.layout(), wanted, order, where))
@@ -309,9 +321,9 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
   m.def(
       "broadcast_to",
-      [](nb::handle x, nb::handle shape) {
+      [](nb::handle x, nb::handle shape, nb::handle) {
         const array* a = array_of(x);
-        if (a == nullptr) wrong_type("x", x, "a usmx.ndarray");
+        if (a == nullptr) wrong_type("array", x, "a usmx.ndarray");
         layout where;
         const extents wanted = to_shape(shape);
         if (!a->elements().layout().broadcast(wanted, where)) {
@@ -321,29 +333,47 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         }
         return wrap_view(*a, a->elements().with_layout(std::move(where), 0).as_read_only());
       },
-      nb::arg("x"), nb::arg("shape"),
-      "A read-only view in which dimensions of length one are repeated by a stride of zero.",
-      nb::sig("def broadcast_to(x: ArrayLike, shape: ShapeLike) -> ndarray"));
+      nb::arg("array"), nb::arg("shape"), nb::arg("subok") = false,
+      "A read-only view in which dimensions of length one are repeated by a stride of zero.\n\n"
+      "`subok` is NumPy's, and changes nothing.",
+      nb::sig("def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "
+              "ndarray"));
 }
 
 namespace {
 
+/// Lists, tuples in a key, and ranges.
+bool is_sequence_of_indices(nb::handle o) noexcept {
+  return PyList_Check(o.ptr()) || PyTuple_Check(o.ptr()) || PyRange_Check(o.ptr());
+}
+
 /// What a key that holds many indices holds: the letter of its dtype's kind, or that of the first
-/// element of a list. 0 for anything else.
+/// element of a sequence. 0 for anything else.
 char kind_of_indices(nb::handle key) {
   if (const array* const a = array_of(key)) return static_cast<char>(a->elements().dtype().kind());
-  if (PyList_Check(key.ptr())) {
+  if (is_sequence_of_indices(key)) {
     nb::object first = nb::borrow(key);
-    for (int depth = 0; PyList_Check(first.ptr()); ++depth) {  // a list may contain itself
-      if (PyList_GET_SIZE(first.ptr()) == 0) return 'i';
+    for (int depth = 0; is_sequence_of_indices(first); ++depth) {  // a list may contain itself
+      const Py_ssize_t length = PySequence_Size(first.ptr());
+      if (length < 0) nb::raise_python_error();
+      if (length == 0) return 'i';
       if (depth == max_rank) return '\0';
-      first = nb::borrow(PyList_GET_ITEM(first.ptr(), 0));
+      first = nb::steal(PySequence_GetItem(first.ptr(), 0));
+      if (!first.is_valid()) nb::raise_python_error();
     }
     return PyBool_Check(first.ptr()) ? 'b' : PyIndex_Check(first.ptr()) ? 'i' : '\0';
   }
-  const nb::object kind = nb::getattr(nb::getattr(key, "dtype", nb::none()), "kind", nb::none());
-  if (!nb::isinstance<nb::str>(kind)) return '\0';
-  return to_text(kind, "dtype.kind")[0];
+  // Buffers without a dtype say what they hold when they are read.
+  if (PyObject_CheckBuffer(key.ptr()) && !PyBytes_Check(key.ptr()) &&
+      !PyByteArray_Check(key.ptr()) && !has_attribute(key, "dtype")) {
+    return 'i';
+  }
+  const nb::object kind = attribute_or_none(attribute_or_none(key, "dtype"), "kind");
+  if (nb::isinstance<nb::str>(kind)) return to_text(kind, "dtype.kind")[0];
+  // What has elements by a protocol says what they are when they are read.
+  if (PyUnicode_Check(key.ptr()) || PyIndex_Check(key.ptr()) || PyFloat_Check(key.ptr()))
+    return '\0';
+  return import_array(key, {.host = true}) || offers_host_elements(key) ? 'i' : '\0';
 }
 
 [[noreturn]] void refuse_key(nb::handle key) {
@@ -427,7 +457,7 @@ bool is_integer(nb::handle key) {
     return a->elements().rank() == 0 &&
            (kind == type_class::integer || kind == type_class::unsigned_integer);
   }
-  const nb::object rank = nb::getattr(key, "ndim", nb::none());
+  const nb::object rank = attribute_or_none(key, "ndim");
   return !PyLong_Check(rank.ptr()) || PyLong_AsLong(rank.ptr()) == 0;
 }
 
@@ -612,6 +642,8 @@ void assign(const array& target, nb::handle value) {
   if (store_later(target, value)) return;
   std::optional<array> to_copy;
   if (const std::optional<array> source = import_array(value, {.to_copy = &to_copy})) {
+    // What `x[:9] += 1` ends with: Python assigns the part to itself.
+    if (detail::is_same(source->elements(), to)) return;
     const array repeated = source->with_view(broadcast_to(source->elements(), shape));
     // The host sees neither: what comes next on the queue finds the elements there.
     const bool is_in_order = is_ready<ndarray>(value) && target.kind() == usm_kind::device &&

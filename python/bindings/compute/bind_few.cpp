@@ -127,6 +127,10 @@ class few_key {
     return out;
   }
   const any_view& elements() const { return array_ ? array_->elements() : host_->view(); }
+  /// Whether what it selects of an array of this kind is of this kind too.
+  bool keeps(usm_kind kind) const {
+    return !array_ || array_->elements().rank() == 0 || array_->kind() == kind;
+  }
 
  private:
   std::optional<array> array_;
@@ -149,7 +153,7 @@ nb::object few_at(nb::handle self, nb::handle key) {
   const std::optional<array> a = few_of(self);
   if (!a || a->elements().rank() == 0) return nb::none();
   const std::optional<few_key> by = few_key::of(key);
-  if (!by || by->elements().rank() == 0) return nb::none();
+  if (!by || by->elements().rank() == 0 || !by->keeps(a->kind())) return nb::none();
   return wrapped(detail::at_few(*a, by->elements()));
 }
 

@@ -30,6 +30,22 @@ bool may_be_computed_on_host(const array& a) noexcept {
   return v.size() <= detail::most_on_host && host_accessible(v.kind());
 }
 
+/// The buffer of an object; empty where its elements come by another protocol.
+std::optional<host_buffer> borrow_if_plain(nb::handle obj) {
+  try {
+    return host_buffer::borrow(obj);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_BufferError)) throw;
+    return {};
+  }
+}
+
+bool has_operators(PyTypeObject* type) noexcept {
+  const PyNumberMethods* const numbers = type->tp_as_number;
+  return numbers != nullptr && (numbers->nb_add != nullptr || numbers->nb_multiply != nullptr ||
+                                numbers->nb_matrix_multiply != nullptr);
+}
+
 }  // namespace
 
 bool operation_operands::read(std::span<PyObject* const> objects) {
@@ -65,13 +81,16 @@ bool operation_operands::add(nb::handle obj) {
   }
   if (auto imported = import_array(obj)) {
     borrowed_.push_back(*std::move(imported));
-  } else if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o)) {
-    const auto buffer = host_buffer::borrow(obj);
-    if (!buffer) return false;
-    const any_view& v = buffer->elements();
-    if (v.rank() == 0 && !v.dtype().is_record()) {
-      // NumPy's scalars are such buffers.
-      return all.emplace_back(operand(v.dtype(), v.data())), true;
+  } else if (offers_host_elements(obj)) {
+    if (PyObject_CheckBuffer(o) != 0) {
+      const auto buffer = borrow_if_plain(obj);
+      if (buffer && buffer->elements().rank() == 0 && !buffer->elements().dtype().is_record()) {
+        // NumPy's scalars are such buffers.
+        const any_view& v = buffer->elements();
+        return all.emplace_back(operand(v.dtype(), v.data())), true;
+      }
+    } else if (!takes_all_ && has_operators(Py_TYPE(o))) {
+      return false;  // what has operators of its own answers for both
     }
     const nb::none none;
     const nb::object queue = queue_ ? nb::cast(*queue_) : nb::object(none);
@@ -141,7 +160,10 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
     if (is_ready<ndarray>(objects[k])) {
       const ndarray& holder = *nb::inst_ptr<ndarray>(objects[k]);
       const array& a = holder.known();
-      if (holder.later() || !may_be_computed_on_host(a) || a.kind() == usm_kind::unknown) return {};
+      if (holder.later() || !may_be_computed_on_host(a) || a.kind() == usm_kind::unknown ||
+          !a.keep_alive() || a.keep_alive()->is_lent()) {
+        return {};
+      }
       if (first == nullptr) first = &a;
       if (a.queue() != first->queue() || a.kind() != first->kind() ||
           !(a.elements().layout().shape() == first->elements().layout().shape()) ||
@@ -221,7 +243,7 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
   if (!operands.read(both)) Py_RETURN_NOTIMPLEMENTED;
   ndarray& target = self_of<ndarray>(self);
   try {
-    shared_deferred made = apply(target.queue(), op, operands.all);
+    shared_deferred made = compose(target.queue(), op, operands.all);
     if (!can_cast_same_kind(made->dtype(), target.dtype())) {
       throw nb::type_error(detail::format("{} gives {}, which an array of {} cannot hold without "
                                           "losing the kind of number; write x = x op y",
@@ -235,6 +257,7 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
                                 .c_str());
     }
     if (target.later() && !target.later()->is_shared()) {
+      settle(made);
       if (made->dtype() != target.dtype()) made = cast(target.queue(), made, target.dtype());
       target.become(std::move(made));
     } else {
@@ -259,6 +282,7 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
     const operation& op = *self_of<named_operation>(self).row;
     PyObject* out = Py_None;
     PyObject* type = Py_None;
+    bool has_more = false;
     if (keywords != nullptr) {
       PyObject* key = nullptr;
       PyObject* value = nullptr;
@@ -268,12 +292,18 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
         } else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0) {
           type = value;
         } else {
-          throw nb::type_error(detail::format("{} has no argument {}; there are out and dtype",
-                                              op.name, repr_of(key))
-                                   .c_str());
+          has_more = true;
         }
       }
     }
+    // NumPy's other keywords are read, and names of types are followed, in one place in Python.
+    const auto with_all_arguments = [&] {
+      const nb::object given = keywords == nullptr ? nb::none() : nb::borrow(keywords);
+      return nb::module_::import_("usmx._namespace.ufunc_arguments")
+          .attr("operation")(nb::handle(self), nb::handle(args), given)
+          .release()
+          .ptr();
+    };
     const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
     const bool has_keywords = keywords != nullptr && PyDict_GET_SIZE(keywords) > 0;
     if (op.chooses && count == 1 && !has_keywords) {
@@ -283,7 +313,9 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
           .release()
           .ptr();
     }
-    if (count != static_cast<std::size_t>(op.arity)) {
+    const auto arity = static_cast<std::size_t>(op.arity);
+    if (has_more || count == arity + 1) return with_all_arguments();
+    if (count != arity) {
       throw nb::type_error(
           detail::format("{} takes {} operands, got {}", op.name, op.arity, count).c_str());
     }
@@ -307,7 +339,8 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
           .release()
           .ptr();
     }
-    operation_operands operands;
+    if (type != Py_None || (out != Py_None && !is_ready<ndarray>(out))) return with_all_arguments();
+    operation_operands operands(true);
     if (!operands.read(objects)) {
       PyObject* const wrong = objects[operands.all.size()];
       throw nb::type_error(
@@ -315,10 +348,12 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
                          no_memory_text(wrong, operands.queue().get_device(), " or a number"))
               .c_str());
     }
-    shared_deferred made = apply(operands.queue(), op, operands.all);
-    if (type != Py_None) made = cast(operands.queue(), made, to_dtype(type));
+    shared_deferred made = compose(operands.queue(), op, operands.all);
+    if (out == Py_None) settle(made);
     if (out == Py_None) return wrap_deferred(std::move(made)).release().ptr();
     ndarray& target = self_of<ndarray>(out);
+    // An array that the result is broadcast to.
+    if (!(made->shape() == target.shape())) return with_all_arguments();
     if (!can_cast_same_kind(made->dtype(), target.dtype())) {
       throw nb::type_error(detail::format("out: has type {}, {} gives {}", target.dtype().name(),
                                           op.name, made->dtype().name())
@@ -342,7 +377,7 @@ PyObject* signature_of(PyObject* self, void*) noexcept {
   try {
     const operation& op = *self_of<named_operation>(self).row;
     return nb::module_::import_("usmx._namespace.signatures")
-        .attr("of_operation")(op.arity, op.chooses)
+        .attr("of_operation")(op.arity, op.chooses, std::string(op.name))
         .release()
         .ptr();
   } catch (...) {
@@ -359,6 +394,7 @@ PyObject* name_of(PyObject* self, void*) noexcept {
 // A property of that name would be taken for the name of the class.
 PyGetSetDef name_property[] = {
     {"__name__", name_of, nullptr, "As NumPy calls it.", nullptr},
+    {"__qualname__", name_of, nullptr, "The same, for pickle.", nullptr},
     {"__signature__", signature_of, nullptr, "What inspect.signature() shows.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -371,6 +407,11 @@ PyType_Slot operation_slots[] = {
 }  // namespace
 
 void bind_operations(nb::module_& m) {
+  detail::set_unlocked([](void (*wait)(void*), void* of) {
+    if (PyGILState_Check() == 0) return wait(of);
+    const gil_released released;
+    wait(of);
+  });
   detail::set_wait_for_lock([](std::recursive_mutex& mutex) {
     if (PyGILState_Check() == 0) return mutex.lock();
     const gil_released released;
@@ -395,7 +436,8 @@ void bind_operations(nb::module_& m) {
               nb::cpp_function(
                   [in_python](nb::handle self, const nb::args& args) {
                     static_cast<void>(self_of<ndarray>(self));
-                    return in_python("usmx._namespace.numpy_protocols", "array_function")(*args);
+                    return in_python("usmx._namespace.numpy_protocols", "array_function")(self,
+                                                                                          *args);
                   },
                   nb::is_method(), nb::scope(type), nb::name("__array_function__"),
                   nb::sig("def __array_function__(self, *args: Any) -> Any"),
@@ -425,7 +467,7 @@ void bind_operations(nb::module_& m) {
           "The functions of the Array API standard: `usmx` itself."));
   nb::class_<named_operation> c(
       m, "Operation", "A function of arrays, element by element; see `usmx.add` and the others.",
-      nb::type_slots(operation_slots));
+      nb::is_weak_referenceable(), nb::type_slots(operation_slots));
   c.def(
        "__init__",
        [](nb::pointer_and_handle<named_operation> self, nb::handle name) {
@@ -441,9 +483,22 @@ void bind_operations(nb::module_& m) {
       .def_prop_ro(
           "nin", [](const named_operation& o) { return o.row->arity; },
           "How many operands it takes.")
-      .def("__repr__", [](const named_operation& o) {
-        return detail::format("<usmx.Operation '{}'>", o.row->name);
-      });
+      .def("__repr__",
+           [](const named_operation& o) {
+             return detail::format("<usmx.Operation '{}'>", o.row->name);
+           })
+      .def(
+          "__reduce__",
+          [](const named_operation& o) {
+            return nb::module_::import_("usmx._namespace.signatures").attr("reduced")(nb::find(o));
+          },
+          nb::sig("def __reduce__(self) -> str | tuple[Any, ...]"))
+      .def(
+          "__copy__", [](const named_operation& o) { return nb::find(o); },
+          nb::sig("def __copy__(self) -> Operation"))
+      .def(
+          "__deepcopy__", [](const named_operation& o, nb::handle) { return nb::find(o); },
+          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Operation"));
   m.def(
       "_explain",
       [](nb::handle x) {
@@ -460,6 +515,15 @@ void bind_operations(nb::module_& m) {
       nb::arg("x"),
       nb::sig("def _explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]"),
       "The kernels that computing an array would run.");
+  m.def(
+      "_is_deferred",
+      [](nb::handle x) {
+        if (!is_ready<ndarray>(x)) return false;
+        const shared_deferred later = self_of<ndarray>(x).later();
+        return later && !later->is_computed();
+      },
+      nb::arg("x"), nb::sig("def _is_deferred(x: object) -> bool"),
+      "Whether the elements of an array are not computed yet.");
   m.def("_is_eager", is_eager, "Whether operations are computed where they are written.");
   m.def("_set_eager", set_eager, nb::arg("eager"), "See `usmx.eager`.");
   m.def(

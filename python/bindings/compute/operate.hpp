@@ -15,6 +15,8 @@ namespace usmx::python {
 /// The operands of one call. Arrays of others are kept as long as this lives.
 class operation_operands {
  public:
+  /// `takes_all`: also of objects that have operators of their own, which a function does not ask.
+  explicit operation_operands(bool takes_all = false) : takes_all_(takes_all) {}
   /// Of all objects of the call; false, and no error is set, if one is nothing that is computed
   /// with. Arrays of ours, Python's numbers, NumPy's scalars, and arrays of others: USM as it is,
   /// memory of the host as a copy in the kind of the first array.
@@ -30,6 +32,7 @@ class operation_operands {
   std::vector<array> borrowed_;
   std::optional<sycl::queue> queue_;
   usm_kind kind_ = usm_kind::device;
+  bool takes_all_;
 };
 
 /// `op(*objects)`, or NotImplemented if one is nothing that is computed with.

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "core/aliasing.hpp"
+#include "kernel/captured_values.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
@@ -19,6 +20,8 @@ namespace {
 struct fused_call {
   /// Kernels that take a call's arguments as they are, by the types of those.
   std::unordered_map<std::string, nb::object> known;
+  /// The globals, closure variables and attributes that they were made of.
+  nb::object captured;
 };
 
 /// The types of arguments that are arrays of ours and Python's numbers; false if there are others.
@@ -72,7 +75,8 @@ PyObject* known_kernel(PyObject* self, PyObject* args, PyObject* keywords) {
 PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
   try {
     // The function may be traced anew by another thread, and give the kernel up.
-    if (const auto kernel = nb::borrow(known_kernel(self, args, keywords)); kernel.is_valid()) {
+    if (const auto kernel = nb::borrow(known_kernel(self, args, keywords));
+        kernel.is_valid() && still_holds(self_of<fused_call>(self).captured)) {
       return PyObject_Call(kernel.ptr(), args, keywords);
     }
     const nb::object general = nb::handle(self).attr("_general");
@@ -82,8 +86,15 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
   }
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<fused_call>(self)->captured.ptr());
+  return 0;
+}
+
 PyType_Slot slots[] = {
     {Py_tp_call, reinterpret_cast<void*>(call)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {0, nullptr},
 };
 
@@ -93,6 +104,15 @@ void bind_fused(nb::module_& m) {
   nb::class_<fused_call>(m, "_FusedCall", "What calls the kernels of a fused function.",
                          nb::type_slots(slots))
       .def(nb::init<>())
+      .def(
+          "_begin",
+          [](fused_call& self, nb::object captured) {
+            std::unordered_map<std::string, nb::object> ended;
+            std::swap(self.known, ended);
+            std::swap(self.captured, captured);
+          },
+          nb::arg("captured").none(), "What is remembered from now on was made of these values.",
+          nb::sig("def _begin(self, captured: _Captured | None) -> None"))
       .def(
           "_remember",
           [](fused_call& self, const nb::tuple& args, nb::object kernel) {

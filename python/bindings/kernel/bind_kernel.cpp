@@ -181,11 +181,11 @@ nb::object launch(const bound_launch& bound, nb::handle args, nb::handle queue_o
     check_pair(bound.read, name, i, *a.memory);
     const auto& where_elements = a.memory->elements().layout();
     const bool is_view = p && p->view != kernel_parameter::view_form::none;
-    if (!is_view && !where_elements.is_c_contiguous() && !where_elements.is_f_contiguous()) {
+    if (!is_view && !where_elements.is_c_contiguous()) {
       throw value_error(
-          "{}: is strided, and a pointer knows no strides; pass x.copy(), or declare the parameter "
-          "as usmx::strided<T, N>",
-          where());
+          "{}: is {}, and a pointer knows no strides; pass x.copy(), or "
+          "declare the parameter as usmx::strided<T, N>",
+          where(), where_elements.is_f_contiguous() ? "in Fortran order" : "strided");
     }
     arguments.emplace_back(*a.memory);
   }
@@ -281,7 +281,7 @@ Parameters
 *args
     One for each parameter of the kernel. Pointers take usmx arrays and memory, any object with
     ``__sycl_usm_array_interface__`` or ``__dlpack__``, and on devices that read the host's memory,
-    as CPUs do, NumPy arrays and other buffers; contiguous, of the declared element type; views,
+    as CPUs do, NumPy arrays and other buffers; C-contiguous, of the declared element type; views,
     ``usmx::strided<T, N>`` and ``usmx::dense<T, N>``, take the same with N dimensions, the first with
     any strides. ``usmx::local_view<T, N>`` takes usmx.LocalMemory with N lengths, each size compiled
     for itself. A struct of the source takes a NumPy record, a ctypes.Structure or bytes. Scalars

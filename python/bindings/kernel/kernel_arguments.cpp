@@ -16,6 +16,7 @@
 #include "core/format.hpp"
 #include "memory/numpy_numbers.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/submission.hpp"
@@ -146,7 +147,7 @@ memory_argument find_memory(nb::handle obj, borrowed_arrays& borrowed, const syc
   const any_view& v = imported->elements();
   if (rank_0_by_value && v.rank() == 0 && is_host_memory(*imported)) return {};
   const bool bytes = v.dtype() == dtype::of<std::uint8_t>() && v.layout().is_c_contiguous() &&
-                     !nb::hasattr(obj, "dtype");
+                     !has_attribute(obj, "dtype");
   if (is_host_view || is_host_memory(*imported)) borrowed.note_host_view();
   return {&borrowed.add(*std::move(imported)), bytes};
 }
@@ -203,7 +204,7 @@ void launch(event& made, const kernel& k, sycl::queue& queue, const launch_range
     }
   }
   if (launched) {
-    made.be(std::move(*launched), line == nullptr ? nullptr : &queue);
+    made.be(std::move(*launched), queue);
   } else {
     made.be_behind(queue);
   }
@@ -388,14 +389,14 @@ std::vector<std::byte> to_record(nb::handle obj, const dtype& type, const std::s
     std::memcpy(bytes.data(), from.bytes().data(), bytes.size());
     return bytes;
   }
-  nb::object numpy = nb::getattr(obj, "dtype", nb::none());
-  if (numpy.is_none() && nb::hasattr(obj, "_fields_") && PyObject_CheckBuffer(obj.ptr())) {
+  nb::object numpy = attribute_or_none(obj, "dtype");
+  if (numpy.is_none() && has_attribute(obj, "_fields_") && PyObject_CheckBuffer(obj.ptr())) {
     // NumPy reads the layouts of ctypes, bit fields and unions included, which it refuses.
     numpy = nb::module_::import_("numpy").attr("dtype")(obj.type());
   }
-  const bool is_one = !nb::hasattr(obj, "shape") || nb::len(nb::object(obj.attr("shape"))) == 0;
+  const bool is_one = !has_attribute(obj, "shape") || nb::len(nb::object(obj.attr("shape"))) == 0;
   if (numpy.is_none() || !is_one || !PyObject_CheckBuffer(obj.ptr()) ||
-      nb::getattr(numpy, "names", nb::none()).is_none()) {
+      attribute_or_none(numpy, "names").is_none()) {
     wrong(where, "is of type {}, expected one NumPy record, a ctypes.Structure or {} bytes",
           python_type(obj), bytes.size());
   }

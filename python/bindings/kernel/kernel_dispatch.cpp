@@ -6,9 +6,11 @@
 #include <unordered_map>
 
 #include "core/aliasing.hpp"
+#include "kernel/captured_values.hpp"
 #include "kernel/constant_table.hpp"
 #include "kernel/kernel_arguments.hpp"
 #include "memory/numpy_numbers.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
@@ -44,6 +46,9 @@ struct kernel_text {
   /// Tables that were not updated yet and whose values stand in the text.
   std::vector<std::shared_ptr<constant_table>> frozen;
 
+  /// The globals, closure variables and attributes that the function read.
+  nb::object captured;
+
   bool is_outdated() const {
     return std::ranges::any_of(frozen, [](const auto& t) { return t->is_updated(); });
   }
@@ -51,12 +56,18 @@ struct kernel_text {
   detail::built_kernels built;
 };
 
+/// Texts for the same arguments, made while the function read different values; the last one that
+/// was launched is the first.
+using variants = std::vector<std::shared_ptr<kernel_text>>;
+/// More are forgotten: what they were made of is kept alive, and the programs have a cache.
+constexpr std::size_t most_variants = 32;
+
 /// All texts for one list of types; they differ in what they are specialised for.
 struct family {
   // Shared: reading the numbers may run Python code that replaces it.
   std::shared_ptr<const std::vector<known_number>> known =
       std::make_shared<const std::vector<known_number>>();
-  std::unordered_map<std::string, std::shared_ptr<kernel_text>> texts;
+  std::unordered_map<std::string, variants> texts;
 };
 
 /// What a launch says of its text in addition to the types of its arguments.
@@ -92,8 +103,19 @@ class dispatcher {
                     nb::handle queue_or_none, nb::handle depends_on);
   std::size_t count() const {
     std::size_t n = 0;
-    for (const auto& [key, f] : families_) n += f.texts.size();
+    for (const auto& [key, f] : families_) {
+      for (const auto& [values, texts] : f.texts) n += texts.size();
+    }
     return n;
+  }
+  /// Shows the collector what the texts hold: a kernel is often one of the globals that it reads.
+  int traverse(visitproc visit, void* arg) const noexcept {
+    for (const auto& [key, f] : families_) {
+      for (const auto& [values, texts] : f.texts) {
+        for (const auto& text : texts) Py_VISIT(text->captured.ptr());
+      }
+    }
+    return 0;
   }
 
  private:
@@ -101,6 +123,7 @@ class dispatcher {
                                     const nb::args& args, const nb::tuple& parts,
                                     const std::string& key, const text_form& form,
                                     std::span<const memory_argument> memory);
+  std::shared_ptr<kernel_text> known(const std::string& key, const std::string& values);
 
   std::unordered_map<std::string, family> families_;
 };
@@ -168,7 +191,7 @@ void add_type(std::string& key, nb::handle obj, const memory_argument& a, nb::ha
     key += 'N';
     key += static_cast<char>(type->kind());
     key += static_cast<char>('0' + type->itemsize());
-  } else if (nb::hasattr(obj, "_kernel_key")) {
+  } else if (has_attribute(obj, "_kernel_key")) {
     key += '{' + to_text(nb::object(obj.attr("_kernel_key")), "_kernel_key") + '}';
   } else {
     // A member of an enumeration, a dtype, a device function: Python says what it is, or that it is
@@ -266,6 +289,33 @@ nb::object to_tuple(std::span<const std::size_t> sizes) {
   return nb::tuple(list);
 }
 
+/// The text that was made while the function read what it reads now; null if there is none.
+std::shared_ptr<kernel_text> dispatcher::known(const std::string& key, const std::string& values) {
+  const auto texts_of = [&]() -> variants* {
+    const auto hit = families_.find(key);
+    if (hit == families_.end()) return nullptr;
+    const auto found = hit->second.texts.find(values);
+    return found == hit->second.texts.end() ? nullptr : &found->second;
+  };
+  variants* texts = texts_of();
+  if (texts == nullptr || texts->empty()) return nullptr;
+  // The usual case. To compare may run code of Python, so nothing of the table is used after it.
+  if (const auto first = texts->front(); !first->is_outdated() && still_holds(first->captured)) {
+    return first;
+  }
+  texts = texts_of();
+  if (texts == nullptr) return nullptr;
+  for (const auto& text : variants(*texts)) {
+    if (text->is_outdated() || !still_holds(text->captured)) continue;
+    texts = texts_of();
+    if (texts == nullptr) return text;
+    const auto at = std::ranges::find(*texts, text);
+    if (at != texts->end()) std::rotate(texts->begin(), at, at + 1);
+    return text;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const nb::tuple& parts,
                                               const std::string& key, const text_form& form,
@@ -283,8 +333,7 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
     const auto hit = families_.find(key);
     if (hit != families_.end()) {
       const std::string values = values_of(hit->second);
-      const auto text = hit->second.texts.find(values);
-      if (text != hit->second.texts.end() && !text->second->is_outdated()) return text->second;
+      if (auto text = known(key, values)) return text;
     }
   }
   // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
@@ -302,22 +351,37 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   if (text->is_partial) text->plan.pop_back();
   text->options = to_options(nb::object(made["options"]));
   text->needs_group = to_text(nb::object(made["needs_group"]), "needs_group");
+  text->captured = nb::object(made["captured"]);
   for (const auto& [list, name] : {std::pair{&text->tables, "tables"}, {&text->frozen, "frozen"}}) {
     for (const nb::handle item : made[name]) list->push_back(self_of<table_handle>(item).table);
   }
-  std::vector<known_number> known;
+  std::vector<known_number> numbers;
   for (const nb::handle item : made["known"]) {
     const auto row = nb::cast<nb::tuple>(item);
-    known.push_back({to_text(nb::object(row[0]), "known").at(0), nb::cast<std::size_t>(row[1]),
-                     nb::cast<std::size_t>(row[2])});
+    numbers.push_back({to_text(nb::object(row[0]), "known").at(0), nb::cast<std::size_t>(row[1]),
+                       nb::cast<std::size_t>(row[2])});
   }
   auto& f = families_[key];
-  if (known != *f.known) {
-    f.known = std::make_shared<const std::vector<known_number>>(std::move(known));
+  variants ended;  // after the table is whole again: its objects may run code of Python
+  if (numbers != *f.known) {
+    f.known = std::make_shared<const std::vector<known_number>>(std::move(numbers));
+    for (auto& [values, texts] : f.texts) ended.insert(ended.end(), texts.begin(), texts.end());
     f.texts.clear();
   }
   const std::string values = values_of(f);
-  f.texts[values] = text;
+  // What was changed meanwhile, or is another object at each look, would never be found again.
+  if (!still_holds(text->captured)) return text;
+  auto& texts = families_[key].texts[values];
+  for (auto at = texts.begin(); at != texts.end();) {
+    const bool is_last = texts.size() >= most_variants && at + 1 == texts.end();
+    if (is_last || (*at)->is_outdated()) {
+      ended.push_back(*at);
+      at = texts.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  texts.insert(texts.begin(), text);
   return text;
 }
 
@@ -439,10 +503,21 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   return made;
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<dispatcher>(self)->traverse(visit, arg) : 0;
+}
+
+PyType_Slot dispatcher_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {0, nullptr},
+};
+
 }  // namespace
 
 void bind_kernel_dispatch(nb::module_& m) {
   bind_constant_table(m);
+  bind_captured_values(m);
   nb::class_<bound_kernel>(m, "_BoundKernel", "A Python kernel with its range.")
       .def(
           "__call__",
@@ -461,9 +536,10 @@ void bind_kernel_dispatch(nb::module_& m) {
           nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
                   "EventsLike = None) -> Event"));
 
-  nb::class_<dispatcher> launches(m, "_KernelDispatcher", nb::dynamic_attr(),
-                                  nb::is_weak_referenceable(),
-                                  "What launches a kernel made from a Python function.");
+  // Attributes and weak references are what classes of Python that derive from it have.
+  nb::class_<dispatcher> launches(m, "_KernelDispatcher",
+                                  "What launches a kernel made from a Python function.",
+                                  nb::type_slots(dispatcher_slots));
   refuse_iteration(launches);
   launches.def(nb::init<>())
       .def(

@@ -48,6 +48,9 @@ struct transfer_side {
 }
 
 host_buffer borrow(nb::handle obj, const char* where, bool to_write) {
+  if (PyObject_CheckBuffer(obj.ptr()) == 0 && !to_write && offers_host_elements(obj)) {
+    return std::move(*host_buffer::borrow(nb::module_::import_("numpy").attr("asarray")(obj)));
+  }
   if (PyObject_CheckBuffer(obj.ptr()) == 0) {
     wrong_type(where, obj,
                "USM (an array, memory, or " + expected_protocols() +
@@ -202,6 +205,9 @@ transfer_side transfer_side::read(nb::handle obj, const char* where, bool to_wri
       side.host_owner = to_copy->keep_alive();
       return side;
     }
+    if (!side.usm && to_write && PyObject_CheckBuffer(obj.ptr()) == 0) {
+      side.usm = import_array(obj, {.writable = true, .host = true});
+    }
   }
   if (side.usm) {
     side.elements = side.usm->elements();
@@ -266,21 +272,25 @@ void copy_sides(transfer_side& dst, transfer_side& src, const std::optional<sycl
   convert_on_host(dst.elements, src.elements);
 }
 
-sycl::event copy_sides_async(transfer_side& dst, transfer_side& src,
-                             const std::optional<sycl::queue>& queue,
-                             std::span<const sycl::event> depends) {
+event copy_sides_async(transfer_side& dst, transfer_side& src,
+                       const std::optional<sycl::queue>& queue,
+                       std::span<const sycl::event> depends) {
   const shared_owner kept = dst.usm ? src.keep_host() : dst.keep_host();
   const gil_released released;
   const sycl::queue* const where = queue_of(dst, src, queue);
   if (dst.usm && src.usm) {
-    if (!queue) return usmx::copy_async(dst.with_elements(), src.with_elements(), depends);
-    return usmx::copy_async(*where, dst.with_elements(), src.with_elements(), depends);
+    sycl::event last =
+        queue ? usmx::copy_async(*where, dst.with_elements(), src.with_elements(), depends)
+              : usmx::copy_async(dst.with_elements(), src.with_elements(), depends);
+    return {std::move(last), *where};
   }
   if (dst.usm) {
-    return usmx::copy_from_host_async(*where, dst.with_elements(), src.elements, depends, kept);
+    return {usmx::copy_from_host_async(*where, dst.with_elements(), src.elements, depends, kept),
+            *where};
   }
   if (src.usm) {
-    return usmx::copy_to_host_async(*where, dst.elements, src.with_elements(), depends, kept);
+    return {usmx::copy_to_host_async(*where, dst.elements, src.with_elements(), depends, kept),
+            *where};
   }
   wait(depends);
   convert_on_host(dst.elements, src.elements);
@@ -385,7 +395,7 @@ void copy(nb::handle dst, nb::handle src, nb::handle queue, nb::handle depends_o
   copy_sides(sides.dst, sides.src, where, depends);
 }
 
-sycl::event copy_async(nb::handle dst, nb::handle src, nb::handle queue, nb::handle depends_on) {
+event copy_async(nb::handle dst, nb::handle src, nb::handle queue, nb::handle depends_on) {
   give_back_finished();
   both_sides sides = matching(dst, src);
   const std::optional<sycl::queue> where = optional_queue(queue);
@@ -413,9 +423,8 @@ void copy_2d(nb::handle dst, nb::handle dst_pitch, nb::handle src, nb::handle sr
   copy_sides(sides.dst, sides.src, where, to_events(depends_on, "depends_on"));
 }
 
-sycl::event copy_2d_async(nb::handle dst, nb::handle dst_pitch, nb::handle src,
-                          nb::handle src_pitch, nb::handle width, nb::handle height,
-                          nb::handle queue, nb::handle depends_on) {
+event copy_2d_async(nb::handle dst, nb::handle dst_pitch, nb::handle src, nb::handle src_pitch,
+                    nb::handle width, nb::handle height, nb::handle queue, nb::handle depends_on) {
   give_back_finished();
   both_sides sides = pitched_sides(dst, dst_pitch, src, src_pitch, width, height);
   const std::optional<sycl::queue> where = optional_queue(queue);
@@ -442,18 +451,23 @@ std::uint8_t to_byte(nb::handle value) {
   return static_cast<std::uint8_t>(number);
 }
 
+using events = std::span<const sycl::event>;
+
 /// Calls `submit(queue, memory, depends)` without the GIL.
 template <class Submit>
 auto with_usm(const array& a, nb::handle queue, nb::handle depends_on, Submit submit) {
   const sycl::queue on = queue.is_none() ? a.queue() : to_queue(queue);
   const std::vector<sycl::event> depends = to_events(depends_on, "depends_on");
   const gil_released released;
-  return submit(on, a, std::span<const sycl::event>(depends));
+  using result = std::invoke_result_t<Submit, const sycl::queue&, const array&, events>;
+  if constexpr (std::is_void_v<result>) {
+    submit(on, a, events(depends));
+  } else {
+    return event(submit(on, a, events(depends)), on);
+  }
 }
 
-using events = std::span<const sycl::event>;
-
-sycl::event fill_async(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
+event fill_async(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
   const array to = to_usm(dst, "dst", true);
   const auto element = element_of(value, to.elements().dtype());
   return with_usm(to, queue, depends_on,
@@ -470,8 +484,7 @@ void fill(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends
   });
 }
 
-sycl::event memset_async(nb::handle dst, nb::handle value, nb::handle queue,
-                         nb::handle depends_on) {
+event memset_async(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depends_on) {
   const std::uint8_t byte = to_byte(value);
   return with_usm(to_usm(dst, "dst", true), queue, depends_on,
                   [&](const sycl::queue& on, const array& a, events depends) {
@@ -488,15 +501,14 @@ void memset(nb::handle dst, nb::handle value, nb::handle queue, nb::handle depen
            });
 }
 
-sycl::event prefetch_async(nb::handle obj, nb::handle queue, nb::handle depends_on) {
+event prefetch_async(nb::handle obj, nb::handle queue, nb::handle depends_on) {
   return with_usm(to_usm(obj, "obj", false), queue, depends_on,
                   [](const sycl::queue& on, const array& a, events depends) {
                     return usmx::prefetch_async(on, a, depends);
                   });
 }
 
-sycl::event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue,
-                             nb::handle depends_on) {
+event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue, nb::handle depends_on) {
   const std::int64_t number = read_integer(advice, "advice", fault::shape_overflow);
   if (number < 0 || number > std::numeric_limits<int>::max()) {
     throw value_error("advice: {}; expected a number of the backend, or 0", number);
@@ -505,11 +517,6 @@ sycl::event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue
                   [&](const sycl::queue& on, const array& a, events depends) {
                     return usmx::mem_advise_async(on, a, static_cast<int>(number), depends);
                   });
-}
-
-void wait_without_gil(const sycl::event& event) {
-  const gil_released released;
-  wait(event);
 }
 
 // --- what they say
@@ -612,7 +619,7 @@ void bind_transfers(nb::module_& m) {
   define(
       "prefetch", "obj: SupportsUSM",
       [](nb::handle memory, nb::handle queue, nb::handle depends_on) {
-        wait_without_gil(prefetch_async(memory, queue, depends_on));
+        prefetch_async(memory, queue, depends_on).wait();
       },
       prefetch_async,
       "Move shared memory to the device of `queue` before it is needed there, and wait. Memory of\n"
@@ -621,7 +628,7 @@ void bind_transfers(nb::module_& m) {
   define(
       "mem_advise", "obj: SupportsUSM, advice: int",
       [](nb::handle memory, nb::handle advice, nb::handle queue, nb::handle depends_on) {
-        wait_without_gil(mem_advise_async(memory, advice, queue, depends_on));
+        mem_advise_async(memory, advice, queue, depends_on).wait();
       },
       mem_advise_async,
       "Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the\n"

@@ -15,6 +15,7 @@
 
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -180,17 +181,28 @@ bool is_busy(const shared_owner& asked) noexcept {
 
 void expose_to_host(const array& a) {
   if (!a.keep_alive()) return;
+  address_leaves(a.keep_alive());
   a.keep_alive()->exposed_to_host();
   wait_for_work(a);
+}
+
+host_access show_to_host(const array& a) {
+  host_access view(a.keep_alive());
+  wait_for_work(a);
+  return view;
 }
 
 void wait_for_work(const array& a) {
   if (!a.keep_alive()) return;
   const auto known = a.keep_alive()->try_busy();
-  if (!known.value_or(true)) return;
+  const bool is_theirs = a.keep_alive()->is_lent() && a.kind() != usm_kind::unknown;
+  if (!known.value_or(true) && !is_theirs) return;
   const shared_owner keep = a.keep_alive();
-  const gil_released released;
-  if (known || keep->busy()) keep->wait();
+  const sycl::queue queue = a.queue();
+  const waiting_without_gil released;
+  if (known ? *known : keep->busy()) keep->wait();
+  // What its own library submitted is known to the queue only.
+  if (is_theirs) wait(queue);
 }
 
 void wait_for_own_work(const array& a) {
@@ -198,7 +210,7 @@ void wait_for_own_work(const array& a) {
   const auto at_work = a.keep_alive()->try_own_work();
   if (!at_work.value_or(true)) return;
   const shared_owner keep = a.keep_alive();
-  const gil_released released;
+  const waiting_without_gil released;
   if (at_work || keep->has_own_work()) keep->wait();
 }
 
@@ -210,11 +222,13 @@ void remember_ended_work(const array& a) {
 }
 
 void expose(const array& a, const sycl::queue& queue) {
-  if (!a.keep_alive() || a.keep_alive()->try_exposed_on(queue)) return;
+  address_leaves(a.keep_alive());
+  if (!a.keep_alive() || a.keep_alive()->try_exposed_on(queue, a.queue())) return;
   const shared_owner keep = a.keep_alive();
   const sycl::queue others = queue;
+  const sycl::queue home = a.queue();
   const gil_released released;
-  keep->exposed_on(others);
+  keep->exposed_on(others, home);
 }
 
 void expose(const array& a) { expose(a, a.queue()); }
@@ -241,13 +255,15 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
       PyErr_SetString(PyExc_BufferError, "this memory is read-only; request a read-only buffer");
       return -1;
     }
-    // The host is about to look: what was submitted before comes first.
-    expose_to_host(bytes);
+    // The host is about to look: what was submitted before comes first. As of arrays, see there.
+    const detail::uninterrupted whole;
+    auto shown = std::make_unique<host_access>(show_to_host(bytes));
     if (PyBuffer_FillInfo(view, self, bytes.data(),
                           static_cast<Py_ssize_t>(bytes.elements().size()), read_only,
                           flags) != 0) {
       return -1;
     }
+    view->internal = shown.release();
     m.count_export(1);
     return 0;
   } catch (...) {
@@ -256,7 +272,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return -1;
 }
 
-void release_buffer(PyObject* self, Py_buffer*) noexcept {
+void release_buffer(PyObject* self, Py_buffer* view) noexcept {
+  // First: the last reference to the memory is that of `self`.
+  delete static_cast<host_access*>(view->internal);
   nb::inst_ptr<memory>(self)->count_export(-1);
 }
 
@@ -689,6 +707,10 @@ void bind_memory(nb::module_& m) {
       "_pointer",
       [](const memory& self) {
         const live_bytes bytes = live(self);
+        if (host_accessible(bytes->kind()) && bytes->keep_alive()) {
+          bytes->keep_alive()->exposed_to_host();
+          wait_for_own_work(*bytes);
+        }
         // The address may reach commands that are not known here: compute follows the queue.
         expose(*bytes);
         return reinterpret_cast<std::uintptr_t>(bytes->data());

@@ -108,8 +108,10 @@ std::optional<array> to_array(nb::handle obj);
 bool is_busy(const shared_owner& asked) noexcept;
 /// Waits for what was submitted on the bytes, if there is something.
 void wait_for_work(const array& a);
-/// The same before the host looks at them by their address.
+/// The same before the host looks at them by their address, for as long as it likes.
 void expose_to_host(const array& a);
+/// The same for a view that ends with what this gives.
+[[nodiscard]] host_access show_to_host(const array& a);
 /// The same for commands of ours only: before others use the memory, who order their own.
 void wait_for_own_work(const array& a);
 /// Lets `try_submitted` of its owner know which commands have ended: launches leave no event, so

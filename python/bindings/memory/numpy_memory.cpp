@@ -19,6 +19,7 @@
 #include "core/fork_guard.hpp"
 #include "core/format.hpp"
 #include "memory/memory.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "usmx/memory.hpp"
@@ -54,7 +55,7 @@ numpy_functions api;
 
 void load_numpy() {
   if (api.set_handler != nullptr) return;
-  nb::object core = nb::getattr(nb::module_::import_("numpy"), "_core", nb::none());
+  nb::object core = attribute_or_none(nb::module_::import_("numpy"), "_core");
   if (core.is_none()) core = nb::module_::import_("numpy.core");  // before version 2
   const nb::object capsule = core.attr("_multiarray_umath").attr("_ARRAY_API");
   auto** const table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));

@@ -165,6 +165,7 @@ nb::object offer_itself(nb::handle obj) {
 }
 
 std::optional<array> taken_on_host(any_view v, const sycl::queue& queue, shared_owner keep) {
+  keep->exposed_to_host();
   if (shows_usm(v, queue)) return array::bind(std::move(v), queue, std::move(keep));
   if (!reads_host_memory(queue.get_device())) return {};
   return array::over_host(std::move(v), queue, std::move(keep));
@@ -174,7 +175,7 @@ std::optional<array> import_array_interface(nb::handle obj, nb::object,
                                             const import_request& request) {
   static PyObject* const name = PyUnicode_InternFromString(host_attribute);
   if (!request.host) return {};
-  nb::object offer = read_attribute(obj, name, true);
+  nb::object offer = read_attribute(obj, name);
   if (!offer.is_valid()) return {};
   if (request.is_host_view != nullptr) *request.is_host_view = true;
   traced record(trace_action::imported,
@@ -211,8 +212,14 @@ std::optional<array> import_array_interface(nb::handle obj, nb::object,
 /// The elements as NumPy gets them without a copy; not valid if there is no such way.
 nb::object without_copy(nb::handle obj) {
   static PyObject* const name = PyUnicode_InternFromString("__array__");
-  if (_PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr) return {};
+  static PyObject* const structure = PyUnicode_InternFromString("__array_struct__");
   try {
+    if (_PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr ||
+        !read_attribute(obj, name).is_valid()) {
+      // NumPy reads a structure of C in place.
+      if (!read_attribute(obj, structure).is_valid()) return {};
+      return nb::module_::import_("numpy").attr("asarray")(obj);
+    }
     nb::object made = nb::getattr(obj, nb::handle(name))(nb::arg("copy") = false);
     return PyObject_CheckBuffer(made.ptr()) != 0 ? made : nb::object();
   } catch (nb::python_error& e) {
@@ -271,7 +278,7 @@ std::optional<array> import_by_method(nb::handle obj, nb::object, const import_r
 
 nb::object offer_cuda(nb::handle obj) {
   static PyObject* const name = PyUnicode_InternFromString(cuda_attribute);
-  return PyType_Check(obj.ptr()) ? nb::object() : read_attribute(obj, name, true);
+  return PyType_Check(obj.ptr()) ? nb::object() : read_attribute(obj, name);
 }
 
 bool is_cuda(const sycl::device& device) {

@@ -64,6 +64,7 @@ struct schema_level {
 };
 struct array_level {
   array keep;
+  host_access shown;
   std::array<const void*, 2> buffers{};
   array_data child{};
   std::array<array_data*, 1> children{};
@@ -75,6 +76,7 @@ void end_level(Struct* s) noexcept {
   s->release = nullptr;
   arrow::release(level->child);
   if constexpr (std::is_same_v<Level, array_level>) {
+    level->shown.end();
     // Called from any thread, with the GIL or without.
     if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) give_back(level->keep);
   }
@@ -120,7 +122,9 @@ schema describe_type(const any_view& v, std::size_t axis) {
   return out;
 }
 
-array_data describe_elements(const array& a, std::size_t axis, std::int64_t length) {
+/// `shown` is empty if the consumer is not the host.
+array_data describe_elements(const array& a, std::size_t axis, std::int64_t length,
+                             host_access&& shown) {
   const any_view& v = a.elements();
   auto level = std::make_unique<array_level>();
   level->keep = a;
@@ -131,11 +135,12 @@ array_data describe_elements(const array& a, std::size_t axis, std::int64_t leng
       refuse(detail::format("shape: {} has too many lists without elements",
                             detail::shape_text(v.layout().shape())));
     }
-    level->child = describe_elements(a, axis + 1, inner);
+    level->child = describe_elements(a, axis + 1, inner, std::move(shown));
     level->children[0] = &level->child;
   } else {
     // Some consumers take no null pointer, not even for no bytes.
     alignas(64) static constexpr std::byte nothing{};
+    level->shown = std::move(shown);
     level->buffers[1] = v.size() > 0 ? v.data() : static_cast<const void*>(&nothing);
   }
   array_data out{};
@@ -195,8 +200,9 @@ nb::object to_arrow(const array& a, nb::handle requested) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
-  expose_to_host(a);  // the host looks next
-  return to_pair(a, to_capsule(describe_elements(a, 0, a.elements().layout().shape()[0])));
+  host_access shown = show_to_host(a);  // the host looks next
+  return to_pair(
+      a, to_capsule(describe_elements(a, 0, a.elements().layout().shape()[0], std::move(shown))));
 }
 
 /// Where Arrow's consumers find the memory. They have nothing for memory of oneAPI, so what the
@@ -222,8 +228,9 @@ nb::object to_device_arrow(const array& a, nb::handle requested, const nb::kwarg
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
   // What is submitted is finished, so that no event is needed.
+  host_access shown;
   if (where.type == device_type::cpu) {
-    expose_to_host(a);
+    shown = show_to_host(a);
   } else {
     wait_for_own_work(a);
     expose_to_others(a);
@@ -231,7 +238,7 @@ nb::object to_device_arrow(const array& a, nb::handle requested, const nb::kwarg
   device_array out{};
   out.device_id = where.id;
   out.device_type = where.type;
-  out.elements = describe_elements(a, 0, a.elements().layout().shape()[0]);
+  out.elements = describe_elements(a, 0, a.elements().layout().shape()[0], std::move(shown));
   return to_pair(a, to_capsule(out));
 }
 
@@ -296,6 +303,7 @@ imported_elements import_elements(const schema& type, owned<device_array> from, 
   const bool is_usm = !is_host || shows_usm(v, queue);
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(to_owner(owned<array_data>(from->elements)), first, bytes);
+  if (is_host) keep->exposed_to_host();
   if (is_usm) return {array::bind(std::move(v), queue, std::move(keep)), false};
   if (request.host && reads_host_memory(queue.get_device())) {
     return {array::over_host(std::move(v), queue, std::move(keep)), false};

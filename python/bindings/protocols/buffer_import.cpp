@@ -17,6 +17,7 @@
 #include "memory/memory.hpp"
 #include "memory/numpy_memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "usmx/dtype.hpp"
 
@@ -416,7 +417,7 @@ void get_bytes(nb::handle obj, Py_buffer& out, int flags) {
     // Dates have no format, but bytes; strings of any length are references.
     PyErr_Clear();
     if (PyObject_GetBuffer(obj.ptr(), &out, flags) != 0) nb::raise_python_error();
-    const nb::object type = nb::getattr(obj, "dtype", nb::none());
+    const nb::object type = attribute_or_none(obj, "dtype");
     refers = nb::getattr(type, "hasobject", nb::bool_(false)).equal(nb::bool_(true));
   }
   if (!refers) return;
@@ -438,9 +439,9 @@ bool get_elements(nb::handle obj, Py_buffer& out, int flags, bool& is_bfloat16) 
   is_bfloat16 = false;
   if (PyObject_GetBuffer(obj.ptr(), &out, flags) == 0) return true;
   nb::python_error error;
-  const nb::object type = nb::getattr(obj, "dtype", nb::none());
-  if (nb::getattr(type, "name", nb::none()).equal(nb::str("bfloat16")) &&
-      nb::hasattr(obj, "__array_interface__")) {
+  const nb::object type = attribute_or_none(obj, "dtype");
+  if (attribute_or_none(type, "name").equal(nb::str("bfloat16")) &&
+      class_has(obj, "__array_interface__")) {
     const nb::object integers = obj.attr("view")("uint16");
     is_bfloat16 = PyObject_GetBuffer(integers.ptr(), &out, flags) == 0;
     if (is_bfloat16) return true;

@@ -2,6 +2,7 @@
 // other side asks. The structs and their check are usmx/dlpack.hpp, which knows no Python.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/dlpack.hpp"
+#include "support/attributes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,9 +57,11 @@ struct exported {
 
   Managed managed{};
   array elements;
+  host_access shown;  // if the consumer is the host
 
   static void drop(Managed* m) noexcept {
     const std::unique_ptr<exported> self(static_cast<exported*>(m->context));
+    self->shown.end();
     // Called from any thread, with the GIL or without.
     if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) give_back(self->elements);
   }
@@ -105,8 +108,10 @@ void end_capsule(PyObject* capsule) noexcept {
 }
 
 template <class Managed, class Array>
-nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flags) {
+nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flags,
+                      host_access&& shown) {
   auto out = make_exported<Managed>(std::forward<Array>(a), where, flags);
+  out->shown = std::move(shown);
   PyObject* const capsule =
       PyCapsule_New(&out->managed, capsule_names<Managed>::fresh, end_capsule<Managed>);
   if (capsule == nullptr) throw nb::python_error();
@@ -142,7 +147,8 @@ void order(const array& a, nb::handle stream, const dlpack::device& where) {
       return q.ext_oneapi_submit_barrier(before);
     });
   }
-  if (a.keep_alive()) a.keep_alive()->exposed_on(queue);
+  address_leaves(a.keep_alive());
+  if (a.keep_alive()) a.keep_alive()->exposed_on(queue, a.queue());
 }
 
 std::optional<bool> read_copy(nb::handle copy) {
@@ -208,21 +214,22 @@ array copy_in(const array& a, usm_kind kind) {
 template <class Array>
 nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::handle stream,
                     const dlpack::version& wanted, std::uint64_t flags) {
+  host_access shown;
   if (to_host) {
-    expose_to_host(a);  // the host looks next, and submits nothing to a queue
+    shown = show_to_host(a);  // the host looks next, and submits nothing to a queue
   } else {
     order(a, stream, where);
     expose_to_others(a);
   }
   if (wanted.major >= 1) {
-    return to_capsule<versioned_tensor>(std::forward<Array>(a), where, flags);
+    return to_capsule<versioned_tensor>(std::forward<Array>(a), where, flags, std::move(shown));
   }
   if (a.elements().read_only()) {
     refuse(
         "max_version: read-only memory needs version (1, 0) or later of DLPack; pass "
         "max_version=(1, 0), or a copy");
   }
-  return to_capsule<managed_tensor>(std::forward<Array>(a), where, flags);
+  return to_capsule<managed_tensor>(std::forward<Array>(a), where, flags, std::move(shown));
 }
 
 nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
@@ -317,10 +324,16 @@ std::optional<array> import_tensor(taken<Managed> managed, nb::handle producer,
                                     : default_queue(device_from_dlpack(t.where));
   if (is_host && request.is_host_view != nullptr) *request.is_host_view = true;
   const bool is_usm = !is_host || shows_usm(v, queue);
-  if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
+  const bool is_taken = is_usm || (request.host && reads_host_memory(queue.get_device()));
+  if (!is_taken && request.to_copy == nullptr) return {};
   std::byte* const first = v.first_byte();
   const auto bytes = static_cast<std::size_t>(v.last_byte() - first);
   shared_owner keep = own_python(std::move(managed).as_object(), first, bytes);
+  if (!is_taken) {
+    *request.to_copy = array::over(std::move(v), queue, std::move(keep));
+    return {};
+  }
+  if (is_host) keep->exposed_to_host();
   return is_usm ? array::bind(std::move(v), queue, std::move(keep))
                 : array::over_host(std::move(v), queue, std::move(keep));
 }
@@ -378,7 +391,9 @@ nb::object stream_for(const dlpack::device& d) {
       d.type != device_type::rocm) {
     return nb::none();
   }
-  return nb::int_(native_handle(default_queue(device_from_dlpack(d))));
+  const sycl::queue& queue = default_queue(device_from_dlpack(d));
+  leaves(queue);
+  return nb::int_(native_handle(queue));
 }
 
 /// The capsule of a producer; of one older than version 1, which takes no arguments, without them.
@@ -450,23 +465,25 @@ std::optional<array> import_by_table(const dlpack::exchange_table& table, nb::ha
 }
 
 /// Whether the buffer says more than DLPack, and sooner: NumPy's arrays. JAX's arrays have a buffer
-/// too, but not of bfloat16, for which the buffer protocol has no format.
+/// too, but not of types for which the buffer protocol has no format, such as bfloat16.
 bool has_better_buffer(nb::handle obj) {
   if (PyObject_CheckBuffer(obj.ptr()) == 0) return false;
-  if (nb::hasattr(obj, "__array_interface__")) return true;
+  if (class_has(obj, "__array_interface__")) return true;
   Py_buffer raw;
   if (PyObject_GetBuffer(obj.ptr(), &raw, PyBUF_RECORDS_RO) == 0) {
     PyBuffer_Release(&raw);
     return true;
   }
   PyErr_Clear();
-  const nb::object type = nb::getattr(obj, "dtype", nb::none());
-  return !nb::getattr(type, "name", nb::none()).equal(nb::str("bfloat16"));
+  return false;
 }
 
 nb::object offer_dlpack(nb::handle obj) {
   static PyObject* const name = PyUnicode_InternFromString(attribute);
-  if (PyType_Check(obj.ptr()) || _PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr) return {};
+  if (PyType_Check(obj.ptr()) || _PyType_Lookup(Py_TYPE(obj.ptr()), name) == nullptr ||
+      !read_attribute(obj, name).is_valid() || !has_attribute(obj, "__dlpack_device__")) {
+    return {};
+  }
   return has_better_buffer(obj) ? nb::object() : nb::borrow(obj);
 }
 
@@ -476,13 +493,23 @@ std::optional<array> import_object(nb::handle obj, const import_request& request
     return import_by_table(*table, obj, request);
   }
   const dlpack::device where = ask_device(obj);
-  if (where.type == device_type::cpu && !request.host) return {};
+  if (where.type == device_type::cpu && !request.host) {
+    // To be copied; Arrow says more of its arrays: bits, text, missing values.
+    if (request.to_copy == nullptr || class_has(obj, "__arrow_c_array__")) return {};
+  }
   return import_capsule(ask(obj, where, request, copies), obj, request);
 }
 
 std::optional<array> import_dlpack(nb::handle obj, nb::object, const import_request& request) {
   bool copies = false;
-  return import_object(obj, request, copies);
+  if (request.host || request.to_copy == nullptr) return import_object(obj, request, copies);
+  try {
+    return import_object(obj, request, copies);
+  } catch (nb::python_error& e) {
+    // A producer that refuses is asked by its next protocol, if it has one for the host.
+    if (!e.matches(PyExc_BufferError) || !has_attribute(obj, "__array__")) throw;
+    return {};
+  }
 }
 
 /// `from_dlpack`: shares what it can, and copies what the device cannot use unless it must not.
@@ -581,6 +608,7 @@ int table_allocate(dlpack::tensor* prototype, versioned_tensor** out, void* erro
         is_host ? default_queue() : default_queue(device_from_dlpack(empty.where));
     array made = array::empty(queue, like.layout().shape().span(), like.dtype(),
                               is_host ? usm_kind::host : usm_kind::device);
+    address_leaves(made.keep_alive());
     if (made.keep_alive()) made.keep_alive()->exposed_on(queue);
     *out = &make_exported<versioned_tensor>(std::move(made), empty.where, 0).release()->managed;
     return 0;
@@ -597,6 +625,7 @@ int table_current_stream(device_type type, std::int32_t id, void** out) noexcept
     *out = nullptr;
     if (type == device_type::cpu) return;
     const sycl::queue& queue = default_queue(device_from_dlpack({type, id}));
+    leaves(queue);
     *out = type == device_type::oneapi ? const_cast<sycl::queue*>(&queue)
                                        : reinterpret_cast<void*>(native_handle(queue));
   });

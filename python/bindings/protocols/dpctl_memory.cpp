@@ -101,6 +101,7 @@ std::optional<array> import_memory(nb::handle obj, nb::object offer, const impor
   shared_owner keep = own_python(std::move(offer), first, bytes);
   if (kind != usm_kind::unknown &&
       detail::lies_in_one_allocation(first, first + bytes, queue.get_context())) {
+    if (keep->is_shared_again()) detail::came_back_on(keep, queue);
     return array::over(std::move(v), detail::queue_near(queue, kind, first), std::move(keep));
   }
   return array::bind(std::move(v), queue, std::move(keep));

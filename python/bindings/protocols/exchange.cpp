@@ -99,7 +99,9 @@ array bind_struct(const sycl_usm_array& a, const dtype::fields* members, nb::obj
   const sycl::queue queue = theirs.value_or(made.queue());
   const gil_released unlocked;
   made.used_on(queue);
-  event ? made.used_until(queue, *event) : made.used_until(queue);
+  // Memory that came back may know of commands behind that event.
+  const bool is_last = event && !came_back(made.keep_alive());
+  is_last ? made.used_until(queue, *event) : made.used_until(queue);
   return made;
 }
 
@@ -154,6 +156,8 @@ const array& array_in(PyObject* object) {
 
 void fill(const array& a, sycl_usm_array& out) noexcept {
   exchange::describe(a.elements(), out);
+  leaves(a.queue());
+  address_leaves(a.keep_alive());
   out.queue = &a.queue();
   out.context = nullptr;
   out.event = nullptr;
@@ -258,7 +262,7 @@ int api_used(PyObject* object, const void* queue, const void* event) noexcept {
 }
 
 int api_wait(PyObject* object) noexcept {
-  return guarded([&] { expose_to_host(array_in(object)); });
+  return guarded([&] { wait_for_work(array_in(object)); });
 }
 
 int api_typedescr(PyObject* object, PyObject** list) noexcept {

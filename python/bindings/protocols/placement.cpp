@@ -73,9 +73,25 @@ nb::object coerced_usm_type(const nb::args& given) {
   return kind ? nb::object(nb::str(name(*kind))) : nb::none();
 }
 
+nb::str joint_kind_of(const nb::args& given) {
+  joint_kind kinds;
+  for (const nb::handle item : given) {
+    const array* const a = array_of(item);
+    if (a == nullptr) continue;
+    const any_view& v = a->elements();
+    kinds.add(a->kind() == usm_kind::unknown && v.size() > 0 ? usm_kind::host : a->kind(),
+              v.rank());
+  }
+  return nb::str(name(kinds.result()));
+}
+
 }  // namespace
 
 void bind_placement(nb::module_& m) {
+  m.def("_joint_kind", joint_kind_of, nb::arg("operands"),
+        "The kind of memory of what is computed of these operands: the rule of all functions.\n"
+        "Operands that are not arrays of usmx have no say.",
+        nb::sig("def _joint_kind(*operands: object) -> UsmKind"));
   m.def("get_execution_queue", execution_queue_of, nb::arg("arrays"),
         "The queue that a computation with these arrays runs on, as kernels choose it.\n\n"
         "That is the queue of the first array in USM. Memory of the host, such as a NumPy array,\n"

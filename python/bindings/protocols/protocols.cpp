@@ -160,17 +160,30 @@ const std::string& expected_protocols() {
   return text;
 }
 
-nb::object read_attribute(nb::handle obj, PyObject* interned_name, bool may_refuse) {
+nb::object read_attribute(nb::handle obj, PyObject* interned_name) {
   PyTypeObject* const type = Py_TYPE(obj.ptr());
   if (!may_have(type, interned_name)) return {};
   PyObject* const value = PyObject_GetAttr(obj.ptr(), interned_name);
   if (value != nullptr) return nb::steal(value);
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0 ||
-      (!may_refuse && _PyType_Lookup(type, interned_name) != nullptr)) {
-    throw nb::python_error();
-  }
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
   PyErr_Clear();
   return {};
+}
+
+bool offers_host_elements(nb::handle obj) {
+  PyObject* const o = obj.ptr();
+  if (PyType_Check(o) != 0 || PyBytes_Check(o) || PyByteArray_Check(o)) return false;
+  if (PyObject_CheckBuffer(o) != 0) return true;
+  static const auto& names = *new auto([] {
+    std::array<PyObject*, 8> all{};
+    std::ranges::transform(std::array{"__array_interface__", "__array_struct__", "__array__",
+                                      "__dlpack__", "__arrow_c_array__", "__arrow_c_stream__",
+                                      "__arrow_c_device_array__", "__arrow_c_device_stream__"},
+                           all.begin(), PyUnicode_InternFromString);
+    return all;
+  }());
+  return std::ranges::any_of(names,
+                             [&](PyObject* name) { return read_attribute(obj, name).is_valid(); });
 }
 
 void bind_property(nb::object type, const char* name, const nb::object& getter) {
@@ -190,6 +203,14 @@ void bind_protocols(nb::module_& m) {
       nb::sig("def _imported(obj: object, host: bool = False) -> Any"),
       "The array that another library's object describes, None if it describes none. Asks once.\n"
       "With `host`, memory of the host is one too, where the default device uses it.");
+  m.def(
+      "_offers_elements",
+      [](nb::handle obj) {
+        return own_array(obj) != nullptr || import_array(obj).has_value() ||
+               offers_host_elements(obj);
+      },
+      nb::arg("obj").none(), nb::sig("def _offers_elements(obj: object) -> bool"),
+      "Whether an object has elements by any protocol, which `asarray` takes.");
   m.def(
       "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
       "The objects that memory can be imported from, for messages.");

@@ -103,11 +103,13 @@ bool shows_usm(const any_view& v, const sycl::queue& queue) noexcept;
 /// For messages: "an object with A, B or C", with all protocols by which memory comes in.
 const std::string& expected_protocols();
 
-/// The value of an attribute, invalid if the object has none of that name. A property that is there
-/// and raises AttributeError is a broken producer, not an object without the protocol. Objects that
-/// cannot have the attribute cost no failing look-up. With `may_refuse`, AttributeError is how an
-/// object says that it has none after all.
-nb::object read_attribute(nb::handle obj, PyObject* interned_name, bool may_refuse = false);
+/// The value of an attribute, invalid if the object has none of that name: a property that raises
+/// AttributeError says so, as for `hasattr`, and the next protocol is asked. Objects that cannot
+/// have the attribute cost no failing look-up.
+nb::object read_attribute(nb::handle obj, PyObject* interned_name);
+/// Whether an object that gave no memory has elements for the host to copy, which `as_array` then
+/// does: of a buffer or of any protocol of the host. Not bytes, which are not numbers.
+bool offers_host_elements(nb::handle obj);
 /// Binds a property with a signature for the stub.
 void bind_property(nb::object type, const char* name, const nb::object& getter);
 
@@ -193,6 +195,7 @@ std::optional<array> import_host_view(any_view v, const memory_behind& behind, P
   if (!is_usm && !(request.host && reads_host_memory(queue.get_device()))) return {};
   record.at(first);
   shared_owner keep = own(first, static_cast<std::size_t>(v.last_byte() - first));
+  keep->exposed_to_host();  // who has the object reads and writes it as before
   // Of kind `unknown`, on a device that was asked above.
   return is_usm ? array::bind(std::move(v), queue, std::move(keep))
                 : array::over(std::move(v), queue, std::move(keep));

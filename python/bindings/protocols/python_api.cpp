@@ -5,6 +5,7 @@
 #include <sycl/exception.hpp>
 
 #include "memory/memory.hpp"
+#include "protocols/protocols.hpp"
 #include "support/bindings.hpp"
 
 namespace usmx::python {
@@ -89,13 +90,21 @@ PyObject* import_object(PyObject* object) noexcept {
   });
 }
 
+PyObject* import_host_object(PyObject* object) noexcept {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    std::optional<array> a = import_array(object, {.host = true});
+    if (!a) return nullptr;
+    return wrap_array(*std::move(a)).release().ptr();
+  });
+}
+
 PyObject* wrap(const array* elements) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return wrap_array(*elements).release().ptr(); });
 }
 
 bool wait_for(const array* elements) noexcept {
   return guarded(false, [&] {
-    expose_to_host(*elements);
+    wait_for_work(*elements);
     return true;
   });
 }
@@ -123,6 +132,7 @@ void bind_python_api(nb::module_& m) {
   table.import_queue = import_queue;
   table.wrap_queue = wrap_queue;
   table.set_error = set_error;
+  table.import_host = import_host_object;
   m.attr("_api") = nb::steal(PyCapsule_New(&table, python_api::capsule_name, nullptr));
 }
 

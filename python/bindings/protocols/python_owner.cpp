@@ -94,7 +94,8 @@ class python_owner final : public owner {
 /// Null for other memory. The class is final, so its type says all that a dynamic_cast,
 /// which every end of an array would pay for, could find out.
 const python_owner* python_owner_of(const array& a) noexcept {
-  const owner* const o = a.keep_alive().get();
+  const owner* o = a.keep_alive().get();
+  if (o != nullptr && o->is_shared_again()) o = kept_by(a.keep_alive());
   if (o == nullptr || typeid(*o) != typeid(python_owner)) return nullptr;
   return static_cast<const python_owner*>(o);
 }

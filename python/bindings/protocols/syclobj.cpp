@@ -6,6 +6,8 @@
 
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
+#include "runtime/runtime_bindings.hpp"
+#include "support/attributes.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
@@ -36,7 +38,7 @@ std::string described(nb::handle obj) {
 
 /// dpctl's devices have no capsule; what they share with ours is the name.
 /// Asked of the class, because the attribute of dpctl's sub-devices raises.
-bool is_device_like(nb::handle obj) { return nb::hasattr(obj.type(), "filter_string"); }
+bool is_device_like(nb::handle obj) { return has_attribute(obj.type(), "filter_string"); }
 
 template <class T>
 T copy_of(void* p) {
@@ -51,6 +53,7 @@ sycl_origin from_capsule(nb::handle capsule, const char* where) {
   if (name == "SyclQueueRef") {
     const auto& queue =
         *static_cast<const sycl::queue*>(PyCapsule_GetPointer(capsule.ptr(), raw_name));
+    leaves(queue);  // who gave it submits to it
     return {queue.get_context(), queue};
   }
   if (name == "SyclContextRef")
@@ -78,7 +81,7 @@ PyObject* capsule_method() {
 nb::object ask_for_capsule(nb::handle obj) {
   // _get_capsule on a class is a plain function that misses its self.
   if (PyType_Check(obj.ptr())) return {};
-  return nb::getattr(obj, nb::handle(capsule_method()), nb::none());
+  return attribute_or_none(obj, nb::handle(capsule_method()));
 }
 
 /// What `_get_capsule()` gives, invalid without such a method. An object of a compiled class, as
@@ -128,7 +131,7 @@ constexpr const char* expected_queue =
 /// The last protocol that says where something lives: `sycl_queue`, as arrays' devices have it.
 nb::object queue_attribute(nb::handle obj) {
   if (PyType_Check(obj.ptr())) return {};
-  nb::object queue = nb::getattr(obj, "sycl_queue", nb::none());
+  nb::object queue = attribute_or_none(obj, "sycl_queue");
   return queue.is_none() ? nb::object() : queue;
 }
 
@@ -202,13 +205,16 @@ nb::object dpctl_queue(const sycl::queue& queue) {
   const nb::object dpctl = loaded_dpctl();
   if (!dpctl.is_valid()) return {};
   // Another thread may be in the middle of importing it.
-  const nb::object make = nb::getattr(dpctl, "SyclQueue", nb::none());
+  const nb::object make = attribute_or_none(dpctl, "SyclQueue");
   if (make.is_none()) return {};
-  nb::object theirs = make(nb::cast(queue).attr("_get_capsule")());
-  const nb::object cached = nb::getattr(dpctl, "get_device_cached_queue", nb::none());
-  if (cached.is_none() || queue != default_queue(queue.get_device())) return theirs;
-  nb::object common = cached(theirs.attr("sycl_device"));
-  return common.attr("sycl_context").equal(theirs.attr("sycl_context")) ? common : theirs;
+  nb::object theirs = make(make_capsule(queue, "SyclQueueRef"));
+  const nb::object cached = attribute_or_none(dpctl, "get_device_cached_queue");
+  if (!cached.is_none() && queue == default_queue(queue.get_device())) {
+    nb::object common = cached(theirs.attr("sycl_device"));
+    if (common.attr("sycl_context").equal(theirs.attr("sycl_context"))) return common;
+  }
+  leaves(queue);
+  return theirs;
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/attributes.hpp"
+#include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 
@@ -85,7 +87,7 @@ sycl::queue to_queue_with(nb::handle source, nb::handle device, const queue_opti
   }
   if (nb::isinstance<sycl::queue>(source)) refuse_options(options);
   const bool has_capsule =
-      PyCapsule_CheckExact(source.ptr()) || nb::hasattr(source, "_get_capsule");
+      PyCapsule_CheckExact(source.ptr()) || has_attribute(source, "_get_capsule");
   if (!has_capsule) {
     const sycl::device chosen = to_device(source, "source");
     return new_queue(default_context(chosen), chosen, options);
@@ -232,19 +234,25 @@ void bind_queue(nb::module_& m) {
           "is_idle", [](const queue& q) { return is_idle(q); },
           "Whether no command is waiting or running.")
       .def_prop_ro(
-          "native", [](const queue& q) { return native_handle(q); },
+          "native",
+          [](const queue& q) {
+            leaves(q);
+            return native_handle(q);
+          },
           "cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or "
           "CUstream as an integer. Borrowed: valid as long as this object lives; retain it "
           "with the driver to keep it longer.")
       .def(
-          "wait", [](const queue& q) { wait(q); }, nb::call_guard<gil_released>(),
+          "wait", [](const queue& q) { wait(q); }, nb::call_guard<waiting_without_gil>(),
           "Wait until all commands have finished. Raises their asynchronous errors.")
       .def(
           "submit_barrier",
-          [](queue& q, const std::vector<sycl::event>& depends_on) {
+          [](queue& q, nb::handle depends_on) {
+            const std::vector<sycl::event> before = to_events(depends_on, "depends_on");
             const gil_released released;
-            return depends_on.empty() ? q.ext_oneapi_submit_barrier()
-                                      : q.ext_oneapi_submit_barrier(depends_on);
+            return event(before.empty() ? q.ext_oneapi_submit_barrier()
+                                        : q.ext_oneapi_submit_barrier(before),
+                         q);
           },
           nb::arg("depends_on") = nb::make_tuple(),
           "An event that is complete when all commands submitted so far are, or the given events; "
@@ -252,7 +260,11 @@ void bind_queue(nb::module_& m) {
           nb::sig("def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"))
       .def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def(
-          "_get_capsule", [](const queue& q) { return make_capsule(q, "SyclQueueRef"); },
+          "_get_capsule",
+          [](const queue& q) {
+            leaves(q);
+            return make_capsule(q, "SyclQueueRef");
+          },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclQueueRef\" capsule.")
       .def("__repr__", [](const queue& q) {
         return "<usmx.Queue on " + described(q.get_device()) +

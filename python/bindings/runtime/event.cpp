@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <sycl/event.hpp>
@@ -19,12 +20,16 @@
 #include "protocols/protocols.hpp"
 #include "runtime/event_watch.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "runtime/wait_forms.hpp"
+#include "support/attributes.hpp"
 #include "support/bindings.hpp"
+#include "support/interrupts.hpp"
 
 namespace usmx::python {
 event::event(event&& o) noexcept
     : queue_(std::move(o.queue_)),
       known_(std::move(o.known_)),
+      backend_(o.backend_),
       line_(std::exchange(o.line_, nullptr)) {
   o.queue_.reset();
   if (line_ != nullptr) line_->newest_ = this;
@@ -44,7 +49,7 @@ void event::wait() const {
   const std::optional<sycl::queue> queue = queue_;
   const std::optional<sycl::event> known = known_;
   {
-    const gil_released released;
+    const waiting_without_gil released;
     if (known && queue) {
       usmx::wait(*known, *queue);
     } else if (known) {
@@ -94,15 +99,14 @@ void launch_line::watch(event& made) noexcept {
 
 namespace {
 
-using status_value = sycl::info::event_command_status;
-
 const char* status_of(const event& e) {
-  switch (e.get().get_info<sycl::info::event::command_execution_status>()) {
-    case status_value::submitted:
+  using detail::command_status;
+  switch (detail::status(e.get())) {
+    case command_status::submitted:
       return "submitted";
-    case status_value::running:
+    case command_status::running:
       return "running";
-    case status_value::complete:
+    case command_status::complete:
       return "complete";
     default:
       return "unknown";
@@ -113,13 +117,13 @@ template <class Query>
 std::uint64_t time_of(const event& e) {
   const sycl::event event = e.get();
   try {
-    const gil_released released;
+    const waiting_without_gil released;
     // The runtime waits for start and end by itself, but not as carefully.
     if constexpr (!std::is_same_v<Query, sycl::info::event_profiling::command_submit>) wait(event);
     return event.get_profiling_info<Query>();
-  } catch (const sycl::exception& e) {
+  } catch (const sycl::exception& error) {
     // SYCL's own words for this are thirty and name no remedy.
-    if (e.code() != sycl::errc::invalid) throw;
+    if (error.code() != sycl::errc::invalid) throw;
     throw std::runtime_error(
         "the event has no profiling times: they need a queue made with Queue(..., "
         "enable_profiling=True)");
@@ -132,7 +136,7 @@ sycl::event to_event(nb::handle obj, const char* where) {
   if (is_ready<event>(obj)) return nb::inst_ptr<event>(obj)->get();
   nb::object capsule = nb::borrow(obj);
   if (!PyCapsule_CheckExact(obj.ptr()) && !PyType_Check(obj.ptr()) &&
-      nb::hasattr(obj, "_get_capsule"))
+      has_attribute(obj, "_get_capsule"))
     capsule = obj.attr("_get_capsule")();
   if (!PyCapsule_CheckExact(capsule.ptr()))
     wrong_type(where, obj, "an Event of usmx or dpctl, or a fresh \"SyclEventRef\" capsule");
@@ -154,7 +158,7 @@ std::vector<sycl::event> to_events(nb::handle obj, const char* where) {
   // Lists first: asking one for an attribute that it lacks is slow.
   const bool is_list = PyTuple_CheckExact(obj.ptr()) || PyList_CheckExact(obj.ptr());
   if (!is_list && (nb::isinstance<event>(obj) || PyCapsule_CheckExact(obj.ptr()) ||
-                   nb::hasattr(obj, "_get_capsule"))) {
+                   has_attribute(obj, "_get_capsule"))) {
     events.push_back(to_event(obj, where));
     return events;
   }
@@ -175,10 +179,10 @@ void bind_event(nb::module_& m) {
   type.def(
           "__init__",
           [](nb::pointer_and_handle<event> self, nb::handle source) {
-            if (source.is_none())
-              initialise(self);
-            else
-              initialise(self, to_event(source, "source"));
+            if (source.is_none()) return initialise(self);
+            const event* const ours =
+                is_ready<event>(source) ? nb::inst_ptr<event>(source) : nullptr;
+            initialise(self, to_event(source, "source"), ours ? ours->backend() : std::nullopt);
           },
           nb::arg("source").none() = nb::none(),
           nb::sig("def __init__(self, source: EventLike | None = None) -> None"))
@@ -189,7 +193,7 @@ void bind_event(nb::module_& m) {
           [](nb::handle source) {
             const std::vector<sycl::event> events = to_events(source, "events");
             {
-              const gil_released released;
+              const waiting_without_gil released;
               wait(events);
               collect();
             }
@@ -225,7 +229,14 @@ void bind_event(nb::module_& m) {
           "profiling_info_end", &time_of<sycl::info::event_profiling::command_end>,
           "When the command ended, in ns. Waits for it. RuntimeError if its queue does not "
           "profile.")
-      .def_prop_ro("backend", [](const event& e) { return backend_name(e.get().get_backend()); })
+      .def_prop_ro(
+          "backend",
+          [](const event& e) -> std::optional<std::string> {
+            if (const auto known = e.backend()) return backend_name(*known);
+            return std::nullopt;
+          },
+          "Of the device whose command this is. None for an event that another library made: SYCL "
+          "cannot\nsay it of every event.")
       .def(
           "_get_capsule", [](const event& e) { return make_capsule(e.get(), "SyclEventRef"); },
           nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclEventRef\" capsule.")

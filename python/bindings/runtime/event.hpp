@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <nanobind/nanobind.h>
+#include <sycl/backend_types.hpp>
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
@@ -20,24 +21,34 @@ class event {
  public:
   /// Complete.
   event() noexcept = default;
+  /// One of another library, of which only its status may be asked; see usmx/wait.hpp.
   event(sycl::event e) noexcept : known_(std::move(e)) {}  // NOLINT: implicit, as a copy would be
+  event(sycl::event e, std::optional<sycl::backend> backend) noexcept
+      : known_(std::move(e)), backend_(backend) {}
+  event(sycl::event e, const sycl::queue& submitted_to) noexcept
+      : event(std::move(e), submitted_to.get_backend()) {}
   event(event&& o) noexcept;
   event& operator=(event&&) = delete;
   ~event();
 
-  /// A complete one becomes what was launched, on an in-order queue if that is given, or what such
-  /// a queue has now.
-  void be(sycl::event launched, const sycl::queue* queue) {
+  /// A complete one becomes what was launched, or what an in-order queue has now.
+  void be(sycl::event launched, const sycl::queue& queue) {
     known_ = std::move(launched);
-    if (queue != nullptr) queue_ = *queue;
+    backend_ = queue.get_backend();
+    if (queue.is_in_order()) queue_ = queue;
   }
-  void be_behind(const sycl::queue& queue) { queue_ = queue; }
+  void be_behind(const sycl::queue& queue) {
+    backend_ = queue.get_backend();
+    queue_ = queue;
+  }
 
   /// The event; made now, behind all that the queue has, if there was none. May throw
   /// sycl::exception.
   const sycl::event& get() const;
   /// Lets go of the GIL; throws asynchronous errors.
   void wait() const;
+  /// That of the queue, if usmx submitted the command.
+  std::optional<sycl::backend> backend() const noexcept { return backend_; }
 
   friend bool operator==(const event& a, const event& b) { return a.get() == b.get(); }
 
@@ -46,7 +57,8 @@ class event {
 
   mutable std::optional<sycl::queue> queue_;  // which is in-order
   mutable std::optional<sycl::event> known_;  // none: what the queue has; no queue either: complete
-  launch_line* line_ = nullptr;               // of which it is the newest
+  std::optional<sycl::backend> backend_;
+  launch_line* line_ = nullptr;  // of which it is the newest
 };
 
 /// The launches from Python on one in-order queue, in their order. It keeps events exact: one whose

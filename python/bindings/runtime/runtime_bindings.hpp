@@ -9,6 +9,7 @@
 
 #include <sycl/event.hpp>
 
+#include "support/attributes.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
@@ -32,7 +33,7 @@ std::string described(const sycl::device& device);
 template <class T>
 bool same_behind_capsule(const T& self, nb::handle other, const char* capsule_name) {
   if (capsule_name == nullptr || PyType_Check(other.ptr())) return false;
-  const nb::object get = nb::getattr(other, "_get_capsule", nb::none());
+  const nb::object get = attribute_or_none(other, "_get_capsule");
   if (get.is_none()) return false;
   const nb::object capsule = get();
   return PyCapsule_IsValid(capsule.ptr(), capsule_name) != 0 &&

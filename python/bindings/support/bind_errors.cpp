@@ -59,6 +59,12 @@ void bind_errors(nb::module_& m) {
   define(nb::exception<device_error>(m, "DeviceError", PyExc_RuntimeError),
          "No matching SYCL device, platform or driver: the message says which are available and "
          "what to install.");
+  // Asked first: where Python had no memory, nanobind throws an error of its own that names a
+  // conversion, or one that was thrown meanwhile would take the place.
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_MemoryError) != 0) return;
+    std::rethrow_exception(p);
+  });
 }
 
 }  // namespace usmx::python

@@ -14,6 +14,8 @@ PyObject* raise_again = nullptr;
 }  // namespace
 
 PyObject* raise_current() noexcept {
+  // nanobind throws an error of its own over that of a failed allocation.
+  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_MemoryError) != 0) return nullptr;
   current = std::current_exception();
   // Comes back with the error set, because the function throws what was kept.
   return PyObject_CallNoArgs(raise_again);

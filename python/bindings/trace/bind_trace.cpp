@@ -155,8 +155,8 @@ class kind_finder {
     if (p == nullptr) return usm_kind::unknown;
     const auto* const at = static_cast<const std::byte*>(p);
     if (auto after = blocks_.upper_bound(at); after != blocks_.begin()) {
-      const auto& [base, block] = *--after;
-      if (at < base + block.bytes) return block.kind;
+      const auto& [base, found] = *--after;
+      if (at < base + found.bytes) return found.kind;
     }
     if (!asked_) {
       for (const sycl::device& d : devices()) contexts_.push_back(default_context(d));

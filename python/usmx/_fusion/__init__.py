@@ -15,16 +15,19 @@ from typing import Any, overload
 
 import numpy as np
 
+from .. import _captured as captured
 from .. import _usmx
 from .._kernel.source import pickles
 from .functions import FUNCTIONS
 from .on_arrays import OnArrays
 from .reductions import ROWS, Reduced, text_of
 from .spelling import cpp, preamble
-from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant
+from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant, is_wide
 
 __all__ = ["Fused", "fuse"]
 
+#: Kernels of more values of globals and closure variables are forgotten, and made again.
+MOST_GENERATIONS = 32
 # What an argument of these types is, is known when tracing: the function may branch on it.
 _STATIC = (bool, str, bytes, type, type(None), np.dtype)
 
@@ -36,22 +39,43 @@ class Fused(_usmx._FusedCall):
         super().__init__()
         self._contract = contract
         self._function = function
-        self._signature = inspect.signature(function)
-        parameters = self._signature.parameters.values()
-        for p in parameters:
-            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY):
+        self._name = _name_of(function)
+        try:
+            self._signature = _signature_of(function)
+        except ValueError:  # a function written in C
+            raise TypeError(
+                f"fuse: {self._name} does not say which parameters it has; fuse a function that "
+                f"calls it: usmx.fuse(lambda x: {self._name}(x))"
+            ) from None
+        kinds = {p.name: p.kind for p in self._signature.parameters.values()}
+        by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        for name, kind in kinds.items():
+            if kind is inspect.Parameter.KEYWORD_ONLY and name in ("out", "queue", "depends_on"):
                 raise TypeError(
-                    f"fuse: '{p}' of {function.__name__}: only a fixed number of positional "
-                    "parameters is supported"
+                    f"fuse: '{name}' of {self._name}: a fused call has {name}= itself; give the "
+                    "parameter another name"
                 )
-        self._count = len(parameters)
-        self._traced: dict[tuple[Any, ...], _Traced | OnArrays] = {}
-        functools.update_wrapper(self, function)
+        #: How many arguments by place make a call complete, and whether more may follow.
+        self._count = len(kinds) if not any(k in by_name for k in kinds.values()) else -1
+        self._has_more = inspect.Parameter.VAR_POSITIONAL in kinds.values()
+        if self._has_more and self._count > 0:
+            self._count -= 1
+        self._generations: list[_Generation] = []
+        #: By types of arguments, if what the function reads cannot be compared.
+        self._on_arrays: dict[tuple[Any, ...], OnArrays] = {}
+        is_function = inspect.isfunction(function)
+        functools.update_wrapper(
+            self, function, updated=functools.WRAPPER_UPDATES if is_function else ()
+        )
+        if not is_function:
+            self.__name__: str = self._name
 
     def __repr__(self) -> str:
-        return f"<usmx.fuse of {self._function.__qualname__}>"
+        return f"<usmx.fuse of {getattr(self._function, '__qualname__', self._name)}>"
 
     def __reduce__(self) -> pickles.Reduced:
+        if not hasattr(self._function, "__qualname__"):  # a partial, an object that can be called
+            return Fused, (self._function, self._contract)
         return pickles.of_function(self, Fused, self._function, self._contract)
 
     def __copy__(self) -> Fused:
@@ -71,7 +95,10 @@ class Fused(_usmx._FusedCall):
     ) -> Any:
         """Compute for any arguments; calls with known types do not come here."""
         as_given = args
-        if keywords or len(args) != self._count:
+        words: tuple[str, ...] = ()
+        if keywords or not (
+            len(args) == self._count or (self._has_more and 0 <= self._count < len(args))
+        ):
             try:
                 bound = self._signature.bind(*args, **keywords)
             except TypeError:
@@ -82,59 +109,150 @@ class Fused(_usmx._FusedCall):
                     "fuse a function of arrays, and call it in the method"
                 ) from None
             bound.apply_defaults()
-            args = bound.args
+            words = tuple(bound.kwargs)
+            args = (*bound.args, *bound.kwargs.values())
         passed = args
         if any(map(_is_foreign, args)):
-            args = tuple(map(self._array_of, range(len(args)), args))
-        key = tuple(map(_key_of, args))
-        traced = self._traced.get(key)
+            count = len(args)
+            args = tuple(
+                self._array_of(value, k, words, count) if _is_foreign(value) else value
+                for k, value in enumerate(args)
+            )
+        key = (words, *map(_key_of, args))
+        on_arrays = self._on_arrays.get(key)
+        if on_arrays is not None:
+            return on_arrays(args, passed, out, queue, depends_on)
+        now = self._generation()
+        traced = now.traced.get(key)
         if traced is None:
-            traced = self._traced[key] = self._trace(args)
+            traced = now.traced[key] = self._trace(args, words)
+            self._read_again(now)
         if isinstance(traced, OnArrays):
+            if now.captured is None:
+                self._on_arrays[key] = traced  # it is run at each call as it is
             return traced(args, passed, out, queue, depends_on)
         if traced.written and (same := _same_arrays(args)):
             # Arguments that are one array see each other's new values.
-            traced = self._traced.get((*key, same))
+            traced = now.traced.get((*key, same))
             if traced is None:
-                traced = self._traced[(*key, same)] = self._trace(args, dict(same))
+                traced = now.traced[(*key, same)] = self._trace(args, words, dict(same))
+                self._read_again(now)
             if isinstance(traced, OnArrays):
                 return traced(args, passed, out, queue, depends_on)
-        if args is as_given and traced.takes_arguments_as_they_are:
+        if args is as_given and traced.takes_arguments_as_they_are and now.captured is not None:
             self._remember(args, traced.kernel)
         return traced(args, passed, out, queue, depends_on)
 
+    def _generation(self) -> _Generation:
+        """The kernels that were made while the function read what it reads now."""
+        for k, one in enumerate(self._generations):
+            if one.holds():
+                if k:
+                    self._generations.insert(0, self._generations.pop(k))
+                    self._begin(one.captured)
+                return one
+        new = _Generation(captured.of(self._function))
+        others = [one for one in self._generations if one.captured is not None]
+        self._generations = [new, *others[: MOST_GENERATIONS - 1]]
+        self._begin(new.captured)
+        return new
+
+    def _read_again(self, now: _Generation) -> None:
+        """A change that the function made itself while it ran does not run it again."""
+        if not now.holds():
+            now.captured = captured.of(self._function)
+            if self._generations and self._generations[0] is now:
+                self._begin(now.captured)
+
     def _trace(
-        self, args: tuple[Any, ...], same: dict[int, int] | None = None
+        self, args: tuple[Any, ...], words: tuple[str, ...], same: dict[int, int] | None = None
     ) -> _Traced | OnArrays:
         """One kernel if that is possible."""
+        function = self._function
+        if words:
+            by_place = len(args) - len(words)
+
+            def function(*flat: Any) -> Any:
+                by_name = dict(zip(words, flat[by_place:], strict=True))
+                return self._function(*flat[:by_place], **by_name)
+
         try:
-            return _Traced(self._function, args, self._contract, same)
+            names = [f"'{self._named(k, words, len(args))}'" for k in range(len(args))]
+            return _Traced(function, self._name, names, args, self._contract, same)
         except SeveralKernels as reason:
             if not any(map(_is_array, args)):
                 raise TypeError(f"{reason}, and no argument is an array") from None
-            return OnArrays(self._function, str(reason))
+            return OnArrays(function, str(reason))
 
-    def _array_of(self, number: int, value: Any) -> Any:
+    def _named(self, number: int, words: tuple[str, ...], count: int) -> str:
+        """The name of an argument, the last of which are given by name."""
+        if number >= count - len(words):
+            return words[number - count + len(words)]
+        for k, p in enumerate(self._signature.parameters.values()):
+            if p.kind is p.VAR_POSITIONAL:
+                return f"{p.name}[{number - k}]"
+            if k == number:
+                return p.name
+        return str(number)
+
+    def _array_of(self, value: Any, number: int, words: tuple[str, ...], count: int) -> Any:
         """An array in the place of another library's object, whose description is read once."""
-        if not _is_foreign(value):
-            return value
         found: Any = _usmx._imported(value, host=True)
         if found is None:
-            name = list(self._signature.parameters)[number]
+            name = self._named(number, words, count)
             text = _usmx._no_memory_text(value, " or a number")
-            raise TypeError(f"argument '{name}' of {self._function.__name__}: {text}")
+            raise TypeError(f"argument '{name}' of {self._name}: {text}")
         # Memory of the host as NumPy's array, for which kernels wait: no other knows of queues.
         return np.asarray(found) if found.usm_type == "unknown" and found.size else found
 
     @property
     def sources(self) -> list[str]:
         """The C++ texts that were compiled so far, one for each list of types and layouts."""
-        return [text for traced in self._traced.values() for text in traced.sources]
+        return [text for traced in self._all() for text in traced.sources]
 
     @property
     def several(self) -> list[str]:
         """Why calls were computed by several kernels, one reason for each list of types."""
-        return [one.reason for one in self._traced.values() if isinstance(one, OnArrays)]
+        return [one.reason for one in self._all() if isinstance(one, OnArrays)]
+
+    def _all(self) -> list[_Traced | OnArrays]:
+        return [one for made in self._generations for one in made.traced.values()]
+
+
+class _Generation:
+    """Kernels that were made while the names in a function meant the same.
+
+    Parameters
+    ----------
+    captured : _usmx._Captured or None
+        What it read; None if that cannot be compared, so that each call traces it anew.
+    """
+
+    def __init__(self, captured: _usmx._Captured | None) -> None:
+        self.captured = captured
+        self.traced: dict[tuple[Any, ...], _Traced | OnArrays] = {}
+
+    def holds(self) -> bool:
+        """Whether they mean the same now."""
+        return self.captured is not None and self.captured.holds()
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a function; of a ufunc its operands."""
+    if isinstance(function, np.ufunc):
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        return inspect.Signature(
+            [inspect.Parameter(f"x{k + 1}", kind) for k in range(function.nin)]
+        )
+    return inspect.signature(function)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """How messages call it: a partial by what it calls, an object by its class."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name
 
 
 @overload
@@ -163,9 +281,11 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     Parameters
     ----------
     function : callable
-        With positional parameters. Arguments are arrays of any library with USM, NumPy arrays and
-        other buffers where the device reads the host's memory, NumPy scalars and Python numbers;
-        strings, types, None and bools are seen as they are and may decide what is computed.
+        A function, a `functools.partial` or an object that can be called. Arguments are arrays of
+        any library with USM, NumPy arrays and other buffers where the device reads the host's
+        memory, NumPy scalars and Python numbers; strings, types, None and bools are seen as they
+        are and may decide what is computed. Globals, closure variables and attributes that it
+        reads are part of the kernel: when they change, the next call makes another one.
     contract : bool, optional
         Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
         rounded by itself, as in NumPy.
@@ -202,7 +322,9 @@ def _key_of(value: Any) -> Any:
         return value.dtype
     kind = type(value)
     if kind in (int, float, complex):
-        return "huge" if kind is int and value >= 1 << 63 else kind
+        if kind is int and value >= 1 << 63:
+            return "huge" if value < 1 << 64 else ("static", kind, value)
+        return kind if kind is not int or value >= -(1 << 63) else ("static", kind, value)
     if isinstance(value, _STATIC):
         return ("static", kind, value)
     return ("array", value.dtype)
@@ -285,6 +407,10 @@ class _Traced:
     ----------
     function : callable
         What is fused.
+    called : str
+        Its name.
+    names : list of str
+        Those of the arguments, as messages have them.
     args : tuple
         Of the call.
     same : dict of int, optional
@@ -294,6 +420,8 @@ class _Traced:
     def __init__(
         self,
         function: Callable[..., Any],
+        called: str,
+        names: list[str],
         args: tuple[Any, ...],
         contract: bool,
         same: dict[int, int] | None = None,
@@ -304,7 +432,7 @@ class _Traced:
         symbols: list[Any] = []
         self.passed: list[int] = []
         for k, value in enumerate(args):
-            if isinstance(value, _STATIC):
+            if isinstance(value, _STATIC) or is_wide(value):
                 symbols.append(value)
                 continue
             weak = type(value) in NATURAL
@@ -335,7 +463,7 @@ class _Traced:
                 )
             )
         result = function(*symbols)
-        self.names = [f"'{name}'" for name in inspect.signature(function).parameters]
+        self.names = names
         self.many = isinstance(result, (tuple, list))
         self.written = sorted(program.written)
         results = self._results(program, result)
@@ -348,7 +476,7 @@ class _Traced:
         self.after = sorted(program.after)
         values += [program.written[k] for k in self.written]
         declared = [_declared(program, *p) for p in parameters]
-        name = "".join(c if c.isascii() and c.isalnum() else "_" for c in function.__name__)
+        name = "".join(c if c.isascii() and c.isalnum() else "_" for c in called)
         name = f"fused_{name.strip('_') or 'lambda'}"
         self.how: dict[str, Any] = {}
         self.reduction: Any = None

@@ -7,6 +7,7 @@ functions that it hands to objects with ``__array_ufunc__`` and ``__array_functi
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -424,7 +425,7 @@ def cast(program: Program, value: Any, dtype: np.dtype[Any]) -> Symbol:
         # OverflowError for a Python int that does not fit.
         return Symbol(program, literal(dtype.type(value), dtype), dtype)
     symbol = constant(program, value)
-    if symbol.weak and symbol.dtype.kind == "i" and dtype.kind in "iu":
+    if symbol.weak and symbol.dtype.kind in "iu" and dtype.kind in "iu":
         program.fits.add((symbol.text, dtype.char))
     if symbol.dtype == dtype:
         return Symbol(program, symbol.text, dtype)
@@ -485,6 +486,61 @@ def operate(program: Program, name: str, *operands: Any) -> Any:
     return result
 
 
+#: Of integers they are right for all of Python's, also for those that the type does not hold.
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def is_wide(value: Any) -> bool:
+    """A Python int that 64 bits do not hold."""
+    return type(value) is int and not -(1 << 63) <= value < 1 << 64
+
+
+def _narrowed(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Ints that 64 bits do not hold as the floats that they become next to floats."""
+    if any(map(is_wide, inputs)) and any(
+        isinstance(o, Symbol) and o.dtype.kind in "fc" for o in inputs
+    ):
+        return tuple(float(o) if is_wide(o) else o for o in inputs)
+    return inputs
+
+
+def _compared(program: Program, name: str, a: Any, b: Any) -> Symbol | None:
+    """A comparison of integers by value; None if they are compared in one type."""
+    compare = _COMPARISONS[name]
+    for symbol, number in ((a, b), (b, a)):
+        if not isinstance(symbol, Symbol) or symbol.dtype.kind not in "biu":
+            continue
+        if type(number) is int:
+            held = np.iinfo(np.int64 if symbol.dtype.kind == "b" else symbol.dtype)
+            if not held.min <= number <= held.max:
+                # All that the type holds lies on the same side of it, as 0 does.
+                known = compare(0, number) if symbol is a else compare(number, 0)
+                return program.line(np.dtype("?"), literal(known, np.dtype("?")))
+        elif isinstance(number, Symbol) and number.weak and number.dtype.kind in "iu":
+            if symbol.weak or symbol.dtype == number.dtype:
+                continue
+            types = [o.dtype if o.dtype.char in "QL" else np.dtype("q") for o in (a, b)]
+            # As they are: none has to fit into the type of the other.
+            codes = [
+                o.text
+                if o.dtype == t
+                else program.line(t, f"expression::convert<{cpp(t)}>({o.text})").text
+                for o, t in zip((a, b), types, strict=True)
+            ]
+            row = BY_NAME[name]
+            text = row.text("i") if types[0] == types[1] else row.mixed
+            assert text is not None
+            return program.line(np.dtype("?"), text.format(*codes, T=cpp(types[0])))
+    return None
+
+
 def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
     """One ufunc, or the name of an operation: NumPy says the types, the table the text."""
     name = ufunc if isinstance(ufunc, str) else ufunc.__name__
@@ -494,6 +550,11 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
             made = program.functions[of_numpy](program, *inputs)
             return made if dtype is None else made.astype(dtype)
         ufunc = of_numpy if isinstance(of_numpy, np.ufunc) else None
+    inputs = _narrowed(inputs)
+    if name in _COMPARISONS and dtype is None:
+        by_value = _compared(program, name, *inputs)
+        if by_value is not None:
+            return by_value
     row = BY_NAME.get(name)
     if row is None or not row.texts:
         raise SeveralKernels(f"np.{name} cannot be fused")

@@ -108,7 +108,11 @@ def type_of(obj: object, where: str) -> Type:
         items = [type_of(item, f"{where}, item {k}") for k, item in enumerate(obj)]
         return TupleOf(tuple(items), type(obj) if hasattr(type(obj), "_fields") else None)
     if type(obj) in (bool, int, float, complex):
-        return scalars.BY_NAME[type(obj).__name__]
+        return (
+            scalars.PYTHON_BOOL
+            if obj is True or obj is False
+            else scalars.BY_NAME[type(obj).__name__]
+        )
     if isinstance(obj, _usmx.ndarray):
         # Not its `dtype`, which is NumPy's and would import it, nor its description for others,
         # which waits for what is pending and takes the memory for shared from then on.

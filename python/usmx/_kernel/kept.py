@@ -9,6 +9,7 @@ import os
 import sys
 
 from .. import _usmx
+from .._captured import Reads, globals_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Modules whose contents change with their version only.
 _FIXED = ("math", "cmath", "numpy", "usmx")
+_MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -33,6 +35,8 @@ class _Key:
         #: Each table that was met, and whether it is given at each launch.
         self.tables: dict[Any, bool] = {}
         self.seen: set[int] = set()
+        #: The same for launches of this process, which compare what was read.
+        self.reads = Reads()
         #: Names that were asked of each module: another function may ask for others.
         self.asked: dict[int, set[str]] = {}
 
@@ -43,31 +47,33 @@ class _Key:
             return
         self.seen.add(id(python))
         code = python.__code__
+        self.reads.function(python)
         self.parts += [f"def {python.__qualname__}", code.co_filename, str(code.co_firstlineno)]
         # Messages name the file as it is seen from here.
         self.parts += [os.getcwd(), _lines(code), repr(sorted(python.__annotations__))]
         self.value(python.__defaults__, frozenset())
+        self.value(tuple(sorted((python.__kwdefaults__ or {}).items())), frozenset())
         names: set[str] = set()
         self.code(code, names)
         attributes = frozenset(names)
         # Of the names of attributes none is a global's, even if one is called the same.
-        names = _globals(code)
+        names = globals_of(code)
         for name, value in sorted(python.__annotations__.items()):
             names.update(value.replace(".", " ").split() if isinstance(value, str) else ())
             self.parts.append(name)
             self.value(value, attributes)
         attributes |= names
-        for name in sorted(names):
+        # A name that is none yet may hide a builtin later.
+        for name in sorted(names - set(code.co_freevars)):
+            value = self.reads.name(python, name, _MISSING)
             if name in python.__globals__:
                 self.parts.append(name)
-                self.value(python.__globals__[name], attributes)
-        for name, cell in zip(code.co_freevars, python.__closure__ or (), strict=True):
+                self.value(value, attributes)
+        for name in code.co_freevars:
             self.parts.append(name)
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            self.value(value, attributes)
+            value = self.reads.name(python, name, _MISSING)
+            if value is not _MISSING:
+                self.value(value, attributes)
 
     def code(self, code: CodeType, names: set[str]) -> None:
         """What was compiled of the lines, should the file have changed since."""
@@ -107,7 +113,7 @@ class _Key:
                         continue  # while a name before it was described
                     asked.add(name)
                     self.parts.append(name)
-                    self.value(found[name], names)
+                    self.value(self.reads.attribute(obj, name), names)
         elif getattr(obj, "is_device_function", False) is True:
             self.function(obj.python)
         elif kind.__name__ == "function" and obj.__module__.partition(".")[0] not in _FIXED:
@@ -191,26 +197,6 @@ class _Key:
             self.value(obj, frozenset())
 
 
-def _globals(code: CodeType) -> set[str]:
-    """The names of globals that a function reads, and the functions in it."""
-    import opcode
-
-    wanted = opcode.opmap["LOAD_GLOBAL"]
-    names, argument = set(), 0
-    for at in range(0, len(code.co_code), 2):
-        operation, low = code.co_code[at : at + 2]
-        argument = argument << 8 | low
-        if operation == opcode.EXTENDED_ARG:
-            continue
-        if operation == wanted:
-            names.add(code.co_names[argument >> 1])
-        argument = 0
-    for constant in code.co_consts:
-        if isinstance(constant, type(code)):
-            names |= _globals(constant)
-    return names
-
-
 def _lines(code: CodeType) -> str:
     """The text of a function: from its first line to where the next thing begins."""
     try:
@@ -236,9 +222,10 @@ def _compiler() -> str:
 
 
 def sources() -> Iterator[str]:
-    """The files of the compiler, and the table that it reads."""
+    """The files of the compiler, and what it reads from outside of its folder."""
     here = os.path.dirname(__file__)
-    yield os.path.join(os.path.dirname(here), "_operations.py")
+    for name in ("_operations.py", "_captured.py"):
+        yield os.path.join(os.path.dirname(here), name)
     yield from _python_files(here)
 
 
@@ -259,9 +246,9 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
 
     Returns
     -------
-    (bytes, dict of ConstantArray) or None
-        The key, and the tables that it holds with whether each is given at a launch; None if
-        something has no description.
+    (bytes, dict of ConstantArray, Reads) or None
+        The key, the tables that it holds with whether each is given at a launch, and what was read;
+        None if something has no description.
     """
     if not _usmx._program_cache_settings()["enabled"]:
         return None
@@ -276,7 +263,7 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
     except _Unknown:
         return None
     text = "\n".join(f"{len(part)} {part}" for part in key.parts)
-    return text.encode(errors="surrogatepass"), key.tables
+    return text.encode(errors="surrogatepass"), key.tables, key.reads
 
 
 def load(key: bytes) -> list[str] | None:

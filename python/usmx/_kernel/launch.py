@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .. import _usmx
+from .._captured import Reads
 from . import arguments, kept, mode
 from .language.device_function import DeviceFunction, name_as
 from .source import pickles, texts
@@ -35,6 +36,8 @@ class Kernel(_usmx._KernelDispatcher):
     ----------
     python : function
         Its first parameter is the item.
+    numba
+        Integers have the types that Numba gives them.
     simulate, options, contract
         As for `kernel`; `usmx.simulate` and ``USMX_SIMULATE`` decide where `simulate` is None.
     """
@@ -49,6 +52,7 @@ class Kernel(_usmx._KernelDispatcher):
         options: Sequence[str] = (),
         contract: bool = False,
         has_item: bool = True,
+        numba: bool = False,
     ) -> None:
         super().__init__()
         if getattr(python, "__code__", None) is None:
@@ -56,11 +60,13 @@ class Kernel(_usmx._KernelDispatcher):
         self.python = python
         self._options = ("-fwrapv", *(("-ffp-contract=fast",) if contract else ()), *options)
         self._has_item = has_item
+        self._numba = numba
         self._choice = simulate
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._function: Function | None = None
-        self._known_rank: int | None = None
+        self._code: object = None
+        self._known_rank: tuple[int, _usmx._Captured] | None = None
         name_as(self, python)
         texts.remember(python)
 
@@ -80,7 +86,7 @@ class Kernel(_usmx._KernelDispatcher):
         return f"<usmx.kernel {self.__name__}>"
 
     def __reduce__(self) -> pickles.Reduced:
-        about = (self._choice, self._options[1:], self._has_item)
+        about = (self._choice, self._options[1:], self._has_item, self._numba)
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
     def __copy__(self) -> Kernel:
@@ -93,7 +99,7 @@ class Kernel(_usmx._KernelDispatcher):
     @property
     def function(self) -> Function:
         """The function with its tree."""
-        if self._function is None:
+        if self._function is None or self._code is not self.python.__code__:
             from .source.function import read
 
             function = read(self.python)
@@ -117,24 +123,27 @@ class Kernel(_usmx._KernelDispatcher):
                     "a kernel's parameters have no defaults; those of functions that it calls may",
                 )
             self._function = function
+            self._code = self.python.__code__
         return self._function
 
     @property
     def _rank(self) -> int:
         """Dimensions that the function asks for: 0 for none, -1 if that cannot be read."""
-        if self._known_rank is None:
+        if self._known_rank is None or not self._known_rank[1].holds():
             found = kept.key_of(self.python, (), "dimensions")
             held = kept.load(found[0]) if found else None
             if held:
-                self._known_rank = int(held[0])
-                return self._known_rank
-            from .frontend import dimensions
+                self._known_rank = int(held[0]), found[2].made()
+            else:
+                from .frontend import dimensions
 
-            item = self.function.parameters[0] if self._has_item else None
-            self._known_rank = dimensions.of(self.function, item)
-            if found:
-                kept.store(found[0], [str(self._known_rank)])
-        return self._known_rank
+                reads = Reads()
+                item = self.function.parameters[0] if self._has_item else None
+                rank = dimensions.of(self.function, item, reads)
+                self._known_rank = rank, reads.made()
+                if found:
+                    kept.store(found[0], [str(rank)])
+        return self._known_rank[0]
 
     def source(
         self, *args: Any, rank: int | None = None, local: int | Sequence[int] | None = None
@@ -179,8 +188,8 @@ class Kernel(_usmx._KernelDispatcher):
         apart = _usmx._lie_apart([p for v in values for _, p in arguments.parts("", v)])
         return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes, apart=apart)
 
-    def argument_types(self, args: Sequence[Any]) -> list[Type]:
-        """The types of the arguments of a launch.
+    def argument_types(self, args: Sequence[Any], reads: Reads) -> list[Type]:
+        """The types of the arguments of a launch; ``reads`` are told what annotations name.
 
         Raises
         ------
@@ -189,13 +198,15 @@ class Kernel(_usmx._KernelDispatcher):
         """
         names = self.function.parameters[1 if self._has_item else 0 :]
         if len(args) != len(names):
+            from .source.diagnostics import number_of
+
             raise TypeError(
-                f"kernel '{self.__name__}' takes {len(names)} arguments "
+                f"kernel '{self.__name__}' takes {number_of(len(names), 'argument')} "
                 f"({', '.join(names)}), got {len(args)}"
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
-            given.append(self._annotated(name, arguments.type_of(arg, self._named(k))))
+            given.append(self._annotated(name, arguments.type_of(arg, self._named(k)), reads))
         return given
 
     def _named(self, number: int) -> str:
@@ -218,18 +229,24 @@ class Kernel(_usmx._KernelDispatcher):
             names = self.function.parameters[1 if self._has_item else 0 :]
         return [p for n, a in zip(names, args, strict=True) for p in arguments.parts(n, a)]
 
-    def _annotated(self, name: str, t: Type) -> Type:
+    def _annotated(self, name: str, t: Type, reads: Reads) -> Type:
         """The type that the function declares for a number."""
         from .types import scalars
         from .types.scalars import Scalar
 
         annotation = self.python.__annotations__.get(name)
         if isinstance(annotation, str):
+            first, *dotted = annotation.split(".")
+            if all(map(str.isidentifier, (first, *dotted))):
+                of = reads.name(self.python, first, None)
+                for part in dotted:
+                    of = reads.attribute(of, part, None)
             try:
                 annotation = eval(annotation, getattr(self.python, "__globals__", {}))
             except (NameError, AttributeError, SyntaxError):
                 return t
         declared = scalars.named(annotation) if annotation is not None else None
+        declared = scalars.PYTHON_BOOL if annotation is bool else declared
         if declared is None or not isinstance(t, Scalar):
             return t
         if scalars.RANK[t.kind] > scalars.RANK[declared.kind]:
@@ -250,7 +267,9 @@ class Kernel(_usmx._KernelDispatcher):
         from .frontend.results import Specialise
         from .source.diagnostics import KernelError
 
-        given = self.argument_types(args)
+        reads = Reads()
+        reads.function(self.python)
+        given = self.argument_types(args, reads)
         family = (rank, *given)
         origins = self._families.get(family, ())
         for _ in range(MOST_NUMBERS):
@@ -264,6 +283,8 @@ class Kernel(_usmx._KernelDispatcher):
                     has_item=self._has_item,
                     partial=partial,
                     apart=apart,
+                    reads=reads,
+                    numba=self._numba,
                 )
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
@@ -307,10 +328,11 @@ class Kernel(_usmx._KernelDispatcher):
         With ``partial`` the last group may have items beyond the range, with ``apart`` no two
         arrays have a byte in common.
         """
-        about = (args, len(global_), self._has_item, self._options, partial, apart)
+        form = (self._has_item, self._numba, self._options)
+        about = (args, len(global_), *form, partial, apart)
         found = kept.key_of(self.python, *about)
         if found:
-            held = self._load(found, args, local)
+            held = self._load(found[0], found[1], found[2], args, local)
             if held:
                 return held
         made = self.compiled(args, len(global_), local, partial=partial, apart=apart)
@@ -318,13 +340,14 @@ class Kernel(_usmx._KernelDispatcher):
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]
         # Kept only under what it was made of: a table may have been updated in the meantime.
-        if found and kept.key_of(self.python, *about) == found:
+        again = kept.key_of(self.python, *about) if found else None
+        if found and again and again[:2] == found[:2]:
             rows = [" ".join(map(str, position)) for position in known]
             order = list(found[1])
             texts.append(" ".join(str(order.index(table)) for table in given))
             kept.store(found[0], rows)
             kept.store(_exact(found[0], known, args, local), [*texts, *rows])
-        return self._made(texts, known, given, made.module.frozen)
+        return self._made(texts, known, given, made.module.frozen, made.module.reads)
 
     def _made(
         self,
@@ -332,6 +355,7 @@ class Kernel(_usmx._KernelDispatcher):
         known: object,
         given: Sequence[ConstantArray],
         frozen: Sequence[ConstantArray],
+        reads: Reads,
     ) -> dict[str, Any]:
         names = ("source", "name", "plan", "needs_group")
         return {
@@ -340,16 +364,18 @@ class Kernel(_usmx._KernelDispatcher):
             "known": known,
             "tables": [table.table for table in given],
             "frozen": [table.table for table in frozen],
+            "captured": reads.made(),
         }
 
     def _load(
         self,
-        found: tuple[bytes, dict[ConstantArray, bool]],
+        key: bytes,
+        tables: dict[ConstantArray, bool],
+        reads: Reads,
         args: Sequence[Any],
         local: Sequence[int],
     ) -> dict[str, Any] | None:
         """What `_make` gives, if the disk has it."""
-        key, tables = found
         rows = kept.load(key)
         if rows is None:
             return None
@@ -359,14 +385,18 @@ class Kernel(_usmx._KernelDispatcher):
             return None
         order = list(tables)
         given = [order[int(number)] for number in held[4].split()]
-        return self._made(held, known, given, [t for t in order if not tables[t]])
+        return self._made(held, known, given, [t for t in order if not tables[t]], reads)
 
 
 def _rebuilt(
-    python: Callable[..., Any], simulate: bool | None, options: Sequence[str], has_item: bool
+    python: Callable[..., Any],
+    simulate: bool | None,
+    options: Sequence[str],
+    has_item: bool,
+    numba: bool = False,
 ) -> Kernel:
     """The kernel that was pickled."""
-    return Kernel(python, simulate=simulate, options=options, has_item=has_item)
+    return Kernel(python, simulate=simulate, options=options, has_item=has_item, numba=numba)
 
 
 def _number_at(

@@ -96,6 +96,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "vdot",
         "vecdot",
     ),
+    "padding": ("pad",),
     "calculus": (
         "convolve",
         "correlate",
@@ -145,6 +146,93 @@ MODULES: dict[str, tuple[str, ...]] = {
         "promote_types",
         "result_type",
     ),
+    "arrangement": (
+        "apply_along_axis",
+        "apply_over_axes",
+        "block",
+        "choose",
+        "compress",
+        "diagflat",
+        "place",
+        "putmask",
+        "ravel_multi_index",
+        "resize",
+        "rollaxis",
+        "sliding_window_view",
+        "trim_zeros",
+    ),
+    "grids": (
+        "c_",
+        "diag_indices",
+        "diag_indices_from",
+        "index_exp",
+        "indices",
+        "ix_",
+        "mgrid",
+        "ogrid",
+        "r_",
+        "s_",
+        "tril_indices",
+        "tril_indices_from",
+        "triu_indices",
+        "triu_indices_from",
+    ),
+    "histograms_nd": (
+        "histogram2d",
+        "histogramdd",
+    ),
+    "numpy_forms": (
+        "array",
+        "array2string",
+        "array_repr",
+        "array_str",
+        "asanyarray",
+        "ascontiguousarray",
+        "asfortranarray",
+        "bitwise_not",
+        "copyto",
+        "fix",
+        "frombuffer",
+        "fromfile",
+        "fromfunction",
+        "fromiter",
+        "fromstring",
+        "genfromtxt",
+        "geomspace",
+        "iscomplex",
+        "isneginf",
+        "isposinf",
+        "isrealobj",
+        "loadtxt",
+        "mod",
+        "ndenumerate",
+        "ndim",
+        "row_stack",
+        "savetxt",
+        "shape",
+        "size",
+        "true_divide",
+        "vectorize",
+    ),
+    "polynomials": (
+        "poly",
+        "polyadd",
+        "polyder",
+        "polyfit",
+        "polyint",
+        "polymul",
+        "polysub",
+        "roots",
+        "vander",
+    ),
+    "windows": (
+        "bartlett",
+        "blackman",
+        "hamming",
+        "hanning",
+        "i0",
+        "kaiser",
+    ),
     "inspection": (
         "__array_api_version__",
         "__array_namespace_info__",
@@ -168,7 +256,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "hsplit",
         "hstack",
         "moveaxis",
-        "pad",
         "permute_dims",
         "ravel",
         "repeat",
@@ -197,6 +284,16 @@ MODULES: dict[str, tuple[str, ...]] = {
         "take_along_axis",
     ),
 }
+
+
+def find(module: str, name: str) -> object:
+    """The function of that name in the module of a topic, which is imported."""
+    from importlib import import_module
+
+    from . import _joint
+
+    return _joint.install(import_module(f".{module}", __name__), name)
+
 
 NAMES = [name for names in MODULES.values() for name in names]
 #: Name -> its module; none is in two.

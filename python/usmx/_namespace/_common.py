@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 KINDS = ("device", "shared", "host")
 
 
-def kind_of(x: ndarray) -> Any:
-    """The kind of memory for results that are made of an array."""
+def kind_of(x: ndarray, *others: ndarray) -> Any:
+    """The kind of memory for results that are made of an array, or of several."""
+    if others:
+        return _usmx._joint_kind(x, *others)
     return x.usm_type if x.usm_type in KINDS else "device"
 
 
@@ -42,11 +44,19 @@ def as_arrays(values: Iterable[Any]) -> list[ndarray]:
     return [as_array(x, first) for x in given]
 
 
-def empty_at(x: ndarray, shape: Any, dtype: Any = None) -> ndarray:
-    """New memory of the kind and on the queue of `x`."""
-    return _usmx.empty(
-        shape, x.dtype if dtype is None else dtype, usm_type=kind_of(x), queue=x.queue
-    )
+def apart_from(target: ndarray, x: ndarray) -> ndarray:
+    """`x`, or a copy of it where it shares memory with a target that is written out of order.
+
+    Each operand of a kernel or of several copies that write elsewhere than at the element that
+    they read goes through here: otherwise what comes later reads what was written before.
+    """
+    return x if _usmx._shared_elements(target, x) == "none" else x.copy()
+
+
+def empty_at(x: ndarray, shape: Any, dtype: Any = None, *others: ndarray) -> ndarray:
+    """New memory on the queue of `x`, of the kind that it and the other operands give."""
+    kind = kind_of(x, *others)
+    return _usmx.empty(shape, x.dtype if dtype is None else dtype, usm_type=kind, queue=x.queue)
 
 
 def default_float(queue: Any, *, is_complex: bool = False) -> str:
@@ -97,9 +107,19 @@ def to_axes(axis: Any, rank: int, name: str = "axis") -> tuple[int, ...]:
     return axes
 
 
+def is_integer(value: Any) -> bool:
+    """Whether an argument is one integer, which an array without dimensions may be too."""
+    if isinstance(value, int):
+        return True
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return getattr(value, "ndim", 0) == 0
+
+
 def to_shape(shape: Any) -> tuple[int, ...]:
     """Lengths, given as an integer or a sequence."""
-    try:
+    if is_integer(shape):
         return (operator.index(shape),)
-    except TypeError:
-        return tuple(operator.index(length) for length in shape)
+    return tuple(operator.index(length) for length in shape)

@@ -29,7 +29,7 @@ class LinAlgError(np.linalg.LinAlgError):
 # --- arguments -----------------------------------------------------------------------------------
 
 
-def matrices(x: Any, name: str = "x", *, square: bool = False) -> ndarray:
+def matrices(x: Any, name: str = "a", *, square: bool = False) -> ndarray:
     """An argument as an array of at least two dimensions, of a type that is computed with.
 
     Raises
@@ -47,6 +47,22 @@ def matrices(x: Any, name: str = "x", *, square: bool = False) -> ndarray:
     if square and a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"{name}: has shape {a.shape}; expected square matrices")
     return floating(a, name)
+
+
+def check_finite(a: ndarray, name: str = "a") -> None:
+    """Refuses what has no decomposition: iterations end anywhere with such numbers.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix has elements that are NaN or infinite; the host reads which.
+    """
+    from .elementwise import isfinite, logical_not
+    from .statistics import any as any_of
+
+    where_is = failure(any_of(logical_not(isfinite(a)), axis=(-2, -1)))
+    if where_is is not None:
+        raise LinAlgError(f"{of_stack(name, where_is)}: has NaN or infinite elements")
 
 
 def floating(a: ndarray, name: str = "x") -> ndarray:
@@ -271,7 +287,7 @@ def orthogonal_columns(a: ndarray) -> tuple[ndarray, ndarray]:
             )  # fmt: skip
         if not int(turned.max().item()):
             return x, v
-    raise LinAlgError(f"x: the singular values of shape {a.shape} did not converge")
+    raise LinAlgError(f"a: the singular values of shape {a.shape} did not converge")
 
 
 def places(values: ndarray) -> ndarray:

@@ -107,7 +107,8 @@ def count_nonzero(x: ndarray, keepdims: bool) -> ndarray:
 
 def place(x: ndarray, largest: bool, keepdims: bool) -> ndarray:
     """Where the largest or the smallest element is first, or the first NaN, as int64."""
-    flat = _bits(x)
+    # Bytes of bools that are neither 0 nor 1 are equal, and the first of them is the place.
+    flat = x.reshape(-1).astype("uint8") if x.dtype.kind == "b" else _bits(x)
     char, groups = flat.dtype.char, _blocks(flat)
     values = _usmx.empty(groups * _ITEMS, flat.dtype, usm_type="device", queue=x.queue)
     nans = _usmx.empty(groups * _ITEMS, "int32", usm_type="device", queue=x.queue)

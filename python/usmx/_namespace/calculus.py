@@ -112,6 +112,8 @@ def _spacings(f: ndarray, axes: Sequence[int], given: tuple[Any, ...]) -> list[A
                 f"varargs: has shape {points.shape}; expected ({f.shape[axis]},), the points of "
                 f"axis {axis}"
             )
+        if points.dtype.kind in "iu":  # differences of integers may not fit
+            points = points.astype("float64")
         made.append(points[1:] - points[:-1])
     return made
 
@@ -125,7 +127,7 @@ def _derivative(f: ndarray, axis: int, spacing: Any, edge_order: int) -> ndarray
     def put(start: int | None, stop: int | None, value: ndarray) -> None:
         out[_part(axis, start, stop)] = value
 
-    if not isinstance(spacing, ndarray):
+    if not getattr(spacing, "ndim", 0):
         put(1, -1, (at(2, None) - at(None, -2)) / (2.0 * spacing))
         if edge_order == 1:
             put(0, 1, (at(1, 2) - at(0, 1)) / spacing)
@@ -278,8 +280,10 @@ def interp(
     ValueError
         `xp` and `fp` have not one dimension and one length, or no elements, or `period` is 0.
     """
-    from .elementwise import isnan, where
+    from .elementwise import imag, isnan, where
+    from .elementwise import real as real_part
     from .manipulation import concat
+    from .numbers import complex_of_parts
     from .selection import take
     from .sorting import argsort, searchsorted
 
@@ -312,8 +316,20 @@ def interp(
     place = where(place < 0, 0, where(place > last - 1, last - 1, place))
     x0, y0 = take(points, place, mode="clip"), take(values, place, mode="clip")
     x1, y1 = take(points, place + 1, mode="clip"), take(values, place + 1, mode="clip")
-    made = (y1 - y0) / (x1 - x0) * (at - x0) + y0
-    made = where(at == x1, y1, made)
+
+    def between(y0: ndarray, y1: ndarray) -> ndarray:
+        slope = (y1 - y0) / (x1 - x0)
+        made = slope * (at - x0) + y0
+        # Next to infinities that is NaN: then from the other point, and between equal ones theirs.
+        made = where(isnan(made), slope * (at - x1) + y1, made)
+        made = where(isnan(made) & (y0 == y1), y0, made)
+        return where(at == x0, y0, where(at == x1, y1, made))
+
+    if values.dtype.kind == "c":  # a part that is infinite does not spoil the other one
+        parts = (between(part(y0), part(y1)) for part in (real_part, imag))
+        made = complex_of_parts(*parts)
+    else:
+        made = between(y0, y1)
     made = where(at < points[0], before, where(at > points[-1], after, made))
     return where(isnan(at), float("nan"), made)
 

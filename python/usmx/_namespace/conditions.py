@@ -141,8 +141,14 @@ def piecewise(
     from .elementwise import logical_not
 
     a = as_array(x)
-    alone = isinstance(condlist, ndarray) and condlist.ndim == a.ndim
-    conditions = [as_array(c, a) for c in ([condlist] if alone else condlist)]
+    if isinstance(condlist, ndarray):
+        alone = condlist.ndim == a.ndim
+    else:  # a list of bools is one condition, a list of lists or arrays several
+        several = hasattr(condlist, "__len__") and hasattr(condlist[0], "__len__")
+        alone = not several and (a.ndim > 0 or not hasattr(condlist, "__len__"))
+    conditions = [
+        as_array(c, a).astype("bool", copy=False) for c in ([condlist] if alone else condlist)
+    ]
     pieces = list(funclist)
     if len(pieces) == len(conditions) + 1:
         rest = conditions[0]

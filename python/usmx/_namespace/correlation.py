@@ -18,8 +18,7 @@ __all__ = ["average", "corrcoef", "cov"]
 
 
 def average(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
     weights: Any = None,
     returned: bool = False,
@@ -30,12 +29,12 @@ def average(
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers.
     axis : int or tuple of int, optional
         Along which; all by default.
     weights : array, optional
-        Of the shape of `x`, or of the shape of the axes.
+        Of the shape of `a`, or of the shape of the axes.
     returned : bool, optional
         Give the sums of the weights too.
     keepdims : bool, optional
@@ -52,7 +51,7 @@ def average(
     ZeroDivisionError
         Weights with the sum 0; the host waits to know.
     """
-    a = _sortable(x)
+    a = _sortable(a)
     if weights is None:
         result = statistics.mean(a, axis=axis, keepdims=keepdims)
         if not returned:
@@ -63,7 +62,7 @@ def average(
     axes = to_axes(axis, a.ndim)
     if w.shape != a.shape:
         if axis is None:
-            raise ValueError(f"weights: have shape {w.shape}; expected {a.shape}, as x has")
+            raise ValueError(f"weights: have shape {w.shape}; expected {a.shape}, as a has")
         wanted = tuple(a.shape[k] for k in axes)
         if w.shape != wanted:
             raise ValueError(f"weights: have shape {w.shape}; expected {a.shape} or {wanted}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays, default_float, empty_at, imported, kind_of
+from ._common import as_array, as_arrays, default_float, empty_at, imported, kind_of, to_axis
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DeviceLike, DTypeLike, NumpyArray, QueueLike, UsmKind
@@ -56,12 +56,12 @@ def asnumpy(x: Any, /) -> NumpyArray:
 
 
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
-    *,
     dtype: DTypeLike = None,
+    order: Any = "C",
+    *,
     usm_type: UsmKind | None = None,
     device: DeviceLike = None,
     queue: QueueLike = None,
@@ -70,12 +70,14 @@ def eye(
 
     Parameters
     ----------
-    n_rows, n_cols : int
+    N, M : int
         Lengths; None is a square.
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
     dtype : optional
         The element type; None is float64 (float32 on devices without float64).
+    order : {'C', 'F'}
+        The order of the elements in memory.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional
@@ -86,12 +88,17 @@ def eye(
     Returns
     -------
     ndarray
-        Of shape (n_rows, n_cols).
+        Of shape (N, M).
     """
-    rows = operator.index(n_rows)
-    columns = rows if n_cols is None else operator.index(n_cols)
+    rows = operator.index(N)
+    columns = rows if M is None else operator.index(M)
     shift = operator.index(k)
-    result = _usmx.zeros((rows, columns), dtype, usm_type=usm_type, device=device, queue=queue)
+    if order == "F":
+        where_is = {"usm_type": usm_type, "device": device, "queue": queue}
+        return eye(columns, rows, -shift, dtype, **where_is).T  # type: ignore[arg-type]
+    result = _usmx.zeros(
+        (rows, columns), dtype, order=order, usm_type=usm_type, device=device, queue=queue
+    )
     length = min(rows + min(shift, 0), columns - max(shift, 0))
     if length > 0:
         first = max(shift, 0) - min(shift, 0) * columns
@@ -100,36 +107,41 @@ def eye(
     return result
 
 
-def identity(n: int, /, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
+def identity(n: int, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
     """A square matrix with ones on the main diagonal; keywords as for `eye`."""
     return eye(n, dtype=dtype, **keywords)
 
 
 def linspace(
-    start: complex,
-    stop: complex,
-    /,
+    start: Any,
+    stop: Any,
     num: int = 50,
     endpoint: bool = True,
-    *,
+    retstep: bool = False,
     dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
     usm_type: UsmKind | None = None,
     device: DeviceLike = None,
     queue: QueueLike = None,
-) -> ndarray:
+) -> Any:
     """Numbers at equal distances.
 
     Parameters
     ----------
-    start, stop : number
-        The first and the last number.
+    start, stop : number or array
+        The first and the last number; arrays are broadcast, and each pair has such numbers.
     num : int
         How many.
     endpoint : bool
         Whether the last one is `stop` itself.
+    retstep : bool
+        Whether the distance is given too, as NaN if there is none.
     dtype : optional
         The element type; None is float64 or complex128 (on devices without float64 those of half
         the size).
+    axis : int
+        The axis of the result along which numbers of one pair of arrays lie.
     usm_type : {'device', 'shared', 'host'}, optional
         The kind of memory.
     device : str, Device or Queue, optional
@@ -140,24 +152,79 @@ def linspace(
     Returns
     -------
     ndarray
-        Of shape (num,).
+        Of shape (num,); of arrays of their shape with an axis more. With `retstep` a tuple of it
+        and the distance.
 
     Raises
     ------
     ValueError
         `num` is negative.
     """
-    from .elementwise import floor, where
-
     count = operator.index(num)
     if count < 0:
         raise ValueError(f"num: {count}; expected 0 or more")
     for name, value in (("start", start), ("stop", stop)):
+        if getattr(value, "ndim", 0) or isinstance(value, (list, tuple)):
+            places = {"usm_type": usm_type, "device": device, "queue": queue}
+            return _between_arrays(start, stop, count, endpoint, retstep, dtype, axis, places)
         if not isinstance(value, (int, float, complex)) and not hasattr(value, "__float__"):
             raise TypeError(f"{name}: is of type {type(value).__name__}; expected a number")
-    is_complex = any(hasattr(v, "imag") and isinstance(v, complex) for v in (start, stop))
-    first: Any = complex(start) if is_complex else float(start)  # type: ignore[arg-type]
-    last: Any = complex(stop) if is_complex else float(stop)  # type: ignore[arg-type]
+    to_axis(axis, 1)
+    is_complex = any(
+        isinstance(v, complex) or getattr(getattr(v, "dtype", None), "kind", "") == "c"
+        for v in (start, stop)
+    )
+    first: Any = complex(start) if is_complex else float(start)
+    last: Any = complex(stop) if is_complex else float(stop)
+    values = _numbers_between(first, last, count, endpoint, dtype, usm_type, device, queue)
+    parts = count - 1 if endpoint else count
+    return (values, (last - first) / parts if parts > 0 else float("nan")) if retstep else values
+
+
+def _between_arrays(
+    start: Any, stop: Any, count: int, endpoint: bool, retstep: bool, dtype: Any, axis: int,
+    places: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The numbers of `linspace` for each pair of elements."""
+    from .data_types import result_type
+    from .elementwise import floor, where
+    from .manipulation import broadcast_arrays, moveaxis
+
+    named = {key: value for key, value in places.items() if value is not None}
+    if named:
+        start, stop = (_usmx.asarray(x, **named) for x in (start, stop))
+    first, last = broadcast_arrays(*as_arrays((start, stop)))
+    computed = result_type(
+        first, last, default_float(first.queue) if "f" not in first.dtype.kind + last.dtype.kind
+        and "c" not in first.dtype.kind + last.dtype.kind else 1.0,
+    )  # fmt: skip
+    first, last = first.astype(computed, copy=False), last.astype(computed, copy=False)
+    parts = count - 1 if endpoint else count
+    delta = last - first
+    ramp = _steps(first, count).reshape((count,) + (1,) * first.ndim)
+    numbers = ramp.astype(computed)
+    step = delta / parts if parts > 0 else _usmx.full_like(delta, float("nan"))
+    if parts > 0:
+        values = where(step == 0, numbers / parts * delta, numbers * step) + first
+    else:
+        values = numbers * delta + first
+    if endpoint and count > 1:
+        values = where(ramp == count - 1, last, values)
+    if dtype is not None:
+        if _usmx.empty(0, dtype, queue=first.queue).dtype.kind in "iu" and computed.kind == "f":
+            values = floor(values)
+        values = values.astype(dtype, copy=False)
+    values = moveaxis(values, 0, axis)
+    return (values, step) if retstep else values
+
+
+def _numbers_between(
+    first: Any, last: Any, count: int, endpoint: bool, dtype: Any, usm_type: Any, device: Any,
+    queue: Any,
+) -> ndarray:  # fmt: skip
+    from .elementwise import floor, where
+
+    is_complex = isinstance(first, complex)
     ramp = _usmx.arange(count, dtype="int64", usm_type=usm_type, device=device, queue=queue)
     computed = default_float(ramp.queue, is_complex=is_complex)
     wanted = computed if dtype is None else dtype
@@ -181,24 +248,31 @@ def linspace(
 
 
 def logspace(
-    start: complex, stop: complex, /, num: int = 50, endpoint: bool = True, base: float = 10.0,
-    *, dtype: DTypeLike = None, **keywords: Any,
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
+    dtype: DTypeLike = None, axis: int = 0, **keywords: Any,
 ) -> ndarray:  # fmt: skip
-    """``base`` to the power of numbers at equal distances; keywords as for `linspace`."""
-    from .elementwise import power
+    """``base`` to the power of numbers at equal distances; keywords as for `linspace`.
 
-    result = power(base, linspace(start, stop, num, endpoint, **keywords))
+    An array of bases is broadcast with the arrays `start` and `stop`.
+    """
+    from .elementwise import power
+    from .manipulation import broadcast_arrays, moveaxis
+
+    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
+        start, stop, base = broadcast_arrays(*as_arrays((start, stop, base)))
+    exponents = linspace(start, stop, num, endpoint, **keywords)
+    result = moveaxis(power(base, exponents), 0, axis)
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
 def meshgrid(
-    *arrays: ArrayLike, indexing: str = "xy", sparse: bool = False, copy: bool = True
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[ndarray, ...]:
     """Coordinates of a grid: for each vector an array of the shape of all.
 
     Parameters
     ----------
-    *arrays : array
+    *xi : array
         Vectors, or numbers.
     indexing : {'xy', 'ij'}
         Whether the first vector lies along axis 1 ('xy') or along axis 0.
@@ -216,10 +290,10 @@ def meshgrid(
 
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing: {indexing!r}; expected 'xy' or 'ij'")
-    given = as_arrays(arrays)
+    given = as_arrays(xi)
     for x in given:
         if x.ndim > 1:
-            raise ValueError(f"arrays: one has {x.ndim} dimensions; expected vectors")
+            raise ValueError(f"xi: one has {x.ndim} dimensions; expected vectors")
     count = len(given)
     axes = list(range(count))
     if indexing == "xy" and count > 1:
@@ -238,19 +312,19 @@ def _triangle(x: Any, k: int, upper: bool) -> ndarray:
 
     x = as_array(x)
     if x.ndim < 2:
-        raise ValueError(f"x: has {x.ndim} dimensions; expected at least 2")
+        raise ValueError(f"m: has {x.ndim} dimensions; expected at least 2")
     rows, columns = _steps(x, x.shape[-2])[:, None], _steps(x, x.shape[-1])
     inside = columns - rows >= k if upper else columns - rows <= k
     zero = _usmx.zeros((), x.dtype, usm_type=kind_of(x), queue=x.queue)
     return where(inside, x, zero)
 
 
-def tril(x: ArrayLike, /, k: int = 0) -> ndarray:
+def tril(m: ArrayLike, k: int = 0) -> ndarray:
     """Matrices with zeros above a diagonal.
 
     Parameters
     ----------
-    x : array
+    m : array
         Shape (..., m, n).
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
@@ -258,17 +332,17 @@ def tril(x: ArrayLike, /, k: int = 0) -> ndarray:
     Raises
     ------
     ValueError
-        `x` has fewer than two dimensions.
+        `m` has fewer than two dimensions.
     """
-    return _triangle(x, operator.index(k), upper=False)
+    return _triangle(m, operator.index(k), upper=False)
 
 
-def triu(x: ArrayLike, /, k: int = 0) -> ndarray:
+def triu(m: ArrayLike, k: int = 0) -> ndarray:
     """Matrices with zeros below a diagonal.
 
     Parameters
     ----------
-    x : array
+    m : array
         Shape (..., m, n).
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
@@ -276,36 +350,36 @@ def triu(x: ArrayLike, /, k: int = 0) -> ndarray:
     Raises
     ------
     ValueError
-        `x` has fewer than two dimensions.
+        `m` has fewer than two dimensions.
     """
-    return _triangle(x, operator.index(k), upper=True)
+    return _triangle(m, operator.index(k), upper=True)
 
 
 def tri(
-    n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = None, **keywords: Any
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, **keywords: Any
 ) -> ndarray:
     """A matrix of ones on and below a diagonal, and zeros; keywords as for `zeros`."""
-    return tril(_usmx.ones((n, n if m is None else m), dtype, **keywords), k)
+    return tril(_usmx.ones((N, N if M is None else M), dtype, **keywords), k)
 
 
-def diag(x: ArrayLike, /, k: int = 0) -> ndarray:
+def diag(v: ArrayLike, k: int = 0) -> ndarray:
     """A diagonal of a matrix, or the matrix with a vector on a diagonal."""
-    x = as_array(x)
+    v = as_array(v)
     shift = operator.index(k)
-    if x.ndim == 2:
+    if v.ndim == 2:
         from .indexing import gather
 
-        rows, columns = x.shape
+        rows, columns = v.shape
         length = max(0, min(rows + min(shift, 0), columns - max(shift, 0)))
-        steps = _steps(x, length)
-        out = empty_at(x, length)
-        gather(x, [steps - min(shift, 0), steps + max(shift, 0)], out)
+        steps = _steps(v, length)
+        out = empty_at(v, length)
+        gather(v, [steps - min(shift, 0), steps + max(shift, 0)], out)
         return out
-    if x.ndim != 1:
-        raise ValueError(f"x: has {x.ndim} dimensions; expected 1 or 2")
-    length = x.size + abs(shift)
-    result = _usmx.zeros((length, length), x.dtype, usm_type=kind_of(x), queue=x.queue)
-    if x.size:
+    if v.ndim != 1:
+        raise ValueError(f"v: has {v.ndim} dimensions; expected 1 or 2")
+    length = v.size + abs(shift)
+    result = _usmx.zeros((length, length), v.dtype, usm_type=kind_of(v), queue=v.queue)
+    if v.size:
         first = max(shift, 0) - min(shift, 0) * length
-        result.reshape(-1)[first :: length + 1][: x.size] = x
+        result.reshape(-1)[first :: length + 1][: v.size] = v
     return result

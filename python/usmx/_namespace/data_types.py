@@ -87,7 +87,7 @@ def astype(
     return result if device is None else result.to_device(device)
 
 
-def can_cast(from_: Any, to: DTypeLike, /, casting: str = "safe") -> builtins.bool:
+def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> builtins.bool:
     """Whether elements of a type, or of an array, are cast to another without loss.
 
     Parameters
@@ -214,7 +214,7 @@ class IntegerInfo:
     dtype: Any
 
 
-def finfo(type: Any, /) -> FloatInfo:
+def finfo(dtype: Any) -> FloatInfo:
     """Limits of a type of floating-point or complex numbers, or of that of an array.
 
     Raises
@@ -222,9 +222,9 @@ def finfo(type: Any, /) -> FloatInfo:
     TypeError
         It is another type.
     """
-    given = to_dtype(type, "type")
+    given = to_dtype(dtype, "dtype")
     if given.kind not in "fc":
-        raise TypeError(f"type: {given.name}; expected floating-point or complex numbers")
+        raise TypeError(f"dtype: {given.name}; expected floating-point or complex numbers")
     if is_bfloat16(given):
         largest = 2.0**128 - 2.0**120
         return FloatInfo(16, 2.0**-7, largest, -largest, 2.0**-126, bfloat16)
@@ -239,7 +239,7 @@ def finfo(type: Any, /) -> FloatInfo:
     )
 
 
-def iinfo(type: Any, /) -> IntegerInfo:
+def iinfo(int_type: Any) -> IntegerInfo:
     """Limits of a type of integers, or of that of an array.
 
     Raises
@@ -247,8 +247,8 @@ def iinfo(type: Any, /) -> IntegerInfo:
     TypeError
         It is another type.
     """
-    given = to_dtype(type, "type")
+    given = to_dtype(int_type, "int_type")
     if given.kind not in "iu":
-        raise TypeError(f"type: {given.name}; expected integers")
+        raise TypeError(f"int_type: {given.name}; expected integers")
     found = np.iinfo(given)
     return IntegerInfo(bits=found.bits, max=int(found.max), min=int(found.min), dtype=given)

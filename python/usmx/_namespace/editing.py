@@ -84,7 +84,9 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     Raises
     ------
     IndexError
-        An index is outside of the axis.
+        An index is outside of the axis, or several are not integers.
+    TypeError
+        An index is not an integer.
     ValueError
         Values do not broadcast.
     """
@@ -103,9 +105,17 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         # The values of one index stand along the first axis, as in NumPy.
         given = moveaxis(given, 0, at) if a.ndim > 1 else given
         count = given.shape[at]
+        if np.asarray(index).dtype.kind not in "iub":
+            raise TypeError(f"obj: {index!r}; expected integers, bools or a slice")
         index = [int(index)] * count
     chosen = np.arange(a.shape[at])[index] if isinstance(index, slice) else np.asarray(index)
+    if chosen.dtype.kind not in "iub" and chosen.size:
+        # As NumPy: what is one index has the error of a slice.
+        error = TypeError if chosen.size == 1 else IndexError
+        raise error(f"obj: of {chosen.dtype}; expected integers, bools or a slice")
     chosen = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.int64)
+    if not alone and chosen.size == 1:  # all values stand before one element
+        chosen = np.repeat(chosen, given.shape[at])
     # Where the old elements and each of the new ones stand, as NumPy orders equal indices.
     marked = np.insert(np.arange(a.shape[at]), chosen, -1 - np.arange(chosen.size))
     new, old = np.flatnonzero(marked < 0), np.flatnonzero(marked >= 0)

@@ -8,8 +8,10 @@ from typing import Any
 
 from .. import _usmx
 from ._common import as_array, as_arrays
-from .data_types import result_type
+from ._outputs import check_cast, written
+from .data_types import result_type, to_dtype
 from .linear_algebra import diagonals, matmul
+from .ufunc_arguments import in_order
 
 __all__ = ["einsum"]
 
@@ -164,8 +166,11 @@ def einsum(
     subscripts: Any,
     /,
     *operands: Any,
+    out: _usmx.ndarray | None = None,
     dtype: Any = None,
-    optimize: Any = None,
+    order: str = "K",
+    casting: str = "safe",
+    optimize: Any = False,
 ) -> _usmx.ndarray:
     """Add products of elements; letters say which axes meet, as in NumPy.
 
@@ -177,8 +182,14 @@ def einsum(
         order. ``...`` stands for axes that broadcast.
     *operands : array
         As many as there are terms. ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is another form.
+    out : ndarray, optional
+        The result is written into this array.
     dtype : optional
         The type that is computed in; by default that of the operands together.
+    order : {'K', 'C', 'F', 'A'}, optional
+        The order of the elements in memory; 'K' and 'A' leave it open.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
+        What may be cast to `dtype`, and to the type of `out`.
     optimize : optional
         For callers of NumPy's function. Operands are joined from left to right, each step as a
         product of matrices.
@@ -187,6 +198,8 @@ def einsum(
     ------
     ValueError
         The letters do not match the operands, or lengths differ.
+    TypeError
+        A cast that the rule does not allow.
     """
     if isinstance(subscripts, str):
         text, given = subscripts, [*operands]
@@ -196,6 +209,8 @@ def einsum(
         raise ValueError("operands: none are given; expected one for each term")
     arrays = as_arrays(given)
     chosen = result_type(*arrays) if dtype is None else dtype
+    for x in map(as_array, arrays):
+        check_cast(x.dtype, to_dtype(chosen), casting, "dtype")
     arrays = [x.astype(chosen, copy=False) for x in map(as_array, arrays)]
     inputs, result, _ = _parsed(text, arrays)
     made, labels = arrays[0], inputs[0]
@@ -206,5 +221,8 @@ def einsum(
         made, labels = _pair(made, labels, other, others, kept)
     made, labels = _single(made, labels, set(result))
     turned = made.transpose(tuple(labels.index(label) for label in result)) if result else made
+    if out is not None:
+        return written(turned, out, casting)
     # A copy, so that writing to the result changes no operand.
-    return turned.copy() if len(arrays) == 1 else turned
+    own = turned.copy() if len(arrays) == 1 else turned
+    return in_order(own, order)

@@ -12,6 +12,7 @@ import zipfile
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from errno import EINVAL
 from math import prod
 from typing import IO, Any, Self
 
@@ -78,6 +79,10 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, Any]:
         )
     if dtype.itemsize == 0:
         raise ValueError(f"file: elements of {dtype} have no bytes")
+    try:
+        _usmx.dtype(dtype.newbyteorder("="))
+    except TypeError as error:
+        raise ValueError(f"file: elements of {dtype} are not supported: {error}") from error
     return shape, is_fortran, dtype
 
 
@@ -224,6 +229,36 @@ def savez_compressed(file: str | os.PathLike[str] | IO[bytes], *args: Any, **kwd
     _save_all(file, args, kwds, zipfile.ZIP_DEFLATED)
 
 
+@contextmanager
+def _damage_of(what: str) -> Iterator[None]:
+    """What an archive raises that is damaged somewhere becomes a ValueError.
+
+    Every decompressor has errors of its own, and a member that seems to be encrypted is a
+    RuntimeError. What the system says, such as an error of the disk, stays as it is.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno not in (None, EINVAL):
+            raise
+        raise ValueError(
+            f"file: {what} cannot be read: {str(error) or type(error).__name__}"
+        ) from error
+
+
+class _Member:
+    """A member of an archive that is read."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file, self._name = file, name
+
+    def read(self, count: int) -> bytes:
+        with _damage_of(self._name):
+            return self._file.read(count)
+
+
 class NpzFile(Mapping[str, _usmx.ndarray]):
     """The arrays of a file ``.npz`` by their names; each is read when it is asked for.
 
@@ -246,13 +281,15 @@ class NpzFile(Mapping[str, _usmx.ndarray]):
     def __getitem__(self, name: str) -> _usmx.ndarray:
         """The array of that name, read from the file."""
         info = self._archive.getinfo(self._members[name])
-        try:
-            with self._archive.open(info) as member:
-                return _read(
-                    member, lambda: info.file_size - member.tell(), self._where, self._progress
-                )
-        except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-            raise ValueError(f"file: {name} cannot be read: {error}") from error
+        with _damage_of(name):
+            opened = self._archive.open(info)
+        with opened:
+            return _read(
+                _Member(opened, name),
+                lambda: info.file_size - opened.tell(),
+                self._where,
+                self._progress,
+            )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -317,10 +354,8 @@ def load(
         start = stream.read(4)
         stream.seek(-len(start), os.SEEK_CUR)
         if start[:2] == b"PK":
-            try:
+            with _damage_of("the archive"):
                 archive = zipfile.ZipFile(stream)
-            except (zipfile.BadZipFile, NotImplementedError) as error:
-                raise ValueError(f"file: the archive cannot be read: {error}") from error
             if stream is not file:
                 # Closed with the archive.
                 archive._filePassed = 0  # type: ignore[attr-defined]

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from math import ceil, isqrt, log2, pi
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -115,7 +117,7 @@ def sums_of(numbers: ndarray, weights: ndarray, bins: int) -> ndarray:
 def _weights_for(x: ndarray, weights: Any) -> ndarray:
     given = as_array(weights, x)
     if given.shape != x.shape:
-        raise ValueError(f"weights: have shape {given.shape}; expected {x.shape}, as x has")
+        raise ValueError(f"weights: have shape {given.shape}; expected {x.shape}, as the array has")
     return given
 
 
@@ -130,7 +132,7 @@ def _weighted(numbers: ndarray, weights: ndarray, bins: int, dtype: Any) -> ndar
     return sums_of(numbers, weights.astype("float64"), bins).astype(dtype, copy=False)
 
 
-def bincount(x: Any, /, weights: Any = None, minlength: SupportsIndex = 0) -> ndarray:
+def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> ndarray:
     """Count how often each number from 0 up is in an array.
 
     Parameters
@@ -208,7 +210,7 @@ def _direction(bins: ndarray) -> tuple[Any, int]:
     raise ValueError("bins: must increase or decrease monotonically")
 
 
-def digitize(x: Any, bins: Any, /, right: bool = False) -> ndarray:
+def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     """Give the number of the bin of each element.
 
     Parameters
@@ -267,10 +269,90 @@ def _range_of(a: ndarray, limits: Any) -> tuple[Any, Any]:
     return low, high
 
 
+def _spread(a: ndarray) -> float:
+    """The distance of the quartiles."""
+    from .quantiles import percentile
+
+    low, high = percentile(a, [25, 75]).to_numpy()
+    return float(high - low)
+
+
+def _deviation(a: ndarray) -> float:
+    from .statistics import std
+
+    return float(std(a).item())
+
+
+def _by_skewness(a: ndarray, n: int, extent: float) -> float:
+    from .statistics import mean
+
+    deviation = _deviation(a) if n > 2 else 0.0
+    if deviation <= 0:
+        return 0.0
+    skew = float(mean(((a - mean(a)) / deviation) ** 3).item())
+    usual = (6.0 * (n - 2) / ((n + 1.0) * (n + 3))) ** 0.5
+    return extent / (1.0 + log2(n) + log2(1.0 + abs(skew) / usual))
+
+
+def _by_error(a: ndarray, n: int, extent: float, limits: Any) -> float:
+    """The width with the least expected error of the shares of bins."""
+
+    def error(count: int) -> float:
+        shares = histogram(a, count, limits)[0].to_numpy() / n
+        return float((2 - (n + 1) * shares.dot(shares)) / (extent / count))
+
+    if n <= 1 or extent == 0:
+        return 0.0
+    most = max(100, isqrt(n))
+    return extent / min(range(1, most + 1), key=error)
+
+
+#: NumPy's names of rules -> the width of bins of so many elements over such an extent; 0 for one.
+_RULES: dict[str, Callable[[ndarray, int, float, Any], float]] = {
+    "doane": lambda a, n, extent, limits: _by_skewness(a, n, extent),
+    "fd": lambda a, n, extent, limits: 2.0 * _spread(a) / n ** (1.0 / 3.0),
+    "rice": lambda a, n, extent, limits: extent / (2.0 * n ** (1.0 / 3)),
+    "scott": lambda a, n, extent, limits: (24.0 * pi**0.5 / n) ** (1.0 / 3.0) * _deviation(a),
+    "sqrt": lambda a, n, extent, limits: extent / n**0.5,
+    "stone": _by_error,
+    "sturges": lambda a, n, extent, limits: extent / (log2(n) + 1.0),
+}
+
+
+def _width(rule: str, a: ndarray, extent: float, limits: Any) -> float:
+    n = a.size
+    if rule != "auto":
+        return _RULES[rule](a, n, extent, limits)
+    # The spread may be next to nothing: then the root of the number limits how many there are.
+    least = _RULES["sqrt"](a, n, extent, limits) / 2
+    return min(
+        max(_RULES["fd"](a, n, extent, limits), least), _RULES["sturges"](a, n, extent, limits)
+    )
+
+
+def _count_by_rule(a: ndarray, rule: str, limits: Any) -> int:
+    """How many bins of one width a rule of NumPy's chooses; the host waits for the answer."""
+    if rule != "auto" and rule not in _RULES:
+        names = ", ".join(map(repr, ("auto", *_RULES)))
+        raise ValueError(f"bins: {rule!r}; expected a number, an array of edges, or {names}")
+    low, high = _range_of(a, limits)
+    if limits is not None:
+        a = indexing.get(a.reshape(-1), (a >= low).reshape(-1) & (a <= high).reshape(-1))
+    if not a.size:
+        return 1
+    from .statistics import ptp
+
+    extent = float(ptp(a).item())
+    width = _width(rule, a.astype("float64") if a.dtype.kind in "biu" else a, extent, limits)
+    if a.dtype.kind in "iu" and 0 < width < 1:
+        width = 1
+    return max(1, ceil((float(high) - float(low)) / width)) if width else 1
+
+
 def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     """The edges of bins, on the host."""
     if isinstance(bins, str):
-        raise ValueError(f"bins: {bins!r}; expected a number of bins or an array of edges")
+        bins = _count_by_rule(a, bins, limits)
     if isinstance(bins, list):
         bins = tuple(bins)  # NumPy crashes on a list that an element changes while it is read
     if isinstance(bins, (ndarray, np.ndarray, tuple)) and np.ndim(bins):
@@ -290,18 +372,17 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     return np.linspace(low, high, count + 1, dtype=dtype)
 
 
-def histogram_bin_edges(
-    x: Any, /, bins: Any = 10, range: Any = None, weights: Any = None
-) -> ndarray:
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
     """Give the edges of the bins of `histogram`, where the array is."""
-    a = _sortable(x)
+    a = _sortable(a)
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError(f"bins: {bins!r} is a rule, and weights are given; expected a number")
     edges: ndarray = _usmx.asarray(_edges_of(a, bins, range), usm_type=kind_of(a), queue=a.queue)
     return edges
 
 
 def histogram(
-    x: Any,
-    /,
+    a: Any,
     bins: Any = 10,
     range: Any = None,
     density: bool | None = None,
@@ -311,10 +392,12 @@ def histogram(
 
     Parameters
     ----------
-    x : array
+    a : array
         Real numbers, of any shape.
-    bins : int or array, optional
-        How many bins of one width, or the edges, ascending. Each bin holds its left edge, the last
+    bins : int, array or str, optional
+        How many bins of one width, or the edges, ascending, or the name of one of NumPy's rules
+        for the number: 'auto', 'doane', 'fd', 'rice', 'scott', 'sqrt', 'stone', 'sturges'. Each
+        bin holds its left edge, the last
         one both.
     range : (low, high), optional
         Where bins of one width begin and end; by default with the smallest and the largest
@@ -338,13 +421,13 @@ def histogram(
     """
     from .data_types import result_type
 
-    a = _sortable(x)
+    a = _sortable(a)
     if a.dtype.kind == "c":
-        raise TypeError(f"x: is of {a.dtype}; expected real numbers")
+        raise TypeError(f"a: is of {a.dtype}; expected real numbers")
     if a.dtype.kind == "b":
         a = a.astype("uint8")
     given = None if weights is None else _weights_for(a, weights)
-    edges = histogram_bin_edges(a, bins, range)
+    edges = histogram_bin_edges(a, bins, range, weights)
     count = edges.size - 1
     dtype = result_type(a, edges)
     values, inner = a.astype(dtype, copy=False), edges.astype(dtype, copy=False)

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -15,7 +14,8 @@ import numpy as np
 from .. import _usmx
 from .._fusion.spelling import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import as_array, empty_at, imported
+from ._common import apart_from, as_array, empty_at, imported, is_integer
+from ._types import is_bfloat16
 
 # --- kernels -------------------------------------------------------------------------------------
 
@@ -63,13 +63,16 @@ def _scatter_kernel(indices: int, rest: int) -> ElementwiseKernel:
     )
 
 
+_IS_OUTSIDE = "k < -length || k >= length"
+
+
 @cache
 def _outside_kernel() -> ReductionKernel:
-    """The largest index outside of an axis, or the smallest number if there is none."""
+    """The largest index outside of an axis, where there is one: no index can mean that none is."""
     return ReductionKernel(
         "int64 k, int64 length",
         "int64 z",
-        "k < -length || k >= length ? k : INT64_MIN",
+        f"{_IS_OUTSIDE} ? k : INT64_MIN",
         "a > b ? a : b",
         "z = a",
         "INT64_MIN",
@@ -78,12 +81,21 @@ def _outside_kernel() -> ReductionKernel:
 
 
 @cache
+def _count_outside_kernel() -> ReductionKernel:
+    """How many indices are outside of an axis."""
+    return ReductionKernel(
+        "int64 k, int64 length", "int64 z", f"{_IS_OUTSIDE} ? 1 : 0", "a + b", "z = a", "0",
+        "count_indices_outside",
+    )  # fmt: skip
+
+
+@cache
 def _any_outside_kernel() -> ElementwiseKernel:
     """Whether any is; all items that find one write the same."""
     return ElementwiseKernel(
         "int64 k, int64 length",
         "raw int32 found",
-        "if (k < -length || k >= length) found[0] = 1;",
+        f"if ({_IS_OUTSIDE}) found[0] = 1;",
         "any_index_outside",
     )
 
@@ -141,6 +153,8 @@ def scatter(x: ndarray, indices: list[ndarray], value: ndarray) -> None:
     if value.size == 0:
         return
     rest = x.ndim - len(indices)
+    # The kernel writes anywhere in x: what it reads must not be there.
+    value, *indices = (apart_from(x, one) for one in (value, *indices))
     indices = [i.reshape(i.shape + (1,) * rest) for i in indices]
     _scatter_kernel(len(indices), rest)(as_bits(value), *indices, as_bits(x))
 
@@ -236,7 +250,7 @@ def unravel(flat: ndarray, shape: tuple[int, ...]) -> list[ndarray]:
 def compact(x: ndarray, mask: ndarray) -> ndarray:
     """``x[mask]`` for a mask of the shape of x."""
     counted = count(mask)
-    out = empty_at(x, counted.total)
+    out = empty_at(x, counted.total, None, mask)
     if counted.total:
         counted.run("compact", counted.ends, _plain(x), as_bits(out))
     return out
@@ -258,6 +272,8 @@ class _Selection:
     """That of the indices together."""
     place: int
     """Before which of the other axes those of the indices stand in the result."""
+    operands: list[ndarray]
+    """The arrays of indices as they were given, for the kind of memory of the result."""
 
     @property
     def result_shape(self) -> tuple[int, ...]:
@@ -273,13 +289,9 @@ class _Selection:
 
 
 def _is_integer(item: Any) -> bool:
-    if isinstance(item, (bool, np.bool_)):
+    if isinstance(item, (bool, np.bool_)) or getattr(item, "ndim", 0) != 0:
         return False
-    try:
-        operator.index(item)
-    except TypeError:
-        return False
-    return getattr(item, "ndim", 0) == 0
+    return is_integer(item)
 
 
 def _as_indices(item: Any, x: ndarray) -> Any:
@@ -296,8 +308,14 @@ def _as_indices(item: Any, x: ndarray) -> Any:
             values = np.asarray(item)
             if values.size == 0:
                 values = values.astype(np.int64)
-    else:
+    elif imported(item) is not None or (
+        not hasattr(item, "__getitem__") and _usmx._offers_elements(item)
+    ):
         values = as_array(item, x)
+    else:  # ranges, buffers and other sequences
+        values = np.asarray(item)
+        if values.size == 0:
+            values = values.astype(np.int64)
     if values.dtype.kind not in "biu":
         raise IndexError(f"index: an array of {values.dtype}; expected arrays of integers or bools")
     return values
@@ -323,13 +341,15 @@ def _check(values: Any, length: int, axis: int) -> None:
         low, high = int(values.min()), int(values.max())
         outside = low if low < -length else high if high >= length else None
     else:
+        outside = None
         if values.device.is_cpu:  # a pass without sums takes a fifth of the time there
             found = _usmx.zeros(1, "int32", usm_type="host", queue=values.queue)
             _any_outside_kernel()(values, length, found)
-            if not found.to_numpy()[0]:
-                return
-        worst = int(_outside_kernel()(values, length).item())
-        outside = None if worst == -(2**63) else worst
+            is_outside = bool(found.to_numpy()[0])
+        else:
+            is_outside = bool(_count_outside_kernel()(values, length).item())
+        if is_outside:
+            outside = int(_outside_kernel()(values, length).item())
     if outside is not None:
         raise IndexError(f"index {outside} is out of bounds for axis {axis} with size {length}")
 
@@ -415,11 +435,12 @@ def _select(x: ndarray, key: Any) -> _Selection:
     except ValueError:
         shapes = " and ".join(str(one.shape) for one in indices)
         raise IndexError(f"index: arrays of shapes {shapes} cannot be broadcast") from None
+    operands = indices
     indices = [one.reshape((1,) * (len(shape) - one.ndim) + one.shape) for one in indices]
     view = x[tuple(basic)]
     view = view.transpose([*first, *(a for a in range(view.ndim) if a not in first)])
     begins = sum(now and not before for before, now in pairwise([False, *advanced]))
-    return _Selection(view, indices, shape, place if begins == 1 else 0)
+    return _Selection(view, indices, shape, place if begins == 1 else 0, operands)
 
 
 def _only_mask(x: ndarray, key: Any) -> ndarray | None:
@@ -445,7 +466,7 @@ def get(x: ndarray, key: Any) -> ndarray:
         return compact(x, mask)
     chosen = _select(x, key)
     rest = chosen.view.shape[len(chosen.indices) :]
-    out = empty_at(x, (*chosen.shape, *rest))
+    out = empty_at(x, (*chosen.shape, *rest), None, *chosen.operands)
     gather(chosen.view, chosen.indices, out)
     order = chosen.order()
     back = sorted(range(len(order)), key=order.__getitem__)
@@ -458,14 +479,16 @@ def _value_for(x: ndarray, value: Any) -> ndarray:
     if given is None:
         if isinstance(value, (bool, int, float, complex)):
             return _usmx.full((), value, x.dtype, usm_type="device", queue=x.queue)
+        if isinstance(value, (list, tuple)) and not is_bfloat16(x.dtype):
+            value = np.asarray(value, x.dtype)  # its errors of complex and of large numbers
+        elif not isinstance(value, (list, tuple)) and _usmx._offers_elements(value):
+            value = _usmx.asarray(value, usm_type="host", queue=x.queue).to_numpy()
         value = np.asarray(value)
         if value.dtype != x.dtype:
             with np.errstate(all="ignore"):
                 value = value.astype(x.dtype)
         given = as_array(value, x)
-    if _usmx._shared_elements(x, given) != "none":
-        given = given.copy()
-    return given.astype(x.dtype, copy=False)
+    return apart_from(x, given).astype(x.dtype, copy=False)
 
 
 def put(x: ndarray, key: Any, value: Any) -> None:
@@ -508,9 +531,7 @@ def _put_mask(x: ndarray, mask: ndarray, value: ndarray) -> None:
         if x.size:
             where(mask, value.reshape(()), x, out=x)
         return
-    if _usmx._shared_elements(x, mask) != "none":
-        mask = mask.copy()
-    counted = count(mask)
+    counted = count(apart_from(x, mask))
     if value.shape != (counted.total,):
         raise ValueError(
             f"value: of shape {value.shape} cannot be assigned to the {counted.total} elements "

@@ -12,6 +12,8 @@ from typing import Any
 from .. import _usmx
 from . import _onemkl
 from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
+from ._joint import in_kind
+from ._outputs import to_out, written
 from ._types import is_bfloat16, sum_type
 from .data_types import result_type
 from .manipulation import broadcast_shapes
@@ -140,7 +142,9 @@ def _stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usm
     return x, step
 
 
-def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
+def matmul(
+    x1: _usmx.ndarray, x2: _usmx.ndarray, /, out: _usmx.ndarray | None = None, **keywords: Any
+) -> _usmx.ndarray:
     """Multiply matrices.
 
     Parameters
@@ -148,6 +152,11 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     x1, x2 : array
         Of shapes (..., n, k) and (..., k, m); the axes before broadcast. One of shape (k,) is a row
         or a column.
+    out : ndarray, optional
+        The result is written into this array.
+    **keywords : optional
+        ``dtype``, ``casting``, ``order``, ``axes``, ``axis``, ``keepdims``, ``signature`` and
+        ``subok`` of NumPy's function.
 
     Returns
     -------
@@ -159,6 +168,10 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
     ValueError
         If `k` differs, or one has no dimensions.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import product
+
+        return product("matmul", matmul, x1, x2, out, keywords)
     a, b = _both(x1, x2)
     for name, x in (("x1", a), ("x2", b)):
         if x.ndim == 0:
@@ -186,11 +199,46 @@ def matmul(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
 
 def matmul_operator(x1: Any, x2: Any) -> Any:
     """What ``x1 @ x2`` gives: NotImplemented if one is not an array of ours."""
-    if not (isinstance(x1, _usmx.ndarray) and isinstance(x2, _usmx.ndarray)):
+    if isinstance(x1, _usmx.ndarray) and isinstance(x2, _usmx.ndarray):
+        both = [x1, x2]
+    else:
         for x in (x1, x2):
-            if not isinstance(x, _usmx.ndarray) and not hasattr(x, "__array_interface__"):
+            if isinstance(x, _usmx.ndarray) or hasattr(x, "__array_interface__"):
+                continue
+            if hasattr(type(x), "__matmul__") or not _usmx._offers_elements(x):
                 return NotImplemented
-    return matmul(x1, x2)
+        both = as_arrays([x1, x2])
+    return in_kind(matmul(*both), *both)
+
+
+def matmul_in_place(x1: Any, x2: Any) -> Any:
+    """What ``x1 @= x2`` does: the product is written into `x1`, all of which is read before.
+
+    Raises
+    ------
+    TypeError
+        The product has numbers of another kind than `x1`.
+    ValueError
+        The product has another shape, or `x1` is read-only.
+    """
+    from .data_types import can_cast
+
+    made = matmul_operator(x1, x2)
+    if made is NotImplemented:
+        return made
+    if x1.flags.writable is False:
+        raise ValueError("x1: output array is read-only")
+    if made.shape != x1.shape:
+        raise ValueError(
+            f"x1: has shape {x1.shape}, and the product has {made.shape}; write x1 = x1 @ x2"
+        )
+    if not can_cast(made.dtype, x1.dtype, "same_kind"):
+        raise TypeError(
+            f"x1: {made.dtype}, the type of the product, is not cast to {x1.dtype}; write "
+            "x1 = x1 @ x2"
+        )
+    x1[...] = made
+    return x1
 
 
 def matrix_transpose(x: _usmx.ndarray, /) -> _usmx.ndarray:
@@ -247,7 +295,15 @@ def cross_products(x1: Any, x2: Any, axis: int) -> _usmx.ndarray:
     return moveaxis(stack(parts, axis=-1), -1, axis)
 
 
-def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.ndarray:
+def vecdot(
+    x1: _usmx.ndarray,
+    x2: _usmx.ndarray,
+    /,
+    out: _usmx.ndarray | None = None,
+    *,
+    axis: int = -1,
+    **keywords: Any,
+) -> _usmx.ndarray:
     """Add the products of the elements of vectors along an axis; of `x1` the conjugates.
 
     Parameters
@@ -255,17 +311,26 @@ def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.
     x1, x2 : array
         They broadcast, and have the same length along `axis`.
     axis : int, optional
-        Counted from the end, as the standard has it.
+        Of each of both arrays, before they are broadcast.
+    out, **keywords : optional
+        As those of `matmul`.
 
     Raises
     ------
     ValueError
         If the lengths differ, or an array has no such axis.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import product
+
+        return product("vecdot", vecdot, x1, x2, out, {"axis": axis, **keywords})
     a, b = _both(x1, x2)
-    for name, x in (("x1", a), ("x2", b)):
-        if not -x.ndim <= axis < 0:
-            raise ValueError(f"axis: {axis} is not between {-x.ndim} and -1, the axes of {name}")
+    if axis >= 0:
+        from .ufunc_arguments import product
+
+        return product("vecdot", vecdot, a, b, None, {"axis": axis})
+    for x in (a, b):
+        to_axis(axis, x.ndim)
     if a.shape[axis] != b.shape[axis]:
         raise ValueError(
             f"x2: has length {b.shape[axis]} along axis {axis}, x1 has {a.shape[axis]}"
@@ -277,41 +342,40 @@ def vecdot(x1: _usmx.ndarray, x2: _usmx.ndarray, /, *, axis: int = -1) -> _usmx.
     return _sum_of_products(a, b, axis)
 
 
-def outer(x1: _usmx.ndarray, x2: _usmx.ndarray, /) -> _usmx.ndarray:
+def outer(a: _usmx.ndarray, b: _usmx.ndarray, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
     """Multiply each element of a vector with each of another one."""
-    a, b = _both(x1, x2)
-    return a.reshape(-1)[:, None] * b.reshape(-1)[None, :]
+    a, b = _both(a, b)
+    return written(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
 
 
 def tensordot(
-    x1: _usmx.ndarray,
-    x2: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
+    b: _usmx.ndarray,
     axes: int | tuple[Sequence[int], Sequence[int]] = 2,
 ) -> _usmx.ndarray:
     """Add the products of elements along several axes of two arrays.
 
     Parameters
     ----------
-    x1, x2 : array
+    a, b : array
         Any shapes.
     axes : int or tuple of two sequences of int, optional
-        How many last axes of `x1` and first axes of `x2` meet, or which ones of each.
+        How many last axes of `a` and first axes of `b` meet, or which ones of each.
 
     Returns
     -------
     ndarray
-        Its axes are those of `x1` that are left, then those of `x2`.
+        Its axes are those of `a` that are left, then those of `b`.
 
     Raises
     ------
     ValueError
         The lengths of axes that meet differ, or there are not as many axes.
     """
-    a, b = as_arrays((x1, x2))
+    a, b = as_arrays((a, b))
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
-            raise ValueError(f"axes: {axes}; x1 has {a.ndim} dimensions and x2 has {b.ndim}")
+            raise ValueError(f"axes: {axes}; a has {a.ndim} dimensions and b has {b.ndim}")
         first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         first, second = to_axes(axes[0], a.ndim, "axes"), to_axes(axes[1], b.ndim, "axes")
@@ -329,20 +393,24 @@ def tensordot(
     return made.reshape(shape)
 
 
-def dot(x1: Any, x2: Any, /) -> _usmx.ndarray:
-    """Multiply as NumPy's function of that name: the last axis of `x1`, the last but one of `x2`.
+def dot(a: Any, b: Any, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
+    """Multiply as NumPy's function of that name: the last axis of `a`, the last but one of `b`.
 
     Parameters
     ----------
-    x1, x2 : array
+    a, b : array
         With one axis, it is that one; with none, elements are multiplied.
+    out : ndarray, optional
+        The result is written into this array, which has its type.
 
     Raises
     ------
     ValueError
         The lengths of the axes differ.
     """
-    a, b = as_arrays((x1, x2))
+    a, b = as_arrays((a, b))
+    if out is not None:
+        return written_alike(dot(a, b), out)
     if a.ndim == 0 or b.ndim == 0:
         made: _usmx.ndarray = a * b
         return made
@@ -351,36 +419,44 @@ def dot(x1: Any, x2: Any, /) -> _usmx.ndarray:
     return tensordot(a, b, axes=((-1,), (-2 if b.ndim > 1 else -1,)))
 
 
-def vdot(x1: Any, x2: Any, /) -> _usmx.ndarray:
-    """Add the products of all elements, of `x1` the conjugates."""
-    a, b = as_arrays((x1, x2))
+def written_alike(made: _usmx.ndarray, out: Any) -> _usmx.ndarray:
+    """A product in an array of its own type in C order, which NumPy's `dot` and others expect."""
+    into = to_out(out)
+    if into is not None and (into.dtype != made.dtype or not into.flags.c_contiguous):
+        raise ValueError(f"out: is of {into.dtype}; expected {made.dtype}, in C order")
+    return written(made, into)
+
+
+def vdot(a: Any, b: Any) -> _usmx.ndarray:
+    """Add the products of all elements, of `a` the conjugates."""
+    a, b = as_arrays((a, b))
     return vecdot(a.reshape(-1), b.reshape(-1))
 
 
-def inner(x1: Any, x2: Any, /) -> _usmx.ndarray:
-    """Add the products along the last axes, of each vector of `x1` with each of `x2`."""
-    a, b = as_arrays((x1, x2))
+def inner(a: Any, b: Any) -> _usmx.ndarray:
+    """Add the products along the last axes, of each vector of `a` with each of `b`."""
+    a, b = as_arrays((a, b))
     if a.ndim == 0 or b.ndim == 0:
         made: _usmx.ndarray = a * b
         return made
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-def kron(x1: Any, x2: Any, /) -> _usmx.ndarray:
-    """Multiply each element of `x1` with `x2`, side by side."""
-    a, b = as_arrays((x1, x2))
+def kron(a: Any, b: Any) -> _usmx.ndarray:
+    """Multiply each element of `a` with `b`, side by side."""
+    a, b = as_arrays((a, b))
     rank = max(a.ndim, b.ndim)
     left, right = ((1,) * (rank - x.ndim) + x.shape for x in (a, b))
     spread_left = tuple(n for length in left for n in (length, 1))
     spread_right = tuple(n for length in right for n in (1, length))
-    made = a.reshape(spread_left) * b.reshape(spread_right)
+    made: _usmx.ndarray = a.reshape(spread_left) * b.reshape(spread_right)
     return made.reshape(tuple(x * y for x, y in zip(left, right, strict=True)))
 
 
 def diagonals(a: _usmx.ndarray, offset: int = 0) -> _usmx.ndarray:
     """The diagonals of the last two axes: a view if these are contiguous."""
     if a.ndim < 2:
-        raise ValueError(f"x: has shape {a.shape}; expected at least two dimensions")
+        raise ValueError(f"a: has shape {a.shape}; expected at least two dimensions")
     m, n = a.shape[-2:]
     length = max(0, min(m + min(offset, 0), n - max(offset, 0)))
     if not length:
@@ -394,12 +470,12 @@ def diagonals(a: _usmx.ndarray, offset: int = 0) -> _usmx.ndarray:
     return flat[..., first : first + (length - 1) * (n + 1) + 1 : n + 1]
 
 
-def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usmx.ndarray:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usmx.ndarray:
     """Give diagonals of two axes, along a new last axis: a view where the layout allows it.
 
     Parameters
     ----------
-    x : array
+    a : array
         Of at least two dimensions.
     offset : int, optional
         How far right of the main diagonal; negative is below.
@@ -411,9 +487,9 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usm
     ValueError
         Fewer than two dimensions, or the same axis twice.
     """
-    a = as_array(x)
+    a = as_array(a)
     if a.ndim < 2:
-        raise ValueError(f"x: has shape {a.shape}; expected at least two dimensions")
+        raise ValueError(f"a: has shape {a.shape}; expected at least two dimensions")
     row, column = to_axis(axis1, a.ndim, "axis1"), to_axis(axis2, a.ndim, "axis2")
     if row == column:
         raise ValueError(f"axis2: {axis2} is the same axis as axis1")

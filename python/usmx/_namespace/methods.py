@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .. import _usmx
-from . import WHERE
+from . import WHERE, find
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ METHODS = (
     "argmin",
     "argpartition",
     "argsort",
+    "choose",
     "clip",
     "conj",
     "conjugate",
@@ -44,6 +45,11 @@ METHODS = (
 
 #: Methods that functions of the same names are not -> the module and function that they are.
 OTHERS = {
+    "compress": (".flat", "compress"),
+    "dump": (".flat", "dump"),
+    "dumps": (".flat", "dumps"),
+    "setflags": (".flat", "setflags"),
+    "tofile": (".flat", "tofile"),
     "fill": (".selection", "fill_in_place"),
     "partition": (".sorting", "partition_in_place"),
     "sort": (".sorting", "sort_in_place"),
@@ -73,8 +79,9 @@ class Method:
         return function if array is None else MethodType(function, array)
 
     def _function(self) -> Any:
-        module, function = OTHERS.get(self.name) or (f".{WHERE[self.name]}", self.name)
-        return _imported(module, function)
+        if self.name in OTHERS:
+            return _imported(*OTHERS[self.name])
+        return find(WHERE[self.name], self.name)
 
 
 def _imported(module: str, name: str) -> Any:
@@ -111,8 +118,66 @@ def _attribute(name: str, part: int) -> property:
     )
 
 
+class _Help:
+    """The help of each function of the table, and of their class."""
+
+    def __init__(self, own: str | None) -> None:
+        self.own = own
+
+    def __get__(self, operation: Any, owner: type) -> str | None:
+        if operation is None:
+            return self.own
+        text: str = _imported(".signatures", "help_of_operation")(operation.__name__)
+        return text
+
+
+def _flat() -> property:
+    def read(array: _usmx.ndarray) -> Any:
+        _ = _checked(array).size  # refuses an object that was never initialised
+        return _imported(".flat", "Flat")(array)
+
+    def write(array: _usmx.ndarray, values: Any) -> None:
+        elements = read(array)
+        elements[:] = _imported(".arrangement", "resize")(values, array.size)
+
+    return property(read, write, doc="The elements in C order, in one dimension.")
+
+
+def _size_of(array: _usmx.ndarray) -> int:
+    """The bytes of the object and of the elements that it shows, those of a repeated one once.
+
+    Of views too, and of what was not computed yet: caches and schedulers count with it.
+    """
+    shown = _checked(array).itemsize
+    if _usmx._is_deferred(array):  # strides would have it computed
+        return object.__sizeof__(array) + array.size * shown
+    for length, step in zip(array.shape, array.strides, strict=True):
+        shown *= length if step else min(length, 1)
+    return object.__sizeof__(array) + shown
+
+
+def _as_jax(array: _usmx.ndarray) -> Any:
+    """A copy as an array of JAX, which asks for it where functions get objects of others."""
+    from importlib import import_module
+
+    elements = _checked(array).to_numpy()
+    return import_module("jax.numpy").array(elements)
+
+
+#: What other libraries ask the class for -> what they get.
+HOOKS = {
+    # Above NumPy's arrays, by which libraries choose whose operation is called.
+    "__array_priority__": 15.0,
+    "__sizeof__": _size_of,
+    "__jax_array__": _as_jax,
+}
+
+
 def install() -> None:
     """Give the class its methods, once."""
+    _usmx.Operation.__doc__ = _Help(_usmx.Operation.__doc__)  # type: ignore[assignment]
+    for name, hook in {**HOOKS, "flat": _flat()}.items():
+        setattr(_usmx.ndarray, name, hook)
     for name in (*METHODS, *OTHERS):
         setattr(_usmx.ndarray, name, Method(name))
     for part, name in enumerate(ATTRIBUTES):

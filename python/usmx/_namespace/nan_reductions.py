@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, SupportsIndex
 
 from .._usmx import ndarray
 from . import statistics
+from ._common import as_array, default_float
+from ._outputs import written, written_indices
 from ._types import part_type, sum_type, to_type, typed
-from .elementwise import isnan, logical_not, where
+from .elementwise import isnan, logical_not
+from .elementwise import where as _where
 from .sorting import _sortable
 
 __all__ = [
@@ -23,49 +27,65 @@ Axis = SupportsIndex | Sequence[SupportsIndex] | None
 def _instead(x: Any, number: Any) -> ndarray:
     """The array with a number in the place of NaN."""
     a = _sortable(x)
-    return where(isnan(a), typed(number, a.dtype), a) if a.dtype.kind in "fc" else a
+    return _where(isnan(a), typed(number, a.dtype), a) if a.dtype.kind in "fc" else a
 
 
 def nansum(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: ndarray | None = None,
-    *,
     keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
     """Add the elements that are not NaN; see `sum`."""
-    return statistics.sum(_instead(x, 0), axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+    return statistics.sum(_instead(a, 0), axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: ndarray | None = None,
-    *,
     keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
     """Multiply the elements that are not NaN; see `prod`."""
-    return statistics.prod(_instead(x, 1), axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+    return statistics.prod(_instead(a, 1), axis, dtype, out, keepdims, initial, where)
 
 
-def nancumsum(x: ndarray, /, axis: SupportsIndex | None = None, dtype: Any = None) -> ndarray:
+def nancumsum(
+    a: ndarray,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+) -> ndarray:
     """Give sums up to each element, NaN as 0; see `cumsum`."""
-    return statistics.cumsum(_instead(x, 0), axis, dtype)
+    return statistics.cumsum(_instead(a, 0), axis, dtype, out)
 
 
-def nancumprod(x: ndarray, /, axis: SupportsIndex | None = None, dtype: Any = None) -> ndarray:
+def nancumprod(
+    a: ndarray,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: ndarray | None = None,
+) -> ndarray:
     """Give products up to each element, NaN as 1; see `cumprod`."""
-    return statistics.cumprod(_instead(x, 1), axis, dtype)
+    return statistics.cumprod(_instead(a, 1), axis, dtype, out)
 
 
-def _counts(a: ndarray, axis: Axis, keepdims: bool) -> ndarray:
-    """How many elements are not NaN, as float64."""
-    number = statistics.sum(logical_not(isnan(a)), axis=axis, keepdims=keepdims)
-    return number.astype("float64")
+def _known(a: ndarray, where: Any) -> Any:
+    """Which elements count: those that are not NaN, of those that are selected."""
+    known = logical_not(isnan(a))
+    return known if where is True else known & as_array(where, a)
+
+
+def _counts(a: ndarray, axis: Axis, keepdims: bool, where: Any = True) -> ndarray:
+    """How many elements are not NaN, as float64 (float32 without that type)."""
+    number = statistics.sum(logical_not(isnan(a)), axis=axis, keepdims=keepdims, where=where)
+    return number.astype(default_float(a.queue))
 
 
 def _wide(dtype: Any) -> Any:
@@ -76,107 +96,150 @@ def _wide(dtype: Any) -> Any:
 def _over(total: ndarray, number: ndarray, dtype: Any) -> ndarray:
     """Sums divided by numbers of elements; NaN where these are not positive."""
     part = part_type(dtype)
-    by = where(number > 0, number, float("nan")).astype(part)
+    by = _where(number > 0, number, float("nan")).astype(part)
     return total / by
 
 
 def nanmean(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: ndarray | None = None,
-    *,
     keepdims: bool = False,
+    *,
+    where: Any = True,
 ) -> ndarray:
     """Give the mean of the elements that are not NaN; NaN if there is none. See `mean`."""
-    a = _sortable(x)
+    a = _sortable(a)
     if a.dtype.kind not in "fc":
-        return statistics.mean(a, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+        return statistics.mean(a, axis, dtype, out, keepdims, where=where)
     result = to_type(a.dtype if dtype is None else dtype)
+    if result.kind not in "fc":
+        raise TypeError(f"dtype: {result}; the mean of {a.dtype} without NaN is not of integers")
     wide = _wide(result)
-    total = statistics.sum(_instead(a, 0), axis=axis, dtype=wide, keepdims=keepdims)
-    mean = _over(total, _counts(a, axis, keepdims), wide).astype(result, copy=False)
-    if out is None:
-        return mean
-    out[...] = mean
-    return out
+    total = statistics.sum(_instead(a, 0), axis, wide, None, keepdims, None, where)
+    mean = _over(total, _counts(a, axis, keepdims, where), wide).astype(result, copy=False)
+    return written(mean, out)
 
 
 def nanvar(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: Axis = None,
-    *,
-    correction: float = 0.0,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
     keepdims: bool = False,
-    ddof: float | None = None,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float = 0.0,
 ) -> ndarray:
     """Give the variance of the elements that are not NaN; see `var`.
 
     NaN where there are not more of them than `correction`.
     """
-    a = _sortable(x)
+    a = _sortable(a)
     if a.dtype.kind not in "fc":
-        return statistics.var(a, axis=axis, correction=correction, keepdims=keepdims, ddof=ddof)
-    by = float(correction if ddof is None else ddof)
-    wide = _wide(a.dtype)
+        return statistics.var(
+            a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
+        )
+    by = statistics._correction(ddof, correction)
+    result = to_type(a.dtype if dtype is None else dtype)
+    if result.kind not in "fc":
+        raise TypeError(f"dtype: {result}; the variance of {a.dtype} is not of integers")
+    wide = _wide(result)
     values = a.astype(wide, copy=False)
-    away = values - nanmean(values, axis=axis, keepdims=True)
-    away = where(isnan(values), typed(0, wide), away)
-    if wide.kind == "c":
+    known = nanmean(values, axis=axis, keepdims=True, where=where) if mean is None else mean
+    away = values - as_array(known, a)
+    away = _where(_known(values, where), away, typed(0, away.dtype))
+    if away.dtype.kind == "c":
         from .elementwise import imag, real
 
         squares = real(away) * real(away) + imag(away) * imag(away)
     else:
         squares = away * away
-    total = statistics.sum(squares, axis=axis, keepdims=keepdims)
-    part = part_type(a.dtype)
-    return _over(total, _counts(a, axis, keepdims) - by, _wide(part)).astype(part, copy=False)
+    part = part_type(result)
+    total = statistics.sum(squares, axis=axis, dtype=_wide(part), keepdims=keepdims)
+    number = _counts(a, axis, keepdims, where) - by
+    found = _over(total, number, _wide(part))
+    return written(found.astype(part if dtype is None else result, copy=False), out)
 
 
 def nanstd(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: Axis = None,
-    *,
-    correction: float = 0.0,
+    dtype: Any = None,
+    out: ndarray | None = None,
+    ddof: float = 0,
     keepdims: bool = False,
-    ddof: float | None = None,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float = 0.0,
 ) -> ndarray:
     """Give the standard deviation of the elements that are not NaN, the root of `nanvar`."""
     from .elementwise import sqrt
 
-    return sqrt(nanvar(x, axis, correction=correction, keepdims=keepdims, ddof=ddof))
+    squared = nanvar(
+        a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
+    )
+    return written(sqrt(squared), out)
 
 
 def _extreme(
-    name: str, order: str, x: Any, axis: Axis, out: ndarray | None, keepdims: bool
+    name: str,
+    order: str,
+    x: Any,
+    axis: Axis,
+    out: ndarray | None,
+    keepdims: bool,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
     a = _sortable(x)
-    if a.dtype.kind == "c":
-        raise TypeError(f"{name}: complex numbers have no order; x has type {a.dtype}")
+    function = statistics.min if order == "<" else statistics.max
+    if a.dtype.kind not in "fc":
+        return function(a, axis, out, keepdims, initial, where)
+    if initial is not None or where is not True:
+        from .elementwise import fmax, fmin
+
+        join = fmin if order == "<" else fmax
+        if initial is None:
+            raise ValueError(f"{name}: where= needs initial=, for where no element counts")
+        first = typed(initial, a.dtype)
+        # NaN is what no other number hides: the number that it begins with stands for it.
+        known = _where(_known(a, where), a, first)
+        return written(join(function(known, axis, None, keepdims, initial), first), out)
     if statistics._counted(a.shape, statistics._axes(axis, a.ndim)) == 0:
-        raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
-    if a.dtype.kind != "f":
-        function = statistics.min if order == "<" else statistics.max
-        return function(a, axis=axis, keepdims=keepdims, out=out)
-    text = f"b != b || a {order} b ? a : (a != a || b {order} a ? b : a)"
+        raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
+    text = "smaller_number(a, b)" if order == "<" else "larger_number(a, b)"
+    if a.dtype.kind == "f":
+        text = f"b != b || a {order} b ? a : (a != a || b {order} a ? b : a)"
     return statistics._reduce(a, a.dtype, a.dtype, axis, keepdims, out, reduce=text)
 
 
 def nanmin(
-    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+    a: ndarray,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
     """Give the smallest element that is not NaN; NaN if there is none. See `min`."""
-    return _extreme("nanmin", "<", x, axis, out, keepdims)
+    return _extreme("nanmin", "<", a, axis, out, keepdims, initial, where)
 
 
 def nanmax(
-    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+    a: ndarray,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
     """Give the largest element that is not NaN; NaN if there is none. See `max`."""
-    return _extreme("nanmax", ">", x, axis, out, keepdims)
+    return _extreme("nanmax", ">", a, axis, out, keepdims, initial, where)
 
 
 def _place(
@@ -184,28 +247,26 @@ def _place(
 ) -> ndarray:
     a = _sortable(x)
     least = name == "nanargmin"
+    if axis is not None:
+        axis = index(axis)
     find = statistics.argmin if least else statistics.argmax
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         found = find(a, axis=axis, keepdims=keepdims)
     else:
         limit = float("inf") if least else -float("inf")
         found = find(_instead(a, limit), axis=axis, keepdims=keepdims)
         if bool(statistics.any(statistics.all(isnan(a), axis=axis)).item()):
-            raise ValueError(f"{name}: there is a line of x that holds nothing but NaN")
+            raise ValueError(f"{name}: there is a line of a that holds nothing but NaN")
         # An infinity of that sign may stand behind NaN.
-        known = where(isnan(a), False, a == typed(limit, a.dtype))
+        known = _where(isnan(a), False, a == typed(limit, a.dtype))
         behind = statistics.argmax(known, axis=axis, keepdims=keepdims)
         extreme = _extreme("x", "<" if least else ">", a, axis, None, keepdims)
-        found = where(extreme == typed(limit, a.dtype), behind, found)
-    if out is None:
-        return found
-    out[...] = found
-    return out
+        found = _where(extreme == typed(limit, a.dtype), behind, found)
+    return written_indices(found, out)
 
 
 def nanargmin(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: SupportsIndex | None = None,
     out: ndarray | None = None,
     *,
@@ -218,16 +279,15 @@ def nanargmin(
     ValueError
         A line holds nothing but NaN; the host waits to know.
     """
-    return _place("nanargmin", x, axis, out, keepdims)
+    return _place("nanargmin", a, axis, out, keepdims)
 
 
 def nanargmax(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: SupportsIndex | None = None,
     out: ndarray | None = None,
     *,
     keepdims: bool = False,
 ) -> ndarray:
     """Give the index of the largest element that is not NaN; see `nanargmin`."""
-    return _place("nanargmax", x, axis, out, keepdims)
+    return _place("nanargmax", a, axis, out, keepdims)

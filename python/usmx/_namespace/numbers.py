@@ -12,6 +12,7 @@ from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
 from ._common import as_array
+from ._outputs import written
 
 __all__ = [
     "allclose", "around", "clip", "divmod", "frexp", "isclose", "ldexp", "modf", "nan_to_num",
@@ -43,43 +44,55 @@ def _as_floats(name: str, x: Any) -> _usmx.ndarray:
     return array
 
 
-def _result(made: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray:
-    if out is None:
-        return made
-    if not isinstance(out, _usmx.ndarray):
-        raise TypeError(f"out: expected a usmx.ndarray, got {type(out).__name__}")
-    return elementwise.positive(made, out=out)
-
-
-def divmod(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+def divmod(
+    x1: ArrayOrNumber, x2: ArrayOrNumber, /, out: Any = None, **keywords: Any
+) -> tuple[_usmx.ndarray, _usmx.ndarray]:
     """What `floor_divide` and `remainder` give.
 
     Parameters
     ----------
     x1, x2 : array or number
         Real numbers, of which one may be a Python number; zero is divided by as NumPy does.
+    out, **keywords : optional
+        As those of the other functions of elements.
 
     Returns
     -------
     tuple of ndarray
         ``x1 // x2`` and ``x1 % x2``.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import call
+
+        results: tuple[_usmx.ndarray, _usmx.ndarray] = call(
+            "divmod", divmod, (x1, x2), out, keywords
+        )
+        return results
     return elementwise.floor_divide(x1, x2), elementwise.remainder(x1, x2)
 
 
-def modf(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+def modf(
+    x: ArrayOrNumber, /, out: Any = None, **keywords: Any
+) -> tuple[_usmx.ndarray, _usmx.ndarray]:
     """The fractions of numbers, and the numbers without them.
 
     Parameters
     ----------
     x : array or number
         Real numbers.
+    out, **keywords : optional
+        As those of the other functions of elements.
 
     Returns
     -------
     tuple of ndarray
         Floats of the sign of `x`. Infinities have the fraction 0.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import call
+
+        results: tuple[_usmx.ndarray, _usmx.ndarray] = call("modf", modf, (x,), out, keywords)
+        return results
     array = _as_floats("x", x)
     whole = elementwise.trunc(array)
     rest = elementwise.where(elementwise.isinf(array), 0.0, elementwise.fmod(array, 1.0))
@@ -96,13 +109,17 @@ def _split() -> _usmx.ElementwiseKernel:
     )
 
 
-def frexp(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
+def frexp(
+    x: ArrayOrNumber, /, out: Any = None, **keywords: Any
+) -> tuple[_usmx.ndarray, _usmx.ndarray]:
     """Numbers as ``mantissa * 2**exponent``.
 
     Parameters
     ----------
     x : array or number
         Real numbers.
+    out, **keywords : optional
+        As those of the other functions of elements.
 
     Returns
     -------
@@ -110,6 +127,11 @@ def frexp(x: ArrayOrNumber, /) -> tuple[_usmx.ndarray, _usmx.ndarray]:
         Floats from 1/2 to 1, with the signs of `x`, and int32. Zeros, infinities and NaN have
         the exponent 0.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import call
+
+        results: tuple[_usmx.ndarray, _usmx.ndarray] = call("frexp", frexp, (x,), out, keywords)
+        return results
     mantissa, exponent = _split()(_as_floats("x", x))
     return mantissa, exponent
 
@@ -119,7 +141,9 @@ def _scale() -> _usmx.ElementwiseKernel:
     return _usmx.ElementwiseKernel("T x, int64 n", "T y", "y = ldexp(x, n)", "ldexp")
 
 
-def ldexp(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> _usmx.ndarray:
+def ldexp(
+    x1: ArrayOrNumber, x2: ArrayOrNumber, /, out: Any = None, **keywords: Any
+) -> _usmx.ndarray:
     """``x1 * 2**x2``, rounded once.
 
     Parameters
@@ -128,12 +152,19 @@ def ldexp(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> _usmx.ndarray:
         Real numbers.
     x2 : array or int
         Integers; the two are broadcast.
+    out, **keywords : optional
+        As those of the other functions of elements.
 
     Returns
     -------
     ndarray
         Floats of the type of `x1`; of integers those that NumPy chooses.
     """
+    if out is not None or keywords:
+        from .ufunc_arguments import call
+
+        done: _usmx.ndarray = call("ldexp", ldexp, (x1, x2), out, keywords)
+        return done
     powers = x2 if type(x2) is int else _given("x2", x2)
     if isinstance(powers, _usmx.ndarray):
         if powers.dtype.kind not in "biu" or powers.dtype.name == "uint64":
@@ -146,14 +177,12 @@ def ldexp(x1: ArrayOrNumber, x2: ArrayOrNumber, /) -> _usmx.ndarray:
     return scaled
 
 
-def round(
-    x: ArrayOrNumber, /, decimals: int = 0, *, out: _usmx.ndarray | None = None
-) -> _usmx.ndarray:
+def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
     """The nearest numbers of that many decimal places, of two the even one.
 
     Parameters
     ----------
-    x : array
+    a : array
         Integers are returned as they are, if `decimals` is not negative.
     decimals : int
         Negative ones round to tens, hundreds and so on.
@@ -163,32 +192,34 @@ def round(
     Returns
     -------
     ndarray
-        Of the shape and type of `x`.
+        Of the shape and type of `a`.
     """
-    array = _given("x", x)
+    array = _given("a", a)
     decimals = index(decimals)
-    if array.dtype.kind in "biu":
+    if array.dtype.kind == "b":
+        array = array.astype("float16")  # as NumPy, which has no loop for bools
+    if array.dtype.kind in "iu":
         if decimals >= 0:
-            return _result(array.copy() if out is None else array, out)
+            return written(array.copy() if out is None else array, out)
         limits = _integer_limits(array.dtype)
         # 10 to a large power would never be computed; no integer has that many digits.
         if decimals < -20 or 10**-decimals > limits[1]:
-            return _result(array * 0, out)
+            return written(array * 0, out)
         unit = 10**-decimals  # in integers, because float64 has too few digits for some
         down = array // unit
         rest = array - down * unit
         odd = down % 2 == 1
         up = (rest > unit // 2) | ((rest == unit // 2) & odd)
-        return _result((down + up.astype(array.dtype)) * unit, out)
+        return written((down + up.astype(array.dtype)) * unit, out)
     if decimals == 0:
-        return _result(elementwise.rint(array), out)
+        return written(elementwise.rint(array), out)
     if abs(decimals) > sys.float_info.max_10_exp:
         # Such a unit is beyond all floats.
-        return _result(array.copy() if decimals > 0 else array * 0.0, out)
+        return written(array.copy() if decimals > 0 else array * 0.0, out)
     unit = 10.0 ** abs(decimals)
     if decimals > 0:
-        return _result(elementwise.rint(array * unit) / unit, out)
-    return _result(elementwise.rint(array / unit) * unit, out)
+        return written(elementwise.rint(array * unit) / unit, out)
+    return written(elementwise.rint(array / unit) * unit, out)
 
 
 around = round
@@ -202,34 +233,48 @@ def _integer_limits(dtype: Any) -> tuple[int, int]:
 
 
 def clip(
-    x: ArrayOrNumber,
-    /,
+    a: ArrayOrNumber,
+    a_min: ArrayOrNumber | None = None,
+    a_max: ArrayOrNumber | None = None,
+    out: _usmx.ndarray | None = None,
+    *,
     min: ArrayOrNumber | None = None,
     max: ArrayOrNumber | None = None,
-    *,
-    out: _usmx.ndarray | None = None,
+    **keywords: Any,
 ) -> _usmx.ndarray:
-    """Elements that are below `min` become `min`, those above `max` become `max`.
+    """Elements that are below a limit become that, and so do those above another one.
 
     Parameters
     ----------
-    x : array
+    a : array
         Real numbers.
-    min, max : number or array, optional
-        The limits, which are broadcast; None sets none. Where `min` is above `max` the result is
-        `max`, and NaN where one of the three is.
+    a_min, a_max : number or array, optional
+        The limits, which are broadcast; None sets none. Where `a_min` is above `a_max` the result
+        is `a_max`, and NaN where one of the three is.
     out : ndarray, optional
         Where the result is written.
+    min, max : number or array, optional
+        Other names of the limits.
+    **keywords : optional
+        ``where``, ``casting``, ``order``, ``dtype``, ``subok`` and ``signature``, as of the other
+        functions of elements.
 
     Returns
     -------
     ndarray
-        Of the type that arrays meet in; Python's numbers take that of `x`.
+        Of the type that arrays meet in; Python's numbers take that of `a`.
     """
-    array = _given("x", x)
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("min, max: are other names of a_min and a_max; expected one of both")
+    low: Any = min if a_min is None else a_min
+    high: Any = max if a_max is None else a_max
+    if keywords:
+        from .ufunc_arguments import call
+
+        done: _usmx.ndarray = call("clip", clip, (a, low, high), out, keywords)
+        return done
+    array = _given("a", a)
     made = array
-    low: Any = min
-    high: Any = max
     limits = _integer_limits(array.dtype) if array.dtype.kind in "iu" else None
 
     def counts(limit: Any) -> bool:
@@ -243,14 +288,13 @@ def clip(
     if counts(high) or (limits and type(high) is int and high < limits[0]):
         made = elementwise.minimum(made, high)
     if made is array:
-        return _result(array.copy() if out is None else array, out)
-    return _result(made, out)
+        return written(array.copy() if out is None else array, out)
+    return written(made, out)
 
 
 def isclose(
     a: ArrayOrNumber,
     b: ArrayOrNumber,
-    /,
     rtol: ArrayOrNumber = 1e-5,
     atol: ArrayOrNumber = 1e-8,
     equal_nan: bool = False,
@@ -290,7 +334,6 @@ def _all() -> _usmx.ReductionKernel:
 def allclose(
     a: ArrayOrNumber,
     b: ArrayOrNumber,
-    /,
     rtol: ArrayOrNumber = 1e-5,
     atol: ArrayOrNumber = 1e-8,
     equal_nan: bool = False,
@@ -302,7 +345,6 @@ def allclose(
 
 def nan_to_num(
     x: ArrayOrNumber,
-    /,
     copy: bool = True,
     nan: float = 0.0,
     posinf: float | None = None,
@@ -331,7 +373,7 @@ def nan_to_num(
             nan_to_num(part, True, nan, posinf, neginf)
             for part in (elementwise.real(array), elementwise.imag(array))
         ]
-        made = _of_parts(parts[0].dtype.name)(*parts)
+        made = complex_of_parts(*parts)
     elif array.dtype.kind == "f":
         largest = _LARGEST[array.dtype.name]
         infinity = float("inf")
@@ -358,3 +400,9 @@ def _of_parts(part: str) -> Any:
     return _usmx.ElementwiseKernel(
         f"{part} re, {part} im", f"{whole} z", "z.re = re, z.im = im", "complex_of_parts"
     )
+
+
+def complex_of_parts(re: _usmx.ndarray, im: _usmx.ndarray) -> _usmx.ndarray:
+    """Complex numbers of real and imaginary parts of one type, float32 or float64."""
+    made: _usmx.ndarray = _of_parts(re.dtype.name)(re, im)
+    return made

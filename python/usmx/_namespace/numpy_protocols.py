@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import pi
 from typing import Any
 
 from .. import _usmx
@@ -36,32 +35,38 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     out = keywords.get("out")
     if isinstance(out, tuple):
         out = out[0] if len(out) == 1 else out
-    known = method == "__call__" and ufunc.nout == 1 and not (keywords.keys() - {"out", "dtype"})
-    if known and not isinstance(out, tuple) and (out is None or isinstance(out, _usmx.ndarray)):
+    outs = out if isinstance(out, tuple) else (out,)
+    if method == "__call__" and all(one is None or isinstance(one, _usmx.ndarray) for one in outs):
         try:
             operation = _usmx.Operation(ufunc.__name__)
         except ValueError:
             pass
         else:
-            return operation(*inputs, out=out, dtype=keywords.get("dtype"))
+            return operation(*inputs, **keywords)
         from . import WHERE
 
-        if ufunc.__name__ in WHERE and not keywords:
+        if ufunc.__name__ in _SEVERAL_TYPES:
+            from . import numbers
+
+            return getattr(numbers, ufunc.__name__)(*inputs, **keywords)
+        if ufunc.__name__ in WHERE:
             import usmx
 
-            return getattr(usmx, ufunc.__name__)(*_usmx_arrays(inputs))
-    if method == "__call__" and ufunc.__name__ in _SEVERAL_TYPES and not keywords:
-        from . import numbers
-
-        return getattr(numbers, ufunc.__name__)(*inputs)
+            return getattr(usmx, ufunc.__name__)(*_usmx_arrays(inputs), **keywords)
     if method == "outer":
         a, b = _usmx_arrays(inputs)
         return ufunc(a[(...,) + (None,) * b.ndim], b, **keywords)
+    if method in ("at", "reduceat") and isinstance(inputs[0], _usmx.ndarray):
+        from . import ufunc_places
+
+        return getattr(ufunc_places, method)(ufunc.__name__, *inputs, **keywords)
     name = _METHODS.get((ufunc.__name__, method))
     if name is not None and isinstance(inputs[0], _usmx.ndarray):
         import usmx
 
         given = {"axis": 0, **keywords}
+        if name in ("max", "min", "any", "all") and given.pop("dtype", None) is not None:
+            inputs = (inputs[0].astype(keywords["dtype"], copy=False), *inputs[1:])
         if isinstance(out, _usmx.ndarray):
             given["out"] = out
         return getattr(usmx, name)(*inputs, **given)
@@ -97,17 +102,23 @@ def _on_host(ufunc: Any, method: str, inputs: Any, keywords: Any) -> Any:
     return getattr(ufunc, method)(*_seen(inputs, call), **_seen(keywords, call))
 
 
+#: The kinds of types that numbers of Python become without another rule.
+_BECOMES = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+
+
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if not isinstance(dst, _usmx.ndarray):
         raise TypeError(
             f"np.copyto: dst is of type {type(dst).__name__}; copy arrays of usmx with to_numpy()"
         )
-    from .data_types import can_cast
+    from ._outputs import check_cast
 
-    if hasattr(src, "dtype") and not can_cast(src.dtype, dst.dtype, casting):
-        raise TypeError(
-            f"np.copyto: {src.dtype} is not cast to {dst.dtype} by the rule {casting!r}"
-        )
+    if not isinstance(src, (_usmx.ndarray, bool, int, float, complex)):
+        src = _usmx_arrays((dst, src))[1]
+    if hasattr(src, "dtype"):
+        check_cast(src.dtype, dst.dtype, casting, "np.copyto: dst")
+    elif casting != "unsafe" and dst.dtype.kind not in _BECOMES[type(src)]:
+        raise TypeError(f"np.copyto: {src!r} is not cast to {dst.dtype} by the rule {casting!r}")
     if where is True:
         dst[...] = src
     else:
@@ -125,32 +136,14 @@ def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return usmx.broadcast_arrays(*_usmx_arrays(args))
 
 
-def _like(name: str) -> Callable[..., Any]:
-    def made(*args: Any, shape: Any = None, subok: bool = True, **keywords: Any) -> Any:
-        import usmx
-
-        named = next((keywords.pop(one) for one in ("a", "prototype") if one in keywords), None)
-        a, *rest = args if named is None else (named, *args)
-        if shape is not None:
-            from ._common import empty_at
-
-            a = empty_at(a, shape)
-        return getattr(usmx, name)(a, *rest, **keywords)
-
-    return made
-
-
-def _angle(z: Any, deg: bool = False) -> Any:
-    radians = _usmx.Operation("angle")(z)
-    return radians * (180 / pi) if deg else radians
-
-
 #: Functions of NumPy's that are attributes, methods or other functions here.
 _OTHERS: dict[str, Callable[..., Any]] = {
-    "angle": _angle,
     "broadcast_arrays": _broadcast_arrays,
-    "broadcast_to": lambda array, shape, subok=False: _usmx.broadcast_to(array, shape),
-    **{name: _like(name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
+    "broadcast_to": _usmx.broadcast_to,
+    "empty_like": _usmx.empty_like,
+    "full_like": _usmx.full_like,
+    "ones_like": _usmx.ones_like,
+    "zeros_like": _usmx.zeros_like,
     "copy": lambda a, order="K", subok=False: a.copy(order),
     "copyto": _copyto,
     "fix": lambda x, out=None: _usmx.Operation("trunc")(x, out=out),
@@ -163,11 +156,12 @@ _OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
-    """`numpy.ndarray.__array_function__` for `usmx.ndarray`.
+def array_function(like: Any, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+    """`numpy.ndarray.__array_function__` for `usmx.ndarray`, which is `like`.
 
     A function of NumPy that `usmx` has too computes where the array is. Others compute on the host
-    if the memory of all arrays is the host's.
+    if the memory of all arrays is the host's. Functions that make arrays, with ``like=``, make them
+    where `like` is.
 
     Raises
     ------
@@ -175,17 +169,27 @@ def array_function(function: Any, types: Any, args: Any, keywords: Any) -> Any:
         If the host cannot access the memory.
     """
     name, other, own = _here(function)
+    implementation = getattr(function, "_implementation", None)
+    if implementation is None:  # NumPy dispatches it for like= only
+        from .numpy_creation import creation
+
+        return creation(name, function, like, args, keywords)
     if other is not None:
         return other(*args, **keywords)
     if own is None:
-        return function._implementation(*_seen(args, name), **_seen(keywords, name))
+        return implementation(*_seen(args, name), **_seen(keywords, name))
     from .numpy_arguments import fitted
 
     places, names = fitted(function, own, args, keywords)
     out = names.get("out")
     if out is not None and not isinstance(out, _usmx.ndarray):
         raise TypeError(f"np.{name}: out is of type {type(out).__name__}; expected an usmx.ndarray")
-    return own(*places, **names)
+    try:
+        return own(*places, **names)
+    except TypeError as error:
+        if name.rpartition(".")[2] in str(error):
+            raise
+        raise TypeError(f"np.{name}: {error}") from error
 
 
 @cache
@@ -200,6 +204,7 @@ def _here(function: Any) -> tuple[str, Any, Any]:
     from . import WHERE
 
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
+    name = name.removeprefix("lib.stride_tricks.")
     module, _, last = name.rpartition(".")
     if module in ("linalg", "fft"):
         return name, None, getattr(getattr(usmx, module), last, None)

@@ -12,11 +12,12 @@ import numpy as np
 from .. import _usmx
 from .._usmx import ndarray
 from . import elementwise, indexing
-from ._common import empty_at, kind_of, to_axes
+from ._common import as_array, default_float, empty_at, kind_of, to_axes
+from ._outputs import written
 from ._types import is_bfloat16, sum_type
 from .data_types import result_type
 from .elementwise import isnan, logical_not, where
-from .sorting import _sortable, sort_rows
+from .sorting import _sortable, on_host, selects, sort_rows
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -68,15 +69,88 @@ _CHOOSING = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"
 
 
 def _lines(x: Any, axis: Axis) -> tuple[ndarray, tuple[int, ...], tuple[int, ...]]:
-    """The elements that belong together in the last axis, in order; both shapes of a result."""
+    """The elements that belong together in the last axis; both shapes of a result."""
     a = _sortable(x)
     axes = to_axes(axis, a.ndim)
     others = tuple(k for k in range(a.ndim) if k not in axes)
     shape = tuple(a.shape[k] for k in others)
     kept = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
     length = prod(a.shape[k] for k in axes)
-    rows = a.transpose((*others, *axes)).reshape((*shape, length))
-    return sort_rows(rows, False, False)[0], shape, kept
+    return a.transpose((*others, *axes)).reshape((*shape, length)), shape, kept
+
+
+def _in_order(rows: ndarray) -> ndarray:
+    in_order: ndarray = sort_rows(rows, False, False)[0]
+    return in_order
+
+
+#: More places than that take as long as sorting.
+_MOST_PLACES = 64
+
+
+def _ranked(rows: ndarray, *places: Any) -> list[ndarray]:
+    """The elements that sorted lines have at each place, or at several along the last axis."""
+    every = np.unique(np.concatenate([np.atleast_1d(one) for one in places]))
+    if every.size > _MOST_PLACES or not selects(rows):
+        in_order = _in_order(rows)
+        return [
+            in_order[..., one] if isinstance(one, int) else _pick(in_order, one) for one in places
+        ]
+    host = on_host(rows)
+    host.partition(every, axis=-1)
+    return [
+        _usmx.asarray(
+            np.ascontiguousarray(host[..., one]), usm_type=kind_of(rows), queue=rows.queue
+        )
+        for one in places
+    ]
+
+
+def _weighted_lines(
+    x: Any, axis: Axis, weights: Any, method: str, ignores_nan: bool
+) -> tuple[ndarray, tuple[int, ...], tuple[int, ...], ndarray]:
+    """As `_lines`, and up to each element the share of the weights; of one without weight -1."""
+    from .selection import take_along_axis
+    from .statistics import cumulative_sum
+
+    if method != "inverted_cdf":
+        raise ValueError(f"weights: are given, for method {method!r}; expected 'inverted_cdf'")
+    a = _sortable(x)
+    axes = to_axes(axis, a.ndim)
+    w = as_array(weights, a)
+    if w.shape != a.shape:
+        wanted = tuple(a.shape[k] for k in axes)
+        if axis is None or w.shape != wanted:
+            raise ValueError(f"weights: have shape {w.shape}; expected {a.shape} or {wanted}")
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        w = w.transpose(order).reshape([n if k in axes else 1 for k, n in enumerate(a.shape)])
+        w = _usmx.broadcast_to(w, a.shape)
+    if w.dtype.kind not in "biuf":
+        raise TypeError(f"weights: are of {w.dtype}; expected real numbers")
+    others = tuple(k for k in range(a.ndim) if k not in axes)
+    shape = tuple(a.shape[k] for k in others)
+    kept = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
+    wide = (*shape, prod(a.shape[k] for k in axes))
+    rows, w = (one.transpose((*others, *axes)).reshape(wide) for one in (a, w))
+    if bool(elementwise.less(w, 0).any().item()):
+        raise ValueError("weights: hold negative numbers; expected 0 or more")
+    values, places = sort_rows(rows, False, True, False)
+    w = take_along_axis(w, places, -1).astype(default_float(a.queue))
+    if ignores_nan and values.dtype.kind == "f":
+        w = where(isnan(values), 0.0, w)
+    running = cumulative_sum(w, axis=-1)
+    if running.size:
+        running = running / running[..., -1:]
+    return values, shape, kept, where(running == 0, -1.0, running)
+
+
+def _places_of_shares(shares: ndarray, q: Any) -> ndarray:
+    """Of each line the first elements up to which the shares are not below the given ones."""
+    from .statistics import sum as sum_of
+
+    wanted = _usmx.asarray(q, usm_type=kind_of(shares), queue=shares.queue)
+    before = sum_of(shares[..., None, :] < wanted[:, None], axis=-1)
+    return elementwise.minimum(before, shares.shape[-1] - 1)
 
 
 def _mean_type(dtype: Any) -> Any:
@@ -93,26 +167,28 @@ def _middle(low: ndarray, high: ndarray) -> ndarray:
 
 
 def _finished(result: ndarray, shape: tuple[int, ...], out: ndarray | None) -> ndarray:
-    result = result.reshape(shape)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return written(result.reshape(shape), out)
 
 
 def median(
-    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+    a: ndarray,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> ndarray:
     """Give the middle element, or the mean of both in the middle.
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers. Of integers and bools the result is float64.
     axis : int or tuple of int, optional
         Along which; all by default.
     out : ndarray, optional
         The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
     keepdims : bool, optional
         Whether the axes stay, with length one.
 
@@ -124,18 +200,17 @@ def median(
     Raises
     ------
     ValueError
-        An axis that `x` does not have, or twice.
+        An axis that `a` does not have, or twice.
     """
-    rows, shape, kept = _lines(x, axis)
+    rows, shape, kept = _lines(a, axis)
     n = rows.shape[-1]
     dtype = _mean_type(rows.dtype)
     to = kept if keepdims else shape
     if n == 0:
         return _finished(_nans(rows, shape, dtype), to, out)
-    low, high = rows[..., (n - 1) // 2], rows[..., n // 2]
+    low, high, last = _ranked(rows, (n - 1) // 2, n // 2, n - 1)
     result = _middle(low, high) if n % 2 == 0 else low.astype(dtype, copy=False)
     if rows.dtype.kind in "fc":
-        last = rows[..., -1]
         result = where(isnan(last), last, result)
     return _finished(result, to, out)
 
@@ -147,26 +222,43 @@ def _nans(like: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
 
 
 def nanmedian(
-    x: ndarray, /, axis: Axis = None, out: ndarray | None = None, *, keepdims: bool = False
+    a: ndarray,
+    axis: Axis = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> ndarray:
     """Give the median of the elements that are not NaN; see `median`. NaN if there is none."""
-    rows, shape, kept = _lines(x, axis)
+    rows, shape, kept = _lines(a, axis)
     if rows.dtype.kind not in "fc" or rows.shape[-1] == 0:
-        return median(x, axis=axis, out=out, keepdims=keepdims)
+        return median(a, axis=axis, out=out, keepdims=keepdims)
     from .elementwise import maximum
 
     count = _counts(rows)
-    low = _pick(rows, maximum(count - 1, 0) // 2)[..., 0]
-    high = _pick(rows, maximum(count, 1) // 2 - (count == 0))[..., 0]
+    if (every := _same_count(rows, count)) is not None:
+        low, high = _ranked(rows, max(every - 1, 0) // 2, every // 2)
+    else:
+        rows = _in_order(rows)
+        low = _pick(rows, maximum(count - 1, 0) // 2)[..., 0]
+        high = _pick(rows, maximum(count, 1) // 2 - (count == 0))[..., 0]
     result = where(count[..., 0] % 2 == 0, _middle(low, high), low)
     return _finished(result, kept if keepdims else shape, out)
 
 
 def _counts(rows: ndarray) -> ndarray:
-    """How many elements of each line are not NaN, which come first."""
+    """How many elements of each line are not NaN."""
     from .statistics import sum as sum_of
 
     return sum_of(logical_not(isnan(rows)), axis=-1, keepdims=True)
+
+
+def _same_count(rows: ndarray, count: ndarray) -> int | None:
+    """How many numbers each line has, if that is the same for all and helps; the host reads it."""
+    if not count.size or not selects(rows):
+        return None
+    host = count.to_numpy()
+    low, high = int(host.min()), int(host.max())
+    return low if low == high else None
 
 
 def _pick(rows: ndarray, places: Any) -> ndarray:
@@ -186,6 +278,54 @@ def _pick(rows: ndarray, places: Any) -> ndarray:
     return out.reshape(places.shape)
 
 
+def _mixed(low: ndarray, high: ndarray, part: ndarray) -> ndarray:
+    """What is such a part of the way from one element to the other."""
+    step = high - low
+    result = where(part >= 0.5, high - step * (1 - part), low + step * part)
+    return where(part == 0, low, result)
+
+
+def _shares(q: Any, per: int, own: Any) -> tuple[Any, Any]:
+    """What `q` says on the host, from 0 to 1, and the type of it that the result meets."""
+    host = q.to_numpy() if isinstance(q, ndarray) else np.asarray(q)
+    if host.dtype.kind not in "biuf":
+        raise TypeError(f"q: is of {host.dtype}; expected real numbers")
+    # As NumPy: a number does not widen the result, an array does.
+    share = own if isinstance(q, (int, float)) and own.kind == "f" else np.result_type(host, 0.0)
+    host = host.astype("d") / per
+    if host.size and not (host.min() >= 0 and host.max() <= 1):
+        raise ValueError(f"q: holds numbers outside of the range from 0 to {per}")
+    return host, share
+
+
+def _weighted_quantile(
+    x: Any,
+    q: Any,
+    per: int,
+    axis: Axis,
+    out: ndarray | None,
+    method: str,
+    keepdims: bool,
+    ignores_nan: bool,
+    weights: Any,
+) -> ndarray:
+    """The elements up to which the shares of the weights are the ones that are asked for."""
+    rows, shape, kept, shares = _weighted_lines(x, axis, weights, method, ignores_nan)
+    own = rows.dtype
+    if own.kind == "c":
+        raise TypeError(f"a: is of {own}; quantiles are of real numbers")
+    host = _shares(q, per, own)[0]
+    to = host.shape + (kept if keepdims else shape)
+    if rows.shape[-1] == 0:
+        return _finished(_nans(rows, host.shape + shape, _mean_type(own)), to, out)
+    result = _pick(rows, _places_of_shares(shares, host.reshape(-1)))
+    if own.kind == "f" and not ignores_nan:
+        last = rows[..., -1:]
+        result = where(isnan(last), last, result)
+    rank = result.ndim - 1
+    return _finished(result.transpose((rank, *range(rank))), to, out)
+
+
 def _quantile(
     x: Any,
     q: Any,
@@ -195,22 +335,17 @@ def _quantile(
     method: str,
     keepdims: bool,
     ignores_nan: bool,
+    weights: Any = None,
 ) -> ndarray:
-    name = "q"
     if method not in _PLACES:
         raise ValueError(f"method: {method!r}; expected one of {', '.join(_PLACES)}")
+    if weights is not None:
+        return _weighted_quantile(x, q, per, axis, out, method, keepdims, ignores_nan, weights)
     rows, shape, kept = _lines(x, axis)
     own = rows.dtype
     if own.kind == "c":
-        raise TypeError(f"x: is of {own}; quantiles are of real numbers")
-    host = q.to_numpy() if isinstance(q, ndarray) else np.asarray(q)
-    if host.dtype.kind not in "biuf":
-        raise TypeError(f"{name}: is of {host.dtype}; expected real numbers")
-    # As NumPy: a number does not widen the result, an array does.
-    share = own if isinstance(q, (int, float)) and own.kind == "f" else np.result_type(host, 0.0)
-    host = host.astype("d") / per
-    if host.size and not (host.min() >= 0 and host.max() <= 1):
-        raise ValueError(f"{name}: holds numbers outside of the range from 0 to {per}")
+        raise TypeError(f"a: is of {own}; quantiles are of real numbers")
+    host, share = _shares(q, per, own)
     n = rows.shape[-1]
     to = host.shape + (kept if keepdims else shape)
     result_dtype = (
@@ -225,28 +360,32 @@ def _quantile(
     count: Any = n
     xp: Any = np
     if ignores_nan and own.kind == "f":
-        count, xp = _counts(rows).astype("float64"), elementwise
-        flat = _usmx.asarray(flat, usm_type=kind_of(rows), queue=rows.queue)
+        count = _counts(rows)
+        if (every := _same_count(rows, count)) is not None and every > 0:
+            count = every
+        else:
+            count, xp = count.astype("float64"), elementwise
+            flat = _usmx.asarray(flat, usm_type=kind_of(rows), queue=rows.queue)
     place = _PLACES[method](count, flat, xp)
     top = count - 1
-    place = xp.where(place < 0, 0.0, xp.where(place > top, top * 1.0, place))
-    if xp is not np:  # of lines of NaN alone
-        place = xp.where(place < 0, 0.0, place)
+    # In this order: of lines of NaN alone `top` is below 0.
+    place = xp.where(place > top, top * 1.0, place)
+    place = xp.where(place < 0, 0.0, place)
     lower = xp.floor(place)
-    low = _pick(rows, lower)
+    higher = xp.where(lower < top, lower + 1, lower)
+    if xp is np:
+        low, high, last = _ranked(rows, lower.astype("q"), higher.astype("q"), np.array([n - 1]))
+    else:
+        rows = _in_order(rows)
+        low, high, last = _pick(rows, lower), _pick(rows, higher), rows[..., -1:]
     if method in _CHOOSING:
         result = low
     else:
-        high = _pick(rows, xp.where(lower < top, lower + 1, lower))
         part = (place - lower).astype(sum_type(share) if is_bfloat16(share) else share)
         if xp is np:
             part = _usmx.asarray(part, usm_type=kind_of(rows), queue=rows.queue)
-        low, high = low.astype(result_dtype), high.astype(result_dtype)
-        step = high - low
-        result = where(part >= 0.5, high - step * (1 - part), low + step * part)
-        result = where(part == 0, low, result)
+        result = _mixed(low.astype(result_dtype), high.astype(result_dtype), part)
     if own.kind == "f" and not ignores_nan:
-        last = rows[..., -1:]
         result = where(isnan(last), last.astype(result.dtype), result)
     result = result.astype(result_dtype, copy=False)
     rank = result.ndim - 1
@@ -254,20 +393,21 @@ def _quantile(
 
 
 def quantile(
-    x: ndarray,
+    a: ndarray,
     q: Any,
-    /,
     axis: Axis = None,
     out: ndarray | None = None,
-    *,
+    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> ndarray:
     """Give the numbers below which shares of the elements are.
 
     Parameters
     ----------
-    x : array
+    a : array
         Real numbers.
     q : number or array
         The shares, from 0 to 1; the host reads them.
@@ -275,10 +415,15 @@ def quantile(
         Along which; all by default.
     out : ndarray, optional
         The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
     method : str, optional
         How numbers between two elements are found: any of NumPy's thirteen.
     keepdims : bool, optional
         Whether the axes stay, with length one.
+    weights : array, optional
+        How much each element counts, of the shape of `a` or of its axis; for the method
+        'inverted_cdf' alone.
 
     Returns
     -------
@@ -290,50 +435,53 @@ def quantile(
     Raises
     ------
     ValueError
-        A share outside of 0 to 1, another method, an axis that `x` does not have.
+        A share outside of 0 to 1, another method, an axis that `a` does not have.
     TypeError
         Complex numbers.
     """
-    return _quantile(x, q, 1, axis, out, method, keepdims, False)
+    return _quantile(a, q, 1, axis, out, method, keepdims, False, weights)
 
 
 def percentile(
-    x: ndarray,
+    a: ndarray,
     q: Any,
-    /,
     axis: Axis = None,
     out: ndarray | None = None,
-    *,
+    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> ndarray:
     """Give quantiles for shares from 0 to 100; see `quantile`."""
-    return _quantile(x, q, 100, axis, out, method, keepdims, False)
+    return _quantile(a, q, 100, axis, out, method, keepdims, False, weights)
 
 
 def nanquantile(
-    x: ndarray,
+    a: ndarray,
     q: Any,
-    /,
     axis: Axis = None,
     out: ndarray | None = None,
-    *,
+    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> ndarray:
     """Give quantiles of the elements that are not NaN; see `quantile`."""
-    return _quantile(x, q, 1, axis, out, method, keepdims, True)
+    return _quantile(a, q, 1, axis, out, method, keepdims, True, weights)
 
 
 def nanpercentile(
-    x: ndarray,
+    a: ndarray,
     q: Any,
-    /,
     axis: Axis = None,
     out: ndarray | None = None,
-    *,
+    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> ndarray:
     """Give quantiles of the elements that are not NaN, for shares from 0 to 100."""
-    return _quantile(x, q, 100, axis, out, method, keepdims, True)
+    return _quantile(a, q, 100, axis, out, method, keepdims, True, weights)

@@ -10,6 +10,7 @@ from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
 from . import _whole, indexing
 from ._common import as_array, empty_at, imported, to_axis
+from ._outputs import check_cast, to_out, written
 
 __all__ = [
     "argwhere",
@@ -57,9 +58,8 @@ def _indices_for(x: ndarray, indices: Any, length: int, axis: int, mode: str) ->
 
 
 def take(
-    x: Any,
+    a: Any,
     indices: Any,
-    /,
     axis: int | None = None,
     out: ndarray | None = None,
     mode: str = "raise",
@@ -68,7 +68,7 @@ def take(
 
     Parameters
     ----------
-    x : array
+    a : array
         Any shape.
     indices : array of integers
         Any shape; it takes the place of the axis in the result. Negative ones count from the end.
@@ -86,30 +86,30 @@ def take(
         An index is outside of the axis, in mode 'raise'.
     """
     if mode == "raise" and out is None:
-        few = _usmx._few_take(x, indices, axis)
+        few = _usmx._few_take(a, indices, axis)
         if few is not None:
             return few
-    x = as_array(x)
+    a = as_array(a)
     if axis is None:
-        x, axis = x.reshape(-1), 0
-    at = to_axis(axis, x.ndim)
+        a, axis = a.reshape(-1), 0
+    at = to_axis(axis, a.ndim)
     checks = mode == "raise" and isinstance(indices, ndarray) and indices.dtype.kind in "iu"
     if checks:
         values = indexing.as_indices(indices)
     else:
-        values = _indices_for(x, indices, x.shape[at], at, mode)
-    result = gathered(x, values, at, checks)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+        values = _indices_for(a, indices, a.shape[at], at, mode)
+    result = gathered(a, values, at, checks)
+    into = to_out(out)
+    if into is not None:  # as NumPy, and what would lose a part of the numbers is refused too
+        check_cast(into.dtype, result.dtype, "safe", "out")
+    return written(result, into)
 
 
 def gathered(x: ndarray, values: ndarray, at: int, checks: bool = False) -> ndarray:
     """The elements at indices along an axis, which are inside of it unless the kernel `checks`."""
     order = [at, *(a for a in range(x.ndim) if a != at)]
     rest = [x.shape[a] for a in order[1:]]
-    result = empty_at(x, (*values.shape, *rest))
+    result = empty_at(x, (*values.shape, *rest), None, values)
     if checks:
         indexing.checked_gather(x.transpose(order), values, result, at)
     else:
@@ -143,15 +143,15 @@ def _along(x: ndarray, indices: Any, axis: int) -> tuple[ndarray, list[ndarray],
     return x, indices, shape
 
 
-def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> ndarray:
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
     """Elements at an index for each line along an axis, as `argsort` gives them.
 
     Parameters
     ----------
-    x : array
+    arr : array
         Any shape.
     indices : array of integers
-        As many dimensions as `x`; other axes than `axis` broadcast with those of `x`.
+        As many dimensions as `arr`; other axes than `axis` broadcast with those of `arr`.
     axis : int, optional
         None takes from the elements in C order.
 
@@ -162,24 +162,24 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> ndarray:
     ValueError
         `indices` has another number of dimensions, or does not broadcast.
     """
-    x = as_array(x)
+    arr = as_array(arr)
     if axis is None:
-        x, axis = x.reshape(-1), 0
-    x, at, shape = _along(x, indices, axis)
-    out = empty_at(x, shape)
-    indexing.gather(x, at, out)
+        arr, axis = arr.reshape(-1), 0
+    arr, at, shape = _along(arr, indices, axis)
+    out = empty_at(arr, shape)
+    indexing.gather(arr, at, out)
     return out
 
 
-def put_along_axis(x: ndarray, indices: Any, /, values: Any, axis: int | None = -1) -> None:
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Assigns at an index for each line along an axis.
 
     Parameters
     ----------
-    x : ndarray
+    arr : ndarray
         Any shape; it is changed.
     indices : array of integers
-        As many dimensions as `x`; other axes than `axis` broadcast with those of `x`.
+        As many dimensions as `arr`; other axes than `axis` broadcast with those of `arr`.
     values : array or number
         Broadcast to the indices.
     axis : int, optional
@@ -192,13 +192,15 @@ def put_along_axis(x: ndarray, indices: Any, /, values: Any, axis: int | None = 
     ValueError
         Shapes do not fit.
     """
+    if not isinstance(arr, ndarray):
+        raise TypeError(f"arr: is of type {type(arr).__name__}; expected an usmx.ndarray to change")
     if axis is None:
-        x, axis = x.reshape(-1, copy=False), 0
-    into, at, shape = _along(x, indices, axis)
-    if into is not x:
-        raise ValueError(f"indices: of shape {shape} do not fit an array of shape {x.shape}")
-    given = indexing._value_for(x, values)
-    indexing.scatter(x, at, _usmx.broadcast_to(given, shape))
+        arr, axis = arr.reshape(-1, copy=False), 0
+    into, at, shape = _along(arr, indices, axis)
+    if into is not arr:
+        raise ValueError(f"indices: of shape {shape} do not fit an array of shape {arr.shape}")
+    given = indexing._value_for(arr, values)
+    indexing.scatter(arr, at, _usmx.broadcast_to(given, shape))
 
 
 def fill_in_place(x: ndarray, value: Any) -> None:
@@ -208,19 +210,17 @@ def fill_in_place(x: ndarray, value: Any) -> None:
     x[...] = value
 
 
-def put(
-    x: ndarray, indices: Any, values: Any, /, mode: str = "raise", *, axis: int | None = None
-) -> None:
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise", *, axis: int | None = None) -> None:
     """Assigns to elements at indices.
 
     Parameters
     ----------
-    x : ndarray
+    a : ndarray
         Any shape; it is changed.
-    indices : array of integers
+    ind : array of integers
         Any shape without `axis`, one dimension with it.
-    values : array or number
-        Without `axis` repeated if they are too few, with it broadcast to ``x``'s shape with as
+    v : array or number
+        Without `axis` repeated if they are too few, with it broadcast to ``a``'s shape with as
         many elements along the axis as there are indices.
     mode : {'raise', 'wrap', 'clip'}
         As for `take`.
@@ -232,79 +232,81 @@ def put(
     IndexError
         An index is outside of the axis, in mode 'raise'.
     """
+    if not isinstance(a, ndarray):
+        raise TypeError(f"a: is of type {type(a).__name__}; expected an usmx.ndarray to change")
     if axis is not None:
-        at = to_axis(axis, x.ndim)
-        chosen = _indices_for(x, indices, x.shape[at], at, mode)
+        at = to_axis(axis, a.ndim)
+        chosen = _indices_for(a, ind, a.shape[at], at, mode)
         if chosen.ndim != 1:
-            raise ValueError(f"indices: have {chosen.ndim} dimensions; expected 1 with an axis")
-        given = indexing._value_for(x, values)
-        wanted = [chosen.size if a == at else n for a, n in enumerate(x.shape)]
-        order = [at, *(a for a in range(x.ndim) if a != at)]
+            raise ValueError(f"ind: have {chosen.ndim} dimensions; expected 1 with an axis")
+        given = indexing._value_for(a, v)
+        wanted = [chosen.size if a == at else n for a, n in enumerate(a.shape)]
+        order = [at, *(a for a in range(a.ndim) if a != at)]
         given = _usmx.broadcast_to(given, wanted).transpose(order)
-        indexing.scatter(x.transpose(order), [chosen], given)
+        indexing.scatter(a.transpose(order), [chosen], given)
         return
-    chosen = _indices_for(x, indices, x.size, 0, mode).reshape(-1)
-    given = indexing._value_for(x, values).reshape(-1)
+    chosen = _indices_for(a, ind, a.size, 0, mode).reshape(-1)
+    given = indexing._value_for(a, v).reshape(-1)
     if chosen.size == 0 or given.size == 0:
         return
     if given.size == 1:
         given = _usmx.broadcast_to(given, chosen.shape)
     elif given.size < chosen.size:
-        places = _usmx.arange(chosen.size, dtype="int64", usm_type="device", queue=x.queue)
+        places = _usmx.arange(chosen.size, dtype="int64", usm_type="device", queue=a.queue)
         given = take(given, places, mode="wrap")
     given = given[: chosen.size]
     try:
-        indexing.scatter(x.reshape(-1, copy=False), [chosen], given)
+        indexing.scatter(a.reshape(-1, copy=False), [chosen], given)
     except ValueError:
-        counted = (chosen + x.size) % x.size
-        indexing.scatter(x, indexing.unravel(counted, x.shape), given)
+        counted = (chosen + a.size) % a.size
+        indexing.scatter(a, indexing.unravel(counted, a.shape), given)
 
 
-def nonzero(x: Any, /) -> tuple[ndarray, ...]:
+def nonzero(a: Any) -> tuple[ndarray, ...]:
     """Indices of the elements that are not 0, an array of int64 for each axis, in C order.
 
     Parameters
     ----------
-    x : array
+    a : array
         At least one dimension.
 
     Raises
     ------
     ValueError
-        `x` has no dimensions.
+        `a` has no dimensions.
     """
-    if (few := _usmx._few_nonzero(x)) is not None:
+    if (few := _usmx._few_nonzero(a)) is not None:
         return few
-    x = as_array(x)
-    if x.ndim == 0:
-        raise ValueError("x: has no dimensions; expected at least one, such as x.reshape(1)")
-    return tuple(indexing.unravel(indexing.places(x), x.shape))
+    a = as_array(a)
+    if a.ndim == 0:
+        raise ValueError("a: has no dimensions; expected at least one, such as x.reshape(1)")
+    return tuple(indexing.unravel(indexing.places(a), a.shape))
 
 
-def flatnonzero(x: Any, /) -> ndarray:
+def flatnonzero(a: Any) -> ndarray:
     """Numbers, in C order, of the elements that are not 0."""
-    flat = as_array(x).reshape(-1)
+    flat = as_array(a).reshape(-1)
     few = _usmx._few_nonzero(flat)
     return indexing.places(flat) if few is None else few[0]
 
 
-def argwhere(x: Any, /) -> ndarray:
+def argwhere(a: Any) -> ndarray:
     """Indices of the elements that are not 0, a row for each: shape (count, ndim)."""
-    x = as_array(x)
-    if x.ndim == 0:
-        return empty_at(x, (int(bool(x)), 0), "int64")
-    found = nonzero(x)
-    out = empty_at(x, (found[0].size, x.ndim), "int64")
+    a = as_array(a)
+    if a.ndim == 0:
+        return empty_at(a, (int(bool(a)), 0), "int64")
+    found = nonzero(a)
+    out = empty_at(a, (found[0].size, a.ndim), "int64")
     for axis, indices in enumerate(found):
         out[:, axis] = indices
     return out
 
 
-def extract(condition: Any, x: Any, /) -> ndarray:
-    """The elements of `x` where a condition of its size is not 0, in one dimension."""
-    x = as_array(x)
-    mask = as_array(condition, x).reshape(-1)
-    return indexing.get(x.reshape(-1), mask if mask.dtype.kind == "b" else mask != 0)
+def extract(condition: Any, arr: Any) -> ndarray:
+    """The elements of `arr` where a condition of its size is not 0, in one dimension."""
+    arr = as_array(arr)
+    mask = as_array(condition, arr).reshape(-1)
+    return indexing.get(arr.reshape(-1), mask if mask.dtype.kind == "b" else mask != 0)
 
 
 @cache
@@ -314,23 +316,23 @@ def _count_kernel() -> ReductionKernel:
     )
 
 
-def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> ndarray:
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarray:
     """How many elements are not 0, as int64.
 
     Parameters
     ----------
-    x : array
+    a : array
         Any shape.
     axis : int or tuple of int, optional
         Along which it is counted; None is all axes.
     keepdims : bool
         Whether those axes stay, with length one.
     """
-    if axis is None and not keepdims and (few := _usmx._few_count(x)) is not None:
+    if axis is None and not keepdims and (few := _usmx._few_count(a)) is not None:
         return few
-    x = as_array(x)
-    if axis is None and _whole.suits(x, None, "biuf"):
-        return _whole.count_nonzero(x, keepdims)
+    a = as_array(a)
+    if axis is None and _whole.suits(a, None, "biuf"):
+        return _whole.count_nonzero(a, keepdims)
     return _count_kernel()(
-        indexing.as_bits(x) if x.dtype.kind in "biu" else x, axis=axis, keepdims=keepdims
+        indexing.as_bits(a) if a.dtype.kind in "biu" else a, axis=axis, keepdims=keepdims
     )

@@ -3,50 +3,57 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _usmx
-from ._common import as_arrays
-
-if TYPE_CHECKING:
-    from .._usmx import ndarray
+from .._usmx import ndarray
+from ._common import as_array
 
 
-def _elements(sequence: Any, into: list[Any]) -> tuple[int, ...]:
-    """Appends the elements of nested lists; their lengths.
+def _holds_arrays(item: Any) -> bool:
+    """Whether an array is somewhere in nested sequences."""
+    if isinstance(item, (list, tuple)):
+        return any(map(_holds_arrays, item))
+    return isinstance(item, ndarray) or hasattr(item, "__sycl_usm_array_interface__")
+
+
+def _first(item: Any) -> ndarray | None:
+    if isinstance(item, (list, tuple)):
+        return next((found for one in item if (found := _first(one)) is not None), None)
+    return item if isinstance(item, ndarray) else None
+
+
+def _read(item: Any, like: ndarray | None, into: list[ndarray]) -> tuple[int, ...]:
+    """Appends the elements of nested sequences, of which any row may be an array; their shape.
 
     Raises
     ------
     ValueError
         They are ragged.
     """
-    if not isinstance(sequence, (list, tuple)):
-        into.append(sequence)
-        return ()
-    shapes = {_elements(part, into) for part in sequence}
+    if not isinstance(item, (list, tuple)) or not _holds_arrays(item):
+        row = as_array(item, like)
+        if not row.size and isinstance(item, (list, tuple)) and like is not None:
+            row = row.astype(like.dtype, copy=False)  # an empty list has no type
+        into.append(row.reshape(-1))
+        return row.shape
+    shapes = {_read(part, like, into) for part in item}
     if len(shapes) > 1:
-        raise ValueError(f"obj: has sequences of different shapes {sorted(shapes)}; expected one")
-    return (len(sequence), *(shapes.pop() if shapes else ()))
+        raise ValueError(f"obj: has rows of different shapes {sorted(shapes)}; expected one")
+    return (len(item), *shapes.pop())
 
 
 def joined(sequence: Any, dtype: Any, usm_type: Any, device: Any, queue: Any) -> ndarray:
-    """What `asarray` gives for nested lists that have arrays as elements.
+    """What `asarray` gives for nested sequences that have arrays in them.
 
     Raises
     ------
     ValueError
-        The lists are ragged, or the arrays have different shapes.
+        The rows have different shapes.
     """
     from .manipulation import concat
 
-    found: list[Any] = []
-    shape = _elements(sequence, found)
-    arrays = as_arrays(found)
-    inner = arrays[0].shape
-    for number, x in enumerate(arrays):
-        if x.shape != inner:
-            raise ValueError(
-                f"obj: element {number} has shape {x.shape}; expected {inner} as the first"
-            )
-    whole = concat([x.reshape(-1) for x in arrays]).reshape(shape + inner)
+    rows: list[ndarray] = []
+    shape = _read(sequence, _first(sequence), rows)
+    whole = concat(rows).reshape(shape)
     return _usmx.asarray(whole, dtype=dtype, usm_type=usm_type, device=device, queue=queue)

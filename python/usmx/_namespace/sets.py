@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 from typing import Any, NamedTuple, SupportsIndex
 
 from .. import _usmx
@@ -57,8 +58,8 @@ def _begins(in_order: ndarray, equal_nan: bool) -> ndarray:
     first = empty_at(in_order, in_order.shape, "bool")
     if first.size:
         kind = in_order.dtype.kind
-        if kind == "b":
-            in_order = in_order.view("uint8")
+        if kind == "b":  # by value: the byte of a foreign true need not be 1
+            in_order = in_order.astype("uint8")
         _begins_kernel()(in_order, equal_nan and kind in "fc", first)
     return first
 
@@ -94,12 +95,12 @@ class _Found:
             from .statistics import any as any_of
 
             rows = moveaxis(x, axis.__index__(), 0)
-            flat = rows.reshape(rows.shape[0], -1)
+            flat = rows.reshape(rows.shape[0], prod(rows.shape[1:]))
             self.order = lexsort([flat[:, k] for k in reversed(range(flat.shape[1]))]) if (
                 flat.shape[1]
-            ) else _usmx.arange(0, queue=x.queue)  # fmt: skip
+            ) else _usmx.arange(flat.shape[0], queue=x.queue)  # fmt: skip
             in_order = _at(rows, self.order)
-            flat = in_order.reshape(in_order.shape[0], -1)
+            flat = in_order.reshape(flat.shape)
             self.size = in_order.shape[0]
             self.first = empty_at(x, self.size, "bool")
             self.first[:1] = True
@@ -157,7 +158,7 @@ def _find(x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> 
     return _Found(x, equal_nan, places, axis)
 
 
-def unique_all(x: ndarray, /) -> UniqueAll:
+def unique_all(x: ndarray) -> UniqueAll:
     """Give the different elements, where each is first, which each element is, how often each is.
 
     Parameters
@@ -176,27 +177,26 @@ def unique_all(x: ndarray, /) -> UniqueAll:
     return UniqueAll(found.values, found.indices, found.inverse, found.counts)
 
 
-def unique_counts(x: ndarray, /) -> UniqueCounts:
+def unique_counts(x: ndarray) -> UniqueCounts:
     """Give the different elements, in order, and how often each is; see `unique_all`."""
     found = _find(x, False, False, None)
     return UniqueCounts(found.values, found.counts)
 
 
-def unique_inverse(x: ndarray, /) -> UniqueInverse:
+def unique_inverse(x: ndarray) -> UniqueInverse:
     """Give the different elements, in order, and which of them each one is; see `unique_all`."""
     found = _find(x, False, True, None)
     return UniqueInverse(found.values, found.inverse)
 
 
-def unique_values(x: ndarray, /) -> ndarray:
+def unique_values(x: ndarray) -> ndarray:
     """Give the different elements, in order; see `unique_all`."""
     values: ndarray = _find(x, False, False, None).values
     return values
 
 
 def unique(
-    x: ndarray,
-    /,
+    ar: ndarray,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -209,7 +209,7 @@ def unique(
 
     Parameters
     ----------
-    x : array
+    ar : array
         Of any type of numbers.
     return_index, return_inverse, return_counts : bool, optional
         Whether the arrays that `unique_all` describes follow, in this order.
@@ -225,7 +225,10 @@ def unique(
     -------
     ndarray or tuple of ndarray
     """
-    found = _find(x, equal_nan, return_index or return_inverse, axis)
+    if axis is not None and as_array(ar).ndim == 1:
+        to_axis(axis, 1)
+        axis = None  # of one dimension, NaN can be equal
+    found = _find(ar, equal_nan, return_index or return_inverse, axis)
     results = [found.values]
     if return_index:
         results.append(found.indices)
@@ -280,19 +283,18 @@ def _isin_kernel() -> ElementwiseKernel:
 
 
 def isin(
-    x1: Any,
-    x2: Any,
-    /,
+    element: Any,
+    test_elements: Any,
     assume_unique: bool = False,
-    *,
     invert: bool = False,
+    *,
     kind: str | None = None,
 ) -> ndarray:
     """Say of each element whether it is one of others.
 
     Parameters
     ----------
-    x1, x2 : array or number
+    element, test_elements : array or number
         Of any shapes. NaN equals none.
     assume_unique, kind : optional
         As NumPy's; they change nothing.
@@ -302,16 +304,19 @@ def isin(
     Returns
     -------
     ndarray
-        Bools, of the shape of `x1`.
+        Bools, of the shape of `element`.
     """
     from .data_types import result_type
 
-    first = next((x for x in (x1, x2) if isinstance(x, ndarray)), None)
+    first = next((x for x in (element, test_elements) if isinstance(x, ndarray)), None)
     numbers = (bool, int, float, complex)
     dtype = result_type(
-        *(x if isinstance(x, (*numbers, ndarray)) else as_array(x, first) for x in (x1, x2))
+        *(
+            x if isinstance(x, (*numbers, ndarray)) else as_array(x, first)
+            for x in (element, test_elements)
+        )
     )
-    a, b = (as_array(x, first) for x in (x1, x2))
+    a, b = (as_array(x, first) for x in (element, test_elements))
     if dtype.kind == "b":
         dtype = _usmx.dtype("uint8")
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
@@ -333,22 +338,22 @@ def _pair(x1: Any, x2: Any) -> tuple[ndarray, ndarray]:
     return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
 
 
-def union1d(x1: Any, x2: Any, /) -> ndarray:
+def union1d(ar1: Any, ar2: Any) -> ndarray:
     """Give the different elements of both arrays, in order."""
     from .manipulation import concat
 
-    values: ndarray = _find(concat(_pair(x1, x2)), True, False, None).values
+    values: ndarray = _find(concat(_pair(ar1, ar2)), True, False, None).values
     return values
 
 
 def intersect1d(
-    x1: Any, x2: Any, /, assume_unique: bool = False, return_indices: bool = False
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
     """Give the different elements that are in both arrays, in order.
 
     With `return_indices`, where each is first in the one and in the other array follows.
     """
-    a, b = _pair(x1, x2)
+    a, b = _pair(ar1, ar2)
     one = _find(a, True, return_indices, None)
     both = isin(one.values, b)
     values = indexing.get(one.values, both)
@@ -359,17 +364,21 @@ def intersect1d(
     return values, indexing.get(one.indices, both), indices
 
 
-def setdiff1d(x1: Any, x2: Any, /, assume_unique: bool = False) -> ndarray:
-    """Give the different elements of `x1` that are not in `x2`, in order."""
-    first = next((x for x in (x1, x2) if isinstance(x, ndarray)), None)
-    values = _find(as_array(x1, first), True, False, None).values
-    return indexing.get(values, isin(values, x2, invert=True))
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Give the different elements of `ar1` that are not in `ar2`, in order.
+
+    With `assume_unique` they are all elements that are not there, as they are given.
+    """
+    first = next((x for x in (ar1, ar2) if isinstance(x, ndarray)), None)
+    values = as_array(ar1, first)
+    values = values.reshape(-1) if assume_unique else _find(values, True, False, None).values
+    return indexing.get(values, isin(values, ar2, invert=True))
 
 
-def setxor1d(x1: Any, x2: Any, /, assume_unique: bool = False) -> ndarray:
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """Give the different elements that are in one of both arrays alone, in order."""
     from .manipulation import concat
 
-    a, b = _pair(x1, x2)
+    a, b = _pair(ar1, ar2)
     values: ndarray = sort_rows(concat([setdiff1d(a, b), setdiff1d(b, a)]), False, False)[0]
     return values

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import as_array, empty_at, kind_of, to_axis
+from ._common import as_array, empty_at, kind_of, to_axis, to_shape
 from ._long_rows import LEAST, LongRow
+from ._types import is_bfloat16
 from .manipulation import moveaxis
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
@@ -378,8 +382,7 @@ def _along(x: ndarray, axis: SupportsIndex | None) -> tuple[ndarray, int]:
 
 
 def sort(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -391,7 +394,7 @@ def sort(
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers. Complex ones are ordered by their real parts, equal ones of these
         by their imaginary parts.
     axis : int, optional
@@ -406,25 +409,24 @@ def sort(
     Returns
     -------
     ndarray
-        Of the shape and type of `x`, in one dimension without an axis.
+        Of the shape and type of `a`, in one dimension without an axis.
 
     Raises
     ------
     IndexError
-        An axis that `x` does not have.
+        An axis that `a` does not have.
     """
     _check_kind(kind, order)
-    if (few := _usmx._few_sort(x, axis, bool(descending))) is not None:
+    if (few := _usmx._few_sort(a, axis, bool(descending))) is not None:
         return few
-    a = _sortable(x)
+    a = _sortable(a)
     rows, at = _along(a, axis)
     values: ndarray = sort_rows(rows, bool(descending), False)[0]
     return values if at == values.ndim - 1 else moveaxis(values, -1, at)
 
 
 def argsort(
-    x: ndarray,
-    /,
+    a: ndarray,
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -438,9 +440,9 @@ def argsort(
     elements ascend, in both directions.
     """
     _check_kind(kind, order)
-    if (few := _usmx._few_argsort(x, axis, bool(descending))) is not None:
+    if (few := _usmx._few_argsort(a, axis, bool(descending))) is not None:
         return few
-    a = _sortable(x)
+    a = _sortable(a)
     rows, at = _along(a, axis)
     places: ndarray = sort_rows(rows, bool(descending), True, False)[1]
     return places if at == places.ndim - 1 else moveaxis(places, -1, at)
@@ -458,49 +460,103 @@ def sort_in_place(
     """Put the elements of an array in order along an axis; see `sort`."""
     if x.flags.writable is False:
         raise ValueError("x: sort destination is read-only")
+    to_axis(axis, x.ndim)
     x[...] = sort(x, axis, kind, order, descending=descending, stable=stable)
 
 
-def _check_kth(x: ndarray, kth: Any, axis: SupportsIndex | None) -> None:
+def _places(x: ndarray, kth: Any, axis: SupportsIndex | None) -> list[int]:
+    """The places that are asked for, from 0 up, in order and none twice."""
     length = x.size if axis is None else x.shape[to_axis(axis, x.ndim)]
-    for one in kth if isinstance(kth, Sequence) else (kth,):
-        place = one.__index__()
+    places = set()
+    for place in to_shape(kth):
         if not -length <= place < length:
             raise ValueError(f"kth: {place} is out of bounds for an axis of length {length}")
+        places.add(place % length)
+    return sorted(places)
+
+
+#: Elements that are sorted sooner than they are copied to the host and back.
+_FEW = 1024
+#: Whether a CPU selects, in place of what suits its rows: for tests.
+_selects: bool | None = None
+
+
+def selects(x: ndarray) -> bool:
+    """Whether single elements of sorted rows (the last axis) are found without sorting them.
+
+    On a CPU one thread of the host does so in less time than it takes a few of them to sort. Many
+    threads sort many rows sooner; on a GPU all of it stays there.
+    """
+    if not x.device.is_cpu or is_bfloat16(x.dtype):
+        return False
+    if _selects is not None:
+        return _selects
+    units = x.device.max_compute_units
+    rows = x.size // max(x.shape[-1], 1)
+    return x.size > _FEW and (units <= 8 or rows < 2 * units)
+
+
+def on_host(x: ndarray) -> np.ndarray:
+    """A copy of the elements for NumPy, in which each true is 1."""
+    host = x.to_numpy()
+    return host.view("u1") != 0 if host.dtype.kind == "b" else host
 
 
 def partition(
-    x: ndarray,
-    /,
+    a: ndarray,
     kth: SupportsIndex | Sequence[SupportsIndex],
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
     order: None = None,
 ) -> ndarray:
-    """Give the elements with those of `kth` where `sort` has them; all are sorted.
+    """Give the elements with those of `kth` where `sort` has them.
+
+    Smaller ones, and equal ones, stand before each of them, larger ones, and equal ones, behind
+    it, in any order. NaN is at the end.
+
+    Parameters
+    ----------
+    x : array
+        As for `sort`.
+    kth : int or sequence of int
+        Places along the axis; negative ones count from its end.
+    axis : int, optional
+        None takes all elements in one dimension.
+    kind, order : optional
+        As NumPy's; they change nothing.
 
     Raises
     ------
     ValueError
         A `kth` outside of the axis.
     """
-    a = _sortable(x)
-    _check_kth(a, kth, axis)
-    return sort(a, axis)
+    a = _sortable(a)
+    places = _places(a, kth, axis)
+    rows, at = _along(a, axis)
+    if not selects(rows):
+        return sort(a, axis)
+    host = on_host(rows)
+    host.partition(places, axis=-1)
+    made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+    return made if at == made.ndim - 1 else moveaxis(made, -1, at)
 
 
 def argpartition(
-    x: ndarray,
-    /,
+    a: ndarray,
     kth: SupportsIndex | Sequence[SupportsIndex],
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
     order: None = None,
 ) -> ndarray:
-    """Give the indices for `partition`; they are those of `argsort`."""
-    a = _sortable(x)
-    _check_kth(a, kth, axis)
-    return argsort(a, axis)
+    """Give the indices that make what `partition` gives, as int64."""
+    a = _sortable(a)
+    places = _places(a, kth, axis)
+    rows, at = _along(a, axis)
+    if not selects(rows):
+        return argsort(a, axis)
+    host = on_host(rows).argpartition(places, axis=-1)
+    made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+    return made if at == made.ndim - 1 else moveaxis(made, -1, at)
 
 
 def partition_in_place(
@@ -510,9 +566,10 @@ def partition_in_place(
     kind: str | None = None,
     order: None = None,
 ) -> None:
-    """Put the elements of `kth` where `sort` has them; all are sorted."""
-    _check_kth(x, kth, axis)
-    sort_in_place(x, axis)
+    """Put the elements of `kth` where `sort` has them; see `partition`."""
+    if x.flags.writable is False:
+        raise ValueError("x: partition destination is read-only")
+    x[...] = partition(x, kth, axis)
 
 
 @cache
@@ -549,9 +606,8 @@ def places_in(
 
 
 def searchsorted(
-    x1: ndarray,
-    x2: Any,
-    /,
+    a: ndarray,
+    v: Any,
     side: Literal["left", "right"] = "left",
     sorter: ndarray | None = None,
 ) -> ndarray:
@@ -559,42 +615,42 @@ def searchsorted(
 
     Parameters
     ----------
-    x1 : array
+    a : array
         One dimension; in order, as `sort` gives it, or by way of `sorter`.
-    x2 : array or number
+    v : array or number
         The values, of any shape.
     side : {'left', 'right'}, optional
         Whether a value stands before or after elements that equal it.
     sorter : array of integers, optional
-        The indices that put `x1` in order, as `argsort` gives them.
+        The indices that put `a` in order, as `argsort` gives them.
 
     Returns
     -------
     ndarray
-        Of the shape of `x2`, as int64.
+        Of the shape of `v`, as int64.
 
     Raises
     ------
     ValueError
-        `x1` has not one dimension, `side` is none of both, or `sorter` has another length.
+        `a` has not one dimension, `side` is none of both, or `sorter` has another length.
     IndexError
-        An index of `sorter` is outside of `x1`.
+        An index of `sorter` is outside of `a`.
     """
     from .data_types import result_type
     from .indexing import check_indices
 
-    if not isinstance(x1, ndarray) and isinstance(x2, ndarray):
-        x1 = as_array(x1, x2)
-    a = _sortable(x1, "x1")
+    if not isinstance(a, ndarray) and isinstance(v, ndarray):
+        a = as_array(a, v)
+    a = _sortable(a, "a")
     if a.ndim != 1:
-        raise ValueError(f"x1: has shape {a.shape}; expected one dimension")
+        raise ValueError(f"a: has shape {a.shape}; expected one dimension")
     if side not in ("left", "right"):
         raise ValueError(f"side: {side!r}; expected 'left' or 'right'")
-    if isinstance(x2, (bool, int, float, complex)):
-        dtype = result_type(a, x2)
-        values = _usmx.full((), x2, dtype, usm_type=kind_of(a), queue=a.queue)
+    if isinstance(v, (bool, int, float, complex)):
+        dtype = result_type(a, v)
+        values = _usmx.full((), v, dtype, usm_type=kind_of(a), queue=a.queue)
     else:
-        values = _sortable(as_array(x2, a), "x2")
+        values = _sortable(as_array(v, a), "v")
         dtype = result_type(a, values)
     order = None
     if sorter is not None:
@@ -602,7 +658,7 @@ def searchsorted(
         if order.dtype.kind not in "iu":
             raise TypeError(f"sorter: of {order.dtype}; expected an array of integers")
         if order.shape != a.shape:
-            raise ValueError(f"sorter: has shape {order.shape}; expected {a.shape}, as x1 has")
+            raise ValueError(f"sorter: has shape {order.shape}; expected {a.shape}, as a has")
         order = order.astype("int64", copy=False)
         check_indices(order, a.size, 0)
         order = (order + a.size) % a.size if a.size else order

@@ -6,11 +6,13 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from functools import cache
+from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import _usmx
 from . import _whole
-from ._common import as_array, as_arrays, to_axes, to_axis
+from ._common import as_array, as_arrays, default_float, kind_of, to_axes, to_axis
+from ._outputs import check_out, to_out, written, written_indices
 from ._types import part_type, sum_type, to_type, typed
 
 if TYPE_CHECKING:
@@ -57,10 +59,25 @@ def _reduce(
     out: _usmx.ndarray | None = None,
     **texts: Any,
 ) -> _usmx.ndarray:
+    if (into := to_out(out)) is not None and into.dtype != result:
+        made = _reduce(x, value, result, axis, keepdims, None, **texts)
+        return written(made, into)
     axes = _axes(axis, x.ndim)
+    if into is not None:
+        check_out(into, _reduced(x.shape, axes, keepdims), result, "same_kind")
     if axes == ():  # each element by itself
         x, axes, keepdims = x[..., None], (x.ndim,), False
-    return _usmx._reduce(x, value, result, axes=axes, keepdims=keepdims, out=out, **texts)
+    return _usmx._reduce(x, value, result, axes=axes, keepdims=keepdims, out=into, **texts)
+
+
+def _reduced(
+    shape: tuple[int, ...], axes: tuple[int, ...] | None, keepdims: bool
+) -> tuple[int, ...]:
+    """The shape of a reduction."""
+    gone = range(len(shape)) if axes is None else axes
+    if keepdims:
+        return tuple(1 if k in gone else n for k, n in enumerate(shape))
+    return tuple(n for k, n in enumerate(shape) if k not in gone)
 
 
 def _selected(a: _usmx.ndarray, where: Any, other: Any) -> _usmx.ndarray:
@@ -93,8 +110,14 @@ def _begun(
     first = np.asarray(initial)
     if first.ndim:
         raise ValueError(f"initial: expected a number, got an array of shape {first.shape}")
-    begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(first, made.dtype), out=out)
-    return begun
+    begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(first, made.dtype))
+    return written(begun, out)
+
+
+def _type_of_out(dtype: Any, out: Any) -> Any:
+    """As NumPy's reductions: without a type, they compute in that of the array for the result."""
+    into = to_out(out)
+    return into.dtype if dtype is None and into is not None else dtype
 
 
 def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -114,8 +137,7 @@ def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[An
 
 
 def sum(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
@@ -127,7 +149,7 @@ def sum(
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers. Bools and integers are added as 64-bit integers.
     axis : int or tuple of int, optional
         The axes along which to add; all by default.
@@ -140,7 +162,7 @@ def sum(
     initial : number, optional
         Added to the result.
     where : array of bools, optional
-        Which elements count; it is broadcast to the shape of `x`.
+        Which elements count; it is broadcast to the shape of `a`.
 
     Returns
     -------
@@ -150,22 +172,22 @@ def sum(
     Raises
     ------
     ValueError
-        An axis that `x` does not have, or twice.
+        An axis that `a` does not have, or twice.
     """
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._sum(x, axis, keepdims)
+        made = _usmx._sum(a, axis, keepdims)
         if made is not None:
             return made
-    a = _array(x, "x")
-    value, result = _sum_types(a, dtype)
+    a = _array(a, "a")
+    value, result = _sum_types(a, _type_of_out(dtype, out))
     a = _selected(a, where, 0)
-    made = _reduce(a, value, result, axis, keepdims, out, reduce="a + b", identity="0")
+    into = out if initial is None else None
+    made = _reduce(a, value, result, axis, keepdims, into, reduce="a + b", identity="0")
     return _begun(made, initial, "add", out)
 
 
 def prod(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
@@ -175,13 +197,14 @@ def prod(
 ) -> _usmx.ndarray:
     """Multiply elements; of none 1. Parameters and types as those of `sum`."""
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._prod(x, axis, keepdims)
+        made = _usmx._prod(a, axis, keepdims)
         if made is not None:
             return made
-    a = _array(x, "x")
-    value, result = _sum_types(a, dtype)
+    a = _array(a, "a")
+    value, result = _sum_types(a, _type_of_out(dtype, out))
     a = _selected(a, where, 1)
-    made = _reduce(a, value, result, axis, keepdims, out, reduce="a * b", identity="1")
+    into = out if initial is None else None
+    made = _reduce(a, value, result, axis, keepdims, into, reduce="a * b", identity="1")
     return _begun(made, initial, "multiply", out)
 
 
@@ -195,28 +218,29 @@ def _extreme(
     initial: Any,
     where: Any,
 ) -> _usmx.ndarray:
-    a = _array(x, "x")
-    if a.dtype.kind == "c":
-        raise TypeError(f"{name}: complex numbers have no order; x has type {a.dtype}")
+    a = _array(x, "a")
+    wanted = _type_of_out(None, out)
+    if wanted is not None and "c" not in (wanted.kind, a.dtype.kind):
+        a = a.astype(wanted, copy=False)
     axes = _axes(axis, a.ndim)
     if initial is None:
         if where is not True:
             raise ValueError(f"{name}: where= needs initial=, for where no element counts")
         if _counted(a.shape, axes) == 0:
-            raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
+            raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
     elif _counted(a.shape, axes) == 0:
         # One element for each result, which is the number that it begins with.
         ones = [1 if axes is None or k in axes else n for k, n in enumerate(a.shape)]
-        a = _usmx.full(tuple(ones), initial, dtype=a.dtype, queue=a.sycl_queue)
+        a = _usmx.full(tuple(ones), initial, dtype=a.dtype, usm_type=kind_of(a), queue=a.sycl_queue)
     else:
         a = _selected(a, where, initial)
-    made = _reduce(a, a.dtype, a.dtype, axis, keepdims, out, reduce=f"{function}(a, b)")
+    into = out if initial is None else None
+    made = _reduce(a, a.dtype, a.dtype, axis, keepdims, into, reduce=f"{function}(a, b)")
     return _begun(made, initial, {"max": "maximum", "min": "minimum"}[name], out)
 
 
 def max(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     out: _usmx.ndarray | None = None,
     keepdims: bool = False,
@@ -229,15 +253,14 @@ def max(
     those of `sum`; `where` needs `initial`.
     """
     if out is None and initial is None and where is True:
-        made = _usmx._max(x, axis, keepdims)
+        made = _usmx._max(a, axis, keepdims)
         if made is not None:
             return made
-    return _extreme("max", "larger", x, axis, keepdims, out, initial, where)
+    return _extreme("max", "larger", a, axis, keepdims, out, initial, where)
 
 
 def min(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     out: _usmx.ndarray | None = None,
     keepdims: bool = False,
@@ -246,24 +269,29 @@ def min(
 ) -> _usmx.ndarray:
     """Give the smallest element; NaN if there is one. Parameters as those of `max`."""
     if out is None and initial is None and where is True:
-        made = _usmx._min(x, axis, keepdims)
+        made = _usmx._min(a, axis, keepdims)
         if made is not None:
             return made
-    return _extreme("min", "smaller", x, axis, keepdims, out, initial, where)
+    return _extreme("min", "smaller", a, axis, keepdims, out, initial, where)
 
 
 amax = max
 amin = min
 
 
-def ptp(x: _usmx.ndarray, /, axis: Axis = None, *, keepdims: bool = False) -> _usmx.ndarray:
+def ptp(
+    a: _usmx.ndarray,
+    axis: Axis = None,
+    out: _usmx.ndarray | None = None,
+    keepdims: bool = False,
+) -> _usmx.ndarray:
     """Give the largest minus the smallest element."""
-    return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
+    made = max(a, axis=axis, keepdims=keepdims) - min(a, axis=axis, keepdims=keepdims)
+    return written(made, out)
 
 
 def any(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
@@ -271,11 +299,11 @@ def any(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0."""
-    if out is None and where is True and getattr(x, "size", 0) < _whole.LEAST:
-        made = _usmx._any(x, axis, keepdims)
+    if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
+        made = _usmx._any(a, axis, keepdims)
         if made is not None:
             return made
-    a = _selected(_array(x, "x"), where, False)
+    a = _selected(_array(a, "a"), where, False)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, False, keepdims)
     return _reduce(
@@ -291,8 +319,7 @@ def any(
 
 
 def all(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     out: Any = None,
     keepdims: bool = False,
@@ -300,11 +327,11 @@ def all(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0."""
-    if out is None and where is True and getattr(x, "size", 0) < _whole.LEAST:
-        made = _usmx._all(x, axis, keepdims)
+    if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
+        made = _usmx._all(a, axis, keepdims)
         if made is not None:
             return made
-    a = _selected(_array(x, "x"), where, True)
+    a = _selected(_array(a, "a"), where, True)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, True, keepdims)
     return _reduce(
@@ -339,8 +366,7 @@ def _divided(value: np.dtype[Any], by: str) -> str:
 
 
 def mean(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
@@ -352,7 +378,7 @@ def mean(
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to take it; all by default.
@@ -363,26 +389,28 @@ def mean(
     out : ndarray, optional
         The result is written into this array.
     where : array of bools, optional
-        Which elements count; it is broadcast to the shape of `x`.
+        Which elements count; it is broadcast to the shape of `a`.
 
     Raises
     ------
     ValueError
-        An axis that `x` does not have, or twice.
+        An axis that `a` does not have, or twice.
     """
     if out is None and where is True and dtype is None:
-        made = _usmx._mean(x, axis, keepdims)
+        made = _usmx._mean(a, axis, keepdims)
         if made is not None:
             return made
-    a = _array(x, "x")
+    a = _array(a, "a")
+    named = _type_of_out(dtype, out) if a.dtype.kind not in "biu" else dtype
+    if named is not None and to_type(named).kind in "biu":
+        # As NumPy: the sum is of that type, and so is what the division leaves.
+        total = sum(a, axis=axis, dtype=named, keepdims=keepdims, where=where)
+        return written((total / _counted_where(a, axis, keepdims, where)).astype(named), out)
     value, result = _mean_types(a, dtype)
     if where is not True:
-        from .elementwise import divide, positive
-
         total = sum(a, axis=axis, dtype=value, keepdims=keepdims, where=where)
-        ones = _selected(_usmx.ones_like(a, dtype=value), where, 0)
-        mean_of_some = divide(total, sum(ones, axis=axis, keepdims=keepdims)).astype(result)
-        return mean_of_some if out is None else positive(mean_of_some, out=out)
+        count = _counted_where(a, axis, keepdims, where).astype(part_type(value))
+        return written((total / count).astype(result), out)
     return _reduce(
         a,
         value,
@@ -396,39 +424,62 @@ def mean(
     )
 
 
+_mean = mean
+
+
 def var(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
-    *,
-    correction: float = 0.0,
+    dtype: Any = None,
+    out: _usmx.ndarray | None = None,
+    ddof: float = 0,
     keepdims: bool = False,
-    ddof: float | None = None,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float = 0.0,
 ) -> _usmx.ndarray:
     """Give the variance: the mean of the squares of the distances from the mean.
 
     Parameters
     ----------
-    x : array
+    a : array
         Of any type of numbers; of complex ones the absolute distances count.
     axis : int or tuple of int, optional
         The axes along which to take it; all by default.
-    correction : float, optional
-        Subtracted from the number of elements that the sum is divided by. NumPy's ``ddof`` is
-        another name of it.
+    dtype : optional
+        The type to compute in.
+    out : ndarray, optional
+        The result is written into this array.
+    ddof, correction : float, optional
+        Subtracted from the number of elements that the sum is divided by: NumPy's name, and that
+        of the standard.
     keepdims : bool, optional
         Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+    mean : array, optional
+        The mean, as ``usmx.mean`` gives it with ``keepdims=True``, where it is known already.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice; both `ddof` and `correction`.
     """
-    by = correction if ddof is None else ddof
-    if axis is None and not keepdims and (few := _usmx._few_variance(x, by)) is not None:
+    by = _correction(ddof, correction)
+    if dtype is not None or where is not True or mean is not None or out is not None:
+        into = to_out(out)
+        given = _array(a, "a")
+        return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
+    if axis is None and not keepdims and (few := _usmx._few_variance(a, by)) is not None:
         return few
     from .._fusion.spelling import cpp
 
-    a = _array(x, "x")
+    a = _array(a, "a")
     value, result = _mean_types(a)
     if a.dtype != value:
         a = a.astype(value)
-    distance = a - mean(a, axis=axis, keepdims=True)
+    distance = a - _mean(a, axis=axis, keepdims=True)
     real, part = part_type(value), part_type(result)
     square = "x.re * x.re + x.im * x.im" if value.kind == "c" else "x * x"
     # As NumPy: never less than nothing to divide by.
@@ -448,24 +499,84 @@ def var(
 
 
 def std(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     axis: Axis = None,
-    *,
-    correction: float = 0.0,
+    dtype: Any = None,
+    out: _usmx.ndarray | None = None,
+    ddof: float = 0,
     keepdims: bool = False,
-    ddof: float | None = None,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: float = 0.0,
 ) -> _usmx.ndarray:
-    """Give the standard deviation, the root of `var`."""
+    """Give the standard deviation, the root of `var`, which explains the parameters."""
     from .elementwise import sqrt
 
-    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims, ddof=ddof))
+    by = _correction(ddof, correction)
+    if dtype is None and where is True and mean is None and out is None:
+        return sqrt(var(a, axis, None, None, by, keepdims))
+    into = to_out(out)
+    squared = _variance(_array(a, "a"), axis, dtype, by, keepdims, where, mean, into)
+    root = sqrt(squared)
+    # A root of integers is of floats, which an array of integers does not take.
+    return written(root if into is not None else root.astype(squared.dtype, copy=False), into)
+
+
+def _correction(ddof: float, correction: float) -> float:
+    """What is subtracted from the number of elements, by one of its two names."""
+    if not correction:
+        return ddof
+    if ddof:
+        raise ValueError(f"ddof: {ddof}, and correction: {correction}; expected one of them")
+    return correction
+
+
+def _counted_where(a: _usmx.ndarray, axis: Axis, keepdims: bool, where: Any) -> _usmx.ndarray:
+    """How many elements count, for each result, as float64 (float32 without that type)."""
+    dtype = default_float(a.queue)
+    if where is True:
+        axes = _axes(axis, a.ndim)
+        shape = _reduced(a.shape, axes, keepdims)
+        count = _counted(a.shape, axes)
+        return _usmx.full(shape, count, dtype, usm_type=kind_of(a), queue=a.queue)
+    return sum(_selected(_usmx.ones_like(a, dtype=dtype), where, 0), axis=axis, keepdims=keepdims)
+
+
+def _variance(
+    a: _usmx.ndarray, axis: Axis, dtype: Any, by: float, keepdims: bool, where: Any, known: Any,
+    out: _usmx.ndarray | None,
+) -> _usmx.ndarray:  # fmt: skip
+    """The variance of elements that are selected, in a type, or with a mean that is known."""
+    from .elementwise import imag, maximum, real
+
+    value, result = _mean_types(a) if dtype is None else (to_type(dtype),) * 2
+    if known is None:
+        known = _mean(a, axis=axis, dtype=value, keepdims=True, where=where)
+    distance = a - as_array(known, a)
+    if distance.dtype.kind == "c":
+        distance, other = real(distance), imag(distance)
+        square = distance * distance + other * other
+        if dtype is None:
+            value, result = part_type(value), part_type(result)
+    else:
+        square = distance * distance
+    if dtype is None and a.dtype.kind not in "biu" and out is not None:
+        value = result = out.dtype
+    total = sum(square, axis=axis, dtype=value, keepdims=keepdims, where=where)
+    count = maximum(_counted_where(a, axis, keepdims, where) - by, 0.0)
+    if total.dtype.kind in "fc":
+        count = count.astype(part_type(total.dtype))
+    return (total / count).astype(result, copy=False)
 
 
 @cache
-def _place_kernel(name: str) -> _usmx.ReductionKernel:
+def _place_kernel(name: str, is_complex: bool) -> _usmx.ReductionKernel:
     """The place of an extreme: the first NaN if there is one, else the first of equal elements."""
-    before = ">" if name == "argmax" else "<"
+    order = ">" if name == "argmax" else "<"
+    before = f"p.x {order} q.x"
+    if is_complex:
+        before = f"(p.x.re {order} q.x.re) | ((p.x.re == q.x.re) & (p.x.im {order} q.x.im))"
     return _usmx.ReductionKernel(
         "T x",
         "int64 place",
@@ -480,47 +591,59 @@ def _place_kernel(name: str) -> _usmx.ReductionKernel:
         # Without branches, so that items become vectors; of integers nothing is NaN.
         "  const bool p_nan = p.x != p.x, q_nan = q.x != q.x;\n"
         "  const bool same = (p.x == q.x) | (p_nan & q_nan);\n"
-        f"  const bool before = (p_nan & !q_nan) | (!q_nan & (p.x {before} q.x));\n"
+        f"  const bool before = (p_nan & !q_nan) | (!q_nan & ({before}));\n"
         "  const bool chosen = before | (same & (p.at < q.at));\n"
         "  return {chosen ? p.x : q.x, chosen ? p.at : q.at};\n"
         "}\n",
     )
 
 
-def _place(name: str, x: Any, axis: SupportsIndex | None, keepdims: bool) -> _usmx.ndarray:
+def _place(
+    name: str, x: Any, axis: SupportsIndex | None, out: _usmx.ndarray | None, keepdims: bool
+) -> _usmx.ndarray:
+    if out is not None:
+        return written_indices(_place(name, x, axis, None, keepdims), out)
+    if axis is not None and not isinstance(axis, int):
+        axis = index(axis)
     if axis is None and not keepdims:
         few = _usmx._few_place(x, name == "argmax")
         if few is not None:
             return few
-    a = _array(x, "x")
-    if a.dtype.kind == "c":
-        raise TypeError(f"{name}: complex numbers have no order; x has type {a.dtype}")
+    a = _array(x, "a")
     axes = _axes(axis, a.ndim)
     if _counted(a.shape, axes) == 0:
-        raise ValueError(f"{name}: x has shape {a.shape}: of no elements there is none")
+        raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
     if _whole.suits(a, axes, "biuf"):
         return _whole.place(a, name == "argmax", keepdims)
-    return _place_kernel(name)(a, axis=axes, keepdims=keepdims)
+    return _place_kernel(name, a.dtype.kind == "c")(a, axis=axes, keepdims=keepdims)
 
 
 def argmax(
-    x: _usmx.ndarray, /, axis: SupportsIndex | None = None, *, keepdims: bool = False
+    a: _usmx.ndarray,
+    axis: SupportsIndex | None = None,
+    out: _usmx.ndarray | None = None,
+    *,
+    keepdims: bool = False,
 ) -> _usmx.ndarray:
     """Give the index of the largest element, of equal ones the first; of the first NaN.
 
     Without an axis it counts elements in C order. ValueError of no elements.
     """
-    return _place("argmax", x, axis, keepdims)
+    return _place("argmax", a, axis, out, keepdims)
 
 
 def argmin(
-    x: _usmx.ndarray, /, axis: SupportsIndex | None = None, *, keepdims: bool = False
+    a: _usmx.ndarray,
+    axis: SupportsIndex | None = None,
+    out: _usmx.ndarray | None = None,
+    *,
+    keepdims: bool = False,
 ) -> _usmx.ndarray:
     """Give the index of the smallest element, of equal ones the first; of the first NaN.
 
     Without an axis it counts elements in C order. ValueError of no elements.
     """
-    return _place("argmin", x, axis, keepdims)
+    return _place("argmin", a, axis, out, keepdims)
 
 
 @cache
@@ -566,10 +689,10 @@ def _cumulative(
 
 def cumulative_sum(
     x: _usmx.ndarray,
-    /,
     *,
     axis: SupportsIndex | None = None,
     dtype: Any = None,
+    out: _usmx.ndarray | None = None,
     include_initial: bool = False,
 ) -> _usmx.ndarray:
     """Give the sums of the elements up to each, along an axis.
@@ -582,41 +705,58 @@ def cumulative_sum(
         Needed for more than one dimension.
     dtype : optional
         The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
     include_initial : bool, optional
         Whether the sum of no elements comes first, which makes the axis one longer.
     """
-    return _cumulative("cumulative_sum", "a + b", x, axis, dtype, 0 if include_initial else None)
+    first = 0 if include_initial else None
+    dtype = _type_of_out(dtype, out)
+    return written(_cumulative("cumulative_sum", "a + b", x, axis, dtype, first), out)
 
 
 def cumulative_prod(
     x: _usmx.ndarray,
-    /,
     *,
     axis: SupportsIndex | None = None,
     dtype: Any = None,
+    out: _usmx.ndarray | None = None,
     include_initial: bool = False,
 ) -> _usmx.ndarray:
     """Give the products of the elements up to each; see `cumulative_sum`."""
-    return _cumulative("cumulative_prod", "a * b", x, axis, dtype, 1 if include_initial else None)
+    first = 1 if include_initial else None
+    dtype = _type_of_out(dtype, out)
+    return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out)
 
 
-def cumsum(x: _usmx.ndarray, axis: SupportsIndex | None = None, dtype: Any = None) -> _usmx.ndarray:
+def cumsum(
+    a: _usmx.ndarray,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: _usmx.ndarray | None = None,
+) -> _usmx.ndarray:
     """As NumPy's: of all elements in C order if there is no axis; see `cumulative_sum`."""
-    a = _array(x, "x")
-    return cumulative_sum(a.reshape(-1) if axis is None else a, axis=axis or 0, dtype=dtype)
+    a = _array(a, "a")
+    if axis is None or a.ndim == 0:
+        a, axis = a.reshape(-1), 0 if axis is None else axis
+    return cumulative_sum(a, axis=axis, dtype=dtype, out=out)
 
 
 def cumprod(
-    x: _usmx.ndarray, axis: SupportsIndex | None = None, dtype: Any = None
+    a: _usmx.ndarray,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
     """As NumPy's: of all elements in C order if there is no axis; see `cumulative_prod`."""
-    a = _array(x, "x")
-    return cumulative_prod(a.reshape(-1) if axis is None else a, axis=axis or 0, dtype=dtype)
+    a = _array(a, "a")
+    if axis is None or a.ndim == 0:
+        a, axis = a.reshape(-1), 0 if axis is None else axis
+    return cumulative_prod(a, axis=axis, dtype=dtype, out=out)
 
 
 def diff(
-    x: _usmx.ndarray,
-    /,
+    a: _usmx.ndarray,
     n: SupportsIndex = 1,
     axis: SupportsIndex = -1,
     prepend: ArrayOrNumber | None = None,
@@ -626,21 +766,21 @@ def diff(
 
     Parameters
     ----------
-    x : array
+    a : array
         With at least one dimension.
     n : int, optional
         How many times differences are taken.
     axis : int, optional
         Along which neighbours stand.
     prepend, append : array or number, optional
-        Elements that stand before and after those of `x` along the axis.
+        Elements that stand before and after those of `a` along the axis.
     """
-    a = _array(x, "x")
+    a = _array(a, "a")
     times = n.__index__()
     if times < 0:
         raise ValueError(f"n: {times} is negative")
     if a.ndim == 0:
-        raise ValueError("x: has no dimensions; expected at least one")
+        raise ValueError("a: has no dimensions; expected at least one")
     along = to_axis(axis, a.ndim)
     if prepend is not None or append is not None:
         from .manipulation import concat

@@ -6,8 +6,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from .._usmx import ReductionKernel, ScanKernel, ndarray
+from .._usmx import Operation, ReductionKernel, ScanKernel, ndarray
 from ._common import to_axis
+from ._outputs import written
+from ._types import typed
+from .statistics import _selected
 
 #: Ufunc -> the text that joins two numbers, what joins to nothing, and the kinds of types.
 JOINS = {
@@ -16,6 +19,13 @@ JOINS = {
     "bitwise_xor": ("a ^ b", "0", "biu"),
     "maximum": ("a < b || b != b ? b : a", None, "biuf"),
     "minimum": ("b < a || b != b ? b : a", None, "biuf"),
+}
+
+#: What joins to nothing, as a number of Python.
+_NEUTRAL = {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0}
+_KEYWORDS = {
+    "accumulate": {"axis", "dtype", "out"},
+    "reduce": {"axis", "dtype", "out", "keepdims", "initial", "where"},
 }
 
 
@@ -32,14 +42,31 @@ def _reduction(name: str) -> ReductionKernel:
 
 def along_axis(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> ndarray | None:
     """What a method of such a ufunc gives; None if it is left to others."""
-    if name not in JOINS or method not in ("accumulate", "reduce"):
+    if name not in JOINS or method not in _KEYWORDS or keywords.keys() - _KEYWORDS[method]:
         return None
-    if x.dtype.kind not in JOINS[name][2] or keywords.keys() - {"axis", "keepdims"}:
+    out = keywords.get("out")
+    if isinstance(out, tuple):
+        (out,) = out
+    if not (out is None or isinstance(out, ndarray)):
+        return None
+    wanted = keywords.get("dtype", None if out is None else out.dtype)
+    if wanted is not None:
+        x = x.astype(wanted, copy=False)
+    if x.dtype.kind not in JOINS[name][2]:
         return None
     if method == "accumulate":
-        if x.ndim == 0 or "keepdims" in keywords:
+        if x.ndim == 0:
             return None
-        made: ndarray = _scan(name)(x, axis=to_axis(keywords.get("axis", 0), x.ndim))
-        return made
-    made = _reduction(name)(x, **{"axis": 0, **keywords})
-    return made
+        return written(_scan(name)(x, axis=to_axis(keywords.get("axis", 0), x.ndim)), out)
+    where, initial = keywords.get("where", True), keywords.get("initial")
+    if where is not True:
+        neutral = initial if _NEUTRAL.get(name) is None else _NEUTRAL[name]
+        if neutral is None:
+            raise ValueError(f"{name}.reduce: where= needs initial=, for where no element counts")
+        x = _selected(x, where, neutral)
+    made = _reduction(name)(
+        x, axis=keywords.get("axis", 0), keepdims=keywords.get("keepdims", False)
+    )
+    if initial is not None:
+        made = Operation(name)(made, typed(initial, made.dtype))
+    return written(made, out)

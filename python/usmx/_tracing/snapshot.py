@@ -11,6 +11,7 @@ from typing import Any, final
 from .. import _usmx
 from . import picture, trace
 from .blocks import Block, Chunk, Moment, Pool
+from .endings import ending
 from .events import Place
 from .units import amount
 
@@ -190,8 +191,14 @@ class Snapshot:
         ----------
         path : path-like
             What is there is overwritten.
+
+        Raises
+        ------
+        ValueError
+            The name has an ending that is neither that of a page nor ``.svg``.
         """
-        text = self.svg() if os.fspath(path).endswith(".svg") else self.html()
+        is_picture = ending(path, (".html", ".htm", ".svg")) == ".svg"
+        text = self.svg() if is_picture else self.html()
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 

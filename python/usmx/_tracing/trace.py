@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from .. import _usmx
+from .endings import ending
 from .events import COPIES, Place, TraceEvent
 
 if TYPE_CHECKING:
+    from ..typing import ArrayLike, DTypeLike
     from .summary import Summary
 
 # Summaries and pictures are imported where they are asked for: most traces are only counted.
@@ -169,9 +171,15 @@ class Trace:
         Parameters
         ----------
         path : path-like
-            Where to; what is there is overwritten. A name that ends in ".svg" gets the picture.
+            Where to; what is there is overwritten. A name that ends in ".svg" gets the picture,
+            and one in ".json" or without an ending the events.
+
+        Raises
+        ------
+        ValueError
+            The name has another ending.
         """
-        if os.fspath(path).endswith(".svg"):
+        if ending(path, (".json", ".svg")) == ".svg":
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self.svg())
             return
@@ -195,11 +203,39 @@ class Trace:
         return f"<usmx.Trace, {state}: {len(self.events)} events in {self.duration / 1e6:.3f} ms>"
 
 
-def trace(*, most: int = MOST_EVENTS) -> Trace:
-    """Record what is done to memory in a ``with`` block.
+@overload
+def trace(*, most: int = MOST_EVENTS) -> Trace: ...
+@overload
+def trace(
+    a: ArrayLike,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: _usmx.ndarray | None = None,
+) -> _usmx.ndarray: ...
+def trace(
+    a: Any = None,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    most: int = MOST_EVENTS,
+) -> Any:
+    """Record what is done to memory in a ``with`` block; of an array add a diagonal's elements.
+
+    ``usmx.trace(a)`` is NumPy's function of that name.
 
     Parameters
     ----------
+    a : array, optional
+        With one, the elements of diagonals of two of its axes are added.
+    offset, axis1, axis2 : int
+        See `usmx.diagonal`.
+    dtype, out : optional
+        See `usmx.sum`.
     most : int
         How many events are kept. Later ones are counted in ``dropped``. An event takes about 200
         bytes.
@@ -217,4 +253,8 @@ def trace(*, most: int = MOST_EVENTS) -> Trace:
     >>> t.summary().copies
     1
     """
+    if a is not None:
+        from .._namespace.linear_algebra import trace as sum_of_diagonal
+
+        return sum_of_diagonal(a, offset, axis1, axis2, dtype, out)
     return Trace(most)

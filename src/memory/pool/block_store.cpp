@@ -174,6 +174,11 @@ block block_store::take_run(std::size_t granules, std::size_t alignment, std::si
   return {home.address(r), &r->asked};
 }
 
+bool block_store::would_cut_chunk(std::size_t granules) noexcept {
+  const run* const r = best_fit(granules);
+  return r != nullptr && r->granules == r->home->bytes / granule && r->granules >= 2 * granules;
+}
+
 void block_store::put_run(chunk& home, run* r) noexcept {
   std::size_t granules = r->granules;
   run* const after = r + granules;

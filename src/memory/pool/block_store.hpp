@@ -145,6 +145,9 @@ class block_store {
   bool has_slot(std::size_t bin) const noexcept { return slabs_[bin] != nullptr; }
   /// `granules` in a row at a multiple of `alignment` bytes; null if nothing fits.
   block take_run(std::size_t granules, std::size_t alignment, std::size_t bin) noexcept;
+  /// Whether a run of so many granules would come out of a chunk without blocks that is at least
+  /// twice as long.
+  bool would_cut_chunk(std::size_t granules) noexcept;
   /// Takes back a free block.
   void put(std::byte* p) noexcept;
 

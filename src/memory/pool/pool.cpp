@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <string>
@@ -104,6 +105,10 @@ inline void* pool_resource::parts::take(std::size_t bytes, std::size_t alignment
 void* pool_resource::parts::take_slowly(const pool_request& r) {
   std::optional<std::string> cause;
   if (!r.possible()) fail(r, detail::too_large);
+  if (const std::size_t bytes = chunk_instead_of_cut(r); bytes != 0) {
+    if (const block b = extend(bytes, &r, cause)) return hand_out(*any_shard(), b, r.bytes);
+    cause.reset();
+  }
   if (void* const p = try_store(r)) return p;
   // Blocks that other threads cache may fit, alone or merged.
   gather();
@@ -130,6 +135,21 @@ void* pool_resource::parts::take_slowly(const pool_request& r) {
   if (void* const p = grow()) return p;
   if (void* const p = try_store(r)) return p;
   fail(r, cause.value_or(""));
+}
+
+/// Under a limit a large free chunk stays whole while there is room for another one: what is cut
+/// out of it may live long, and the next large block would then need a chunk beyond the limit. The
+/// size of that other chunk; 0 if the block shall come from the store.
+std::size_t pool_resource::parts::chunk_instead_of_cut(const pool_request& r) noexcept {
+  if (limits.most == std::numeric_limits<std::size_t>::max()) return 0;
+  const std::size_t bytes = r.bin == no_bin ? r.least_chunk() : growth(r.least_chunk());
+  const shard_lock s = any_shard();
+  const std::scoped_lock lock(mutex_);
+  put_spares(*s);
+  if (r.bin < detail::slab_bins && store_.has_slot(r.bin)) return 0;
+  const std::size_t held = store_.bytes() + coming_;
+  if (held > limits.most || bytes > limits.most - held) return 0;
+  return store_.would_cut_chunk(r.least_chunk() / granule) ? bytes : 0;
 }
 
 void* pool_resource::parts::try_store(const pool_request& r) {

@@ -205,6 +205,7 @@ class pool_resource::parts final : public detail::block_source, public detail::f
 
   void* take_slowly(const pool_request& r);
   void* try_store(const pool_request& r);
+  std::size_t chunk_instead_of_cut(const pool_request& r) noexcept;
   block take_from_store(const pool_request& r);
   void put_into_store(shard& s, std::size_t bin, std::size_t keep) noexcept;
   void put_spares(shard& s) noexcept;  // with the lock of the store

@@ -235,7 +235,11 @@ TEST(Owner, AsksTheQueueIfItCannotKnowWhichCommandIsTheLast) {
   o->used_until(q, sycl::event());
   CHECK(o->has_own_work());  // both have, in an unknown order
   o->used_on(q);
-  o->used_until(q, sycl::event());
+  const sycl::event last = marker(q);
+  o->used_until(q, last);
+  gate.open();
+  wait(last, q);
+  check::gate later(q);
   CHECK(!o->has_own_work());  // alone, and behind the other two
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sycl/properties/queue_properties.hpp>
@@ -15,6 +16,7 @@
 #include "usmx/memory.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/resources.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -97,6 +99,168 @@ TEST(Owner, ForgetsWhatItHasFoundToHaveEnded) {
     o.exposed_on(queue);  // what others submit is known to the queue only
     o.wait();
   }));
+}
+
+TEST(Owner, KeepsInMindWhatIsPendingWhenACommandWithoutWorkFollows) {
+  sycl::queue queue = new_queue();
+  const shared_owner o = allocate(default_resource(queue, usm_kind::device), 100);
+  check::gate gate(queue);
+  o->used_on(queue);
+  o->used_until(queue, queue.memset(o->base(), 1, 100));
+  o->used_on(queue);
+  const sycl::event nothing = queue.memset(o->base(), 1, 0);
+  CHECK(is_done(nothing));  // although what came before has not begun
+  o->used_until(queue, nothing);
+  CHECK(o->busy());
+  CHECK(o->has_own_work());
+  gate.open();
+  o->wait();
+  CHECK(!o->busy());
+}
+
+TEST(Owner, IsSeenByTheHostAsLongAsAViewLives) {
+  const auto paper = std::make_shared<paper_resource>();
+  shared_owner o = allocate(paper, 100);
+  CHECK(!o->is_seen_by_host());
+  {
+    host_access first(o);
+    CHECK(o->is_seen_by_host());
+    CHECK(o->is_exposed());
+    host_access second(o);
+    host_access moved = std::move(first);
+    first.end();  // it has none any more
+    second.end();
+    second.end();
+    CHECK(o->is_seen_by_host());
+  }
+  CHECK(!o->is_seen_by_host());
+  CHECK(!o->is_exposed());
+  host_access last(o);
+  o.reset();
+  CHECK(paper->held() > 0);
+  last.end();
+  CHECK_EQUAL(paper->held(), 0u);
+}
+
+TEST(Owner, IsSeenByTheHostForGoodWithoutAnEnd) {
+  const shared_owner o = allocate(std::make_shared<paper_resource>(), 100);
+  o->exposed_to_host();
+  host_access(o).end();
+  CHECK(o->is_seen_by_host());
+}
+
+TEST(Owner, CountsViewsOfSeveralThreads) {
+  const shared_owner o = allocate(std::make_shared<paper_resource>(), 100);
+  {
+    std::vector<std::jthread> threads;
+    for (int k = 0; k < 4; ++k) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < 1000; ++round) {
+          const host_access view(o);
+          CHECK(o->is_seen_by_host());
+        }
+      });
+    }
+  }
+  CHECK(!o->is_seen_by_host());
+}
+
+TEST(Owner, AsksTheQueueOfAnExportedArrayOnceItsHandleHasLeft) {
+  sycl::queue home = new_queue();
+  sycl::queue theirs = new_queue();
+  const shared_owner o = allocate(default_resource(home, usm_kind::device), 100);
+  o->exposed_on(theirs, home);
+  check::gate gate(home);
+  home.memset(o->base(), 1, 100);  // of another library that has the queue
+  if (!has_left(home)) CHECK(!o->busy());
+  leaves(home);
+  CHECK(has_left(home));
+  CHECK(o->busy());
+  CHECK(!o->has_own_work());
+  std::vector<sycl::event> before;
+  o->pending(theirs, before);
+  CHECK_EQUAL(before.size(), 1u);
+  std::vector<sycl::queue> queues;
+  o->add_exposed_queues(home, queues);
+  CHECK(queues == std::vector{theirs});
+  gate.open();
+  o->wait();
+  CHECK(!o->busy());
+}
+
+TEST(MemoryThatCameBack, HasTheOwnerThatIsThere) {
+  const shared_owner o = allocate(std::make_shared<paper_resource>(), 4096);
+  const shared_owner unknown = adopt(o->base() + 64, 100, {});
+  CHECK(unknown.get() != o.get());  // its address never left
+  CHECK(!came_back(unknown));
+  address_leaves(o);
+  CHECK(o->is_known());
+  CHECK(!came_back(o));
+  int deleted = 0;
+  shared_owner back = adopt(o->base() + 64, 100, [&](void*) { ++deleted; });
+  CHECK_EQUAL(back.get(), o.get());
+  CHECK(came_back(back));
+  CHECK_EQUAL(kept_by(back)->base(), o->base() + 64);
+  CHECK_EQUAL(kept_by(back)->bytes(), 100u);
+  CHECK_EQUAL(kept_by(o), static_cast<const owner*>(o.get()));
+  const shared_owner again = adopt(back->base(), 1, {});
+  CHECK_EQUAL(again.get(), o.get());
+  for (const auto& [offset, bytes] : {std::pair{0, 4097}, {4000, 97}, {4096, 1}, {-1, 10}}) {
+    CHECK(!came_back(adopt(o->base() + offset, static_cast<std::size_t>(bytes), {})));
+  }
+  CHECK_EQUAL(deleted, 0);
+  back.reset();
+  CHECK_EQUAL(deleted, 1);
+}
+
+TEST(MemoryThatCameBack, KeepsTheMemoryAndIsNotTheOnlyReference) {
+  const auto paper = std::make_shared<paper_resource>();
+  shared_owner o = allocate(paper, 4096);
+  const std::byte* const base = o->base();
+  address_leaves(o);
+  shared_owner back = adopt(o->base(), 4096, {});
+  o.reset();
+  CHECK(!back->try_release());
+  CHECK(paper->held() > 0);
+  back.reset();
+  CHECK_EQUAL(paper->held(), 0u);
+  CHECK(!came_back(adopt(const_cast<std::byte*>(base), 4096, {})));
+}
+
+TEST(MemoryThatCameBack, EndsBehindTheCommandsOnIt) {
+  sycl::queue queue = new_queue();
+  const shared_owner o = allocate(default_resource(queue, usm_kind::device), 100);
+  address_leaves(o);
+  bool is_deleted = false;
+  shared_owner back = adopt(o->base(), 100, [&](void*) { is_deleted = true; });
+  check::gate gate(queue);
+  back->used_on(queue);
+  back->used_until(queue, queue.memset(o->base(), 1, 100));
+  CHECK(o->has_own_work());
+  back.reset();
+  CHECK(!is_deleted);
+  gate.open();
+  drain();
+  CHECK(is_deleted);
+  CHECK(!o->busy());
+}
+
+TEST(MemoryThatCameBack, IsFoundByThreadsWhileItEnds) {
+  const auto pool = std::make_shared<pool_resource>(std::make_shared<paper_resource>());
+  std::vector<std::jthread> threads;
+  for (int k = 0; k < 4; ++k) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 1000; ++round) {
+        shared_owner o = allocate(pool, 100);
+        address_leaves(o);
+        shared_owner back = adopt(o->base(), 100, {});
+        CHECK_EQUAL(back.get(), o.get());
+        if (round % 2 == 0) o.reset();
+      }
+    });
+  }
+  threads.clear();
+  CHECK_EQUAL(pool->stats().blocks, 0u);
 }
 
 TEST(TryRelease, GivesBackOnceAndAtOnce) {

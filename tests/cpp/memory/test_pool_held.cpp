@@ -113,6 +113,33 @@ TEST(Pool, ReserveTakesItAllAtOnce) {
   CHECK_EQUAL(pool.stats().held, 101 * MiB + 4 * KiB);
 }
 
+/// Repeats a step that needs `large` bytes in addition to two blocks of `small`, one of which is
+/// kept from each step until the next; throws if the pool exceeds its limit.
+void repeat_beside_a_kept_block(std::size_t limit, std::size_t small, std::size_t large) {
+  pool_resource pool(std::make_shared<paper_resource>(), {.most = limit});
+  void* kept = nullptr;
+  for (int step = 0; step < 20; ++step) {
+    void* const result = pool.allocate(small);
+    void* const work = pool.allocate(large);
+    pool.deallocate(work, large);
+    if (kept != nullptr) pool.deallocate(kept, small);
+    kept = pool.allocate(small);
+    pool.deallocate(result, small);
+  }
+  pool.deallocate(kept, small);
+}
+
+TEST(PoolLimit, LeavesALargeBlockWholeForTheNextStep) {
+  for (const std::size_t small : {KiB / 16, 100 * KiB, MiB, 5 * MiB, 10 * MiB, 20 * MiB}) {
+    repeat_beside_a_kept_block(80 * MiB, small, 40 * MiB);
+  }
+  // Without room for another chunk it is cut, as otherwise nothing would be left.
+  pool_resource pool(std::make_shared<paper_resource>(), {.most = 40 * MiB});
+  pool.deallocate(pool.allocate(40 * MiB), 40 * MiB);
+  pool.deallocate(pool.allocate(10 * MiB), 10 * MiB);
+  CHECK_EQUAL(pool.stats().held, 40 * MiB);
+}
+
 TEST(Pool, NeverHoldsMoreThanItMay) {
   const auto paper = std::make_shared<paper_resource>();
   pool_resource pool(paper, {.most = 10 * MiB});

@@ -15,6 +15,7 @@
 
 #include "check.hpp"
 #include "gate.hpp"
+#include "host_task.hpp"
 #include "runtime/wait_forms.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/runtime.hpp"
@@ -185,6 +186,55 @@ TEST(Wait, ForSeveralWaitsForEach) {
   });
   wait(both);
   CHECK(opened.load());
+}
+
+/// Calls `wait_for(queue, event)` while the event, of a host task, is pending.
+template <class WaitFor>
+void host_task_is_waited_for(sycl::queue queue, WaitFor wait_for) {
+  check::host_task task(queue);
+  CHECK(!is_done(task.event()));
+  CHECK(detail::status(task.event()) != detail::command_status::complete);
+  std::atomic<bool> opened = false;
+  std::jthread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    opened = true;
+    task.open();
+  });
+  wait_for(queue, task.event());
+  CHECK(opened.load());
+  CHECK(is_done(task.event()));
+  CHECK(detail::status(task.event()) == detail::command_status::complete);
+  wait_for(queue, task.event());  // once more, when it is complete
+}
+
+TEST(HostTask, CanBeWaitedForByItsEventAlone) {
+  const auto by_event = [](const sycl::queue&, const sycl::event& e) { wait(e); };
+  host_task_is_waited_for(in_order(), by_event);
+  host_task_is_waited_for(out_of_order(), by_event);
+}
+
+TEST(HostTask, CanBeWaitedForByItsEventAndQueue) {
+  host_task_is_waited_for(in_order(), wait_for_event);
+  host_task_is_waited_for(out_of_order(), wait_for_event);
+}
+
+TEST(HostTask, CanBeWaitedForAmongOtherEvents) {
+  const auto among_others = [](const sycl::queue& q, const sycl::event& e) {
+    wait(std::vector<sycl::event>{sycl::event(), e, marker(q)});
+  };
+  host_task_is_waited_for(in_order(), among_others);
+  host_task_is_waited_for(out_of_order(), among_others);
+}
+
+TEST(HostTask, IsWaitedForWithItsQueue) {
+  host_task_is_waited_for(in_order(), wait_for_queue);
+  host_task_is_waited_for(out_of_order(), wait_for_queue);
+  const auto by_marker = [](const sycl::queue& q, const sycl::event&) {
+    CHECK(!is_done(marker(q)) || is_idle(q));
+    wait(marker(q));
+  };
+  host_task_is_waited_for(in_order(), by_marker);
+  host_task_is_waited_for(out_of_order(), by_marker);
 }
 
 }  // namespace

@@ -1,595 +1,690 @@
-"""Random calls of the namespace compared with NumPy: each made from a number, to repeat it.
+"""Random calls of NumPy's functions on arrays of usmx, compared with NumPy: a case is a number.
 
-A case draws an operation, types, shapes, layouts and values. Types are few for each operation,
-because each form of types and layout is a kernel to compile; shapes and values are not.
+`differential_rows.py` has a row for each function: how its arguments are drawn, and how far results
+may be apart. A case draws one row, where the arrays are, how the function is called (NumPy's
+function, ours of the same name, the method), and who looks at the memory meanwhile. Everything
+that the call returns and all memory that it could reach is compared, gaps between elements too.
+
+What needs a kernel takes a form (types, layouts, keywords) out of a few for each row, because
+each form is compiled once; what the host computes takes any form.
 """
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import itertools
+import contextlib
+import functools
+import inspect
 import random
+import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 import usmx
-from usmx import _usmx
-from usmx._operations import OPERATIONS
 
-TYPES = "?bHiQefdFD"
-KINDS = ("device", "device", "shared", "host")
-LENGTHS = (0, 1, 1, 2, 3, 4, 5, 7, 17)
-Both = tuple[Any, np.ndarray]
+FLOATS = "efd"
+COMPLEX = "FD"
+SIGNED = "bhiq"
+UNSIGNED = "BHIQ"
+INTS = SIGNED + UNSIGNED
+REALS = INTS + FLOATS
+NUMBERS = REALS + COMPLEX
+ALL = "?" + NUMBERS
+HOST = ("shared", "host")
+
+SHORT = (0, 1, 1, 2, 2, 3, 4, 5, 7, 15, 16, 17)
+LONG = (255, 256, 257, 1023, 4095, 4096, 4097)
+VERY_LONG = (32768, 100_000)
+#: Elements that the host computes, if nothing is pending.
+FEW = 4096
+#: Forms of each row that need kernels.
+FORMS = 10
+
+
+class Pair:
+    """The same array on both sides, with the memory that it is a part of."""
+
+    __slots__ = ("base", "kind", "may_write", "ours", "theirs", "theirs_base")
+
+    def __init__(self, ours: Any, theirs: np.ndarray, base: Any, theirs_base: np.ndarray) -> None:
+        self.ours, self.theirs = ours, theirs
+        self.base, self.theirs_base = base, theirs_base
+        self.kind = ours.usm_type if isinstance(ours, usmx.ndarray) else "numpy"
+        #: Whether outsiders may write to it after the call.
+        self.may_write = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function, method or operator.
+
+    Attributes
+    ----------
+    name : str
+        Below NumPy (``linalg.solve``), of the array (``.sort``), or any other text with ``call``.
+    draw : callable
+        Gives the positional arguments and the keywords of a case.
+    ulps : float
+        How far inexact results may be apart, in units of the last place.
+    scaled : bool
+        Those of the largest element, not of each.
+    call : callable, optional
+        What is called in place of the name, with the namespace of the side first.
+    view : callable, optional
+        Brings results into a form that is the same on both sides.
+    kernels : bool
+        Any number of elements needs a kernel.
+    doors : str
+        Of ``np``, ``usmx`` and ``method``: how it may be called.
+    layout : bool
+        Whether strides of results are NumPy's.
+    any_zero : bool
+        Of two zeros either may be the result.
+    weight : int
+        How often it is drawn.
+    """
+
+    name: str
+    draw: Callable[[Draw], tuple[tuple[Any, ...], dict[str, Any]]]
+    ulps: float = 0
+    scaled: bool = False
+    call: Callable[..., Any] | None = None
+    view: Callable[[Any], Any] | None = None
+    kernels: bool = False
+    doors: str = "np usmx method"
+    layout: bool = True
+    any_zero: bool = False
+    weight: int = 1
+
+
+@dataclass
+class Differs:
+    """What is not as in NumPy on purpose.
+
+    `row`, `law` and `what` are patterns of a row's name, of the law that does not hold, and of the
+    words of the mismatch.
+    """
+
+    row: str
+    law: str
+    what: str
+    why: str
+    used: int = field(default=0, compare=False)
+
+    def covers(self, row: str, law: str, what: str) -> bool:
+        found = bool(
+            re.fullmatch(self.row, row)
+            and re.fullmatch(self.law, law)
+            and re.search(self.what, what, re.DOTALL)
+        )
+        self.used += found
+        return found
 
 
 class Draw:
-    """What a case is made of. `text` says what was drawn."""
+    """What a case is made of. `form` decides what is compiled, `random` everything else."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.random = random.Random(number)
-        self.numpy = np.random.default_rng(number)
+    def __init__(self, number: int, row: Row) -> None:
+
+        self.random = random.Random(f"{number} {row.name}")
+        self.numpy = np.random.default_rng([number, zlib.crc32(row.name.encode())])
         self.text: list[str] = []
-        self.kind = self.random.choice(KINDS)
+        self.pairs: list[Pair] = []
+        where = self.random.random()
+        self.long = where >= 0.88
+        self.few = where < 0.75 and not row.kernels
+        self.kind = self.random.choice(HOST if where < 0.75 else ("device", "device", *HOST))
+        seed = f"{number if self.few else number // 7 % FORMS} {row.name}"
+        self.form = random.Random(f"form {seed}")
+
+    # --- numbers and choices ---
 
     def choice(self, options: Any) -> Any:
-        return self.random.choice(list(options))
+        """One of the options; part of the form."""
+        return self.form.choice(list(options))
 
     def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
+        return self.form.random() < probability
+
+    def whole(self, low: int, high: int) -> int:
+        """A number that no kernel depends on."""
+        return self.random.randint(low, high)
+
+    def maybe(self, keywords: dict[str, Any], probability: float = 0.4) -> dict[str, Any]:
+        """Some of the keywords: a value, or a function that draws one."""
+        return {
+            name: value() if callable(value) else value
+            for name, value in keywords.items()
+            if self.chance(probability)
+        }
+
+    # --- shapes ---
+
+    def length(self, least: int = 0) -> int:
+        return self.random.choice([n for n in SHORT if n >= least])
 
     def shape(self, rank: int | None = None, least: int = 0) -> tuple[int, ...]:
-        rank = self.choice((0, 1, 1, 2, 2, 3)) if rank is None else rank
-        lengths = [n for n in LENGTHS if n >= least]
-        if rank == 1 and self.chance(0.1):
-            return (self.random.randrange(250, 3000),)
-        return tuple(self.choice(lengths) for _ in range(rank))
+        rank = self.choice((0, 1, 1, 1, 2, 2, 2, 3)) if rank is None else rank
+        if rank == 1 and self.random.random() < (0.9 if self.long else 0.08):
+            if self.long and self.random.random() < 0.06:
+                return (self.random.choice(VERY_LONG),)
+            return (self.random.choice(LONG if self.long else LONG[:6]),)
+        lengths = [self.length(least) for _ in range(rank)]
+        if rank == 2 and self.long and self.random.random() < 0.7:
+            lengths[self.random.randrange(2)] = self.random.choice((255, 256, 257, 600))
+        while np.prod(lengths) > FEW and not self.long:
+            lengths[int(np.argmax(lengths))] = 2
+        return tuple(lengths)
 
-    def values(self, dtype: Any, shape: tuple[int, ...], low: float, high: float) -> np.ndarray:
+    def part_of_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape that broadcasts to this one."""
+        how = self.choice(("same", "same", "same", "part", "one"))
+        if how == "same" or not shape:
+            return shape
+        if how == "one":
+            return ()
+        skipped = self.form.randint(0, len(shape))
+        return tuple(1 if self.chance(0.4) else n for n in shape[skipped:])
+
+    def axis(self, rank: int) -> int:
+        return self.form.randrange(-rank, rank) if rank else -1
+
+    def axes(self, rank: int) -> Any:
+        how = self.choice(("none", "one", "one", "several"))
+        if how == "none" or not rank:
+            return None
+        if how == "one":
+            return self.axis(rank)
+        return tuple(self.form.sample(range(rank), self.form.randint(0, rank)))
+
+    # --- values ---
+
+    def values(self, dtype: Any, shape: Any, low: float = -9, high: float = 9) -> np.ndarray:
         dtype = np.dtype(dtype)
         if dtype.kind == "b":
             return np.asarray(self.numpy.integers(0, 2, shape)).astype("?")
         if dtype.kind in "iu":
-            low = max(int(np.ceil(low)), 0 if dtype.kind == "u" else -9)
-            most = max(int(high), low)
-            return np.asarray(self.numpy.integers(low, most + 1, shape)).astype(dtype)
+            limits = np.iinfo(dtype)
+            least, most = max(int(np.ceil(low)), limits.min), min(int(high), limits.max)
+            least = min(least, most)
+            return np.asarray(self.numpy.integers(least, most, shape, dtype, endpoint=True))
         made = self.numpy.uniform(low, high, shape)
         if dtype.kind == "c":
             made = made + 1j * self.numpy.uniform(low, high, shape)
         return np.asarray(made).astype(dtype)
 
-    def whole(self, dtype: Any, shape: tuple[int, ...], most: int = 4) -> np.ndarray:
+    def numbers(self, dtype: Any, shape: Any, most: int = 4) -> np.ndarray:
         """Whole numbers, of which sums and products are exact in every type."""
-        return np.round(self.values(dtype, shape, -most, most)).astype(dtype)
+        made = self.values(dtype, shape, -most, most)
+        return made if made.dtype.kind in "b" else np.round(made).astype(dtype)
 
-    def laid_out(self, values: np.ndarray) -> Both:
-        """The values in a random layout, of ours and of NumPy's."""
-        how = self.choice(("contiguous", "contiguous", "transposed", "reversed", "gaps", "part"))
+    def special(self, values: np.ndarray, chance: float = 0.35) -> np.ndarray:
+        """With some values at the limits of the type."""
+        if not values.size or self.random.random() > chance:
+            return values
+        kind, flat = values.dtype.kind, values.reshape(-1)
+        if kind in "iu":
+            limits = np.iinfo(values.dtype)
+            some: tuple[Any, ...] = (limits.min, limits.max, 0, limits.max - 1)
+        elif kind == "f":
+            f = np.finfo(values.dtype)
+            some = (np.nan, np.inf, -np.inf, -0.0, 0.0, f.max, f.tiny, 1e-4)
+        elif kind == "c":
+            some = (0, 1j, -1, 3)  # products with infinities are rounded in another order
+        else:
+            return values
+        for _ in range(self.random.randint(1, 3)):
+            flat[self.random.randrange(flat.size)] = self.random.choice(some)
+        return flat.reshape(values.shape)
+
+    # --- arrays ---
+
+    def array(
+        self,
+        types: str,
+        shape: tuple[int, ...] | None = None,
+        *,
+        values: str = "numbers",
+        most: int = 4,
+        low: float = -9,
+        high: float = 9,
+        layout: str | None = None,
+        written: bool = False,
+    ) -> Pair:
+        """An array of one of the types, in a random layout, on both sides."""
+        dtype = np.dtype(self.choice(types))
+        shape = self.shape() if shape is None else shape
+        if values in ("numbers", "special"):
+            made = self.numbers(dtype, shape, most)
+        else:
+            made = self.values(dtype, shape, low, high)
+        if values == "special":
+            made = self.special(made)
+        return self.laid_out(made, layout, written)
+
+    def laid_out(self, values: np.ndarray, how: str | None = None, written: bool = False) -> Pair:
+        how = how or self.choice(
+            ("C", "C", "C", "C", "F", "reversed", "gaps", "part", "swapped", "read-only", "zero")
+        )
         rank = values.ndim
+        if written and how in ("read-only", "zero"):
+            how = "C"
         key: Any = ...
+        base = values
         if rank and how == "reversed":
-            axes = [self.chance(0.6) for _ in range(rank)]
-            key = tuple(slice(None, None, -1 if a else 1) for a in axes)
-            base = np.ascontiguousarray(values[key])
+            turned = [self.chance(0.6) for _ in range(rank)]
+            key = tuple(slice(None, None, -1 if t else 1) for t in turned)
+            base = values[key]
         elif rank and how in ("gaps", "part"):
             step = 2 if how == "gaps" else 1
-            lengths = [step * n + 2 for n in values.shape]
             key = tuple(slice(1, 1 + step * n, step) for n in values.shape)
-            base = np.full(lengths, 3, values.dtype)
+            base = np.full([step * n + 2 for n in values.shape], 3, values.dtype)
             base[key] = values
-        elif rank > 1 and how == "transposed":
-            base = np.ascontiguousarray(values.T)
-            self.text.append(f"{values.dtype}{values.shape} transposed")
-            return usmx.asarray(base, usm_type=self.kind).T, base.copy().T
+        self.text.append(f"{values.dtype}{list(values.shape)} {how}")
+        kind = self.kind
+        if self.random.random() < 0.06:
+            kind = self.random.choice(HOST if self.few else ("device", *HOST))
+        if how in ("F", "swapped") and rank > 1:
+            axes = list(range(rank))[::-1]
+            if how == "swapped":
+                self.form.shuffle(axes)
+            theirs_base = np.ascontiguousarray(base.transpose(axes))
+            base_ = usmx.asarray(theirs_base, usm_type=kind)
+            back = np.argsort(axes)
+            pair = Pair(base_.transpose(*map(int, back)), theirs_base.transpose(back), base_,
+                        theirs_base)  # fmt: skip
+        elif how == "zero" and rank and values.size:
+            axis = self.form.randrange(rank)
+            theirs_base = np.ascontiguousarray(values.take([0], axis=axis))
+            base_ = usmx.asarray(theirs_base, usm_type=kind)
+            pair = Pair(
+                usmx.broadcast_to(base_, values.shape),
+                np.broadcast_to(theirs_base, values.shape),
+                base_,
+                theirs_base,
+            )
         else:
-            how, base = "contiguous", np.array(values, order="C")
-        self.text.append(f"{values.dtype}{values.shape} {how}")
-        ours, theirs = usmx.asarray(base, usm_type=self.kind), base.copy()
-        return (ours, theirs) if key is ... else (ours[key], theirs[key])
+            theirs_base = np.array(base, order="C")
+            base_ = usmx.asarray(theirs_base, usm_type=kind)
+            ours, theirs = (base_, theirs_base) if key is ... else (base_[key], theirs_base[key])
+            pair = Pair(ours, theirs, base_, theirs_base)
+            if how == "read-only":
+                pair.ours, pair.theirs = pair.ours[...], pair.theirs[...]
+                pair.ours.flags.writeable = False
+                pair.theirs.flags.writeable = False
+        self.pairs.append(pair)
+        return pair
 
-    def spread(self, both: Both, shape: tuple[int, ...]) -> Both:
-        """Broadcast by strides of zero, sometimes."""
-        ours, theirs = both
-        if self.chance(0.3):
-            self.text.append(f"broadcast to {shape}")
-            return usmx.broadcast_to(ours, shape), np.broadcast_to(theirs, shape)
-        return both
+    def number(self, types: str = "?qdD") -> Any:
+        """A Python number, or one of NumPy."""
+        code = self.choice(types)
+        value = self.random.choice((0, 1, 2, 3, 2, -1, 5, 100))
+        python = self.chance(0.6)
+        self.text.append(f"{'number' if python else 'scalar'} {code}")
+        if code in UNSIGNED + "?":
+            value = abs(value)
+        if python:
+            made: Any = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[
+                np.dtype(code).kind
+            ](value)
+            return made + 0.5 if isinstance(made, float) and self.chance(0.3) else made
+        return np.dtype(code).type(value)
 
-    def part_of_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape that broadcasts to this one."""
-        if not self.chance(0.4):
-            return shape
-        skipped = self.random.randint(0, len(shape))
-        return tuple(1 if self.chance(0.4) else n for n in shape[skipped:])
+    def second(self, types: str, shape: tuple[int, ...], **how: Any) -> Any:
+        """The other operand of an array: an array, a number, an array of NumPy or a list."""
+        kind = self.choice(("array",) * 6 + ("number", "number", "numpy"))
+        if kind == "number":
+            numbers = "".join(t for t in types if t in "?qdD") or types
+            return self.number(numbers)
+        if kind == "numpy":
+            made = self.numbers(self.choice(types), self.part_of_shape(shape))
+            self.text.append(f"NumPy's {made.dtype}{list(made.shape)}")
+            return made
+        return self.array(types, self.part_of_shape(shape), **how)
 
-    def axis(self, rank: int) -> int:
-        return self.random.randrange(-rank, rank)
-
-    def axes(self, rank: int) -> Any:
-        how = self.choice(("none", "one", "several"))
-        if how == "none" or not rank:
-            return None
-        if how == "one":
-            return self.axis(rank)
-        return tuple(self.random.sample(range(rank), self.random.randint(0, rank)))
-
-
-Call = Callable[[Any], Any]
-# A case: the call with usmx or numpy and the arrays of that side; how far results may be apart, in
-# units in the last place; and whether the order of magnitude counts, not each element.
-Case = tuple[Callable[[Any, list[Any]], Any], list[Both], float]
-
-
-def types_of(name: str, of: str, most: int) -> str:
-    """Always the same few types for an operation: its kernels are compiled once."""
-    order = sorted(of, key=lambda t: zlib.crc32(f"{name}{t}".encode()))
-    return "".join(order[:most])
-
-
-ROWS = [row for row in OPERATIONS if isinstance(getattr(np, row.name, None), np.ufunc)]
-MOST_TYPES = 3
+    def output(self, shape: tuple[int, ...], dtype: Any) -> Pair:
+        """An output with recognisable elements."""
+        made = np.full(shape, 1, dtype)
+        self.text.append("out")
+        return self.laid_out(made, written=True)
 
 
-def accepted(row: Any) -> str:
-    complex_too = any("c" in kinds for kinds, _ in row.texts)
-    known = [
-        t
-        for t in TYPES
-        if _usmx._result_types(row.name, *[np.dtype(t)] * row.arity) is not None
-        and (complex_too or t not in "FD")
-    ]
-    return types_of(row.name, "".join(known), MOST_TYPES)
+# --- calls --------------------------------------------------------------------------------------
 
 
-FORMS = [(row, t) for row in ROWS for t in accepted(row)]
+def side(tree: Any, ours: bool) -> Any:
+    """The arguments of one side."""
+    if isinstance(tree, Pair):
+        return tree.ours if ours else tree.theirs
+    if isinstance(tree, (tuple, list)) and type(tree) in (tuple, list):
+        return type(tree)(side(part, ours) for part in tree)
+    if isinstance(tree, dict):
+        return {name: side(part, ours) for name, part in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(side(p, ours) for p in (tree.start, tree.stop, tree.step)))
+    return tree
 
 
-def elementwise(draw: Draw) -> Case:
-    row, t = draw.choice(FORMS)
-    shape = draw.shape()
-    low, high = row.domain
-    low, high = (max(low, -9), min(high, 9)) if low < 9 else (low, high)
-    if row.name in ("left_shift", "right_shift", "power", "float_power"):
-        low, high = 0, 5
-    exact = not (row.ulps or row.complex_ulps)
-    operands = []
-    for _ in range(row.arity):
-        mine = draw.part_of_shape(shape)
-        values = draw.values(t, mine, low, high)
-        if exact and t in "efd" and values.size and draw.chance(0.3):
-            special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-4]
-            flat = values.reshape(-1)
-            flat[draw.random.randrange(flat.size)] = draw.choice(special)
-        operands.append(draw.spread(draw.laid_out(values), shape))
-    how = draw.choice(("new", "new", "operator", "out", "overlap"))
-    draw.text.append(f"{row.name} {how}")
-    ulps = 0 if exact else max(row.ulps, row.complex_ulps, 4)
-    if t in "FD" and (not exact or row.name in ("multiply", "divide", "square")):
-        # Powers of either library are right to 16 units, often on different sides.
-        ulps = max(ulps, 32 if "power" in row.name else 16)
-    if row.name == "floor_divide" and t in "efd":
-        # Quotients of infinities are those that the standard prefers.
-        operands = [(a, b) for a, b in operands if np.isfinite(b).all()]
-        if len(operands) < 2:
-            operands = [draw.laid_out(draw.values(t, shape, 1, 9)) for _ in range(2)]
-    dtype = _usmx._result_types(row.name, *[np.dtype(t)] * row.arity)[-1]
-    if how == "overlap":
-        first = operands[0]
-        wide = first[1].ndim and first[1].shape[0] > 1 and first[1].flags.writeable
-        if wide and dtype == np.dtype(t):
-            rest = [draw.laid_out(draw.values(t, (), low, high)) for _ in operands[1:]]
-
-            def overlapped(xp: Any, a: list[Any]) -> Any:
-                getattr(xp, row.name)(a[0][1:], *a[1:], out=a[0][:-1])
-                return a[0]
-
-            return overlapped, [first, *rest], ulps
-    if how == "out":
-
-        def into(xp: Any, a: list[Any]) -> Any:
-            wanted = np.broadcast_shapes(*(x.shape for x in a))
-            out = xp.zeros((2, *wanted), dtype=dtype)[1, ...]
-            getattr(xp, row.name)(*a, out=out)
-            return out
-
-        return into, operands, ulps
-    return lambda xp, a: getattr(xp, row.name)(*a), operands, ulps
+def found(space: Any, name: str) -> Any:
+    for part in name.split("."):
+        space = getattr(space, part, None)
+    return space
 
 
-REDUCTIONS = {
-    "sum": "?bHidF", "prod": "?bid", "min": "?bHifd", "max": "?bHied", "mean": "?ifD",
-    "var": "idF", "std": "fd", "any": "?idF", "all": "?bfD", "argmin": "Hifd", "argmax": "?bid",
-    "count_nonzero": "?bfD", "ptp": "Hid", "nansum": "fd", "nanmean": "fd", "nanmax": "fd",
-    "nanmin": "ed", "nanprod": "fd", "nanstd": "d", "nanvar": "f", "nanargmax": "d",
-    "median": "fdi",
-}  # fmt: skip
-ROUNDED = {"mean", "var", "std", "nanmean", "nanstd", "nanvar", "median"}
+def parameters(name: str) -> list[str]:
+    """NumPy's names of the positional arguments; empty if they have none."""
+    try:
+        signature = inspect.signature(found(np, name))
+    except (TypeError, ValueError):
+        return []
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [p.name for p in signature.parameters.values() if p.kind is kind]
 
 
-def reduction(draw: Draw) -> Case:
-    name = draw.choice(REDUCTIONS)
-    t = draw.choice(REDUCTIONS[name])
-    shape = draw.shape()
-    values = draw.whole(t, shape, 2 if "prod" in name else 4)
-    if "prod" in name and values.size > 20:
-        values = np.sign(values) if t not in "?" else values
-        values = values.astype(t)
-    nan_too = name.startswith("nan") or name in ("min", "max", "argmin", "argmax", "any", "all")
-    if t in "efd" and nan_too and values.size and draw.chance(0.4):
-        values.reshape(-1)[draw.random.randrange(values.size)] = np.nan
-    single = "arg" in name
-    axis = draw.choice((None, draw.axis(len(shape)) if shape else None))
-    if not single:
-        axis = draw.axes(len(shape))
-        if axis == () and name == "median":
-            axis = None  # NumPy refuses it for some shapes
-    keywords: dict[str, Any] = {"axis": axis, "keepdims": draw.chance(0.3)}
-    if name in ("sum", "prod") and draw.chance(0.2):
-        keywords["dtype"] = draw.choice(("d", "q"))
-        if t in "FD":
-            keywords["dtype"] = "D"
-    if name in ("var", "std") and draw.chance(0.3):
-        keywords["ddof"] = 1
-    draw.text.append(f"{name} {keywords}")
-    both = draw.spread(draw.laid_out(values), shape)
-
-    def call(xp: Any, a: list[Any]) -> Any:
-        given = dict(keywords)
-        if "ddof" in given and xp is usmx:
-            given["correction"] = given.pop("ddof")
-        return getattr(xp, name)(a[0], **given)
-
-    return call, [both], 64 if name in ROUNDED else 0
-
-
-def cumulative(draw: Draw) -> Case:
-    name = draw.choice(("cumsum", "cumprod", "diff", "nancumsum"))
-    t = draw.choice({"cumsum": "?bHidF", "cumprod": "bid", "diff": "bifD", "nancumsum": "fd"}[name])
-    shape = draw.shape(least=1 if name == "diff" else 0)
-    if name == "diff" and not shape:
-        shape = (5,)
-    values = draw.whole(t, shape, 3)
-    if name == "cumprod":
-        values = np.sign(values)
-    if name == "nancumsum" and values.size:
-        values.reshape(-1)[0] = np.nan
-    axis = draw.axis(len(shape)) if shape and (name == "diff" or draw.chance(0.7)) else None
-    keywords = {} if axis is None else {"axis": axis}
-    draw.text.append(f"{name} {keywords}")
-    return lambda xp, a: getattr(xp, name)(a[0], **keywords), [draw.laid_out(values)], 0
-
-
-def sorting(draw: Draw) -> Case:
-    name = draw.choice(("sort", "argsort", "searchsorted", "lexsort", "partition"))
-    t = draw.choice("?bHidf" if name != "lexsort" else "id")
-    shape = draw.shape(least=0)
-    if not shape:
-        shape = (9,)
-    values = draw.whole(t, shape, 4)
-    if t in "fd" and values.size and draw.chance(0.3) and name != "searchsorted":
-        values.reshape(-1)[draw.random.randrange(values.size)] = draw.choice((np.nan, -0.0, np.inf))
-    draw.text.append(name)
-    if name == "searchsorted":
-        table = draw.laid_out(np.sort(draw.whole(t, draw.shape(1), 4)))
-        side = draw.choice(("left", "right"))
-        return (
-            lambda xp, a: xp.searchsorted(a[0], a[1], side=side),
-            [table, draw.laid_out(values)],
-            0,
-        )
-    if name == "lexsort":
-        both = draw.laid_out(draw.whole(t, (2, 17)))
-        return lambda xp, a: xp.lexsort((a[0][0], a[0][1])), [both], 0
-    axis = draw.axis(len(shape))
-    both = draw.laid_out(values)
-    if name == "partition":
-        length = shape[axis]
-        if not length:
-            return lambda xp, a: xp.sort(a[0], axis=axis), [both], 0
-        k = draw.random.randrange(length)
-        return lambda xp, a: xp.take(xp.partition(a[0], k, axis=axis), k, axis=axis), [both], 0
-    keywords = {"stable": True} if name == "argsort" or draw.chance(0.5) else {}
-    return lambda xp, a: getattr(xp, name)(a[0], axis=axis, **keywords), [both], 0
-
-
-SETS = (
-    "unique_values", "unique_counts", "unique_inverse", "unique_all", "isin", "union1d",
-    "intersect1d", "setdiff1d", "setxor1d", "bincount", "digitize", "histogram",
-)  # fmt: skip
-
-
-def sets(draw: Draw) -> Case:
-    name = draw.choice(SETS)
-    t = draw.choice("Hid")
-    if name == "bincount":
-        both = draw.laid_out(abs(draw.whole("i", draw.shape(1), 9)))
-        return lambda xp, a: xp.bincount(a[0]), [both], 0
-    first = draw.laid_out(draw.whole(t, draw.shape(1), 9))
-    second = draw.laid_out(draw.whole(t, draw.shape(1), 9))
-    draw.text.append(name)
-    if name.startswith("unique"):
-        both = draw.laid_out(draw.whole(t, draw.shape(), 5))
-        if name in ("unique_values", "unique_counts"):
-            return lambda xp, a: in_order(getattr(xp, name)(a[0])), [both], 0
-        return lambda xp, a: tuple(getattr(xp, name)(a[0])), [both], 0
-    if name == "digitize":
-        edges = draw.laid_out(np.array([-3, 0, 1, 5], "d"))
-        right = draw.chance(0.5)
-        return lambda xp, a: xp.digitize(a[0], a[1], right=right), [first, edges], 0
-    if name == "histogram":
-        return lambda xp, a: xp.histogram(a[0], 5, (-4.0, 6.0)), [first], 0
-    return lambda xp, a: getattr(xp, name)(a[0], a[1]), [first, second], 0
-
-
-def in_order(found: Any) -> Any:
-    """Unique values by size; NumPy leaves their order open."""
-    if not isinstance(found, tuple):
-        return np.sort(to_numpy(found))
-    values, counts = (to_numpy(part) for part in found)
-    order = np.argsort(values)
-    return values[order], counts[order]
-
-
-def manipulation(draw: Draw) -> Case:
-    t = draw.choice("biD")
-    shape = draw.shape(draw.choice((1, 2, 2, 3)))
-    rank = len(shape)
-    both = draw.spread(draw.laid_out(draw.whole(t, shape)), shape)
-    axis = draw.axis(rank)
-    other = draw.laid_out(draw.whole(draw.choice((t, "d")), shape))
-    order = draw.random.sample(range(rank), rank)
-    shift = draw.random.randint(-9, 9)
-    count = draw.random.randint(0, 3)
-    calls: dict[str, Callable[[Any, list[Any]], Any]] = {
-        "reshape": lambda xp, a: xp.reshape(a[0], (-1,) if a[0].size else (0,)),
-        "ravel": lambda xp, a: xp.ravel(a[0]),
-        "permute": lambda xp, a: xp.transpose(a[0], order),
-        "flip": lambda xp, a: xp.flip(a[0], axis=axis),
-        "roll": lambda xp, a: xp.roll(a[0], shift, axis=draw_axis),
-        "repeat": lambda xp, a: xp.repeat(a[0], count, axis=axis),
-        "tile": lambda xp, a: xp.tile(a[0], (2, count)),
-        "concat": lambda xp, a: xp.concatenate([a[0], a[1], a[0]], axis=axis),
-        "stack": lambda xp, a: xp.stack([a[0], a[1]], axis=axis),
-        "pad": lambda xp, a: xp.pad(a[0], count, "constant"),
-        "tril": lambda xp, a: xp.tril(a[0], k=shift) if rank > 1 else a[0],
-        "triu": lambda xp, a: xp.triu(a[0], k=shift) if rank > 1 else a[0],
-        "squeeze": lambda xp, a: xp.squeeze(a[0][None], axis=0),
-        "expand": lambda xp, a: xp.expand_dims(a[0], axis),
-        "moveaxis": lambda xp, a: xp.moveaxis(a[0], axis, 0),
-        "rot90": lambda xp, a: xp.rot90(a[0], shift) if rank > 1 else a[0],
-        "split": lambda xp, a: xp.array_split(a[0], 3, axis=axis),
-        "astype": lambda xp, a: xp.astype(abs(a[0]), "f"),
-        "copy": lambda xp, a: a[0].copy(),
-        "clip": lambda xp, a: xp.clip(a[0].real, 1, 3),
-        "where": lambda xp, a: xp.where(a[0].real > 0, a[0], a[1]),
-        "meshgrid": lambda xp, a: list(xp.meshgrid(a[0].reshape(-1)[:5], a[1].reshape(-1)[:3])),
-        "diag": lambda xp, a: xp.diag(a[0].reshape(-1)[:6], count),
-    }
-    draw_axis = draw.choice((None, axis))
-    name = draw.choice(calls)
-    draw.text.append(f"{name} axis={axis} shift={shift} count={count} order={order}")
-    return calls[name], [both, other], 0
-
-
-def key_of(draw: Draw, shape: tuple[int, ...]) -> Any:
-    key: list[Any] = []
-    for n in shape[: draw.random.randint(0, len(shape))]:
-        kind = draw.choice(("index", "slice", "slice", "none"))
-        if kind == "index" and n:
-            key.append(draw.random.randrange(-n, n))
-        elif kind == "none":
-            key += [None, slice(None)]
-        else:
-            ends = [draw.choice((None, draw.random.randint(-n - 2, n + 2))) for _ in range(2)]
-            key.append(slice(*ends, draw.choice((None, 1, 2, -1, -3))))
-    if draw.chance(0.3):
-        key.append(...)
-    return tuple(key)
-
-
-def indexing(draw: Draw) -> Case:
-    t = draw.choice("bif" if draw.chance(0.9) else "D")
-    shape = draw.shape(draw.choice((1, 2, 3)))
-    both = draw.laid_out(draw.whole(t, shape))
-    how = draw.choice(
-        ("basic", "assign", "mask", "mask assign", "mask array", "row mask", "indices",
-         "indices assign", "mixed", "take", "along", "put", "nonzero", "shifted")
-    )  # fmt: skip
-    draw.text.append(how)
-    key = key_of(draw, shape)
-    n = shape[0]
-
-    def assigned(change: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[Any]], Any]:
-        def call(xp: Any, a: list[Any]) -> Any:
-            change(xp, a)
-            return a[0]
-
-        return call
-
-    if how == "basic" or (n == 0 and how not in ("mask", "mask assign", "nonzero")):
-        draw.text.append(str(key))
-        return lambda xp, a: a[0][key], [both], 0
-    if how == "assign":
-        draw.text.append(str(key))
-        return assigned(lambda xp, a: a[0].__setitem__(key, 3)), [both], 0
-    if how == "shifted":
-        return assigned(lambda xp, a: a[0].__setitem__(slice(1, None), a[0][:-1])), [both], 0
-    mask = draw.laid_out(np.asarray(draw.numpy.random(shape) < draw.random.random()))
-    rows = draw.laid_out(np.asarray(draw.numpy.random(n) < 0.5))
-    indices = draw.numpy.integers(-n, max(n, 1), draw.shape(draw.choice((1, 2)))) if n else None
-    if how == "mask":
-        return lambda xp, a: a[0][a[1]], [both, mask], 0
-    if how == "mask assign":
-        return assigned(lambda xp, a: a[0].__setitem__(a[1], 5)), [both, mask], 0
-    if how == "mask array":
-        fresh = draw.laid_out(draw.whole(t, (int(mask[1].sum()),)))
-        return assigned(lambda xp, a: a[0].__setitem__(a[1], a[2])), [both, mask, fresh], 0
-    if how == "row mask":
-        return lambda xp, a: a[0][a[1]], [both, rows], 0
-    if how == "nonzero":
-        return lambda xp, a: xp.nonzero(a[0]), [both], 0
-    many = draw.laid_out(np.asarray(indices, draw.choice(("i", "q"))))
-    if how == "indices":
-        return lambda xp, a: a[0][a[1]], [both, many], 0
-    if how == "mixed" and len(shape) > 1:
-        return lambda xp, a: a[0][a[1], ::-1], [both, many], 0
-    if how in ("take", "mixed"):
-        return lambda xp, a: xp.take(a[0], a[1], axis=0), [both, many], 0
-    once = draw.laid_out(draw.numpy.permutation(n)[: draw.random.randint(0, n)])
-    if how == "indices assign":
-        return assigned(lambda xp, a: a[0].__setitem__(a[1], 7)), [both, once], 0
-    if how == "put":
-        whole = draw.laid_out(draw.whole(t, (n,)))
-        return assigned(lambda xp, a: xp.put(a[0], a[1], 9)), [whole, once], 0
-    axis = draw.axis(len(shape))
-    if not shape[axis] or not all(shape):
-        return lambda xp, a: xp.nonzero(a[0]), [both], 0
-    places = np.argsort(draw.numpy.random(shape), axis=axis)
-    return (
-        lambda xp, a: xp.take_along_axis(a[0], a[1], axis=axis),
-        [both, draw.laid_out(places)],
-        0,
-    )
-
-
-def linear(draw: Draw) -> Case:
-    t = draw.choice("ifdD")
-    name = draw.choice(
-        ("matmul", "matmul", "matvec", "vecdot", "outer", "tensordot", "kron", "dot", "einsum",
-         "solve", "inv", "det", "norm", "trace", "cross", "qr", "eigvalsh", "svdvals", "cholesky")
-    )  # fmt: skip
-    a, b, c = (draw.choice((1, 2, 3, 5, 17)) for _ in range(3))
-    stack = draw.choice(((), (), (2,), (3, 1)))
-    left = draw.laid_out(draw.whole(t, (*stack, a, b)))
-    right = draw.laid_out(draw.whole(t, (*draw.choice(((), stack)), b, c)))
-    draw.text.append(name)
-    x, y = draw.laid_out(draw.whole(t, (a,))), draw.laid_out(draw.whole(t, (a,)))
-    exact: dict[str, tuple[Callable[[Any, list[Any]], Any], list[Both]]] = {
-        "matmul": (lambda xp, v: xp.matmul(v[0], v[1]), [left, right]),
-        "matvec": (lambda xp, v: v[0] @ v[1][..., :, 0], [left, right[:1] and right])
-        if right[1].ndim == 2
-        else (lambda xp, v: v[0] @ v[1], [left, right]),
-        "vecdot": (lambda xp, v: xp.vecdot(v[0], v[1]), [x, y]),
-        "outer": (lambda xp, v: xp.outer(v[0], v[1]), [x, y]),
-        "tensordot": (lambda xp, v: xp.tensordot(v[0], v[1], axes=0), [x, y]),
-        "kron": (lambda xp, v: xp.kron(v[0], v[1]), [x, y]),
-        "dot": (lambda xp, v: xp.dot(v[0], v[1]), [x, y]),
-        "einsum": (lambda xp, v: xp.einsum("i,j->ji", v[0], v[1]), [x, y]),
-        "trace": (lambda xp, v: xp.linalg.trace(v[0]), [left]),
-        "cross": (
-            lambda xp, v: xp.linalg.cross(v[0], v[1]),
-            [draw.laid_out(draw.whole(t, (a, 3))) for _ in range(2)],
-        ),
-    }
-    if name in exact:
-        call, given = exact[name]
-        return call, given, 0
-    kind = draw.choice("dD")
-    square = draw.values(kind, (*stack, a, a), -1, 1) + 2 * a * np.eye(a)
-    hermitian = square + np.conj(np.swapaxes(square, -1, -2))
-    matrix = draw.laid_out(hermitian if name in ("eigvalsh", "cholesky") else square)
-    if name == "solve":
-        other = draw.laid_out(draw.values(kind, (*stack, a, c), -1, 1))
-        return lambda xp, v: xp.linalg.solve(v[0], v[1]), [matrix, other], 1e6
-    if name == "norm":
-        return lambda xp, v: xp.linalg.vector_norm(v[0]), [matrix], 1e3
-    if name == "qr":
-        return lambda xp, v: abs(to_numpy(xp.linalg.qr(v[0])[1])), [matrix], 1e6
-    return lambda xp, v: getattr(xp.linalg, name)(v[0]), [matrix], 1e6
-
-
-def quantile(draw: Draw) -> Case:
-    t = draw.choice("fdi")
-    name = draw.choice(("quantile", "percentile", "median", "average", "cov", "corrcoef"))
-    draw.text.append(name)
-    if name in ("cov", "corrcoef"):
-        both = draw.laid_out(draw.values("d", (3, draw.choice((2, 5, 17))), -4, 4))
-        return lambda xp, a: getattr(xp, name)(a[0]), [both], 1e4
-    shape = draw.shape(draw.choice((1, 2)), least=1)
-    axis = draw.choice((None, draw.axis(len(shape))))
-    both = draw.laid_out(draw.whole(t, shape, 9))
-    q = draw.choice((0.0, 0.25, 0.5, 0.9, 1.0)) * (100 if name == "percentile" else 1)
-    if name in ("median", "average"):
-        return lambda xp, a: getattr(xp, name)(a[0], axis=axis), [both], 64
-    method = draw.choice(("linear", "lower", "higher", "nearest", "midpoint"))
-    draw.text.append(f"{q} {method} {axis}")
-    return lambda xp, a: getattr(xp, name)(a[0], q, axis=axis, method=method), [both], 64
-
-
-TOPICS: dict[str, tuple[Callable[[Draw], Case], int]] = {
-    "elementwise": (elementwise, 6),
-    "reduction": (reduction, 4),
-    "cumulative": (cumulative, 1),
-    "sorting": (sorting, 2),
-    "sets": (sets, 1),
-    "manipulation": (manipulation, 3),
-    "indexing": (indexing, 4),
-    "linear": (linear, 2),
-    "quantile": (quantile, 1),
-}
-DRAWN = list(itertools.chain.from_iterable([name] * n for name, (_, n) in TOPICS.items()))
-
-
-def to_numpy(x: Any) -> np.ndarray:
+def to_numpy(x: Any) -> Any:
     return x.to_numpy() if isinstance(x, usmx.ndarray) else np.asarray(x)
 
 
-def parts(result: Any) -> Iterator[np.ndarray]:
+def parts(result: Any) -> Iterator[Any]:
     if isinstance(result, (tuple, list)):
         for one in result:
             yield from parts(one)
-    else:
-        yield to_numpy(result)
+    elif result is not None:
+        yield result
 
 
-def attempt(call: Callable[[Any, list[Any]], Any], xp: Any, arrays: list[Any]) -> Any:
-    """The results as arrays of NumPy, or the error."""
+def attempt(call: Callable[[], Any]) -> Any:
+    """The results, or the error."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return [part.copy() for part in parts(call(xp, arrays))]
-    except (ValueError, TypeError, IndexError, np.linalg.LinAlgError) as error:
+            return call()
+    except (Exception, SystemError) as error:
         return error
 
 
-def difference(ours: Any, theirs: Any, ulps: float) -> str | None:
-    """What is wrong; None if nothing is."""
+def said(result: Any) -> str:
+    return f"{type(result).__name__}: {result}" if isinstance(result, Exception) else "result"
+
+
+# --- comparison ---------------------------------------------------------------------------------
+
+
+def unequal(
+    mine: np.ndarray, wanted: np.ndarray, ulps: float, scaled: bool, any_zero: bool = False
+) -> str | None:
+    if mine.dtype.kind not in "fcV" or mine.dtype.names:
+        same = np.array_equal(mine, wanted)
+        where = None if same or mine.dtype.names else mine != wanted
+    elif ulps == 0:
+        where = ~((mine == wanted) | (np.isnan(mine) & np.isnan(wanted)))
+        if mine.dtype.kind == "f" and not any_zero:
+            where |= (mine == 0) & (np.signbit(mine) != np.signbit(wanted))
+        same = not where.any()
+    else:
+        unit = np.finfo(wanted.dtype).eps
+        least = np.finfo(wanted.dtype).tiny
+        finite = np.isfinite(wanted)
+        with np.errstate(all="ignore"):
+            wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+            apart = np.abs(mine.astype(wide) - wanted.astype(wide))
+            size = np.abs(wanted.astype(wide))
+            if scaled:
+                size = np.maximum(np.max(size[finite], initial=0), size)
+            near = apart <= ulps * unit * np.maximum(size, least)
+        where = ~(near | (mine == wanted) | (np.isnan(mine) & np.isnan(wanted)))
+        same = not where.any()
+    if same:
+        return None
+    if where is None or not isinstance(where, np.ndarray) or not where.any():
+        return f"{mine.reshape(-1)[:6]} where NumPy has {wanted.reshape(-1)[:6]}"
+    at = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(where)))
+    mine, wanted, where = (np.atleast_1d(v) for v in (mine, wanted, where))
+    return f"{mine[where][:4]} where NumPy has {wanted[where][:4]}, first at {at}"
+
+
+def strides(x: Any) -> tuple[int, ...]:
+    """Strides in elements, zero where they do not matter."""
+    size = 1 if isinstance(x, usmx.ndarray) else x.itemsize
+    if not x.size:
+        return ()
+    return tuple(0 if n == 1 else s // size for n, s in zip(x.shape, x.strides, strict=True))
+
+
+def compare(ours: Any, theirs: Any, row: Row) -> tuple[str, str] | None:
+    """The law that does not hold, and how."""
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
-        both = isinstance(theirs, Exception) and isinstance(ours, Exception)
-        # NumPy cannot join several axes of an array without elements.
-        is_numpys = "cannot reshape array of size 0" in str(theirs)
-        return None if both or is_numpys else f"{ours!r} where NumPy has {theirs!r}"
-    if len(ours) != len(theirs):
-        return f"{len(ours)} results where NumPy has {len(theirs)}"
-    for mine, wanted in zip(ours, theirs, strict=True):
-        if mine.shape != wanted.shape or mine.dtype != wanted.dtype:
-            return f"{mine.dtype}{mine.shape} where NumPy has {wanted.dtype}{wanted.shape}"
-        if wanted.dtype.kind in "fc":
-            unit = np.finfo(wanted.dtype).eps
-            scale = np.nanmax(abs(wanted[np.isfinite(wanted)]), initial=0) if ulps >= 64 else 0
-            with np.errstate(all="ignore"):
-                near = np.isclose(
-                    mine, wanted, rtol=ulps * unit, atol=ulps * unit * scale, equal_nan=True
-                )
-            if not near.all():
-                return f"{mine[~near][:4]} where NumPy has {wanted[~near][:4]}"
-        elif not np.array_equal(mine, wanted):
-            return f"{mine.reshape(-1)[:9]} where NumPy has {wanted.reshape(-1)[:9]}"
+        if isinstance(theirs, Exception) and isinstance(ours, Exception):
+            wanted = [
+                t for t in (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError)
+                if isinstance(theirs, t)
+            ]  # fmt: skip
+            if wanted and all(isinstance(ours, t) for t in wanted):
+                return None
+            return "error", f"{said(ours)!r} where NumPy has {said(theirs)!r}"
+        law = "refused" if isinstance(ours, Exception) else "no error"
+        return law, f"{said(ours)!r} where NumPy has {said(theirs)!r}"
+    if row.view is not None:
+        ours, theirs = row.view(ours), row.view(theirs)
+    mine_all, wanted_all = list(parts(ours)), list(parts(theirs))
+    if len(mine_all) != len(wanted_all):
+        return "value", f"{len(mine_all)} results where NumPy has {len(wanted_all)}"
+    for mine, wanted in zip(mine_all, wanted_all, strict=True):
+        plain = wanted if isinstance(wanted, np.ndarray) else np.asarray(wanted)
+        copied = to_numpy(mine)
+        if copied.dtype != plain.dtype:
+            return "dtype", f"{copied.dtype} where NumPy has {plain.dtype}"
+        if copied.shape != plain.shape:
+            return "shape", f"{copied.shape} where NumPy has {plain.shape}"
+        ulps = row.ulps
+        if ulps and copied.dtype.char == "e":
+            ulps = max(ulps, 1.5)
+        wrong = unequal(copied, plain, ulps, row.scaled, row.any_zero)
+        if wrong is not None:
+            return "value", f"{copied.dtype}{copied.shape}: {wrong}"
+        if (
+            row.layout
+            and isinstance(mine, usmx.ndarray)
+            and isinstance(wanted, np.ndarray)
+            and strides(mine) != strides(wanted)
+        ):
+            return "layout", f"strides {strides(mine)} where NumPy has {strides(wanted)}"
     return None
 
 
-def run(number: int, topic: str | None = None) -> str | None:
-    """What is wrong with a case; None if nothing is."""
-    draw = Draw(number)
-    name = topic or draw.choice(DRAWN)
-    call, given, ulps = TOPICS[name][0](draw)
-    theirs = attempt(call, np, [host.copy() if host.base is None else host for _, host in given])
-    ours = attempt(call, usmx, [x for x, _ in given])
-    wrong = difference(ours, theirs, ulps)
-    if wrong is None:
+# --- who else looks at the memory ---------------------------------------------------------------
+
+MODES = ("alone",) * 5 + ("view", "view", "foreign", "pending", "eager")
+
+
+@functools.cache
+def _slow_kernel() -> Any:
+    return usmx.ElementwiseKernel(
+        "T x, int32 n",
+        "T y",
+        "T v = x; for (int k = 0; k < n; ++k) v = v * T(1.0001) + T(1); y = v",
+        "keep_busy",
+    )
+
+
+def keep_busy(queue: Any) -> None:
+    """Submit a command that takes about a millisecond."""
+    _slow_kernel()(usmx.ones(64, "float32", queue=queue), 200_000)
+
+
+class Watched:
+    """Another library or a view that holds the memory of the operands while the call runs."""
+
+    def __init__(self, mode: str, pairs: list[Pair], row: Row) -> None:
+        self.mode = mode
+        self.near = max(row.ulps, 1.5) if row.ulps else 0, row.scaled, row.any_zero
+        self.pairs = [p for p in pairs if isinstance(p.base, usmx.ndarray) and p.base.size]
+        if mode in ("view", "foreign"):
+            self.pairs = [p for p in self.pairs if p.kind in HOST or mode == "foreign"]
+        self.views: list[np.ndarray] = []
+        self.memories: list[Any] = []
+        self.kept: list[Any] = []
+        self.events: list[Any] = []
+
+    def before(self) -> None:
+        if self.mode == "view":
+            self.views = [np.asarray(p.base) for p in self.pairs]
+        elif self.mode == "foreign":
+            from dpctl import memory
+
+            for p in self.pairs:
+                held = memory.as_usm_memory(p.base)
+                self.memories.append(held)
+                # The values come by the other library, after what its queue is doing.
+                right = np.frombuffer(p.theirs_base.tobytes(), "u1")
+                source = memory.MemoryUSMShared(right.size, queue=held.sycl_queue)
+                source.copy_from_host(right)
+                garbage = np.full(right.size, 1, "u1")
+                held.copy_from_host(garbage)
+                keep_busy(p.base.queue)
+                self.kept.append(source)
+                self.events.append(held.sycl_queue.memcpy_async(held, source, right.size))
+        elif self.mode == "pending":
+            for p in self.pairs:
+                if p.base.flags.writeable and p.base.dtype.kind in "iufc":
+                    keep_busy(p.base.queue)
+                    if p.base.dtype.kind == "c":
+                        p.base[...] = usmx.conj(usmx.conj(p.base))
+                    else:
+                        p.base[...] = usmx.maximum(p.base, p.base)
+
+    def after(self) -> str | None:
+        """Whether they see what the call wrote, at once."""
+        if self.mode == "view":
+            for p, view in zip(self.pairs, self.views, strict=True):
+                if unequal(view.copy(), p.theirs_base, *self.near):
+                    return f"the view of the host has {view.reshape(-1)[:6]}"
+        elif self.mode == "foreign":
+            for event in self.events:
+                event.wait()
+            for p, held in zip(self.pairs, self.memories, strict=True):
+                there = np.frombuffer(bytes(held.copy_to_host()), p.theirs_base.dtype)
+                if unequal(there, p.theirs_base.reshape(-1), *self.near):
+                    return f"the other queue sees {there[:6]}"
         return None
-    return f"case {number}: {name}; {'; '.join(draw.text)}; {draw.kind}: {wrong}"
+
+    def write(self, results: list[Any]) -> None:
+        """Overwrite the operands that no result may be a part of."""
+        if self.mode != "view":
+            return
+        for p, view in zip(self.pairs, self.views, strict=True):
+            # An element is a view here, and a number in NumPy.
+            shared = any(
+                not isinstance(r, np.ndarray) or np.may_share_memory(r, p.theirs_base)
+                for r in results
+            )
+            if not shared and view.flags.writeable and p.may_write:
+                view[...] = 1
+
+
+# --- one case -----------------------------------------------------------------------------------
+
+LAWS = ("value", "dtype", "shape", "refused", "no error", "error", "layout", "order", "memory")
+
+
+@dataclass
+class Mismatch:
+    """A case whose result is not NumPy's."""
+
+    number: int
+    row: str
+    law: str
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"case {self.number}: {self.row}: {self.law}: {self.what} [{self.text}]"
+
+
+def choose(number: int, rows: list[Row]) -> Row:
+    return rows[zlib.crc32(f"row {number}".encode()) % len(rows)]
+
+
+def run(
+    number: int, row: Row, differences: Sequence[Differs] = (), mode: str | None = None
+) -> Mismatch | None:
+    """What is wrong with a case; None if nothing is."""
+    draw = Draw(number, row)
+    positional, keywords = row.draw(draw)
+    given, mode = mode, mode or draw.random.choice(MODES)
+    door = "call"
+    if row.call is None:
+        door = _door(draw, row, positional)
+        if door in ("np", "usmx") and draw.chance(0.15):
+            names = parameters(row.name)
+            if len(names) >= len(positional) and not set(names[: len(positional)]) & set(keywords):
+                keywords = {**dict(zip(names, positional, strict=False)), **keywords}
+                positional = ()
+    shown = {k: v for k, v in keywords.items() if not isinstance(v, (Pair, np.ndarray))}
+    draw.text.append(f"{door} {mode} {draw.kind} {shown}")
+
+    def mismatch(law: str, what: str) -> Mismatch | None:
+        if (
+            given is None
+            and mode != "alone"
+            and law != "order"
+            and not run(number, row, (), "alone")
+        ):
+            law = "order"  # alone it is right
+        if any(d.covers(row.name, law, what) for d in differences):
+            return None
+        return Mismatch(number, row.name, law, what, "; ".join(draw.text))
+
+    watched = Watched(mode, draw.pairs, row)
+    watched.before()
+    theirs = attempt(lambda: _call(row, door, np, side(positional, False), side(keywords, False)))
+    their_results = [] if isinstance(theirs, Exception) else list(parts(theirs))
+    with usmx.eager() if mode == "eager" else contextlib.nullcontext():
+        space = np if door == "np" else usmx
+        ours = attempt(
+            lambda: _call(row, door, space, side(positional, True), side(keywords, True))
+        )
+    if isinstance(ours, Exception) and not isinstance(theirs, Exception):
+        return mismatch("refused", f"{said(ours)!r}")
+    if not isinstance(ours, Exception) and not isinstance(theirs, Exception):
+        late = watched.after()
+        if late is not None:
+            return mismatch("order", late)
+        # Results of NumPy that are parts of operands change with them: keep copies of the others.
+        watched.write(their_results)
+    wrong = compare(ours, theirs, row)
+    if wrong is not None:
+        return mismatch(*wrong)
+    if isinstance(theirs, Exception):
+        return None
+    if mode != "view":
+        for p in draw.pairs:
+            wrong_memory = unequal(
+                to_numpy(p.base), p.theirs_base, row.ulps, row.scaled, row.any_zero
+            )
+            if wrong_memory is not None:
+                return mismatch("memory", wrong_memory)
+    return None
+
+
+def _door(draw: Draw, row: Row, positional: tuple[Any, ...]) -> str:
+    if row.name.startswith("."):
+        return "method"
+    doors = row.doors.split()
+    first = positional[0] if positional else None
+    if not (isinstance(first, Pair) and hasattr(np.ndarray, row.name)):
+        doors = [d for d in doors if d != "method"]
+    return str(draw.choice(doors))
+
+
+def _call(row: Row, door: str, space: Any, positional: Any, keywords: Any) -> Any:
+    if row.call is not None:
+        return row.call(space, *positional, **keywords)
+    if door == "method":
+        return getattr(positional[0], row.name.lstrip("."))(*positional[1:], **keywords)
+    return found(space, row.name)(*positional, **keywords)

@@ -327,9 +327,9 @@ def test_arrays_in_nested_lists_are_joined_where_they_are(usm_type):
         np.testing.assert_array_equal(made.to_numpy(), np.asarray(theirs))
         assert made.dtype == np.asarray(theirs).dtype
     assert usmx.asarray([x[0, 0], x[1, 2]], dtype="int8", usm_type="host").tolist() == [0, 5]
-    with pytest.raises(ValueError, match=r"obj: element 1 has shape \(\); expected \(3,\)"):
+    with pytest.raises(ValueError, match=r"obj: has rows of different shapes \[\(\), \(3,\)\]"):
         usmx.asarray([x[0], x[0, 0]])
-    with pytest.raises(ValueError, match="obj: has sequences of different shapes"):
+    with pytest.raises(ValueError, match="obj: has rows of different shapes"):
         usmx.asarray([[x[0, 0], 1], [2]])
     with pytest.raises(ValueError, match="copy"):
         usmx.asarray([x[0], x[1]], copy=False)
@@ -366,3 +366,40 @@ def test_asarray_in_an_order(source, laid, order):
 def test_asarray_refuses_an_order_that_is_none():
     with pytest.raises(ValueError, match=r"order: 'Z'; expected one of the letters CFAK"):
         usmx.asarray([1], order="Z")
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+def test_rows_may_be_arrays_lists_and_ranges_next_to_each_other(usm_type: str) -> None:
+    x = usmx.arange(3, usm_type=usm_type)
+    n = x.to_numpy()
+    for rows, right in (
+        ([x, [1, 2, 3]], [n, [1, 2, 3]]),
+        ([(1, 2, 3), x], [(1, 2, 3), n]),
+        ([n, range(3), x], [n, range(3), n]),
+        ([[x, n], [[1, 2, 3], x]], [[n, n], [[1, 2, 3], n]]),
+        ([x[:2], [x[0], 2.5]], [n[:2], [0, 2.5]]),
+        ([x[:0], []], [n[:0], []]),
+    ):
+        made = usmx.asarray(rows)
+        np.testing.assert_array_equal(made.to_numpy(), np.asarray(right))
+        assert made.dtype == np.asarray(right).dtype
+        assert made.usm_type == usm_type
+    with pytest.raises(ValueError, match="rows of different shapes"):
+        usmx.asarray([x, [1, 2]])
+
+
+def test_arrays_without_dimensions_are_lengths() -> None:
+    n = usmx.count_nonzero(usmx.asarray([1, 0, 5, 2]))
+    for count in (n, np.array(3), np.int64(3), usmx.asarray(3, usm_type="shared")):
+        for function in (usmx.zeros, usmx.ones, usmx.empty, usmx.eye, usmx.arange):
+            assert function(count).shape[0] == 3
+        assert usmx.full(count, 2.0).shape == (3,)
+        assert usmx.broadcast_to(usmx.ones(1), count).shape == (3,)
+        assert usmx.zeros((2, count)).shape == (2, 3)
+        assert usmx.tile(usmx.ones(2), count).shape == (6,)
+        assert usmx.repeat(usmx.ones(2), count).shape == (6,)
+        assert usmx.ones(3).reshape(count).shape == (3,)
+        assert usmx.linspace(0, 1, count).shape == (3,)
+        assert usmx.zeros_like(usmx.ones(5), shape=count).shape == (3,)
+    with pytest.raises(TypeError):
+        usmx.zeros(usmx.asarray(3.0))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depths import of_depth
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -210,7 +211,9 @@ STEPS = st.lists(
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=of_depth(quick=30, full=200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     shape=st.lists(st.integers(0, 7), max_size=4).map(tuple), chain=STEPS, value=st.integers(0, 9)

@@ -101,6 +101,25 @@ def test_gradients(dtype):
         check("gradient", x, 2.0, points, axis=(0, 1))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8"])
+def test_gradients_of_points_whose_differences_do_not_fit(dtype):
+    check("gradient", np.array([0, 2, 4]), np.array([3, 2, 1], dtype))
+    check("gradient", np.array([-64.0, 0]), np.array([100, 27], dtype))
+    limits = np.iinfo(dtype)
+    check("gradient", np.array([1.0, 2]), np.array([limits.min, limits.max], dtype))
+
+
+def test_a_distance_may_be_an_array_without_dimensions():
+    for f, distances in ((np.arange(5.0), [3.0]), (some((4, 5)), [1.5, 2])):
+        got = usmx.gradient(usmx.asarray(f), *map(usmx.asarray, distances))
+        wanted = np.gradient(f, *distances)
+        several = len(distances) > 1
+        for mine, theirs in zip(
+            got if several else [got], wanted if several else [wanted], strict=True
+        ):
+            np.testing.assert_allclose(mine.to_numpy(), theirs)
+
+
 def test_gradients_that_are_refused():
     x = usmx.ones((3, 2))
     with pytest.raises(ValueError, match="f: has 2 elements along axis 1; expected at least 3"):
@@ -227,6 +246,24 @@ def test_functions_by_pieces():
         usmx.piecewise(a, [a > 0], [1, 2, 3])
 
 
+@pytest.mark.parametrize(
+    "conditions",
+    [[True, False], [[True, False]], np.array([1, 0]), [np.array([1, 0])], [[0, 1], [1, 0]]],
+)
+def test_conditions_of_pieces_may_be_lists_and_numbers(conditions):
+    pieces = [5, 7][: len(conditions) if np.ndim(conditions) > 1 else 1]
+    x = np.array([0, 0])
+    got = usmx.piecewise(usmx.asarray(x), conditions, pieces)
+    np.testing.assert_array_equal(got.to_numpy(), np.piecewise(x, conditions, pieces))
+
+
+@pytest.mark.parametrize("conditions", [[True], [False, True], [True, False, False]])
+def test_pieces_of_one_number(conditions):
+    pieces = [4, 5, 6][: len(conditions)]
+    got = usmx.piecewise(usmx.asarray(3), conditions, pieces)
+    assert got.item() == np.piecewise(np.array(3), conditions, pieces)
+
+
 def test_equal_arrays():
     x = some((3, 4))
     nan = np.where(x > 0, np.nan, x)
@@ -327,3 +364,31 @@ def test_flat_indices(order):
     for outside in ([5, 100], [-1, 3], 6):
         with pytest.raises(ValueError, match=r"indices: from .* expected 0 to 5, .*\(2, 3\)"):
             usmx.unravel_index(outside, (2, 3), order=order)
+
+
+@pytest.mark.parametrize("kind", ["shared", "device"])
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_interpolation_next_to_infinities_is_that_of_numpy(kind, is_complex):
+    rng = np.random.default_rng(3)
+    values = [1.0, 2.0, 4.0, np.inf, -np.inf, np.nan]
+    for _ in range(40):
+        xp = np.unique(rng.integers(0, 7, rng.integers(1, 6))).astype(float)
+        fp = rng.choice(values, xp.size)
+        if is_complex:
+            fp = fp.astype(complex)
+            fp.imag = rng.choice(values, xp.size)
+        x = np.concatenate([xp, 8 * rng.random(6) - 0.5, [np.nan, np.inf, -np.inf]])
+        want = np.interp(x, xp, fp)
+        got = usmx.interp(*(usmx.asarray(a, usm_type=kind) for a in (x, xp, fp))).to_numpy()
+        for part in ("real", "imag"):
+            assert np.allclose(
+                getattr(got, part), getattr(want, part), rtol=1e-12, equal_nan=True
+            ), (xp, fp)
+
+
+@pytest.mark.parametrize("obj", [1, [1], slice(1, 2), np.array([False, True])])
+@pytest.mark.parametrize("values", [[1, 2, 3], [[1, 2, 3]], [[1], [2], [3]], 9])
+def test_several_values_before_one_element(obj, values):
+    a = np.array([[1, 1], [2, 2], [3, 3]])
+    got = usmx.insert(usmx.asarray(a), obj, usmx.asarray(values), axis=1)
+    np.testing.assert_array_equal(got.to_numpy(), np.insert(a, obj, values, axis=1))

@@ -131,7 +131,7 @@ def test_wrong_arguments() -> None:
     for y in (x * 1.0, x.astype("u8")):
         with pytest.raises(TypeError, match="expected integers"):
             usmx.bincount(y)
-    for bins, part in (([3, 1], "increase"), (0, "at least one"), ("auto", "'auto'")):
+    for bins, part in (([3, 1], "increase"), (0, "at least one"), ("every", "'every'")):
         with pytest.raises(ValueError, match=part):
             usmx.histogram(x, bins)
     with pytest.raises(ValueError, match="larger than the second"):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import array
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,8 @@ def test_each_type_is_indexed(char: str) -> None:
 
 def test_results_live_where_the_array_does(kind: Any) -> None:
     x = usmx.arange(10, usm_type=kind)
-    for result in (x[[1, 2]], x[x > 3], usmx.take(x, usmx.asarray([1])), usmx.nonzero(x)[0]):
+    there = usmx.asarray([1], usm_type=kind)
+    for result in (x[[1, 2]], x[x > 3], usmx.take(x, there), usmx.nonzero(x)[0]):
         assert result.usm_type == kind
         assert result.queue == x.queue
 
@@ -305,7 +307,7 @@ def test_nonzero_and_its_kin() -> None:
             np.testing.assert_array_equal(
                 usmx.count_nonzero(x, axis=axis).to_numpy(), np.count_nonzero(a, axis=axis)
             )
-    with pytest.raises(ValueError, match="x: has no dimensions"):
+    with pytest.raises(ValueError, match="a: has no dimensions"):
         usmx.nonzero(usmx.asarray(1))
     x = usmx.arange(6)
     np.testing.assert_array_equal(usmx.extract(x > 2, x).to_numpy(), [3, 4, 5])
@@ -444,3 +446,79 @@ def test_no_mode_leaves_indices_unchecked(mode, axis):
     with pytest.raises(ValueError, match="mode"):
         usmx.put(x, far, 1, mode=mode, axis=axis)
     np.testing.assert_array_equal(x.to_numpy(), np.arange(1000))
+
+
+LEAST = -(2**63)
+READS: dict[str, Any] = {
+    "getitem": lambda x, i: x[i],
+    "take": usmx.take,
+    "take of an axis": lambda x, i: usmx.take(x, i, axis=0),
+    "take_along_axis": lambda x, i: usmx.take_along_axis(x, i, 0),
+    "two indices": lambda x, i: x.reshape(-1, 1)[i, 0 * i],
+    "rows": lambda x, i: x.reshape(-1, 1)[i],
+}
+WRITES: dict[str, Any] = {
+    "setitem": lambda x, i: x.__setitem__(i, 7),
+    "two indices": lambda x, i: x.reshape(1, -1).__setitem__((0 * i, i), 7),
+    "put": lambda x, i: usmx.put(x, i, 7),
+    "put of an axis": lambda x, i: usmx.put(x, i, 7, axis=0),
+    "put_along_axis": lambda x, i: usmx.put_along_axis(x, i, 7, 0),
+}
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("n", [16, 10000])
+def test_no_index_outside_is_taken_for_none(kind: Any, n: int) -> None:
+    hostile = [(LEAST, "int64"), (LEAST + 1, "int64"), (2**63 - 1, "int64"), (2**63, "uint64"),
+               (n, "int32"), (-n - 1, "int32")]  # fmt: skip
+    for number, dtype in hostile:
+        for count in (1, 5000):
+            indices = np.zeros(count, dtype)
+            indices[-1] = number
+            given = usmx.asarray(indices, usm_type=kind)
+            base = usmx.zeros(3 * n, "float32", usm_type=kind)
+            x = base[n : 2 * n]
+            for call in (*READS.values(), *WRITES.values()):
+                with pytest.raises(IndexError, match="out of bounds"):
+                    call(x, given)
+            assert not base.to_numpy().any()
+
+
+def test_what_nan_is_as_an_integer_is_an_index_outside() -> None:
+    index = usmx.asarray([float("nan")]).astype("int64")
+    x = usmx.zeros(20000, usm_type="device")
+    with pytest.raises(IndexError, match=str(LEAST)):
+        x[:10000][index] = 1
+    assert not x.to_numpy().any()
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared"])
+def test_ranges_buffers_and_tuples_are_indices_as_in_numpy(usm_type: str) -> None:
+    host = np.arange(12.0).reshape(4, 3)
+    x = usmx.asarray(host, usm_type=usm_type)
+    for key in (
+        range(0, 4, 2),
+        range(0),
+        memoryview(np.array([0, 3])),
+        array.array("l", [0, 3]),
+        [(0, 1), (2, 3)],
+        (slice(None), range(2)),
+        (slice(None), (0, 2)),
+        (range(2), [0, 1]),
+    ):
+        np.testing.assert_array_equal(x[key].to_numpy(), host[key])
+        changed, right = x.copy(), host.copy()
+        changed[key], right[key] = 7, 7
+        np.testing.assert_array_equal(changed.to_numpy(), right)
+    with pytest.raises(IndexError):
+        x[range(3, 6)]
+    with pytest.raises(IndexError):
+        x[array.array("d", [0.0])]
+
+
+def test_complex_numbers_in_a_list_are_not_assigned_to_real_elements() -> None:
+    x = usmx.zeros(2)
+    for key in ([0, 1], x == 0):
+        with pytest.raises(TypeError):
+            x[key] = [1j, 2]
+    assert x.tolist() == [0.0, 0.0]

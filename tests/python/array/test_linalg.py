@@ -249,6 +249,7 @@ def test_products_and_parts() -> None:
         strict=True,
     ):
         np.testing.assert_allclose(got.to_numpy(), wanted, rtol=1e-12)
+        assert got.dtype == np.asarray(wanted).dtype
 
 
 def test_sums_over_several_axes() -> None:
@@ -260,7 +261,7 @@ def test_sums_over_several_axes() -> None:
         )
     with pytest.raises(ValueError, match=r"axes: of x1 they have the lengths \[3, 4\], of x2"):
         usmx.tensordot(a, b)
-    with pytest.raises(ValueError, match="axes: 4; x1 has 3 dimensions"):
+    with pytest.raises(ValueError, match="axes: 4; a has 3 dimensions"):
         usmx.tensordot(a, b, axes=4)
 
 
@@ -291,20 +292,20 @@ def test_errors_name_the_matrix() -> None:
     x[1, 2] = np.arange(9).reshape(3, 3) * 0
     a = usmx.asarray(x)
     for call in (linalg.inv, lambda a: linalg.solve(a, a)):
-        with pytest.raises(np.linalg.LinAlgError, match=r"^x1?\[1, 2\]: is singular"):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^a\[1, 2\]: is singular"):
             call(a)
     np.testing.assert_array_equal(linalg.det(a).to_numpy()[1, 2], 0)
     sign, logarithm = linalg.slogdet(a)
     assert (sign[1, 2].item(), logarithm[1, 2].item()) == (0, -np.inf)
-    with pytest.raises(linalg.LinAlgError, match=r"x: is not positive definite"):
+    with pytest.raises(linalg.LinAlgError, match=r"a: is not positive definite"):
         linalg.cholesky(usmx.asarray(-np.eye(2)))
-    with pytest.raises(linalg.LinAlgError, match=r"x: has shape \(3, 4\); expected square"):
+    with pytest.raises(linalg.LinAlgError, match=r"a: has shape \(3, 4\); expected square"):
         linalg.inv(usmx.ones((3, 4)))
-    with pytest.raises(linalg.LinAlgError, match=r"x: has shape \(3,\); expected at least two"):
+    with pytest.raises(linalg.LinAlgError, match=r"a: has shape \(3,\); expected at least two"):
         linalg.svd(usmx.ones(3))
-    with pytest.raises(linalg.LinAlgError, match=r"x2: has shape \(4, 1\); expected 3 rows"):
+    with pytest.raises(linalg.LinAlgError, match=r"b: has shape \(4, 1\); expected 3 rows"):
         linalg.solve(usmx.ones((3, 3)), usmx.ones((4, 1)))
-    with pytest.raises(TypeError, match="x: float16 is not supported in linear algebra"):
+    with pytest.raises(TypeError, match="a: float16 is not supported in linear algebra"):
         linalg.inv(usmx.ones((3, 3), dtype="float16"))
     with pytest.raises(ValueError, match="mode: 'full'; expected"):
         linalg.qr(usmx.ones((3, 3)), mode="full")
@@ -312,7 +313,7 @@ def test_errors_name_the_matrix() -> None:
         linalg.matrix_norm(usmx.ones((3, 3)), ord=3)
     with pytest.raises(ValueError, match="x2: has length 2 along axis -1; expected 3"):
         linalg.cross(usmx.ones(3), usmx.ones(2))
-    with pytest.raises(linalg.LinAlgError, match="x: eigenvalues did not converge"):
+    with pytest.raises(linalg.LinAlgError, match="a: has NaN or infinite elements"):
         linalg.eigvals(usmx.full((3, 3), np.nan))
     assert np.isnan(linalg.inv(usmx.full((3, 3), np.nan)).to_numpy()).any()
 
@@ -378,5 +379,62 @@ def test_each_call_that_the_standard_allows_is_accepted(line: str) -> None:
         else:
             assert ours[parameter].kind in (same.kind, same.POSITIONAL_OR_KEYWORD)
             assert ours[parameter].default == same.default
-    for parameter, own in ours.items():
-        assert parameter in wanted or own.default is not own.empty
+    by_place = sum(one.kind is one.POSITIONAL_ONLY for one in wanted.values())
+    for place, (parameter, own) in enumerate(ours.items()):
+        is_needed = own.default is own.empty and own.kind is not own.VAR_KEYWORD
+        assert parameter in wanted or place < by_place or not is_needed
+
+
+NOT_FINITE = [
+    [[np.nan, 1], [1, 2]],
+    [[1, 2], [2, np.nan]],
+    [[np.inf, 1], [1, 2]],
+    [[1, 2], [-np.inf, np.nan]],
+]
+
+
+@pytest.mark.parametrize("n", [2, 3, 20])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_no_decomposition_of_what_is_not_finite_looks_right(dtype: str, n: int) -> None:
+    for rows in NOT_FINITE:
+        host = np.eye(n, dtype=dtype)
+        host[:2, :2] = rows
+        x = usmx.asarray(np.stack([np.eye(n, dtype=dtype), host]))
+        for name in ("svd", "svdvals", "matrix_rank", "pinv", "cond", "eig", "eigvals"):
+            with pytest.raises(np.linalg.LinAlgError, match=r"a\[1\]: has NaN or infinite"):
+                getattr(usmx.linalg, name)(x)
+        for side in "LU":
+            with pytest.raises(np.linalg.LinAlgError, match=r"a\[1\]: has NaN or infinite"):
+                usmx.linalg.eigh(usmx.asarray(x), side)
+        with pytest.raises(np.linalg.LinAlgError):
+            usmx.linalg.lstsq(x[1], usmx.ones(n, dtype=dtype))
+        for order in (2, -2, "nuc"):
+            with pytest.raises(np.linalg.LinAlgError):
+                usmx.linalg.norm(x[1], order)
+        # What is computed without iterations has NaN, as in NumPy; zeros do not hide it.
+        if np.isnan(host).any():
+            assert np.isnan(usmx.linalg.det(x).to_numpy()[1])
+            assert np.isnan(usmx.linalg.slogdet(x).logabsdet.to_numpy()[1])
+            assert not np.isfinite(usmx.linalg.inv(x).to_numpy()[1]).all()
+
+
+def test_only_the_triangle_that_is_read_must_be_finite() -> None:
+    x = usmx.asarray([[2.0, np.nan], [1.0, 2.0]])
+    assert np.allclose(usmx.linalg.eigvalsh(x).to_numpy(), [1, 3])
+    with pytest.raises(np.linalg.LinAlgError):
+        usmx.linalg.eigvalsh(x, "U")
+
+
+def test_nan_above_zeros_is_not_a_singular_matrix() -> None:
+    x = usmx.asarray([[np.nan, 1.0], [0.0, 2.0]])
+    assert np.isnan(usmx.linalg.det(x).item())
+    assert np.isnan(usmx.linalg.solve(x, usmx.asarray([1.0, 2.0])).to_numpy()).any()
+
+
+def test_norms_of_no_elements_are_those_of_numpy() -> None:
+    for shape in ((0,), (0, 3), (3, 0), (0, 0)):
+        orders = (None, np.inf, 1, 2) if len(shape) == 1 else (None, np.inf, 1, 2, "fro", "nuc")
+        for order in orders:
+            assert usmx.linalg.norm(usmx.zeros(shape), order).item() == 0, (shape, order)
+    with pytest.raises(ValueError, match="no elements"):
+        usmx.linalg.norm(usmx.zeros(0), -np.inf)

@@ -55,7 +55,7 @@ def test_wrong_operands_are_named() -> None:
     with pytest.raises(TypeError, match="x2: is of type int"):
         usmx.matmul(x, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="axis"):
-        usmx.vecdot(x, x, axis=0)
+        usmx.vecdot(x, x, axis=2)
 
 
 @pytest.mark.parametrize("char", "bBhHiIqQefdFD")

@@ -91,6 +91,14 @@ CALLS: dict[str, Callable[..., Any]] = {
     "pad, reflect": lambda xp, x: xp.pad(x, (4, 1), "reflect"),
     "pad, symmetric": lambda xp, x: xp.pad(x, (0, 5), mode="symmetric"),
     "pad, wrap": lambda xp, x: xp.pad(x, 3, "wrap"),
+    "pad, maximum": lambda xp, x: xp.pad(x, ((1, 2),) * x.ndim, "maximum", stat_length=2),
+    "pad, minimum": lambda xp, x: xp.pad(x, 2, "minimum"),
+    "pad, mean": lambda xp, x: xp.pad(x, (0, 3), "mean", stat_length=(1, 2)),
+    "pad, median": lambda xp, x: xp.pad(x, 1, "median"),
+    "pad, ramp": lambda xp, x: xp.pad(x, (4, 3), "linear_ramp", end_values=(9, -2)),
+    "pad, odd": lambda xp, x: xp.pad(x, 7, "reflect", reflect_type="odd"),
+    "pad, odd halves": lambda xp, x: xp.pad(x, (1, 6), "symmetric", reflect_type="odd"),
+    "pad, one axis": lambda xp, x: xp.pad(x, {0: (1, 2)}, constant_values=5),
     "tril": lambda xp, x: [xp.tril(x, k=k) for k in (-1, 0, 2)],
     "triu": lambda xp, x: [xp.triu(x, k=k) for k in (-1, 0, 2)],
     "diag": lambda xp, x: [xp.diag(x, k) for k in (-3, -1, 0, 1, 7)],
@@ -244,11 +252,22 @@ def test_shapes_meet_as_in_numpy() -> None:
         (lambda x: usmx.repeat(x, [1, 2, 3, 4], axis=0), ValueError, "repeats: have shape"),
         (lambda x: usmx.repeat(x, usmx.asarray([1, -2]), axis=0), ValueError, "negative"),
         (lambda x: usmx.split(x, 2, axis=1), ValueError, "2 equal parts of length 3"),
-        (lambda x: usmx.array_split(x, 0), ValueError, "sections: 0; expected at least 1"),
-        (lambda x: usmx.array_split(x, 2**62), ValueError, "sections: 4611686018427387904 parts"),
-        (lambda x: usmx.tile(x, -1), ValueError, "repetitions"),
+        (
+            lambda x: usmx.array_split(x, 0),
+            ValueError,
+            "indices_or_sections: 0; expected at least 1",
+        ),
+        (
+            lambda x: usmx.array_split(x, 2**62),
+            ValueError,
+            "indices_or_sections: 4611686018427387904 parts",
+        ),
+        (lambda x: usmx.tile(x, -1), ValueError, "reps"),
         (lambda x: usmx.roll(x, (1, 2, 3), axis=(0, 1)), ValueError, "shift: has 3 numbers"),
-        (lambda x: usmx.pad(x, 1, "mean"), ValueError, "mode: 'mean'; expected 'constant'"),
+        (lambda x: usmx.pad(x, 1, "means"), ValueError, "mode: 'means'; expected a function or"),
+        (lambda x: usmx.pad(x, 1, "edge", end_values=1), ValueError, "end_values: mode 'edge' has"),
+        (lambda x: usmx.pad(x, 1, "reflect", reflect_type="no"), ValueError, "reflect_type: 'no'"),
+        (lambda x: usmx.pad(x, 1, "max", stat_length=0), ValueError, "mode: 'max'"),
         (lambda x: usmx.pad(x, -1), ValueError, "pad_width"),
         (lambda x: usmx.meshgrid(x[0], indexing="yx"), ValueError, "indexing: 'yx'"),
         (lambda x: usmx.rot90(x, axes=(0, 0)), ValueError, "names an axis twice"),
@@ -257,3 +276,104 @@ def test_shapes_meet_as_in_numpy() -> None:
 def test_wrong_arguments_are_errors(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(usmx.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("length", [4, 5000])
+def test_repeats_whose_sum_is_beyond_int64_are_refused(kind: Any, length: int) -> None:
+    x = usmx.arange(length, usm_type=kind)
+    for first in ([2**62] * 4, [2**63 - 1, 2], [2**63 - 1, 2**63 - 1, 2]):
+        counts = np.zeros(length, "int64")
+        counts[: len(first)] = first
+        for given in (counts, usmx.asarray(counts, usm_type=kind)):
+            with pytest.raises(ValueError, match="beyond int64"):
+                usmx.repeat(x, given)
+    counts = np.ones(length, "uint64")
+    counts[0] = 2**63
+    for given in (counts, usmx.asarray(counts, usm_type=kind)):
+        with pytest.raises(ValueError, match="beyond int64"):
+            usmx.repeat(x, given)
+    signed = np.ones(length, "int64")
+    signed[:2] = -(2**63)
+    for given in (signed, usmx.asarray(signed, usm_type=kind)):
+        with pytest.raises(ValueError, match="0 or more"):
+            usmx.repeat(x, given)
+
+
+def test_indices_of_insert_are_integers() -> None:
+    x = usmx.arange(3)
+    for one in (1.5, [1.5], usmx.asarray([1.0])):
+        with pytest.raises(TypeError, match=r"obj: .*expected integers"):
+            usmx.insert(x, one, 9)
+    with pytest.raises(IndexError, match=r"obj: .*expected integers"):
+        usmx.insert(x, [1.0, 2.0], 9)
+    assert usmx.insert(x, [], 9).tolist() == [0, 1, 2]
+    assert usmx.insert(x, [True, False, True], 9).tolist() == [9, 0, 1, 9, 2]
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_copies_have_the_order_that_is_asked_for(kind: Any) -> None:
+    for shape in ((2, 3), (1, 5), (2, 2050), (3, 4, 5), (7,), (2, 0)):
+        host = np.arange(int(np.prod(shape))).reshape(shape)
+        x = usmx.asarray(host, usm_type=kind)
+        for theirs, ours in ((host, x), (host.T, x.T), (host[::-1], x[::-1])):
+            for order in "CFAK":
+                for want, got in (
+                    (theirs.copy(order), ours.copy(order)),
+                    (np.copy(theirs, order=order), np.copy(ours, order=order)),
+                    (theirs.astype("f8", order=order), ours.astype("f8", order=order)),
+                    (theirs.astype("i8", order=order), ours.astype("i8", order=order)),
+                ):
+                    assert got.flags.c_contiguous == want.flags.c_contiguous, (shape, order)
+                    assert got.flags.f_contiguous == want.flags.f_contiguous, (shape, order)
+                    assert np.array_equal(got.to_numpy(), want)
+
+
+#: Layouts that NumPy's order "K" keeps, from an array of shape (2, n, 4).
+KEPT: dict[str, Callable[[Any], Any]] = {
+    "C": lambda x: x,
+    "F": lambda x: x.T,
+    "permuted": lambda x: x.transpose(1, 0, 2),
+    "F of two axes": lambda x: x[0].T,
+    "reversed": lambda x: x[:, ::-1],
+    "in steps": lambda x: x.transpose(2, 0, 1)[:, :, ::2],
+    "F reversed": lambda x: x[0].T[::-1],
+}
+RESULTS: dict[str, Callable[[Any, Any], Any]] = {
+    "+ 1": lambda xp, x: x + 1,
+    "x + x": lambda xp, x: x + x,
+    "x * 2 + x": lambda xp, x: x * 2 + x,
+    "sin": lambda xp, x: xp.sin(x),
+    "less": lambda xp, x: x < 3,
+    "where": lambda xp, x: xp.where(x < 3, x, 1.0),
+    "with a row": lambda xp, x: x + xp.ones(x.shape[-1]),
+    "C and x": lambda xp, x: xp.ones(x.shape) + x,
+    "x and C": lambda xp, x: x + xp.ones(x.shape),
+    "with a number of rank 0": lambda xp, x: x + xp.ones(()),
+    "astype": lambda xp, x: x.astype("float32"),
+    "clip": lambda xp, x: xp.clip(x, 1, 2),
+    "round": lambda xp, x: xp.round(x),
+    "abs": lambda xp, x: abs(x),
+    "copy K": lambda xp, x: x.copy("K"),
+    "empty_like": lambda xp, x: xp.empty_like(x),
+    "zeros_like": lambda xp, x: xp.zeros_like(x),
+    "full_like": lambda xp, x: xp.full_like(x, 2),
+}
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@pytest.mark.parametrize("n", [3, 2000])
+def test_results_keep_the_order_of_axes_whatever_their_size_and_memory(kind: Any, n: int) -> None:
+    host = np.arange(8.0 * n).reshape(2, n, 4)
+    x = usmx.asarray(host, usm_type=kind)
+    for layout, view in KEPT.items():
+        for name, call in RESULTS.items():
+            want, got = call(np, view(host)), call(usmx, view(x))
+            steps = tuple(step // want.itemsize for step in want.strides)
+            assert got.strides == steps, (layout, name)
+            if name != "empty_like":
+                assert np.allclose(got.to_numpy(), want), (layout, name)
+        for order in "CFAK":
+            theirs, ours = view(host).ravel(order), view(x).ravel(order)
+            assert np.array_equal(ours.to_numpy(), theirs), (layout, order)
+            assert np.array_equal(view(x).flatten(order).to_numpy(), theirs), (layout, order)

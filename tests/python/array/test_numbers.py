@@ -141,6 +141,13 @@ def test_logaddexp() -> None:
         np.testing.assert_allclose(got, np.logaddexp(a, b), 1e-15)
 
 
+def test_rounded_bools_are_float16_as_in_numpy() -> None:
+    n = np.array([True, False])
+    for got in (usmx.round(usmx.asarray(n)), np.around(usmx.asarray(n))):
+        assert got.dtype == np.float16
+        np.testing.assert_array_equal(got.to_numpy(), np.round(n))
+
+
 @pytest.mark.parametrize("char", NUMBERS[1:])
 def test_rounding_to_places_that_no_number_has_ends_at_once(char: str) -> None:
     n = np.array([1, 2, 3], char)
@@ -256,9 +263,9 @@ def test_nan_to_num(char: str) -> None:
 
 
 def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(TypeError, match="x: expected an array, got object"):
+    with pytest.raises(TypeError, match="a: expected an array, got object"):
         usmx.round(object())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"out: expected a usmx.ndarray"):
+    with pytest.raises(TypeError, match=r"out: is of type ndarray; expected an usmx\.ndarray"):
         usmx.round(usmx.zeros(2), out=np.zeros(2))  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="nothing"):
         usmx.zeros(2).nothing  # noqa: B018

@@ -122,3 +122,35 @@ def test_results_are_where_the_array_is(kind: Any, queue: usmx.Queue) -> None:
     for result in (usmx.median(x), usmx.quantile(x, [0.1, 0.5]), usmx.nanquantile(x, 0.3)):
         assert result.usm_type == kind
         assert result.queue == queue
+
+
+@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("dtype", ["?", "i", "f", "d"])
+def test_selecting_and_sorting_give_the_same(
+    selects: bool, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from usmx._namespace import sorting
+
+    monkeypatch.setattr(sorting, "_selects", selects)
+    rng = np.random.default_rng(8)
+    for shape in ((1,), (2,), (5000,), (30, 41), (3, 2, 50)):
+        host = rng.integers(0, 60, shape).astype(dtype)
+        for nans in (0, 1, host.size // 3) if dtype in "fd" else (0,):
+            if nans:
+                host.reshape(-1)[rng.integers(0, host.size, nans)] = np.nan
+            x = usmx.asarray(host)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for axis in (None, -1, 0):
+                    for name in ("median", "nanmedian"):
+                        want = getattr(np, name)(host, axis=axis)
+                        got = getattr(usmx, name)(x, axis=axis).to_numpy()
+                        assert np.allclose(got, want, equal_nan=True), (shape, name)
+                    if dtype == "?":
+                        continue
+                    for name in ("quantile", "nanquantile"):
+                        for q in (0.3, [0.0, 0.5, 1.0]):
+                            want = getattr(np, name)(host, q, axis=axis)
+                            got = getattr(usmx, name)(x, q, axis=axis).to_numpy()
+                            assert got.shape == want.shape
+                            assert np.allclose(got, want, equal_nan=True), (shape, name, q)

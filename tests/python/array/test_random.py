@@ -635,3 +635,40 @@ def test_wrong_arguments_are_named() -> None:
             call()
     with pytest.raises(ValueError, match="state: expected"):
         rng.state = {"bit_generator": "PCG64"}
+
+
+def test_uniform_numbers_of_a_distance_beyond_all_floats() -> None:
+    for dtype in ("float32", "float64"):
+        most = float(np.finfo(dtype).max)
+        low, high = usmx.asarray([-most, 0.0], dtype=dtype), usmx.asarray([most, 1.0], dtype=dtype)
+        for x in (
+            default_rng(0).uniform(-most, most, 1000, dtype).to_numpy(),
+            default_rng(0).uniform(low, high, (500, 2), dtype).to_numpy()[:, 0],
+        ):
+            assert np.isfinite(x).all()
+            assert abs(np.mean(x / most)) < 0.1
+            assert 0.4 < np.mean(np.abs(x / most)) < 0.6
+
+
+def test_no_negative_number_of_children() -> None:
+    rng = default_rng(0)
+    with pytest.raises(ValueError, match="n_children: -1; expected 0 or more"):
+        rng.spawn(-1)
+    assert rng.spawn(1)[0].random(3).tolist() == default_rng(0).spawn(1)[0].random(3).tolist()
+    assert rng.spawn(0) == []
+
+
+def test_seed_sequences_of_numpy_are_seeds() -> None:
+    one, other = (
+        usmx.random.default_rng(s).random(4).tolist() for s in np.random.SeedSequence(7).spawn(2)
+    )
+    assert one != other
+    again = np.random.SeedSequence(7).spawn(2)[0]
+    assert usmx.random.default_rng(again).random(4).tolist() == one
+    of_sequence = usmx.random.default_rng(np.random.SeedSequence(3)).random(2).tolist()
+    assert usmx.random.default_rng(np.random.PCG64(3)).random(2).tolist() == of_sequence
+    assert usmx.random.default_rng(np.random.default_rng(3)).random(2).tolist() == of_sequence
+    assert (
+        usmx.random.default_rng(np.array([1, 2])).random()
+        == usmx.random.default_rng([1, 2]).random()
+    )

@@ -109,3 +109,59 @@ def test_results_are_where_the_array_is(kind: Any, queue: usmx.Queue) -> None:
     for result in (*usmx.unique_all(x), usmx.isin(x, x), usmx.union1d(x, x)):
         assert result.usm_type == kind
         assert result.queue == queue
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@pytest.mark.parametrize("times", [1, 40, 9000])
+def test_each_byte_of_bools_but_0_is_one_element(kind: Any, times: int) -> None:
+    bytes_ = np.tile(np.array([0, 255, 1, 0, 7], "u1"), times)
+    want = bytes_ != 0
+    x = usmx.asarray(bytes_, usm_type=kind).view("bool")
+    other = usmx.asarray(np.array([128], "u1"), usm_type=kind).view("bool")
+    assert usmx.unique(x).tolist() == [False, True]
+    assert usmx.unique_values(x).tolist() == [False, True]
+    assert [a.tolist() for a in usmx.unique_counts(x)] == [[False, True], [2 * times, 3 * times]]
+    for found, expected in zip(usmx.unique_all(x), np.unique_all(want), strict=True):
+        assert np.array_equal(found.to_numpy() != 0, expected != 0)
+    assert usmx.union1d(x, other).tolist() == [False, True]
+    assert usmx.intersect1d(x, other).tolist() == [True]
+    assert usmx.setdiff1d(x, other).tolist() == [False]
+    assert usmx.setxor1d(x, other).tolist() == [False]
+    assert usmx.isin(x, other).tolist() == want.tolist()
+    assert usmx.unique(x.reshape(-1, 1), axis=0).tolist() == [[False], [True]]
+    assert int(usmx.argmax(x)) == 1
+    assert int(usmx.argmin(x)) == 0
+    pairs = np.stack([want, np.ones_like(want)], axis=1)
+    both = usmx.asarray(np.stack([bytes_, bytes_ | 2], axis=1), usm_type=kind).view("bool")
+    for axis in (0, 1, None):
+        assert np.array_equal(usmx.min(both, axis=axis).to_numpy(), pairs.min(axis=axis))
+        assert np.array_equal(usmx.max(both, axis=axis).to_numpy(), pairs.max(axis=axis))
+        assert np.array_equal(usmx.sum(both, axis=axis).to_numpy(), pairs.sum(axis=axis))
+
+
+def test_different_parts_of_an_array_without_elements() -> None:
+    for shape, axis in (((0, 2), 0), ((2, 0), 0), ((2, 0), 1), ((0,), 0), ((0, 3), 1),
+                        ((3, 0, 2), 1), ((3, 0, 2), 0)):  # fmt: skip
+        want = np.unique(np.zeros(shape), axis=axis)
+        got = usmx.unique(usmx.zeros(shape), axis=axis)
+        assert got.shape == want.shape, (shape, axis)
+
+
+def test_elements_that_are_said_to_differ_keep_their_order():
+    a, b = np.array([6, 5, 4, 7, 1, 2, 7, 4]), np.array([2, 4, 3, 3, 2, 1, 5])
+    for assume_unique in (False, True):
+        wanted = np.setdiff1d(a, b, assume_unique=assume_unique)
+        for xp in (usmx, np):
+            got = xp.setdiff1d(usmx.asarray(a), usmx.asarray(b), assume_unique=assume_unique)
+            assert np.array_equal(got.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("axis", [0, -1, None])
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_nan_along_the_axis_of_one_dimension(axis, equal_nan):
+    values = np.array([np.nan, 0, 0, np.nan])
+    wanted = np.unique(values, axis=axis, equal_nan=equal_nan)
+    got = usmx.unique(usmx.asarray(values), axis=axis, equal_nan=equal_nan)
+    assert np.array_equal(got.to_numpy(), wanted, equal_nan=True)
+    with pytest.raises(np.exceptions.AxisError):
+        usmx.unique(usmx.asarray(values), axis=1)

@@ -177,7 +177,7 @@ def test_places_in_sorted_arrays_are_those_of_numpy(side: Any) -> None:
 
 def test_wrong_arguments_of_searches() -> None:
     x = usmx.arange(4)
-    with pytest.raises(ValueError, match=r"x1: has shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"a: has shape \(2, 2\)"):
         usmx.searchsorted(x.reshape(2, 2), x)
     with pytest.raises(ValueError, match="side: 'middle'"):
         usmx.searchsorted(x, x, side="middle")  # type: ignore[arg-type]
@@ -265,3 +265,62 @@ def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
         for low in (-2, 0, 1000):
             x = usmx.asarray(np.arange(20_000).astype(dtype) % 5 + low)
             assert sorting._Sorter(x, 1, x.size, False, False).long_row().is_counted
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@pytest.mark.parametrize("way", [True, False])
+@pytest.mark.parametrize("dtype", ["?", "b", "H", "i", "l", "Q", "e", "E", "f", "d", "F", "D"])
+def test_partitions_have_the_elements_asked_for_at_their_places(
+    kind: Any, way: bool, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorting, "_selects", way)
+    rng = np.random.default_rng(5)
+    for shape in ((1,), (2,), (17,), (5000,), (30, 40), (3, 2, 50)):
+        numbers = rng.integers(0, 60, shape)
+        host = usmx.asarray(numbers).astype("bfloat16").to_numpy() if dtype == "E" else (
+            numbers.astype(dtype)
+        )  # fmt: skip
+        if dtype in "efdFD":
+            host.reshape(-1)[rng.integers(0, host.size, host.size // 5)] = np.nan
+        x = usmx.asarray(host, usm_type=kind)
+        for axis in (-1, 0, None):
+            line = host.reshape(-1) if axis is None else host
+            along = -1 if axis is None else axis
+            n = line.shape[along]
+            in_order = usmx.sort(x, axis=axis).to_numpy()
+            for kth in (0, n // 2, -1, [n - 1, n // 3, 0], np.array([n // 2])):
+                places = np.atleast_1d(kth) % n
+                made = usmx.partition(x, kth, axis=axis).to_numpy()
+                indices = usmx.argpartition(x, kth, axis=axis).to_numpy()
+                assert indices.dtype == np.int64
+                assert np.array_equal(
+                    np.sort(indices, axis=along),
+                    np.sort(np.argsort(np.zeros(line.shape), axis=along), axis=along),
+                )
+                for found in (made, np.take_along_axis(line, indices, along)):
+                    assert same(np.take(found, places, along), np.take(in_order, places, along))
+                    again = usmx.sort(usmx.asarray(found), axis=along).to_numpy()
+                    assert same(again, in_order)
+                    for place in places:  # nothing larger before, nothing smaller behind
+                        before = np.sort(np.take(found, range(place), along), axis=along)
+                        assert dtype == "E" or same(before, np.take(in_order, range(place), along))
+        y = usmx.asarray(host, usm_type=kind)
+        assert y.partition(0) is None
+        assert same(y.to_numpy()[..., 0], np.min(host, axis=-1) if dtype in "?bHilQ" else
+                    usmx.sort(x).to_numpy()[..., 0])  # fmt: skip
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.dtype.kind not in "biufc":
+        a, b = a.astype("f"), b.astype("f")
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+
+def test_places_of_partitions_are_inside() -> None:
+    x = usmx.arange(5000)
+    for kth in (5000, -5001, [0, 5000]):
+        with pytest.raises(ValueError, match=r"kth: .*out of bounds"):
+            usmx.partition(x, kth)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        x.partition(3)

@@ -92,7 +92,7 @@ def test_of_no_elements() -> None:
     assert np.isnan(usmx.mean(x).item())
     assert usmx.max(x, axis=1).shape == (0,)
     for name in ("min", "max", "argmin", "argmax"):
-        with pytest.raises(ValueError, match=f"{name}: x has shape"):
+        with pytest.raises(ValueError, match=f"{name}: a has shape"):
             getattr(usmx, name)(x)
 
 
@@ -112,8 +112,7 @@ def test_arguments() -> None:
     for axis, part in ((2, "axis: 2"), ((0, 0), "twice"), (-3, "axis: -3")):
         with pytest.raises(ValueError, match=part):
             usmx.sum(x, axis=axis)
-    with pytest.raises(TypeError, match="order"):
-        usmx.max(usmx.ones(2, "c8"))
+    assert usmx.max(usmx.asarray([1 + 2j, 1 + 3j], "c8")).item() == 1 + 3j
     with pytest.raises(TypeError, match="expected an array"):
         usmx.sum(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="axis: is needed"):

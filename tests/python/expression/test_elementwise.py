@@ -9,6 +9,7 @@ import dpctl.memory
 import dpnp
 import numpy as np
 import pytest
+from depths import of_depth
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +91,11 @@ def test_sizes_around_those_of_work_groups():
 axis = st.tuples(st.integers(0, 4), st.sampled_from([1, 1, 2, 3]), st.booleans(), st.booleans())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=of_depth(quick=20, full=150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(st.lists(axis, max_size=5), st.randoms(use_true_random=False), st.booleans())
 def test_any_strides_and_broadcasting(axes, random, given_output):
     def operand(seed):

@@ -10,6 +10,7 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
+from depths import of_depth
 from gate import Gate
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,7 +60,7 @@ def test_integers_are_exact_and_wrap_around(dtype):
         np.testing.assert_array_equal(LARGEST(u, axis=axis).to_numpy(), x.max(axis=axis))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=of_depth(quick=10, full=60), deadline=None)
 @given(data=st.data())
 def test_whatever_numpy_can_slice_is_reduced_as_by_numpy(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=40))

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from depths import of_depth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -86,7 +87,7 @@ def test_elements_keep_their_order(shape):
         np.testing.assert_array_equal(got[1].to_numpy(), shift)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=of_depth(quick=8, full=40), deadline=None)
 @given(data=st.data())
 def test_whatever_numpy_can_slice_is_scanned_as_by_numpy(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=30))

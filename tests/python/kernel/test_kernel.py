@@ -432,3 +432,37 @@ def test_kernels_describe_themselves(axpy):
     assert repr(axpy) == "<usmx.RawKernel 'axpy'>"
     assert (axpy.name, axpy.source, axpy.options) == ("axpy", AXPY, ())
     assert usmx.RawModule(AXPY, ["-DN=1"]).options == ("-DN=1",)
+
+
+def test_pointers_take_arrays_in_c_order_alone():
+    """A pointer knows no strides, so another layout would show elements in other places."""
+    copies = usmx.RawKernel(
+        "USMX_KERNEL(1) copies(const float* x, float* y) {"
+        " auto i = usmx::global_id(); y[i] = x[i]; }",
+        "copies",
+    )
+    x = usmx.arange(24, dtype="float32").reshape(2, 3, 4)
+    matrix = x[0]
+    taken = [x, matrix, x[1:], x[:, :1, :][:1], x[:1].T[:, :1, :1], matrix[1:2].T, x[0, 0], x[:0]]
+    assert all(view.flags.c_contiguous for view in taken)
+    for view in taken:
+        y = usmx.zeros(view.shape, dtype="float32")
+        if view.size:
+            copies[view.size](view, y).wait()
+        assert y.tolist() == view.tolist()
+    for view in (matrix.T, x.T, usmx.asarray(matrix, order="F")):
+        wrong = r"argument 0 of kernel 'copies' \(const float\* x\): is in Fortran order"
+        with pytest.raises(ValueError, match=wrong) as refused:
+            copies[view.size](view, usmx.zeros(view.shape, dtype="float32"))
+        assert "pass x.copy()" in str(refused.value)
+        with pytest.raises(ValueError, match=r"argument 1 .* and a pointer knows no strides"):
+            copies[view.size](usmx.zeros(view.shape, dtype="float32"), view)
+    for view in (matrix[:, ::2], matrix[::-1], matrix[:, 1:], x[:, 0], x.transpose(0, 2, 1)):
+        with pytest.raises(ValueError, match="is strided, and a pointer knows no strides"):
+            copies[view.size](view, usmx.zeros(view.shape, dtype="float32"))
+    # What knows strides takes all of them.
+    raw = usmx.ElementwiseKernel("raw float32 x", "float32 y", "y = x[i]", "raw_copies")
+    for view in (matrix.T, matrix[::-1], x[:, ::2, ::-1]):
+        y = usmx.zeros(view.size, dtype="float32")
+        raw(view, out=y)
+        assert y.tolist() == view.reshape(-1).tolist()

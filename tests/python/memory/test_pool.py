@@ -98,7 +98,7 @@ def test_a_block_comes_back_only_after_the_commands_of_others(
     result.memset(0)
     ours = CLASSES[kind](N, queue=own_queue)
     ours.memset(7)
-    address = ours._pointer
+    address = address_of(ours)
     compute(ours, result, theirs)  # compiles everything
     own_queue.wait()
     result.memset(0)
@@ -110,14 +110,14 @@ def test_a_block_comes_back_only_after_the_commands_of_others(
         assert pool.stats()["blocks"] == len(others) + 1
         for _ in range(8):
             others.append(CLASSES[kind](N))
-            assert others[-1]._pointer != address
+            assert address_of(others[-1]) != address
         gate.open()
         own_queue.wait()
     assert result.tobytes() == b"\7" * N
     _usmx._drain()
     # Now it does: this is what would have happened before.
     others += [CLASSES[kind](N) for _ in range(15)]
-    assert address in [memory._pointer for memory in others]
+    assert address in [address_of(memory) for memory in others]
 
 
 def test_a_block_that_never_left_comes_back_at_once(

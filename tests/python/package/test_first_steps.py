@@ -224,7 +224,7 @@ def test_series_and_frames_of_numbers_become_arrays():
     assert usmx.asarray(pd.DataFrame({"a": [1.5], "b": [2.5]})).tolist() == [[1.5, 2.5]]
 
 
-@pytest.mark.parametrize("name", ["array", "jit"])
+@pytest.mark.parametrize("name", ["jit"])
 def test_a_name_of_numpy_leads_to_what_there_is(name):
     with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use "):
         getattr(usmx, name)
@@ -257,7 +257,7 @@ def increase(item, x):
         (lambda k, x: k[3]([1, 2, 3]), r"type list; expected .*USM.*usmx\.asarray\(x\)"),
         (lambda k, x: k[3](np.zeros(3, ">f4")), r"in place: byte-swapped.*usmx\.asarray\(x\)"),
         (lambda k, x: k[3](x=x), r"got the keyword arguments 'x'; .*positional"),
-        (lambda k, x: k[3](), r"takes 1 arguments.*got 0"),
+        (lambda k, x: k[3](), r"takes 1 arguments?.*got 0"),
         (lambda k, x: k(x), r"is launched over a range: \w+\[global_range\]\(\.\.\.\)"),
         (lambda k, x: k["3"](x), r"global range: expected an int or a tuple of ints, got str"),
     ],

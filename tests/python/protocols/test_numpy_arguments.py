@@ -93,8 +93,6 @@ def test_calls_in_numpys_way(call: str, kind: Any) -> None:
 
 def test_what_a_function_does_not_have_is_named() -> None:
     x = usmx.asarray([1.0, 2.0])
-    with pytest.raises(TypeError, match="'dtype'"):
-        np.std(x, 0, "f4")
     with pytest.raises(TypeError, match="'meanwhile'"):
         np.sort(x, meanwhile=3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"np.sum: out is of type ndarray; expected an usmx"):
@@ -129,6 +127,6 @@ def test_broadcasting_with_none_is_left_to_numpy() -> None:
 
 
 def test_names_of_numpy_that_are_not_here_say_what_is() -> None:
-    for name, instead in (("mod", "usmx.remainder"), ("shape", "x.shape")):
+    for name, instead in (("jit", "usmx.kernel"), ("tensor", "usmx.asarray")):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use {instead}"):
             getattr(usmx, name)

@@ -9,6 +9,7 @@ import weakref
 import exchange_partners as partners
 import numpy as np
 import pytest
+from depths import some
 from flat_memory import growth
 from layouts import DTYPES, LAYOUTS
 from PIL import Image
@@ -207,7 +208,7 @@ REDUCTIONS = ["add", "multiply", "maximum", "minimum", "logical_and", "logical_o
 def test_methods_of_ufuncs_compute_where_the_array_is(kind):
     host = np.random.default_rng(1).integers(0, 5, (3, 4, 5)).astype("i4")
     x = usmx.asarray(host, usm_type=kind)
-    for name in REDUCTIONS:
+    for name in some(REDUCTIONS, 2):
         ufunc = getattr(np, name)
         for keywords in ({}, {"axis": None}, {"axis": (0, 2), "keepdims": True}, {"axis": -1}):
             got, wanted = (ufunc.reduce(a, **keywords) for a in (x, host))
@@ -218,12 +219,12 @@ def test_methods_of_ufuncs_compute_where_the_array_is(kind):
     out = usmx.zeros((4, 5), "f8", usm_type=kind)
     assert np.add.reduce(x, dtype="f8", out=out) is out
     np.testing.assert_array_equal(out.to_numpy(), host.sum(axis=0))
-    for name in ("add", "multiply"):
+    for name in some(("add", "multiply"), 1):
         for axis in (0, 1, -1):
             got, wanted = (getattr(np, name).accumulate(a, axis=axis) for a in (x, host))
             assert isinstance(got, usmx.ndarray)
             np.testing.assert_array_equal(got.to_numpy(), wanted)
-    for name in ("maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"):
+    for name in some(("maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"), 1):
         for axis in (0, 1, -1):
             got, wanted = (getattr(np, name).accumulate(a, axis=axis) for a in (x, host))
             assert isinstance(got, usmx.ndarray)
@@ -272,7 +273,9 @@ def test_functions_of_numpy_that_are_attributes_or_other_functions_here(kind):
     np.testing.assert_array_equal(copied.to_numpy(), np.broadcast_to(host[0], (2, 3)))
     np.copyto(copied, 4)
     assert copied.tolist() == [[4.0] * 3] * 2
-    with pytest.raises(TypeError, match=r"np.copyto: complex64 is not cast to float64"):
+    with pytest.raises(
+        TypeError, match=r"np.copyto: dst: values of complex64 are not cast to float64"
+    ):
         np.copyto(copied, x.astype("c8"))
     with pytest.raises(TypeError, match=r"np.copyto: dst is of type ndarray; .*to_numpy\(\)"):
         np.copyto(host, x)

@@ -1,5 +1,6 @@
 # Programs in numba-dpex's kernel language, in both of its generations.
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import os
 
 import dpctl
@@ -478,3 +479,100 @@ def test_an_annotation_of_what_is_no_number_is_only_read(simulate):
     with usmx.simulate(simulate):
         dpex.call_kernel(kernel, dpex.NdRange((4,), (2,)), rows, out)
     assert out.to_numpy().tolist() == [2, 2, 4, 4]
+
+
+SIGNS = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod", "**": "pow",
+         "<<": "lshift", ">>": "rshift", "&": "and_", "|": "or_", "^": "xor",
+         "/": "truediv"}  # fmt: skip
+INTEGERS = ["bool", *(f"{sign}int{8 * n}" for sign in ("", "u") for n in (1, 2, 4, 8))]
+
+
+def test_integers_have_the_types_that_numba_gives_them():
+    """Numba's own typing is the table: nothing is compiled."""
+    import operator
+
+    from numba.core import types
+    from numba.core.registry import cpu_target
+
+    from usmx._kernel.types import operators, scalars
+    from usmx._kernel.types.values import Number
+
+    context = cpu_target.typing_context
+    context.refresh()
+
+    def differs(function, sign, given):
+        numbers = [Number(scalars.BY_NAME[name], "x") for name in given]
+        made = (operators.binary if len(given) == 2 else operators.unary)(
+            sign, *numbers, grouped=False, numba=True
+        )
+        operands = tuple(types.boolean if n == "bool" else getattr(types, n) for n in given)
+        found = str(context.resolve_function_type(function, operands, {}).return_type)
+        return found != str(scalars.STRONG_OF.get(made.type.name, made.type))
+
+    wrong = [
+        (a, sign, b)
+        for sign, name in SIGNS.items()
+        for a in INTEGERS
+        for b in INTEGERS
+        if differs(getattr(operator, name), sign, (a, b))
+    ]
+    wrong += [
+        (sign, a)
+        for sign, name in (("-", "neg"), ("+", "pos"), ("~", "invert"))
+        for a in INTEGERS
+        if (sign, a) != ("~", "bool") and differs(getattr(operator, name), sign, (a,))
+    ]
+    # A float: it takes the power of a float by an int32 for nearer than that of two ints.
+    assert wrong == [("bool", "**", "int32")]
+
+
+@pytest.mark.parametrize("simulate", [False, True], ids=["device", "simulator"])
+def test_unsigned_integers_and_constants_meet_in_int64(simulate):
+    two, zero = 2, np.uint64(0)
+
+    def compute(p, i, out):
+        new = p[i] - two
+        new = max(new, zero)
+        out[i, 0] = new
+        out[i, 1] = 1 if p[i] - 6 < 0 else 0
+        out[i, 2] = (p[i] - 7) // 2
+        out[i, 3] = (p[i] - 7) % 4
+        out[i, 4] = -(p[i] - 1)
+        out[i, 5] = (p[i] - two) >> 1
+
+    @dpex.kernel
+    def k(p, out):
+        i = dpex.get_global_id(0)
+        new = p[i] - two
+        new = max(new, zero)
+        out[i, 0] = new
+        out[i, 1] = 1 if p[i] - 6 < 0 else 0
+        out[i, 2] = (p[i] - 7) // 2
+        out[i, 3] = (p[i] - 7) % 4
+        out[i, 4] = -(p[i] - 1)
+        out[i, 5] = (p[i] - two) >> 1
+
+    p = np.array([5, 1, 0, 9], "u8")
+    wanted = np.zeros((4, 6), "i8")
+    compiled = numba.njit(compute)
+    for i in range(4):
+        compiled(p, i, wanted)
+    out = usmx.zeros((4, 6), "i8", usm_type="shared")
+    given = usmx.asarray(p, usm_type="shared")
+    with usmx.simulate() if simulate else contextlib.nullcontext():
+        k[4](given, out)
+    assert out.tolist() == wanted.tolist()
+
+
+def test_a_variable_may_have_no_value_on_some_paths_as_in_numba():
+    @dpex.kernel
+    def k(out):
+        i = dpex.get_global_id(0)
+        if i > 0:
+            t = 5
+        if i > 0:
+            out[i] = t
+
+    out = usmx.zeros(3, "i8")
+    k[3](out)
+    assert out.tolist() == [0, 5, 5]

@@ -8,11 +8,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from depths import of_depth
 
 import usmx
 from usmx._operations import OPERATIONS
 
-KERNELS = int(os.environ.get("USMX_FUZZ_KERNELS", "16"))
+KERNELS = int(os.environ.get("USMX_FUZZ_KERNELS", of_depth(quick=8, full=16)))
 FIRST = int(os.environ.get("USMX_FUZZ_SEED", "1"))
 TOGETHER = 32
 SIZE, LOCAL = 8, 4

@@ -13,10 +13,12 @@ import operator
 
 import numpy as np
 import pytest
+from language_run import Together
 
 import usmx
 
 PROGRAMS = {}
+TOGETHER = Together(PROGRAMS)
 
 
 def program(function):
@@ -303,7 +305,7 @@ def test_a_program_gives_what_python_gives(name, dtype, order, simulated):
     m = np.arange(10).reshape(5, 2).astype(dtype, order=order)
     with np.errstate(over="ignore"):
         expected = [float(function(x, m, np.int64(i) if "numpy" in name else i)) for i in range(5)]
-    assert run(function, x, m, simulated).tolist() == expected
+    assert TOGETHER.run(name, x, m, simulated).tolist() == expected
 
 
 @pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])

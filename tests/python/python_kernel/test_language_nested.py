@@ -8,13 +8,14 @@ import contextlib
 import module_lambdas
 import numpy as np
 import pytest
-from language_run import DTYPES, expected, given, run
+from language_run import DTYPES, Together, expected, given
 
 import usmx
 
 SCALE = 3
 both = pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
 PROGRAMS = {}
+TOGETHER = Together(PROGRAMS)
 
 
 def program(function):
@@ -89,8 +90,7 @@ def nested_functions_nest(x, m, i):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_with_nested_functions_gives_what_python_gives(name, dtype, order, simulated):
     x, m = given(dtype, order)
-    function = PROGRAMS[name]
-    assert run(function, x, m, simulated).tolist() == expected(function, x, m)
+    assert TOGETHER.run(name, x, m, simulated).tolist() == expected(PROGRAMS[name], x, m)
 
 
 @both

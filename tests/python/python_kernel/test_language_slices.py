@@ -7,13 +7,14 @@ import contextlib
 
 import numpy as np
 import pytest
-from language_run import DTYPES, expected, given, run
+from language_run import DTYPES, Together, expected, given
 
 import usmx
 
 TABLE = usmx.constant.array(np.arange(24, dtype="int16").reshape(4, 6))
 both = pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
 PROGRAMS = {}
+TOGETHER = Together(PROGRAMS)
 
 
 def program(function):
@@ -108,8 +109,7 @@ def tables_and_tuples_have_slices(x, m, i):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_with_slices_gives_what_python_gives(name, dtype, order, simulated):
     x, m = given(dtype, order)
-    function = PROGRAMS[name]
-    assert run(function, x, m, simulated).tolist() == expected(function, x, m)
+    assert TOGETHER.run(name, x, m, simulated).tolist() == expected(PROGRAMS[name], x, m)
 
 
 def double(part):
@@ -188,7 +188,43 @@ def test_wrong_slices_say_what_is_wrong():
     for function, message in (
         (no_step, "the step of a slice is 0; expected another number"),
         (floats, "a bound of a slice must be an int, not 0.5"),
-        (too_many, "2 indices for an array of 1 dimensions"),
+        (too_many, "2 indices for an array of 1 dimension"),
     ):
         with pytest.raises(usmx.KernelError, match=message):
             usmx.kernel(function).source(usmx.zeros(4))
+
+
+def test_a_slice_with_a_computed_step_of_0_is_empty_and_an_error_of_the_simulator():
+    def f(item, x, step, out):
+        part = x[::step]
+        out[0] = len(part)
+        total = 0.0
+        for v in part:
+            total += v
+        out[1] = total
+
+    x = usmx.arange(5.0)
+    kernel = usmx.kernel(f)
+    for step, wanted in ((2, [3.0, 6.0]), (-1, [5.0, 10.0]), (0, [0.0, 0.0])):
+        out = usmx.full(2, -1.0)
+        kernel[1](x, step, out).wait()
+        assert out.tolist() == wanted
+    with usmx.simulate(), pytest.raises(ValueError, match="step"):
+        kernel[1](x, 0, usmx.zeros(2))
+
+
+def test_a_step_of_0_that_is_known_is_refused():
+    nothing, typed_nothing = 0, np.int32(0)
+
+    def literal(item, x):
+        x[0] = len(x[::0])
+
+    def captured(item, x):
+        x[0] = len(x[1:3:nothing])
+
+    def typed(item, x):
+        x[0] = len(x[::typed_nothing])
+
+    for f in (literal, captured, typed):
+        with pytest.raises(usmx.KernelError, match="the step of a slice is 0"):
+            usmx.kernel(f).source(usmx.arange(5.0))

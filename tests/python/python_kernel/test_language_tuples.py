@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from language_run import DTYPES, expected, given, run
+from language_run import DTYPES, Together, expected, given
 
 import usmx
 
@@ -30,6 +30,7 @@ def mode(simulated):
 
 
 PROGRAMS = {}
+TOGETHER = Together(PROGRAMS)
 
 
 def program(function):
@@ -125,8 +126,7 @@ def a_loop_over_tuples_of_tuples(x, m, i):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_gives_what_python_gives(name, dtype, order, simulated):
     x, m = given(dtype, order)
-    function = PROGRAMS[name]
-    assert run(function, x, m, simulated).tolist() == expected(function, x, m)
+    assert TOGETHER.run(name, x, m, simulated).tolist() == expected(PROGRAMS[name], x, m)
 
 
 # --- arguments of launches ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pickle
 
 import numpy as np
 import pytest
-from language_run import DTYPES, expected, given, run
+from language_run import DTYPES, Together, expected, given
 
 import usmx
 
@@ -20,6 +20,7 @@ mat3 = usmx.mat(3, 3, usmx.float32)
 UP = vec3(0, 1, 0.5)
 both = pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
 PROGRAMS = {}
+TOGETHER = Together(PROGRAMS)
 
 
 def program(function):
@@ -154,10 +155,11 @@ def matrices_add_and_scale(x, m, i):
 
 @both
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("function", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_program_computes_what_python_does(function, dtype, simulated):
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_computes_what_python_does(name, dtype, simulated):
     x, m = given(dtype, "C")
-    np.testing.assert_array_equal(run(function, x, m, simulated), expected(function, x, m))
+    wanted = expected(PROGRAMS[name], x, m)
+    np.testing.assert_array_equal(TOGETHER.run(name, x, m, simulated), wanted)
 
 
 @both

@@ -99,7 +99,7 @@ def test_launches_are_ordered_by_hand_too(queue):
 
 
 def test_what_is_no_argument_is_refused():
-    with pytest.raises(TypeError, match="takes 1 arguments"):
+    with pytest.raises(TypeError, match="takes 1 argument "):
         double[4](1, 2)
     with pytest.raises(TypeError, match=r"is of type str; expected USM .* or a number"):
         double[4]("text")

@@ -60,7 +60,7 @@ def half_of_it(a):
 # --- calls ----------------------------------------------------------------------------------------
 
 
-@wrong("'plain' takes 1 arguments, got 0; x is missing", "plain()", F)
+@wrong("'plain' takes 1 argument, got 0; x is missing", "plain()", F)
 def plain_function(item, a):
     a[0] = plain()
 
@@ -90,7 +90,7 @@ def builtin_function(item, a):
     b = sorted(a)
 
 
-@wrong("'math.sin' takes 1 arguments, got 2", "math.sin(a[0], 1)", F)
+@wrong("'math.sin' takes 1 argument, got 2", "math.sin(a[0], 1)", F)
 def too_many_arguments(item, a):
     a[0] = math.sin(a[0], 1)
 
@@ -340,7 +340,7 @@ def by_keyword(item, *, a):
     pass
 
 
-@wrong("takes 1 arguments by place, got 2", "inner(a[0], 2)", F)
+@wrong("takes 1 argument by place, got 2", "inner(a[0], 2)", F)
 def by_place_and_keyword(item, a):
     def inner(x, *, by):
         return x * by

@@ -101,12 +101,12 @@ def float_index(item, a):
     a[a[0]] = 1
 
 
-@wrong("2 indices for an array of 1 dimensions", "1", F)
+@wrong("2 indices for an array of 1 dimension", "1", F)
 def many_indices(item, a):
     a[0, 1] = 1
 
 
-@wrong("1 indices for an array of 2 dimensions; a kernel writes single elements", "a[0]", (F, 2))
+@wrong("1 index for an array of 2 dimensions; a kernel writes single elements", "a[0]", (F, 2))
 def few_indices(item, a):
     a[0] = 1
 

@@ -388,13 +388,85 @@ def test_a_runtime_that_the_loader_misses_is_loaded_from_where_it_is(run_python,
     assert result.stdout == "loaded\n"
 
 
-def test_finding_libraries_looks_beside_the_package_first():
+@pytest.mark.parametrize("site", ["env/lib/python3.11/site-packages", "env/folder"])
+def test_finding_libraries_looks_beside_the_package_first(site, tmp_path, monkeypatch):
+    monkeypatch.setattr(_runtime, "__file__", str(tmp_path / site / "usmx" / "_runtime.py"))
     folders = _runtime.library_folders()
-    package = Path(_runtime.__file__).parent
     assert os.path.join(sys.prefix, "lib") in folders
-    assert folders[0] == str(package.parents[2])
+    # `pip install --target` makes a folder; what is above it belongs to another user.
+    in_environment = site.endswith("site-packages")
+    assert folders[0] == str(tmp_path / ("env/lib" if in_environment else "env/folder/lib"))
+    assert str(tmp_path) not in folders
     assert len(set(folders)) == len(folders)
     assert _runtime.find_library("libdoes_not_exist.so") is None
+
+
+@pytest.mark.parametrize("use", ["", "usmx.ElementwiseKernel('T x', 'T y', 'y = x')(x)"])
+def test_a_device_is_found_in_a_folder_that_was_removed(run_python, use):
+    code = f"""
+        import os, tempfile
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        os.rmdir(folder)
+        import usmx
+        x = usmx.ones(3)
+        {use}
+        print(x.sum().item(), len(usmx.devices()))
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            print("still there")
+    """
+    value, devices, *rest = run_python(code, timeout=60).stdout.split()
+    assert value == "3.0"
+    assert int(devices) >= 1
+    assert rest == ["still", "there"]
+
+
+def test_a_runtime_that_another_library_started_in_a_removed_folder_is_explained(run_python):
+    code = """
+        import os, tempfile
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        os.rmdir(folder)
+        import dpctl
+        dpctl.get_devices()
+        import usmx
+        try:
+            usmx.ones(3)
+        except usmx.DeviceError as error:
+            print(error)
+    """
+    assert "working folder of this process was removed" in run_python(code, timeout=60).stdout
+
+
+@pytest.mark.parametrize("removed", ["name.startswith('usmx')", "name == 'usmx._usmx'"])
+def test_importing_twice_in_one_process_says_that_it_cannot(run_python, removed):
+    code = f"""
+        import sys, usmx
+        x = usmx.ones(2)
+        for name in [name for name in sys.modules if {removed}]:
+            del sys.modules[name]
+        try:
+            import usmx._usmx
+        except ImportError as error:
+            print(error)
+        print(x.tolist())
+    """
+    done = run_python(code)
+    assert "more than once per process" in done.stdout
+    assert done.stdout.endswith("[1.0, 1.0]\n")
+    assert done.stderr == ""
+
+
+def test_the_package_can_be_imported_again_over_its_loaded_module(run_python):
+    code = """
+        import importlib, sys, usmx
+        del sys.modules["usmx"]
+        import usmx as again
+        print(importlib.reload(again).ones(3).sum().item())
+    """
+    assert run_python(code).stdout == "3.0\n"
 
 
 def test_import_is_light(run_python):

@@ -6,6 +6,7 @@ import json
 import pickle
 import secrets
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -498,3 +499,24 @@ for kind in ("device", "shared", "host"):
 """,
         env={"USMX_TRACE": "1"},
     )
+
+
+def test_files_are_not_written_with_an_ending_that_says_something_else(tmp_path: Path) -> None:
+    with usmx.trace() as t:
+        usmx.ones(3).to_numpy()
+    for name in ("trace.png", "trace.html", "trace.csv"):
+        with pytest.raises(ValueError, match=name):
+            t.export(tmp_path / name)
+    for name in ("page.png", "page.json"):
+        with pytest.raises(ValueError, match=name):
+            usmx.memory.snapshot().save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    t.export(tmp_path / "trace")
+    assert (tmp_path / "trace").read_text()[0] in "[{"
+
+
+def test_trace_of_an_array_adds_its_diagonal() -> None:
+    x = usmx.asarray([[1.0, 2.0], [3.0, 4.0]])
+    assert usmx.trace(x).item() == 5.0
+    assert usmx.trace(x, offset=1).item() == 2.0
+    assert isinstance(usmx.trace(), usmx.tracing.Trace)

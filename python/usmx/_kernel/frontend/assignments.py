@@ -64,6 +64,8 @@ class Assignments:
         annotation = self.walk.value(node.annotation)
         t = scalars.named(annotation.value) if isinstance(annotation, PythonObject) else None
         t = t and scalars.value_of(t)
+        if isinstance(annotation, PythonObject) and annotation.value is bool:
+            t = scalars.PYTHON_BOOL
         if node.value is None:
             return
         value = self.walk.value(node.value)
@@ -107,6 +109,8 @@ class Assignments:
         plain = sign in ("+", "-", "*", "&", "|", "^") or (sign == "/" and element.type.kind == "f")
         if element.type.kind == "c":
             plain = False  # a method, which expects an object that is aligned
+        if self.walk.module.records and element.type.kind == "f":
+            plain = False  # records.write says why
         if self.walk.module.grouped and sign in "*/" and element.type.kind == "f":
             plain = False  # the prelude says why
         if plain and result.type == element.type and not element.type.is_narrow:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 
 from ..language import functions
+from ..source.diagnostics import number_of
 from ..types import operators
 from ..types import values as v
-from ..types.scalars import BOOL, Record, Scalar
+from ..types.scalars import PYTHON_BOOL, Record, Scalar
 from ..types.values import ArrayValue, AtomicValue, Number, PythonObject, Value
 from .elements import Elements, reach
 from .items import unknown
@@ -83,7 +84,9 @@ class Atomics:
         a = self.elements.with_indices(index, array, list(zip(nodes, items, strict=True)))
         if len(a.indices) < a.ndim:
             raise self.walk.error(
-                index, f"{len(a.indices)} indices for an array of {a.ndim} dimensions"
+                index,
+                f"{number_of(len(a.indices), 'index')} for an array of "
+                f"{number_of(a.ndim, 'dimension')}",
             )
         if a.space == "constant" or a.readonly:
             raise self.walk.error(array_node, "the array is read-only")
@@ -135,7 +138,7 @@ class Atomics:
         self.check(node, "compare_exchange", t)
         code = self.operand(desired, t, "compare_exchange")
         arguments = f"{reference.code}, {reach(place)}, {code}"
-        return Number(BOOL, f"usmx::compare_exchange({arguments})", pure=False)
+        return Number(PYTHON_BOOL, f"usmx::compare_exchange({arguments})", pure=False)
 
     def atomic(
         self, node: ast.AST, reference: AtomicValue, name: str, nodes: list[ast.expr]

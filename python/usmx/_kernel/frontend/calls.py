@@ -234,7 +234,7 @@ class Calls:
         t = scalars.named(obj) if isinstance(obj, (type, Scalar)) else None
         t = t or (scalars.named(obj) if _is_dtype(obj) else None)
         if t is not None:
-            return self._conversion(node, t)
+            return self._conversion(node, scalars.PYTHON_BOOL if obj is bool else t)
         if isinstance(obj, type) and obj.__module__ == "numpy" and obj.__name__ in LIMITS:
             return self._limits(node, obj)
         name = ast.unparse(node.func)
@@ -306,7 +306,7 @@ class Calls:
                 node, f"a complex number cannot be converted to {t}; take its .real"
             )
         if t.kind == "b":
-            return operators.truth(value)
+            return convert(operators.truth(value), t)
         try:
             fits = value.const is not None and value.type.kind == "i" and t.is_integer
             converted = operators.checked(value, t) if fits else convert(value, t)

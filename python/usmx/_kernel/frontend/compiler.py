@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..._captured import Reads
 from ..language.intrinsics import SPECIAL
 from ..source.function import Function
 from ..types import scalars
@@ -65,6 +66,8 @@ def compile_kernel(
     grouped: bool = False,
     partial: bool = False,
     apart: bool = False,
+    reads: Reads | None = None,
+    numba: bool = False,
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -81,6 +84,10 @@ def compile_kernel(
         Whether no two of the arrays have a byte in common. The text says so where items do not wait
         for each other: then the compiler reads what it needs again and again, as the weights of a
         filter, only once.
+    numba : bool
+        Whether integers have the types that Numba gives them.
+    reads : Reads, optional
+        Told what the function reads of globals, closure variables and attributes.
     arguments : list of Type
         One for each parameter that is left.
     rank : int
@@ -97,7 +104,7 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = function.parameters[1 if has_item else 0 :]
-    module = Module(rank, known, grouped, partial)
+    module = Module(rank, known, grouped, partial, reads=reads or Reads(), numba=numba)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walked = elaborate(
@@ -114,6 +121,8 @@ def compile_kernel(
             has_item=has_item,
             grouped=needs_group,
             apart=apart,
+            reads=module.reads,
+            numba=numba,
         )
     functions = [instance.text for instance in _used(result)]
     # To a compiler such an array changes by its own name alone, also at a barrier.

@@ -7,7 +7,9 @@ import ast
 import functools
 import itertools
 from collections.abc import Callable, Mapping
+from typing import Any
 
+from ..source.diagnostics import number_of
 from ..source.function import NAME_OF_LAMBDAS, Function, Nested, read
 from ..types.scalars import Array, RecordOf, Scalar, Static, TupleOf, Type
 from ..types.values import (
@@ -106,8 +108,8 @@ class DeviceFunctions:
         bound = dict(zip(names, node.args, strict=False))
         by_place = len(names) - callee.keyword_only
         if len(node.args) > by_place:
-            what = "arguments by place" if callee.keyword_only else "arguments"
-            raise walk.error(node, f"'{callee.name}' takes {by_place} {what}, got {len(node.args)}")
+            what = number_of(by_place, "argument") + (" by place" if callee.keyword_only else "")
+            raise walk.error(node, f"'{callee.name}' takes {what}, got {len(node.args)}")
         for keyword in node.keywords:
             if keyword.arg not in names:
                 raise walk.error(keyword.value, f"'{callee.name}' has no parameter '{keyword.arg}'")
@@ -123,7 +125,7 @@ class DeviceFunctions:
         if missing:
             raise walk.error(
                 node,
-                f"'{callee.name}' takes {len(names)} arguments, got {len(bound)}; "
+                f"'{callee.name}' takes {number_of(len(names), 'argument')}, got {len(bound)}; "
                 f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             )
         found = [bound[name] for name in names]
@@ -207,6 +209,7 @@ class DeviceFunctions:
         arguments: dict[str, Type | TupleOf | Value] = {}
         for name, value, at in zip(callee.parameters, values, nodes, strict=True):
             arguments[name] = self._argument(value, at)
+        self.walk.module.reads.function(callee.python)
         which = callee.tree if isinstance(callee, Nested) else callee.python
         key = (which, tuple(arguments.items()))
         instances = self.walk.module.instances
@@ -248,9 +251,14 @@ class DeviceFunctions:
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
 
 
-@functools.lru_cache(maxsize=1024)
-def plain(python: Callable[..., object]) -> Function:
+def plain(python: Any) -> Function:
     """A function without a decorator."""
+    return _plain(python, python.__code__)
+
+
+@functools.lru_cache(maxsize=1024)
+def _plain(python: Callable[..., object], _: object) -> Function:
+    """The same; its code may be replaced."""
     return read(python)
 
 

@@ -8,6 +8,7 @@ import ast
 import sys
 from types import FunctionType
 
+from ..._captured import Reads
 from ..language.functions import ITEM_FUNCTIONS, item_functions
 from ..source.diagnostics import KernelError
 from ..source.function import MISSING, Function
@@ -20,24 +21,27 @@ UNCLEAR = -1
 _METHODS = {*ITEM, *GROUP, *ITEM_FUNCTIONS}
 
 
-def of(function: Function, item: str | None) -> int:
+def of(function: Function, item: str | None, reads: Reads) -> int:
     """The highest dimension that a kernel and its device functions ask for, plus one.
 
     0 if it asks for none, as kernels with linear ids do; `UNCLEAR`. ``item`` is the parameter that
-    is the work-item.
+    is the work-item, ``reads`` are told what was read.
     """
     found: set[int] = set()
-    _collect(function, {item} if item else set(), found, set())
+    _collect(function, {item} if item else set(), found, set(), reads)
     if found & {1, 2}:
         return max(found) + 1
     return UNCLEAR if UNCLEAR in found else len(found)
 
 
-def _collect(function: Function, items: set[str], found: set[int], seen: set[int]) -> None:
+def _collect(
+    function: Function, items: set[str], found: set[int], seen: set[int], reads: Reads
+) -> None:
     """Add the dimensions that one function asks for; ``items`` are its items among parameters."""
     if id(function) in seen:
         return
     seen.add(id(function))
+    reads.function(function.python)
     own = {*function.parameters, *spelling.stores(function.tree)}
     # Functions inside of this one, whose calls are read with it.
     inside = {n.name for n in ast.walk(function.tree) if isinstance(n, ast.FunctionDef)}
@@ -48,10 +52,10 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
     def meaning(node: ast.expr) -> object:
         """The object that a name or a dotted name means outside of the function."""
         if isinstance(node, ast.Name):
-            return MISSING if node.id in own else function.lookup(node.id)
+            return MISSING if node.id in own else function.lookup(node.id, reads)
         if isinstance(node, ast.Attribute):
             of = meaning(node.value)
-            return MISSING if of is MISSING else getattr(of, node.attr, MISSING)
+            return MISSING if of is MISSING else reads.attribute(of, node.attr, MISSING)
         return node.value if isinstance(node, ast.Constant) else MISSING
 
     functions = {id(f): f for f in item_functions.values()}
@@ -69,7 +73,7 @@ def _collect(function: Function, items: set[str], found: set[int], seen: set[int
         callee = _compiled(called)
         if callee is not None:
             inner = {p for p, given in zip(callee.parameters, passed, strict=False) if given}
-            _collect(callee, inner, found, seen)
+            _collect(callee, inner, found, seen, reads)
         elif any(passed) or (
             isinstance(node.func, ast.Name) and node.func.id in own and node.func.id not in inside
         ):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..language.functions import Namespace
 from ..language.records import is_vector
 from ..language.vectors import METHODS as METHODS_OF_VECTORS
+from ..source.diagnostics import number_of
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.scalars import Record
@@ -196,7 +197,8 @@ class Elements:
             if axis == a.ndim:
                 raise walk.error(
                     part,
-                    f"{len(parts)} indices for an array of {a.ndim - len(a.indices)} dimensions",
+                    f"{number_of(len(parts), 'index')} for an array of "
+                    f"{number_of(a.ndim - len(a.indices), 'dimension')}",
                 )
             if isinstance(part, ast.Slice):
                 step = self._bound(part.step, "1")
@@ -225,7 +227,8 @@ class Elements:
         """A number of a slice as C++."""
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return otherwise
-        number = self.walk.scalar(node, "a bound of a slice")
+        value = v.counted(self.walk.value(node))
+        number = self.walk.number(node, value, "a bound of a slice")
         if number.type.kind not in "iu":
             raise self.walk.error(
                 node, f"a bound of a slice must be an int, not {v.describe(number)}"
@@ -278,7 +281,9 @@ class Elements:
                 return self.with_indices(node, a, [(at, item) for item in value.items])
             if axis >= a.ndim:
                 raise self.walk.error(
-                    at, f"{len(a.indices) + len(nodes)} indices for an array of {a.ndim} dimensions"
+                    at,
+                    f"{number_of(len(a.indices) + len(nodes), 'index')} for an array of "
+                    f"{number_of(a.ndim, 'dimension')}",
                 )
             code, is_pure = self._index(at, value, a, axis)
             codes.append(code)
@@ -296,7 +301,8 @@ class Elements:
             if axis >= a.ndim:
                 raise self.walk.error(
                     node,
-                    f"{len(a.indices) + len(indices)} indices for an array of {a.ndim} dimensions",
+                    f"{number_of(len(a.indices) + len(indices), 'index')} for an array of "
+                    f"{number_of(a.ndim, 'dimension')}",
                 )
             code, is_pure = self._index(at, value, a, axis)
             codes.append(code)
@@ -364,7 +370,8 @@ class Elements:
         if len(a.indices) < a.ndim:
             raise self.walk.error(
                 node,
-                f"{len(a.indices)} indices for an array of {a.ndim} dimensions; a kernel "
+                f"{number_of(len(a.indices), 'index')} for an array of "
+                f"{number_of(a.ndim, 'dimension')}; a kernel "
                 "writes single elements",
             )
         if a.space == "constant":
@@ -385,9 +392,10 @@ class Attributes:
     def attribute(self, node: ast.Attribute) -> Value:
         """``a.name``."""
         of, name = self.walk.value(node.value), node.attr
+        reads = self.walk.module.reads
         member = self._member(node.value) if name in ("value", "name") else None
         if member is not None:
-            return self.names.captured(getattr(member, name), ast.unparse(node), node)
+            return self.names.captured(reads.attribute(member, name), ast.unparse(node), node)
         if isinstance(of, ArrayValue):
             return self.elements.attribute(node, of, name)
         if isinstance(of, Number):
@@ -428,12 +436,12 @@ class Attributes:
             if isinstance(obj, scalars.Scalar) and name == "type":
                 return of
             if module and hasattr(obj, name):
-                return self.names.captured(getattr(obj, name), f"{ast.unparse(node)}", node)
+                return self.names.captured(reads.attribute(obj, name), ast.unparse(node), node)
             if module:
                 raise self.walk.error(node, f"there is no '{ast.unparse(node)}'")
             if obj is not None and not callable(obj) and hasattr(obj, name):
                 # A number kept in an object of the program, frozen like a global.
-                return self.names.captured(getattr(obj, name), ast.unparse(node), node)
+                return self.names.captured(reads.attribute(obj, name), ast.unparse(node), node)
         raise self.walk.error(node, f"'{name}' of {v.describe(of)} is not supported in kernels")
 
     def _member(self, node: ast.expr) -> enum.Enum | None:
@@ -442,11 +450,11 @@ class Attributes:
         if isinstance(node, ast.Attribute):
             owner = self.walk.value(node.value)
             if isinstance(owner, PythonObject) and isinstance(owner.value, enum.EnumMeta):
-                found = getattr(owner.value, node.attr, None)
+                found = self.walk.module.reads.attribute(owner.value, node.attr, None)
         elif isinstance(node, ast.Name) and not (
             node.id in self.walk.stores or node.id in self.walk.arguments
         ):
-            found = self.walk.function.lookup(node.id)
+            found = self.walk.lookup(node.id)
         return found if isinstance(found, enum.Enum) else None
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ..types import operators, scalars
 from ..types import values as v
-from ..types.scalars import BOOL
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value, constant
 from . import vectors
 from .records import Records
@@ -82,7 +81,9 @@ class Operators:
     def operate(self, node: ast.AST, sign: str, a: Number, b: Number) -> Number:
         """The result of an operator, which remembers what it was computed from."""
         try:
-            result = operators.binary(sign, a, b, grouped=self.walk.module.grouped)
+            result = operators.binary(
+                sign, a, b, grouped=self.walk.module.grouped, numba=self.walk.module.numba
+            )
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
         known = all(x.origins or x.const is not None for x in (a, b))
@@ -98,7 +99,12 @@ class Operators:
             return self.vectors.unary(node, UNARY[type(node.op)], operand)
         a = self.walk.number(node.operand, operand)
         try:
-            result = operators.unary(UNARY[type(node.op)], a, grouped=self.walk.module.grouped)
+            result = operators.unary(
+                UNARY[type(node.op)],
+                a,
+                grouped=self.walk.module.grouped,
+                numba=self.walk.module.numba,
+            )
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
         return replace(result, origins=a.origins)
@@ -122,9 +128,11 @@ class Operators:
         walk = self.walk
         word, sign = ("and", "&&") if isinstance(node.op, ast.And) else ("or", "||")
         result: Number | None = None
+        sure: frozenset[str] | None = None
         for operand in node.values:
             with walk.apart() as lines:
                 one = self.condition(operand) if any_number else walk.scalar(operand)
+            sure = walk.bound if operand is node.values[0] else sure
             if one.type.kind != "b":
                 raise walk.error(
                     operand,
@@ -140,12 +148,14 @@ class Operators:
                 walk.line(f"if ({'' if word == 'and' else '!'}{name}) {{")
                 walk.inside(lines, f"{name} = {one.code};")
                 walk.line("}")
-                result = Number(BOOL, name)
+                result = Number(scalars.promote(result.type, one.type), name)
             else:
                 result = operators.both(sign, result, one)
             if result.const is not None and bool(result.const) == (word == "or"):
-                return result
+                break
         assert result is not None
+        walk.bound = sure
+        walk.result.notes[node] = result.type
         return result
 
     def compare(self, node: ast.Compare) -> Value:
@@ -164,6 +174,7 @@ class Operators:
                 )
             left_node, left = right_node, right
         assert result is not None
+        walk.result.notes[node] = result.type
         if result.const is not None:
             walk.result.called[node] = PythonObject(bool(result.const))
         return result
@@ -233,9 +244,9 @@ class Operators:
         condition = self.condition(node.test)
         if condition.const is not None:
             return walk.value(node.body if condition.const else node.orelse)
-        with walk.apart() as first:
+        with walk.apart() as first, walk.maybe():
             a = walk.value(node.body)
-        with walk.apart() as second:
+        with walk.apart() as second, walk.maybe():
             b = walk.value(node.orelse)
         if isinstance(a, Tuple) and isinstance(b, Tuple) and v.has_form(a, b):
             pairs = [

@@ -7,7 +7,7 @@ import ast
 
 from ..types import scalars
 from ..types import values as v
-from ..types.scalars import BOOL, INT
+from ..types.scalars import INT, PYTHON_BOOL
 from ..types.values import Number, PythonObject, Value
 from .expressions import Operators
 from .items import GROUP, GROUP_LINEAR, SUB_GROUP, Items, unknown
@@ -44,7 +44,7 @@ class Groups:
                 if what == "sub-group"
                 else f"usmx::nd_item<{self.walk.module.rank}>::get_local_linear_id()"
             )
-            return Number(BOOL, f"{code} == 0", v.EQUAL)
+            return Number(PYTHON_BOOL, f"{code} == 0", v.EQUAL)
         if name in COLLECTIVE or name in ("any", "all", *SHUFFLE):
             return self.collective(node, what, name)
         if what == "sub-group":
@@ -62,7 +62,7 @@ class Groups:
         scope = 2 if what == "group" else 3
         if name in ("any", "all"):
             condition = self.operators.condition(in_order(self.walk, node, 1)[0])
-            return Number(BOOL, f"usmx::{name}_of<{scope}>({condition.code})", pure=False)
+            return Number(PYTHON_BOOL, f"usmx::{name}_of<{scope}>({condition.code})", pure=False)
         arguments = in_order(self.walk, node, 1, 2)
         value = self.walk.scalar(arguments[0], f"the argument of '{name}'")
         t = scalars.STRONG_OF.get(value.type.name, value.type)

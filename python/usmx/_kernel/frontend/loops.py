@@ -165,6 +165,7 @@ class Loops:
         walk.line(
             f"for (int64_t {counter} = 0, {end} = {length}; {counter} < {end}; ++{counter}) {{"
         )
+        walk.runs[-1] = sequence.length.const is not None and sequence.length.const.real > 0
         with walk.indented():
             value = sequence.at(Number(scalars.INT, counter))
             target = node.target
@@ -261,6 +262,9 @@ class Loops:
             head += f", {rounds} = int64_t(usmx::range_length({counter}, {stop.code}, {by}))"
             test = f"{rounds} != 0"
             move = f"--{rounds}, {counter} += {by}"
+        known = [b.const for b in bounds]
+        if all(isinstance(b, int) for b in known):
+            self.walk.runs[-1] = len(range(*known)) > 0  # type: ignore[arg-type]
         self.walk.line(f"for ({head}; {test}; {move}) {{")
         with self.walk.indented():
             if not private:

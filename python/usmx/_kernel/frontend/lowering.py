@@ -79,7 +79,7 @@ class Lowering:
             *self.walk.stores,
             *self.walk.function.parameters,
         ):
-            text = self.walk.function.lookup(name.id)
+            text = self.walk.lookup(name.id)
         if not isinstance(text, str):
             raise self.walk.error(name, "the name of an attribute must be text that is known")
         if node not in self.made:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..._captured import Reads
 from ..language.constants import ConstantArray
 from ..types.scalars import Record
 from . import spelling
@@ -57,10 +58,14 @@ class Module:
     constants: dict[int, Table] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    #: Integers have the types that Numba gives them, and variables may have no value on some paths.
+    numba: bool = False
     #: Headers in addition to the prelude.
     headers: set[str] = field(default_factory=set)
     #: Records by the names of their structs.
     records: dict[str, Record] = field(default_factory=dict)
+    #: What was read of globals, closure variables and attributes.
+    reads: Reads = field(default_factory=Reads)
 
     def unique(self, name: str) -> str:
         """A name that nothing else of the text has."""

@@ -106,6 +106,9 @@ class Names:
     def read(self, node: ast.Name) -> Value:
         """What a name means where it is read."""
         walk, scope, name = self.walk, self.walk.scope, node.id
+        is_assigned = name in scope.assigned or name in scope.statics or name in scope.known
+        if name in walk.stores and is_assigned:
+            walk.check_bound(node)
         if name in scope.known:
             return scope.known[name]
         if name in scope.statics:
@@ -120,7 +123,7 @@ class Names:
             elif walk.stores.get(name) == 1:
                 origin = scope.origins.get(name, origin)
             return Number(t, walk.spell(name), origins=origin)
-        return self.captured(walk.function.lookup(name), name, node)
+        return self.captured(walk.lookup(name), name, node)
 
     def literal(self, node: ast.Constant) -> Value:
         """A number in the text, or the default of a parameter."""
@@ -173,8 +176,8 @@ class Names:
                 raise walk.error(
                     node, f"'{name}' is of dtype {obj.dtype}, which is not supported in kernels"
                 )
-            made = convert(constant(obj.item()), t)
-            number = obj.item()
+            number = walk.module.reads.item(obj)
+            made = convert(constant(number), t)
             is_whole = t.kind in "iu" or (t.kind == "f" and number.is_integer())
             return replace(made, whole=int(number)) if is_whole else made
         if isinstance(obj, str | bytes):
@@ -197,9 +200,10 @@ class Names:
         if name in scope.statics:
             raise self.walk.error(node, f"'{name}' is already used for another kind of object")
         t = scope.variables.get(name)
-        t = value.type if t is None else scalars.join(t, value.type)
+        t = value.type if t is None else scalars.join(t, value.type, numba=self.walk.module.numba)
         scope.variables[name] = t
         scope.assigned.add(name)
+        self.walk.bind(name)
         return t
 
     def bind_static(self, name: str, value: Value, node: ast.AST) -> None:
@@ -216,6 +220,7 @@ class Names:
                 node, f"'{name}' means {_kind(statics[name])} already; use another name"
             )
         statics[name] = value
+        walk.bind(name)
 
 
 def _what(value: Value) -> str:

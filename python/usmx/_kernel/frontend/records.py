@@ -42,7 +42,41 @@ def declarations(used: dict[str, Record]) -> list[str]:
     lines = ["#pragma pack(push, 1)", "namespace record {"]
     for record in found.values():
         lines += _declaration(record)
-    return [*lines, "}", "#pragma pack(pop)", ""]
+    return [*lines, "}", "#pragma pack(pop)", "", *_STORED]
+
+
+# A field may lie at any byte, so the compiler stores it byte by byte. NVIDIA's assembler (ptxas of
+# CUDA 13.0, and so the driver) takes the 8-bit store of a register that a floating-point
+# instruction wrote for a conversion of the number, not for its lowest byte; a move between is bits.
+_STORED = """\
+namespace record {
+template <class T>
+inline T stored(T x) {
+  return x;
+}
+#ifdef __NVPTX__
+inline float stored(float x) {
+  float bits;
+  __asm__("mov.b32 %0, %1;" : "=f"(bits) : "f"(x));
+  return bits;
+}
+inline double stored(double x) {
+  double bits;
+  __asm__("mov.b64 %0, %1;" : "=d"(bits) : "d"(x));
+  return bits;
+}
+inline half stored(half x) {
+  uint16_t bits;
+  __asm__("mov.b16 %0, %1;" : "=h"(bits) : "h"(__builtin_bit_cast(uint16_t, x)));
+  return __builtin_bit_cast(half, bits);
+}
+template <class T>
+inline usmx::complex<T> stored(usmx::complex<T> x) {
+  return {stored(x.re), stored(x.im)};
+}
+#endif
+}
+""".splitlines()
 
 
 def _declaration(record: Record) -> list[str]:
@@ -214,7 +248,10 @@ class Records:
     def write(self, node: ast.AST, place: Number, value: Number) -> None:
         """A number in memory gets a value."""
         try:
-            self.walk.line(f"{place.code} = {operators.stored(value, place.type).code};")
+            code = operators.stored(value, place.type).code
+            if place.type.kind in "fc" and self.walk.module.records:
+                code = f"record::stored({code})"
+            self.walk.line(f"{place.code} = {code};")
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
 

@@ -10,7 +10,7 @@ from ..types import values as v
 from ..types.values import Number, Tuple
 from .expressions import Operators
 from .printing import quoted
-from .walk import Walk
+from .walk import Walk, bound_when, meet
 
 
 class Statements:
@@ -46,14 +46,23 @@ class Statements:
             else:
                 self.walk.body(node.body if condition.const else node.orelse)
             return
+        before = self.walk.bound
+        self._having(before, node.test, True)
         self._block(f"{word} ({condition.code})", node.body)
+        first = self.walk.bound
+        self._having(before, node.test, False)
         other = node.orelse
         if len(other) == 1 and isinstance(other[0], ast.If) and self._adds_no_line(other[0].test):
             self.on_if(other[0], "} else if")
         elif other:
             self._block("} else", other)
+        self.walk.bound = meet(first, self.walk.bound)
         if word == "if":
             self.walk.line("}")
+
+    def _having(self, bound: frozenset[str] | None, test: ast.expr, outcome: bool) -> None:
+        """Begin a path that is taken where a condition has this outcome."""
+        self.walk.bound = None if bound is None else bound | bound_when(test, outcome)
 
     def _adds_no_line(self, node: ast.expr) -> bool:
         """Whether an expression is computed where it stands, without statements before it."""
@@ -65,12 +74,14 @@ class Statements:
 
     def on_while(self, node: ast.While) -> None:
         """``while``."""
-        with self.walk.loop(node):
+        forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        with self.walk.loop(node, forever=forever):
             self._while(node)
 
     def _while(self, node: ast.While) -> None:
         if self._adds_no_line(node.test):
             condition = self.operators.condition(node.test)
+            self._having(self.walk.bound, node.test, True)
             if condition.const is None or condition.const:
                 self._block(f"while ({condition.code})", node.body)
                 self.walk.line("}")
@@ -78,6 +89,7 @@ class Statements:
             self.walk.line("while (true) {")
             with self.walk.indented():
                 self.walk.line(f"if (!{self.operators.condition(node.test).at(v.UNARY)}) break;")
+                self._having(self.walk.bound, node.test, True)
                 self.walk.body(node.body)
             self.walk.line("}")
 
@@ -86,13 +98,21 @@ class Statements:
         if self.walk.broken[-1]:
             self.walk.line(f"{self.walk.broken[-1]} = true;")
         self.walk.line("break;")
+        self.walk.left[-1][0].append(self.walk.bound)
+        self.walk.bound = None
 
     def on_continue(self, node: ast.Continue) -> None:
         """``continue``."""
         self.walk.line("continue;")
+        self.walk.left[-1][1].append(self.walk.bound)
+        self.walk.bound = None
 
     def on_return(self, node: ast.Return) -> None:
         """``return``, with values in device functions only."""
+        self._on_return(node)
+        self.walk.bound = None
+
+    def _on_return(self, node: ast.Return) -> None:
         nothing = node.value is None or (
             isinstance(node.value, ast.Constant) and node.value.value is None
         )

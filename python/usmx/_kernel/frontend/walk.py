@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..source.diagnostics import KernelError
+from ..source.diagnostics import KernelError, number_of
 from ..source.function import Function
 from ..types import values as v
 from ..types.scalars import Scalar, TupleOf, Type
@@ -111,6 +111,12 @@ class Walk:
         self.hint: str = ""
         self.depth: int = 1
         self.loops: int = 0
+        #: Names that have a value on every path to here; None where no path leads.
+        self.bound: frozenset[str] | None = frozenset(self.arguments)
+        #: Of each loop the names that have a value where it is left by break, and by continue.
+        self.left: list[tuple[list[frozenset[str] | None], list[frozenset[str] | None]]] = []
+        #: Of each loop whether its first round is sure to run.
+        self.runs: list[bool] = []
         #: Of each loop the variable that says whether break ended it; empty if that is unused.
         self.broken: list[str] = []
         self.temporaries: int = 0
@@ -143,19 +149,73 @@ class Walk:
                 raise self._unsupported(node, NO_STATEMENT)
             elaborate(node)
 
+    def bind(self, name: str) -> None:
+        """From here on the name has a value."""
+        if self.bound is not None:
+            self.bound |= {name}
+
+    def check_bound(self, node: ast.Name) -> None:
+        """Refuse to read a variable that Python may find without a value."""
+        name = node.id
+        if self.bound is None or name in self.bound or self.module.numba:
+            return
+        tree = self.function.tree
+        changed = {id(one.target) for one in ast.walk(tree) if isinstance(one, ast.AugAssign)}
+        lines = sorted(
+            {
+                self.place.lineno(one)
+                for one in ast.walk(tree)
+                if (isinstance(one, ast.FunctionDef) and one.name == name and one is not tree)
+                or (
+                    isinstance(one, ast.Name)
+                    and one.id == name
+                    and isinstance(one.ctx, ast.Store)
+                    and id(one) not in changed
+                )
+            }
+        )
+        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+        raise self.error(
+            node,
+            f"'{name}' has no value on some paths to here: it is assigned on {where}; assign it "
+            "before the branch or loop too",
+        )
+
     @contextlib.contextmanager
-    def loop(self, node: ast.For | ast.While) -> Iterator[None]:
+    def maybe(self) -> Iterator[None]:
+        """What is computed on some paths only: names that it binds may have no value behind it."""
+        before = self.bound
+        yield
+        self.bound = meet(before, self.bound)
+
+    @contextlib.contextmanager
+    def loop(self, node: ast.For | ast.While, *, forever: bool = False) -> Iterator[None]:
         """A loop, which the caller writes, and its ``else``, which break skips."""
         self.broken.append(self.variable("bool") if node.orelse else "")
         self.loops += 1
+        self.left.append(([], []))
+        self.runs.append(False)
+        before = self.bound
         yield
         self.loops -= 1
+        breaks, continues = self.left.pop()
+        runs = self.runs.pop()
+        if forever:
+            self.bound = None
+        elif runs:
+            self.bound = meet(self.bound, *continues)
+        else:
+            # The variable of a loop keeps its last value: programs read it where there is a round.
+            target = node.target if isinstance(node, ast.For) else ast.Tuple([])
+            names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+            self.bound = None if before is None else before | names
         broken = self.broken.pop()
         if node.orelse:
             self.line(f"if (!{broken}) {{")
             with self.indented():
                 self.body(node.orelse)
             self.line("}")
+        self.bound = meet(self.bound, *breaks)
 
     def _unsupported(self, node: ast.AST, known: Mapping[type[ast.AST], str]) -> KernelError:
         """A construct of Python that kernels do not have, with what to use instead."""
@@ -173,7 +233,7 @@ class Walk:
         if isinstance(value, v.ArrayValue) and value.indices:
             raise self.error(
                 node,
-                f"{what or 'this'} is a row of an array of {value.ndim} dimensions; "
+                f"{what or 'this'} is a row of an array of {number_of(value.ndim, 'dimension')}; "
                 "give all indices",
             )
         raise self.error(node, f"{what or 'this'} is {v.describe(value)}; expected a number")
@@ -192,6 +252,10 @@ class Walk:
             "and shapes alone"
         )
         raise self.error(node, f"{what} is {v.describe(number)}; {hint}")
+
+    def lookup(self, name: str) -> object:
+        """What a name means outside of the function, or MISSING."""
+        return self.function.lookup(name, self.module.reads)
 
     # --- text -----------------------------------------------------------------------------------
 
@@ -283,6 +347,28 @@ class Walk:
             self.result.written.add(a.parameter)
 
 
+def meet(*paths: frozenset[str] | None) -> frozenset[str] | None:
+    """The names that have a value on all paths; None of those that lead nowhere."""
+    found = [path for path in paths if path is not None]
+    return frozenset.intersection(*found) if found else None
+
+
+def bound_when(node: ast.expr, outcome: bool) -> set[str]:
+    """The names that ``:=`` has given a value where a condition has this outcome."""
+    if isinstance(node, ast.BoolOp):
+        parts = [bound_when(one, outcome) for one in node.values]
+        return set().union(*parts) if isinstance(node.op, ast.And) == outcome else parts[0]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return bound_when(node.operand, not outcome)
+    if isinstance(node, ast.IfExp | ast.Lambda):
+        return set()
+    found = {node.target.id} if isinstance(node, ast.NamedExpr) else set()
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.expr):
+            found |= bound_when(one, outcome)
+    return found
+
+
 def constant(value: Any) -> ast.Constant:
     """A node that means any object: the elaborators and the simulator know what to do with it."""
     return ast.Constant(value)
@@ -295,8 +381,9 @@ def in_order(walk: Walk, node: ast.Call, least: int, most: int | None = None) ->
     if node.keywords:
         raise walk.error(node.keywords[0].value, f"'{name}' takes no keyword arguments in kernels")
     if not least <= len(node.args) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
-        raise walk.error(node, f"'{name}' takes {wanted} arguments, got {len(node.args)}")
+        wanted = number_of(most, "argument")
+        wanted = wanted if least == most else f"{least} to {wanted}"
+        raise walk.error(node, f"'{name}' takes {wanted}, got {len(node.args)}")
     return node.args
 
 
@@ -304,7 +391,8 @@ def by_name(walk: Walk, node: ast.Call, *names: str) -> list[ast.expr | None]:
     """The arguments of a call by position or name; None for those that are missing."""
     found: list[ast.expr | None] = [*node.args, *([None] * (len(names) - len(node.args)))]
     if len(node.args) > len(names):
-        raise walk.error(node, f"takes {len(names)} arguments, got {len(node.args)}")
+        wanted = number_of(len(names), "argument")
+        raise walk.error(node, f"takes {wanted}, got {len(node.args)}")
     for keyword in node.keywords:
         if keyword.arg not in names:
             raise walk.error(

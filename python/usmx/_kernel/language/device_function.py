@@ -33,17 +33,19 @@ class DeviceFunction:
             raise TypeError(f"device_func: expected a Python function, got {type(python).__name__}")
         self.python = python
         self._function: function.Function | None = None
+        self._code: object = None
         name_as(self, python)
         texts.remember(python)
 
     @property
     def function(self) -> function.Function:
         """The function with its tree."""
-        if self._function is None:
+        if self._function is None or self._code is not self.python.__code__:
             # Late, because `ast` takes longer to import than a kept kernel to load.
             from ..source import function
 
             self._function = function.read(self.python)
+            self._code = self.python.__code__
         return self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

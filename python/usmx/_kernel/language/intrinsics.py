@@ -79,7 +79,7 @@ class Intrinsic:
     def result_type(self, t: Scalar) -> Scalar:
         """The type of the result for operands of type ``t``."""
         if self.row.result == "bool":
-            return scalars.BOOL
+            return scalars.PYTHON_BOOL if t.weak else scalars.BOOL
         if self.row.result == "int":
             return INT
         return scalars.real_of(t) if self.row.result == "real" else t

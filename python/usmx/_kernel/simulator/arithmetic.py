@@ -19,7 +19,7 @@ from ..types.values import to_bfloat16
 from . import special
 
 _scalars: dict[type, Scalar] = {
-    bool: scalars.BOOL,
+    bool: scalars.PYTHON_BOOL,
     int: scalars.INT,
     float: scalars.FLOAT,
     complex: scalars.COMPLEX,
@@ -47,7 +47,7 @@ def exact_number(x: Any) -> Any:
 def cast(t: Scalar, x: Any) -> Any:
     """A number as C++ converts it to ``t``: integers wrap, floats are cut off."""
     if t.kind == "b":
-        return bool(x)
+        return bool(x) if t.weak else np.bool_(x)
     if t.kind in "iu":
         if isinstance(x, float | np.floating):
             x = int(x) if math.isfinite(x) else 0
@@ -62,18 +62,19 @@ def cast(t: Scalar, x: Any) -> Any:
     return np.dtype(t.name).type(x)
 
 
-def binary(sign: str, a: Any, b: Any) -> Any:
-    """``a sign b``."""
+def binary(sign: str, a: Any, b: Any, *, numba: bool = False) -> Any:
+    """``a sign b``; with ``numba`` integers have the types that Numba gives them."""
     if isinstance(a, tuple) or isinstance(b, tuple):
         return _of_tuples(sign, a, b)
+    wide = scalars.of_numba(sign, scalar_of(a), scalar_of(b)) if numba else None
+    if wide is not None:
+        return binary(sign, cast(wide, a), int(b) if sign in ("<<", ">>") else cast(wide, b))
     t = (shifted if sign in ("<<", ">>") else promote)(scalar_of(a), scalar_of(b))
     if t.kind == "b":
-        if sign in ("&", "*"):
-            return bool(a) and bool(b)
-        if sign in ("|", "+"):
-            return bool(a) or bool(b)
-        if sign == "^":
-            return bool(a) != bool(b)
+        # Of NumPy's bools sums and products are bools; Python's are ints.
+        how = sign if t.weak else {"*": "&", "+": "|"}.get(sign, sign)
+        if how in ("&", "|", "^"):
+            return cast(t, _OPERATORS[how](bool(a), bool(b)))
         t = scalars.INT
     if sign == "/" and t.is_integer:
         t = scalars.FLOAT if t.weak else scalars.FLOAT64
@@ -183,8 +184,25 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def negative(a: Any) -> Any:
+def _of_numba(sign: str, a: Any) -> Any:
+    """An operand of a sign as Numba widens it."""
+    wide = None if isinstance(a, vectors.Vector) else scalars.of_numba(sign, scalar_of(a))
+    return a if wide is None else cast(wide, a)
+
+
+def signed(sign: str, a: Any, *, numba: bool = False) -> Any:
+    """``+a``, ``~a``."""
+    if numba:
+        a = _of_numba(sign, a)
+    if isinstance(a, vectors.Vector) or scalar_of(a).kind != "b":
+        return +a if sign == "+" else ~a
+    return int(a) if sign == "+" else ~int(a)
+
+
+def negative(a: Any, *, numba: bool = False) -> Any:
     """``-a``."""
+    if numba:
+        a = _of_numba("-", a)
     if isinstance(a, vectors.Vector):
         return a._of([negative(x) for x in vectors.flat(a)])
     t = scalar_of(a)

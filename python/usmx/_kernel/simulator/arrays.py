@@ -193,7 +193,7 @@ class SimArray:
         value = self.values[at]
         if self.element is scalars.BFLOAT16:
             return np.float32(value)
-        return bool(value) if self.element.kind == "b" else value
+        return np.bool_(value) if self.element.kind == "b" else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self.where(index)
@@ -324,7 +324,7 @@ class SimRecord:
             part = SimRecord(self.usmx_array, self.usmx_at, path, value, f.type)
             return part.usmx_load() if load and part.usmx_is_vector() else part
         self.usmx_array.note(self.usmx_at, "read", path=path)
-        return bool(value) if f.type.kind == "b" else value
+        return np.bool_(value) if f.type.kind == "b" else value
 
     def usmx_set(self, name: Any, value: Any) -> None:
         """Another value for a field."""

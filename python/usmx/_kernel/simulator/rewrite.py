@@ -287,7 +287,16 @@ class Rewriter(ast.NodeTransformer):
         assert isinstance(new, ast.UnaryOp)
         if isinstance(new.op, ast.USub) and not isinstance(new.operand, ast.Constant):
             return self.tool("negative", new.operand)
+        if isinstance(new.op, ast.UAdd | ast.Invert) and not isinstance(new.operand, ast.Constant):
+            sign = "+" if isinstance(new.op, ast.UAdd) else "~"
+            return self.tool("signed", ast.Constant(sign), new.operand)
         return new
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """In the type that all operands have together."""
+        t = self.notes.get(node)
+        self.generic_visit(node)
+        return node if t is None else self.cast(t, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
         """In the type of the variable."""
@@ -301,12 +310,15 @@ class Rewriter(ast.NodeTransformer):
         return node if isinstance(node.value, plain) else self.keep(node.value)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        """A bool of Python's; what was known when compiling, as with dtypes, is known here."""
-        known = self.called.get(node)
+        """A bool of Python's, of its numbers, or of NumPy's; what was known when compiling, as with
+        dtypes, is known here."""
+        known, t = self.called.get(node), self.notes.get(node)
         if isinstance(known, PythonObject):
-            return ast.Constant(bool(known.value))
-        self.generic_visit(node)
-        return ast.Call(self.keep(bool), [node], [])
+            new: ast.expr = ast.Constant(bool(known.value))
+        else:
+            self.generic_visit(node)
+            new = node
+        return ast.Call(self.keep(bool), [new], []) if t is None else self.cast(t, new)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """In the type of both branches."""

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -57,9 +58,10 @@ class Tools:
     FromEnd = FromEnd
     AtomicRef = AtomicRef
     cast = staticmethod(arithmetic.cast)
-    binary = staticmethod(arithmetic.binary)
+    binary: Any = staticmethod(arithmetic.binary)
     extreme = staticmethod(arithmetic.extreme)
-    negative = staticmethod(arithmetic.negative)
+    negative: Any = staticmethod(arithmetic.negative)
+    signed: Any = staticmethod(arithmetic.signed)
     vector = staticmethod(arithmetic.vector)
     method = staticmethod(arithmetic.method)
     replaced = staticmethod(arithmetic.replaced)
@@ -67,8 +69,12 @@ class Tools:
     reference = staticmethod(reference)
     intrinsic = staticmethod(arithmetic.intrinsic)
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, numba: bool = False) -> None:
         self.state = state
+        if numba:
+            self.binary = functools.partial(arithmetic.binary, numba=True)
+            self.negative = functools.partial(arithmetic.negative, numba=True)
+            self.signed = functools.partial(arithmetic.signed, numba=True)
         self.tiles: dict[Any, SimArray] = {}
         self.functions: dict[int, Any] = {}
         #: The values that tables had when this launch first read them.
@@ -88,7 +94,7 @@ class Tools:
         """``sum`` of a tuple."""
         result = start
         for value in values:
-            result = arithmetic.binary("+", result, value)
+            result = self.binary("+", result, value)
         return result
 
     def constant(self, table: ConstantArray, name: str) -> SimArray:
@@ -225,7 +231,7 @@ class Simulation:
                 f"it as {name}[global, (local,)](...)"
             )
         state = State(kernel.__name__)
-        tools = Tools(state)
+        tools = Tools(state, numba=made.module.numba)
         names = kernel.function.parameters[1 if kernel._has_item else 0 :]
         back: list[tuple[Any, Any]] = []
 

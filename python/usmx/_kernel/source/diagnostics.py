@@ -66,3 +66,10 @@ class Place:
     def lineno(self, node: ast.AST) -> int:
         """The line of ``node`` in its file."""
         return self.first_line + int(getattr(node, "lineno", 1)) - 1
+
+
+def number_of(count: int, noun: str) -> str:
+    """``1 argument``, ``2 arguments``; indices have a plural of their own."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {'indices' if noun == 'index' else noun + 's'}"

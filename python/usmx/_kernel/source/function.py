@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import os
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..._captured import Reads
 from . import texts
 from .diagnostics import KernelError, Place
 
@@ -52,22 +52,12 @@ class Function:
         """As Python has it."""
         return self.tree.name
 
-    def lookup(self, name: str) -> object:
-        """What a name means outside of the function: closure, globals, builtins; or MISSING."""
-        python: Any = self.python
-        code = python.__code__
-        if name in code.co_freevars:
-            cell = python.__closure__[code.co_freevars.index(name)]
-            try:
-                value: object = cell.cell_contents
-            except ValueError:
-                return MISSING
-            return value
-        names = python.__globals__
-        if name in names:
-            found: object = names[name]
-            return found
-        return getattr(builtins, name, MISSING)
+    def lookup(self, name: str, reads: Reads | None = None) -> object:
+        """What a name means outside of the function: closure, globals, builtins; or MISSING.
+
+        ``reads`` are told where it was read.
+        """
+        return (Reads() if reads is None else reads).name(self.python, name, MISSING)
 
 
 @dataclass(frozen=True)

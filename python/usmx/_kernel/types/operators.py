@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import values as v
-from .scalars import BOOL, FLOAT, FLOAT64, INT, Scalar, promote, shifted
+from .scalars import BOOL, FLOAT, FLOAT64, INT, PYTHON_BOOL, Scalar, of_numba, promote, shifted
 from .values import Number, convert
 
 # Operator -> C++ sign, how tightly it binds, Python's function.
@@ -99,12 +99,25 @@ def _is_too_long(sign: str, a: Any, b: Any) -> bool:
     return a != 0 if sign == "<<" else abs(a) > 1
 
 
-def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
-    """``a sign b``; in kernels with groups without the negations that barriers break."""
-    if a.type.kind == b.type.kind == "b":
+def binary(sign: str, a: Number, b: Number, *, grouped: bool, numba: bool = False) -> Number:
+    """``a sign b``; in kernels with groups without the negations that barriers break.
+
+    With ``numba`` integers have the types that Numba gives them.
+    """
+    wide = of_numba(sign, a.type, b.type) if numba else None
+    if wide is not None:
+        negative = sign == "**" and isinstance(b.const, int) and b.const < 0
+        if negative:
+            return binary(sign, convert(a, FLOAT64), b, grouped=grouped)
+        # A count of shifts keeps its value, regardless of its type.
+        a, b = (_widened(one, wide) for one in (a, b))
+        return binary(sign, a, b, grouped=grouped)
+    if a.type.kind == b.type.kind == "b" and not (a.type.weak and b.type.weak):
         # As NumPy adds and multiplies bools; for what it does not do with them they are ints.
         sign = {"+": "|", "*": "&"}.get(sign, sign)
-    if a.const is not None and b.const is not None and (a.type.weak or a.type is BOOL):
+        if sign in BITWISE and a.const is not None and b.const is not None:
+            return convert(v.constant(bool(FOLD[sign](a.const, b.const))), BOOL)
+    if a.const is not None and b.const is not None:
         if sign in ("**", "<<") and _is_too_long(sign, a.const, b.const):
             raise TypeError(f"{a.const} {sign} {b.const} does not fit into 64 bits")
         try:
@@ -141,6 +154,13 @@ def binary(sign: str, a: Number, b: Number, *, grouped: bool) -> Number:
     return call("floor_divide" if sign == "//" else "modulo", t, a, b)
 
 
+def _widened(value: Number, t: Scalar) -> Number:
+    """A number as one of 64 bits, which wraps; one that is known stays so."""
+    if value.const is not None:
+        return replace(v.constant(int(value.const.real)), type=INT)
+    return convert(value, t)
+
+
 def _shift(sign: str, a: Number, b: Number) -> Number:
     t = shifted(a.type, b.type)
     t = INT if t.kind == "b" else t
@@ -171,12 +191,20 @@ def _power(a: Number, b: Number) -> Number:
     return call("integer_power" if t.is_integer else "power", t, a, b)
 
 
-def unary(sign: str, a: Number, *, grouped: bool) -> Number:
-    """``-a``, ``+a``, ``~a``; ``grouped`` as in `binary`."""
-    if sign == "~" and a.type.kind not in "iu":
+def unary(sign: str, a: Number, *, grouped: bool, numba: bool = False) -> Number:
+    """``-a``, ``+a``, ``~a``; ``grouped`` and ``numba`` as in `binary`."""
+    wide = of_numba(sign, a.type) if numba and a.const is None else None
+    if wide is not None:
+        a = convert(a, wide)
+    if sign == "~" and a.type.kind not in "iu" and a.type is not PYTHON_BOOL:
         hint = "; write `not`" if a.type.kind == "b" else ""
         raise TypeError(f"'~' takes an integer, not {v.describe(a)}{hint}")
     if a.const is not None:
+        if a.type.kind == "b":
+            a = v.constant(int(a.const.real))
+        assert a.const is not None
+        if sign == "-" and isinstance(a.const, int) and a.const > 2**63:
+            raise TypeError(f"{-a.const} does not fit into 64 bits")
         fold: dict[str, Callable[[Any], Any]] = {
             "-": operator.neg,
             "+": operator.pos,
@@ -195,20 +223,42 @@ def unary(sign: str, a: Number, *, grouped: bool) -> Number:
 def compare(sign: str, a: Number, b: Number) -> Number:
     """``a sign b``, exact for integers of any two types."""
     if a.const is not None and b.const is not None:
-        return v.constant(bool(FOLD[sign](a.const, b.const)))
+        return convert(v.constant(bool(FOLD[sign](a.const, b.const))), truth_type(a.type, b.type))
     if (a.type.kind == "c" or b.type.kind == "c") and sign not in ("==", "!="):
         raise TypeError(f"'{sign}' is not defined for complex numbers")
     level = v.EQUAL if sign in ("==", "!=") else v.ORDER
+    result = truth_type(a.type, b.type)
+    known = _known_by_range(sign, a, b)
+    if known is not None:
+        return convert(v.constant(known), result)
     t = _comparison_type(a, b)
     if t is None:
         name = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal"}.get(sign)
         if name is None:
             a, b = b, a
             name = "less" if sign == ">" else "less_equal"
-        return Number(BOOL, f"usmx::{name}({a.code}, {b.code})", pure=a.pure and b.pure)
+        return Number(result, f"usmx::{name}({a.code}, {b.code})", pure=a.pure and b.pure)
     a, b = convert(a, t), convert(b, t)
     code = f"{a.at(level + 1)} {sign} {b.at(level + 1)}"
-    return Number(BOOL, code, level, pure=a.pure and b.pure)
+    return Number(result, code, level, pure=a.pure and b.pure)
+
+
+def _known_by_range(sign: str, a: Number, b: Number) -> bool | None:
+    """What a comparison with an int gives that the other type does not hold; None if it does."""
+    for one, other in ((a, b), (b, a)):
+        number = one.const
+        if not isinstance(number, int) or other.type.kind not in "biu" or not other.pure:
+            continue
+        low, high = other.type.limits
+        if not low <= number <= high and other.type.kind != "b":
+            # All that the type holds lies on the same side of it, as 0 does.
+            return bool(FOLD[sign](number, 0) if one is a else FOLD[sign](0, number))
+    return None
+
+
+def truth_type(*types: Scalar) -> Scalar:
+    """The type of a comparison: a bool of Python's if all operands are numbers of Python's."""
+    return PYTHON_BOOL if all(t.weak for t in types) else BOOL
 
 
 def _comparison_type(a: Number, b: Number) -> Scalar | None:
@@ -235,7 +285,7 @@ def truth(a: Number) -> Number:
         return a
     if a.type.kind == "c":
         raise TypeError("a complex number is not a condition; compare it with 0")
-    return Number(BOOL, f"{a.at(v.EQUAL + 1)} != 0", v.EQUAL, pure=a.pure)
+    return Number(PYTHON_BOOL, f"{a.at(v.EQUAL + 1)} != 0", v.EQUAL, pure=a.pure)
 
 
 def negation(a: Number) -> Number:
@@ -243,16 +293,16 @@ def negation(a: Number) -> Number:
     a = truth(a)
     if a.const is not None:
         return v.constant(not a.const)
-    return Number(BOOL, f"!{a.at(v.UNARY)}", v.UNARY, pure=a.pure)
+    return Number(PYTHON_BOOL, f"!{a.at(v.UNARY)}", v.UNARY, pure=a.pure)
 
 
 def both(sign: str, a: Number, b: Number) -> Number:
     """``a and b``, ``a or b`` of two bools."""
     level, known = (v.AND, False) if sign == "&&" else (v.OR, True)
     if a.const is not None:
-        return v.constant(known) if bool(a.const) == known else b
+        return a if bool(a.const) == known else b
     code = f"{a.at(level)} {sign} {b.at(level)}"
-    return Number(BOOL, code, level, pure=a.pure and b.pure)
+    return Number(promote(a.type, b.type), code, level, pure=a.pure and b.pure)
 
 
 def choice(condition: Number, a: Number, b: Number) -> Number:

@@ -59,6 +59,8 @@ class Scalar:
 
 
 BOOL = Scalar("bool", "b", 1, "bool")
+#: Python's own: a literal, ``not``, a comparison of Python's numbers. In arithmetic it is an int.
+PYTHON_BOOL = Scalar("bool", "b", 1, "bool", weak=True)
 INT = Scalar("int", "i", 8, "int64_t", weak=True)
 FLOAT = Scalar("float", "f", 8, "double", weak=True)
 COMPLEX = Scalar("complex", "c", 16, "usmx::complex<double>", weak=True)
@@ -161,9 +163,28 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
     return as_complex if as_complex.size > b.size else b
 
 
-def join(a: Scalar, b: Scalar) -> Scalar:
+def join(a: Scalar, b: Scalar, *, numba: bool = False) -> Scalar:
     """The type of a variable that is assigned both."""
+    if numba and a.kind in "iu" and b.kind in "iu" and a.weak != b.weak:
+        # Numba's ints are int64, which has no integer type in common with uint64.
+        a, b = (STRONG_OF.get(t.name, t) for t in (a, b))
     return promote(a, b)
+
+
+def of_numba(sign: str, a: Scalar, b: Scalar | None = None) -> Scalar | None:
+    """The type of an operator of integers by the rule of Numba; None where NumPy's counts.
+
+    It computes in 64 bits, with a sign if an operand has one, or, of shifts, if what is shifted
+    has; bools are ints, but for the bits of two of them. Numbers of Python alone stay ints.
+    """
+    given = [t for t in (a, b) if t is not None]
+    if any(t.kind not in "biu" for t in given) or all(t.weak for t in given) or sign == "/":
+        return None
+    if all(t.kind == "b" for t in given) and sign in ("&", "|", "^", "~"):
+        return None
+    deciding = given[:1] if sign in ("<<", ">>") else given
+    signed = any(t.kind != "u" for t in deciding)
+    return BY_NAME["int64" if signed else "uint64"]
 
 
 @dataclass(frozen=True)

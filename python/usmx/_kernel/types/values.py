@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..source.function import NAME_OF_LAMBDAS, Nested
-from .scalars import BFLOAT16, BOOL, COMPLEX, FLOAT, FLOAT32, INT, Record, Scalar, TupleOf
+from .scalars import BFLOAT16, COMPLEX, FLOAT, FLOAT32, INT, PYTHON_BOOL, Record, Scalar, TupleOf
 
 # How tightly a piece of C++ holds together; a looser one gets brackets.
 ATOM, UNARY, PRODUCT, SUM, SHIFT, ORDER, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(
@@ -189,7 +189,7 @@ def describe(value: Value) -> str:
 def constant(value: bool | int | float | complex) -> Number:
     """A number that is known now, of Python's (weak) type."""
     if isinstance(value, bool):
-        return Number(BOOL, "true" if value else "false", const=value)
+        return Number(PYTHON_BOOL, "true" if value else "false", const=value)
     if isinstance(value, int):
         return Number(INT, literal(value, INT), UNARY if value < 0 else ATOM, const=value)
     if isinstance(value, float):

@@ -82,17 +82,17 @@ class DpexKernel:
         self.python = python
         self.__name__: str = python.__name__
         self.__doc__ = python.__doc__
-        self._needs_group: bool | None = None
+        self._needs_group: tuple[bool, _usmx._Captured] | None = None
 
     @functools.cached_property
     def with_functions(self) -> Kernel:
         """The kernel whose parameters are all arguments."""
-        return Kernel(self.python, has_item=False)
+        return Kernel(self.python, has_item=False, numba=True)
 
     @functools.cached_property
     def with_item(self) -> Kernel:
         """The kernel whose first parameter is the item."""
-        return Kernel(self.python)
+        return Kernel(self.python, numba=True)
 
     def takes(self, arguments: int) -> bool:
         """Whether it has that many parameters, none of which is the item."""
@@ -131,18 +131,20 @@ class DpexKernel:
 
     def needs_group(self, lengths: tuple[int, ...], args: Sequence[Any]) -> bool:
         """Whether the kernel has barriers or other things of groups."""
-        if self._needs_group is None:
+        if self._needs_group is None or not self._needs_group[1].holds():
             kernel = self.with_functions
             found = kept.key_of(self.python, (), "group")
             held = kept.load(found[0]) if found else None
+            reads = found[2] if found else None
             if held is None:
                 values = [arguments.as_array(a) for a in args]
                 made = kernel.compiled(values, len(lengths), group_of(lengths))
-                held = [made.needs_group or ""]
+                held, reads = [made.needs_group or ""], made.module.reads
                 if found:
                     kept.store(found[0], held)
-            self._needs_group = bool(held[0])
-        return self._needs_group
+            assert reads is not None
+            self._needs_group = bool(held[0]), reads.made()
+        return self._needs_group[0]
 
 
 @functools.lru_cache(maxsize=256)

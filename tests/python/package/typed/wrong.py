@@ -24,7 +24,7 @@ usmx.zeros(3, device=0)  # wrong
 usmx.ones(3, dtpye="float32")  # wrong
 usmx.asarray(None)  # wrong
 usmx.arange("a")  # wrong
-usmx.array([1, 2])  # wrong
+usmx.jit(abs)  # wrong
 x.shpae  # wrong
 x + "1"  # wrong
 x < None  # wrong

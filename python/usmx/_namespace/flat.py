@@ -1,0 +1,89 @@
+"""Methods of arrays that NumPy has and that are not functions: ``x.flat``, ``x.tofile(name)``."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _usmx
+from .._usmx import ndarray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Flat:
+    """The elements of an array in C order, in one dimension: read, written and iterated over."""
+
+    def __init__(self, base: ndarray) -> None:
+        self.base = base
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.base.to_numpy().reshape(-1))
+
+    def __getitem__(self, key: Any) -> ndarray:
+        made: ndarray = self.base.reshape(-1)[key]
+        return made.copy() if _usmx._shared_elements(made, self.base) != "none" else made
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        try:
+            self.base.reshape(-1, copy=False)[key] = value
+        except ValueError:
+            if self.base.flags.c_contiguous:
+                raise
+            whole = self.base.copy("C")
+            whole.reshape(-1, copy=False)[key] = value
+            self.base[...] = whole
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        made = self.base.to_numpy().reshape(-1)
+        return made if dtype is None else made.astype(dtype)
+
+    def copy(self) -> ndarray:
+        """A copy of the elements in one dimension."""
+        return self.base.reshape(-1).copy()
+
+
+def compress(
+    a: ndarray, condition: Any, axis: int | None = None, out: ndarray | None = None
+) -> ndarray:
+    """``usmx.compress(condition, a, axis)``."""
+    from .arrangement import compress as function
+
+    return function(condition, a, axis, out)
+
+
+def dump(a: ndarray, file: Any) -> None:
+    """Write a pickle of the array to a file."""
+    import pickle
+    from pathlib import Path
+
+    if hasattr(file, "write"):
+        pickle.dump(a, file)
+    else:
+        Path(file).write_bytes(pickle.dumps(a))
+
+
+def dumps(a: ndarray) -> bytes:
+    """A pickle of the array."""
+    import pickle
+
+    return pickle.dumps(a)
+
+
+def setflags(
+    a: ndarray, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+) -> None:
+    """Set whether the array can be written; the other flags of NumPy cannot be set here."""
+    if align or uic:
+        raise ValueError("align, uic: cannot be set; only write is")
+    if write is not None:
+        a.flags.writeable = bool(write)
+
+
+def tofile(a: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:
+    """Write the elements in C order to a file, as bytes or, with `sep`, as text."""
+    a.to_numpy().tofile(fid, sep, format)

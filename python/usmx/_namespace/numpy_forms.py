@@ -1,0 +1,339 @@
+"""NumPy's other names of what arrays have and do: ``array``, ``shape(x)``, ``iscomplex``."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from math import log10
+from typing import TYPE_CHECKING, Any
+
+from .. import _usmx
+from .._usmx import ndarray
+from ._common import as_array
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, DTypeLike
+
+__all__ = [
+    "array",
+    "array2string",
+    "array_repr",
+    "array_str",
+    "asanyarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "bitwise_not",
+    "copyto",
+    "fix",
+    "frombuffer",
+    "fromfile",
+    "fromfunction",
+    "fromiter",
+    "fromstring",
+    "genfromtxt",
+    "geomspace",
+    "iscomplex",
+    "isneginf",
+    "isposinf",
+    "isrealobj",
+    "loadtxt",
+    "mod",
+    "ndenumerate",
+    "ndim",
+    "row_stack",
+    "savetxt",
+    "shape",
+    "size",
+    "true_divide",
+    "vectorize",
+]
+
+mod: _usmx.Operation = _usmx.Operation("remainder")
+true_divide: _usmx.Operation = _usmx.Operation("divide")
+bitwise_not: _usmx.Operation = _usmx.Operation("invert")
+
+
+def array(
+    object: Any,
+    dtype: DTypeLike = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    ndmin: int = 0,
+    **place: Any,
+) -> ndarray:
+    """A new array of anything that `asarray` takes.
+
+    Parameters
+    ----------
+    object : object
+        An array of any library, a number, or nested sequences of numbers.
+    dtype : optional
+        The element type.
+    copy : bool, optional
+        True copies always, None if needed, False never.
+    order : {'K', 'C', 'F', 'A'}
+        The order of the elements in memory.
+    ndmin : int
+        The least number of dimensions; lengths of 1 are added in front.
+    **place
+        ``usm_type=``, ``device=`` and ``queue=``, as for `asarray`.
+    """
+    made = _usmx.asarray(object, dtype=dtype, copy=copy, order=order, **place)
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def asanyarray(a: Any, dtype: DTypeLike = None, order: Any = None, **keywords: Any) -> ndarray:
+    """The same as `asarray`: usmx has no subclasses."""
+    return _usmx.asarray(a, dtype=dtype, order=order, **keywords)
+
+
+def ascontiguousarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
+    """An array in C order with at least one dimension, copied only if needed."""
+    return array(a, dtype, copy=None, order="C", ndmin=1, **place)
+
+
+def asfortranarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
+    """An array in Fortran order with at least one dimension, copied only if needed."""
+    return array(a, dtype, copy=None, order="F", ndmin=1, **place)
+
+
+def ndim(a: ArrayLike) -> int:
+    """How many dimensions an array or a nested sequence has."""
+    return as_array(a).ndim
+
+
+def shape(a: ArrayLike) -> tuple[int, ...]:
+    """The lengths of an array or a nested sequence."""
+    return as_array(a).shape
+
+
+def size(a: ArrayLike, axis: int | None = None) -> int:
+    """How many elements there are, or how many along an axis."""
+    x = as_array(a)
+    return x.size if axis is None else x.shape[axis]
+
+
+def copyto(dst: ndarray, src: ArrayLike, casting: str = "same_kind", where: Any = True) -> None:
+    """Write values into an array, where a condition is true."""
+    from importlib import import_module
+
+    import_module(".numpy_protocols", __package__)._copyto(dst, src, casting, where)
+
+
+def iscomplex(x: ArrayLike) -> ndarray:
+    """Whether the imaginary part is not 0, for each element."""
+    given = as_array(x)
+    if given.dtype.kind != "c":
+        return _usmx.zeros_like(given, "bool")
+    made: ndarray = given.imag != 0
+    return made
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the type of the elements is not complex."""
+    return as_array(x).dtype.kind != "c"
+
+
+def fix(x: ArrayLike, out: ndarray | None = None) -> ndarray:
+    """Numbers rounded towards zero: the same as `trunc`."""
+    made: ndarray = _usmx.Operation("trunc")(as_array(x), out=out)
+    return made
+
+
+def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
+    """Whether an element is negative infinity."""
+    made: ndarray = _usmx.Operation("equal")(as_array(x), float("-inf"), out=out)
+    return made
+
+
+def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
+    """Whether an element is positive infinity."""
+    made: ndarray = _usmx.Operation("equal")(as_array(x), float("inf"), out=out)
+    return made
+
+
+def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> ndarray:
+    """The same as `vstack`."""
+    from .manipulation import vstack
+
+    return vstack(tup, dtype=dtype, casting=casting)
+
+
+def geomspace(
+    start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None,
+    **place: Any,
+) -> ndarray:  # fmt: skip
+    """Numbers of which each is the same multiple of the one before.
+
+    Parameters
+    ----------
+    start, stop : float
+        The first and, with `endpoint`, the last one; both of one sign and not 0.
+    num : int
+        How many.
+    endpoint : bool
+        Whether `stop` is among them.
+    dtype : optional
+        The element type.
+    **place
+        ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
+    """
+    from .creation import logspace
+
+    if start == 0 or stop == 0:
+        raise ValueError("start, stop: 0 is not allowed")
+    if (start < 0) != (stop < 0):
+        raise ValueError(f"start, stop: {start} and {stop} differ in sign")
+    sign = -1 if start < 0 else 1
+    made = logspace(log10(abs(start)), log10(abs(stop)), num, endpoint, **place) * sign
+    if made.size:
+        made[:1] = start
+    if endpoint and made.size > 1:
+        made[-1:] = stop
+    return made if dtype is None else made.astype(dtype)
+
+
+# --- what the host does
+
+
+def _from_host(name: str, *args: Any, **keywords: Any) -> ndarray:
+    """An array that NumPy makes on the host, in USM."""
+    import numpy as np
+
+    place = {k: keywords.pop(k) for k in ("usm_type", "device", "queue") if k in keywords}
+    made = getattr(np, name)(*args, **keywords)
+    return _usmx.asarray(made, **place)
+
+
+def frombuffer(buffer: Any, *args: Any, **keywords: Any) -> ndarray:
+    """The bytes of a buffer as elements, copied into USM; arguments as NumPy's."""
+    return _from_host("frombuffer", buffer, *args, **keywords)
+
+
+def fromfile(file: Any, *args: Any, **keywords: Any) -> ndarray:
+    """The elements of a file without a description; arguments as NumPy's."""
+    return _from_host("fromfile", file, *args, **keywords)
+
+
+def fromiter(iter: Any, dtype: DTypeLike, count: int = -1, **keywords: Any) -> ndarray:
+    """The elements that an iterable gives; arguments as NumPy's."""
+    return _from_host("fromiter", iter, dtype, count, **keywords)
+
+
+def fromstring(string: str, *args: Any, **keywords: Any) -> ndarray:
+    """The numbers in a text; arguments as NumPy's."""
+    return _from_host("fromstring", string, *args, **keywords)
+
+
+def genfromtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
+    """The numbers of a file of text, of which some may be missing; arguments as NumPy's."""
+    return _from_host("genfromtxt", fname, *args, **keywords)
+
+
+def loadtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
+    """The numbers of a file of text; arguments as NumPy's."""
+    unpack = keywords.pop("unpack", False)
+    made = _from_host("loadtxt", fname, *args, **keywords)
+    return made.T if unpack else made
+
+
+def fromfunction(
+    function: Any, shape: Any, *, dtype: DTypeLike = float, **keywords: Any
+) -> ndarray:
+    """What a function gives for the indices of all elements, which it takes as arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Takes as many arrays as there are dimensions.
+    shape : int or tuple of int
+        Lengths.
+    dtype : optional
+        The type of the indices.
+    **keywords
+        For the function.
+    """
+    from .grids import indices
+
+    made: ndarray = function(*indices(shape, dtype), **keywords)
+    return made
+
+
+def savetxt(fname: Any, X: ArrayLike, *args: Any, **keywords: Any) -> None:
+    """Write an array of one or two dimensions as text; arguments as NumPy's."""
+    import numpy as np
+
+    np.savetxt(fname, as_array(X).to_numpy(), *args, **keywords)
+
+
+def array2string(a: ArrayLike, *args: Any, **keywords: Any) -> str:
+    """The elements as text; arguments as NumPy's, whose print options hold."""
+    import numpy as np
+
+    return np.array2string(as_array(a).to_numpy(), *args, **keywords)
+
+
+def array_repr(arr: ArrayLike, *args: Any, **keywords: Any) -> str:
+    """An array as NumPy's `repr` writes it, whose print options hold."""
+    import numpy as np
+
+    return np.array_repr(as_array(arr).to_numpy(), *args, **keywords)
+
+
+def array_str(a: ArrayLike, *args: Any, **keywords: Any) -> str:
+    """The elements as NumPy's `str` writes them, whose print options hold."""
+    import numpy as np
+
+    return np.array_str(as_array(a).to_numpy(), *args, **keywords)
+
+
+class ndenumerate:
+    """Pairs of an index and an element, which Python gets one by one."""
+
+    def __init__(self, arr: ArrayLike) -> None:
+        import numpy as np
+
+        self._pairs = np.ndenumerate(as_array(arr).to_numpy())
+
+    def __iter__(self) -> ndenumerate:
+        return self
+
+    def __next__(self) -> tuple[tuple[int, ...], Any]:
+        return next(self._pairs)
+
+
+class vectorize:
+    """A function of numbers, called by Python for each element of arrays.
+
+    It runs on the host; the results are copied to where the first array is. `usmx.fuse` and
+    `usmx.kernel` compute on the device.
+
+    Parameters
+    ----------
+    pyfunc : callable
+        Of numbers.
+    **keywords
+        As for `numpy.vectorize`.
+    """
+
+    def __init__(self, pyfunc: Any, *args: Any, **keywords: Any) -> None:
+        import numpy as np
+
+        self.pyfunc = pyfunc
+        self._function = np.vectorize(pyfunc, *args, **keywords)
+        self.__doc__ = self._function.__doc__
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        first = next((x for x in (*args, *keywords.values()) if isinstance(x, ndarray)), None)
+
+        def seen(value: Any) -> Any:
+            return value.to_numpy() if isinstance(value, ndarray) else value
+
+        made = self._function(*map(seen, args), **{k: seen(v) for k, v in keywords.items()})
+
+        def back(value: Any) -> ndarray:
+            if first is None:
+                return _usmx.asarray(value)
+            return _usmx.asarray(value, usm_type=first.usm_type, queue=first.queue)
+
+        return tuple(map(back, made)) if isinstance(made, tuple) else back(made)

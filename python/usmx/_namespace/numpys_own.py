@@ -1,0 +1,74 @@
+"""Names of NumPy that are the same here: types, constants, settings and what knows no memory.
+
+They are not functions of arrays: `usmx.__all__` leaves them out, `import usmx as np` finds them.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+#: Another name of a type -> ours.
+TYPES = {
+    "byte": "int8", "short": "int16", "intc": "int32", "int_": "int64", "intp": "int64",
+    "long": "int64", "longlong": "int64", "ubyte": "uint8", "ushort": "uint16",
+    "uintc": "uint32", "uint": "uint64", "uintp": "uint64", "ulong": "uint64",
+    "ulonglong": "uint64", "half": "float16", "single": "float32", "double": "float64",
+    "csingle": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+CONSTANTS = {"True_": True, "False_": False, "euler_gamma": 0.5772156649015329}
+#: What is NumPy's object itself.
+SAME = frozenset(
+    {
+        "base_repr", "binary_repr", "complexfloating", "errstate", "exceptions", "floating",
+        "format_float_positional", "format_float_scientific", "generic", "get_printoptions",
+        "geterr", "inexact", "integer", "isscalar", "issubdtype", "iterable", "ndindex", "number",
+        "printoptions", "set_printoptions", "seterr", "signedinteger", "typecodes", "ufunc",
+        "unsignedinteger",
+    }
+)  # fmt: skip
+NAMES = frozenset({*TYPES, *CONSTANTS, *SAME, "frompyfunc", "may_share_memory", "shares_memory"})
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays have an element in common."""
+    from .. import _usmx
+    from ._common import as_array
+
+    return bool(_usmx._shared_elements(as_array(a), as_array(b)) != "none")
+
+
+may_share_memory = shares_memory
+
+
+def frompyfunc(func: Any, /, nin: int, nout: int, *, identity: Any = None) -> Any:
+    """A function of numbers, called by Python for each element, as `vectorize` calls it."""
+    import numpy as np
+
+    from .numpy_forms import vectorize
+
+    theirs = np.frompyfunc(func, nin, nout)
+
+    def plain(*args: Any) -> Any:
+        made = theirs(*args)
+        if isinstance(made, tuple):
+            return tuple(np.asarray(np.asarray(one).tolist()) for one in made)
+        return np.asarray(np.asarray(made).tolist())
+
+    called: Any = vectorize(func)
+    called._function = plain
+    return called
+
+
+def __getattr__(name: str) -> Any:
+    from .. import _usmx
+
+    if name in TYPES:
+        return getattr(_usmx, TYPES[name])
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    if name in SAME:
+        import numpy as np
+
+        return getattr(np, name)
+    raise AttributeError(name)

@@ -1,0 +1,208 @@
+"""Ufuncs at places of an array: ``np.add.at(x, indices, values)`` and ``np.add.reduceat(x, at)``.
+
+Work-items share the places, not the elements of one place: results are the same each time. `at` has
+the order of NumPy, and its bits.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from functools import cache
+from math import prod
+from typing import Any
+
+from .. import _usmx
+from .._usmx import ElementwiseKernel, ndarray
+from ._common import as_array, empty_at, to_axis
+
+#: Sums and products of small integers are taken in 64 bits, as by ``reduce``.
+_WIDE = ("add", "multiply")
+
+
+def _row(name: str) -> Any:
+    from .._operations import OPERATIONS
+
+    return next((row for row in OPERATIONS if row.name == name and row.texts), None)
+
+
+def _text(name: str, dtype: Any, arity: int) -> str:
+    """C++ of the operation of operands of that type: ``acc`` and ``v``."""
+    from .._fusion.spelling import cpp
+
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    text: str | None = _row(name).text(kind)
+    if text is None:
+        raise TypeError(f"np.{name}: is not defined for {dtype}")
+    a, b = f"{cpp(dtype)}(acc)", f"{cpp(dtype)}(v)"
+    return text.replace("{T}", cpp(dtype)).replace("{0}", a).replace("{1}", b if arity > 1 else a)
+
+
+@cache
+def _at_kernel(name: str, compute: Any, own: Any, arity: int) -> ElementwiseKernel:
+    from .._fusion.spelling import cpp, preamble
+
+    text = _text(name, compute, arity)
+    given = "const auto v = values[order[k]];" if arity > 1 else ""
+    return ElementwiseKernel(
+        "int64 begin, int64 end, int64 place, raw int64 order"
+        + (", raw V values" if arity > 1 else ""),
+        "raw X x",
+        # Through memory each time: the CPU's compiler adds numbers in registers in another order.
+        f"for (int64_t k = begin; k < end; ++k) {{ {given}\n"
+        f"  const {cpp(own)} acc = x[place]; x[place] = {cpp(own)}({text}); }}",
+        f"{name}_at",
+        preamble=preamble(text),
+    )
+
+
+@cache
+def _reduceat_kernel(name: str, dtype: Any) -> ElementwiseKernel:
+    from .._fusion.spelling import cpp, preamble
+
+    text = _text(name, dtype, 2)
+    return ElementwiseKernel(
+        "int64 begin, int64 end, int64 column, raw X x",
+        "Y y",
+        "ptrdiff_t index[] = {begin, column};\n"
+        f"{cpp(dtype)} acc = {cpp(dtype)}(x[index]);\n"
+        "for (int64_t k = begin + 1; k < end; ++k) {\n"
+        f"  index[0] = k;\n  const auto v = x[index];\n  acc = {cpp(dtype)}({text});\n}}\n"
+        "y = acc;",
+        f"{name}_reduceat",
+        preamble=preamble(text),
+    )
+
+
+def _places_of(x: ndarray, key: Any) -> ndarray:
+    """The numbers, in C order, of the elements that a key selects."""
+    numbers = _usmx.arange(x.size, dtype="int64", usm_type="device", queue=x.queue)
+    return _usmx.asarray(numbers.reshape(x.shape)[key])
+
+
+def at(name: str, x: Any, indices: Any, *values: Any) -> None:
+    """``np.<name>.at``: the operation for each index, also where indices are equal.
+
+    Raises
+    ------
+    TypeError
+        The operation has no result of the type of its operands, or it cannot be cast to that of x.
+    IndexError
+        An index outside of its axis.
+    ValueError
+        `x` is read-only, or values do not broadcast to the indices.
+    """
+    title = f"np.{name}.at"
+    if not isinstance(x, ndarray):
+        raise TypeError(f"{title}: the array is of type {type(x).__name__}; expected usmx.ndarray")
+    row = _row(name)
+    if row is None or row.arity != 1 + len(values):
+        raise TypeError(f"{title}: has no kernel for {1 + len(values)} operands")
+    if not x.flags.writeable:
+        raise ValueError(f"{title}: the array is read-only")
+    indices = indices if isinstance(indices, tuple) else (indices,)
+    places = _places_of(x, indices)
+    given = [as_array(one, x) for one in values]
+    weak = [
+        value if isinstance(value, (bool, int, float, complex)) else one.dtype
+        for value, one in zip(values, given, strict=True)
+    ]
+    types = _usmx._result_types(name, x.dtype, *weak)
+    if types is None:
+        raise TypeError(
+            f"{title}: is not defined for {', '.join(str(t) for t in (x.dtype, *weak))}"
+        )
+    from .data_types import can_cast
+
+    if not can_cast(types[-1], x.dtype, "same_kind"):
+        raise TypeError(
+            f"{title}: gives {types[-1]}, which is not cast to {x.dtype} by the rule 'same_kind'"
+        )
+    given = [_usmx.broadcast_to(one, places.shape).reshape(-1) for one in given]
+    given = [one if _usmx._shared_elements(x, one) == "none" else one.copy() for one in given]
+    count = places.size
+    if not count:
+        return
+    from . import find
+
+    flat = places.reshape(-1)
+    order: Any = find("sorting", "argsort")(flat, stable=True)  # type: ignore[operator]
+    sorted_: ndarray = flat[order]
+    begins = _begins(sorted_)
+    ends = empty_at(begins, begins.shape)
+    ends[:-1] = begins[1:]
+    ends[-1:] = count
+    whole = x if x.flags.c_contiguous and x._is_aligned() else x.copy()
+    kernel = _at_kernel(name, types[0], x.dtype, row.arity)
+    kernel(begins, ends, sorted_[begins], order, *given, whole.reshape(-1))
+    if whole is not x:
+        x[...] = whole
+
+
+def _begins(values: ndarray) -> ndarray:
+    """Where runs of equal numbers begin."""
+    is_first = _usmx.ones(values.size, "bool", usm_type="device", queue=values.queue)
+    is_first[1:] = values[1:] != values[:-1]
+    from .indexing import places
+
+    return places(is_first)
+
+
+def reduceat(
+    name: str, x: ndarray, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> ndarray:
+    """``np.<name>.reduceat``: from each index up to the next one; of one not below it one element.
+
+    Raises
+    ------
+    IndexError
+        An index outside of its axis.
+    """
+    title = f"np.{name}.reduceat"
+    row = _row(name)
+    if row is None or row.arity != 2:
+        raise TypeError(f"{title}: has no kernel; expected an operation of two operands")
+    at_axis = to_axis(axis, x.ndim)
+    if dtype is not None:
+        dtype = _usmx.dtype(dtype)
+    elif name in _WIDE and x.dtype.kind in "biu" and x.dtype.itemsize < 8:
+        dtype = _usmx.dtype("uint64" if x.dtype.kind == "u" else "int64")
+    elif row.result == "bool":
+        dtype = _usmx.dtype("bool")
+    else:
+        types = _usmx._result_types(name, x.dtype, x.dtype)
+        if types is None:
+            raise TypeError(f"{title}: is not defined for {x.dtype}")
+        dtype = types[-1]
+    begins = as_array(indices, x)
+    if begins.ndim != 1 or begins.dtype.kind not in "iu":
+        raise TypeError(f"{title}: indices of shape {begins.shape} and {begins.dtype}; expected "
+                        "integers in one dimension")  # fmt: skip
+    length = x.shape[at_axis]
+    begins = begins.astype("int64", copy=False)
+    values = begins.to_numpy()
+    for value in values[(values < 0) | (values >= length)][:1]:
+        raise IndexError(
+            f"{title}: index {value} is out of bounds for axis {axis} with size {length}"
+        )
+    if row.result == "bool":
+        x = x.astype("bool", copy=False)
+    ends = empty_at(begins, begins.shape)
+    ends[:-1] = begins[1:]
+    ends[-1:] = length
+    others = [k for k in range(x.ndim) if k != at_axis]
+    rest = [x.shape[k] for k in others]
+    lines = x.transpose([at_axis, *others]).reshape((length, prod(rest)))
+    made = empty_at(x, (begins.size, prod(rest)), dtype)
+    if made.size:
+        column = _usmx.arange(prod(rest), dtype="int64", usm_type="device", queue=x.queue)
+        _reduceat_kernel(name, dtype)(begins[:, None], ends[:, None], column[None, :], lines, made)
+    shaped = made.reshape((begins.size, *rest))
+    back = [*range(1, at_axis + 1), 0, *range(at_axis + 1, x.ndim)]
+    result = shaped.transpose(back)
+    if out is None:
+        return result
+    if isinstance(out, tuple):
+        (out,) = out
+    out[...] = result
+    target: ndarray = out
+    return target

@@ -1,0 +1,84 @@
+"""Windows of signals, as NumPy has them, and the Bessel function that one of them needs."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import operator
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+from .. import _usmx
+from ._common import as_array, default_float
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._usmx import ndarray
+    from ..typing import ArrayLike
+
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
+
+
+def i0(x: ArrayLike) -> ndarray:
+    """The modified Bessel function of the first kind and order 0 of each element."""
+    made: ndarray = _usmx.Operation("i0")(as_array(x))
+    return made
+
+
+def _window(M: Any, place: dict[str, Any], shape: Callable[[ndarray, int], ndarray]) -> ndarray:
+    count = operator.index(M) if not isinstance(M, float) else int(-(-M // 1))
+    made = _usmx.arange(max(count, 0), dtype="float64", **place) if _doubles(place) else (
+        _usmx.arange(max(count, 0), dtype="float32", **place)
+    )  # fmt: skip
+    if count <= 1:
+        return _usmx.ones_like(made)
+    return shape(made, count - 1)
+
+
+def _doubles(place: dict[str, Any]) -> bool:
+    queue = _usmx.empty(0, "bool", **place).queue
+    return default_float(queue) == "float64"
+
+
+def _cosines(*parts: float) -> Callable[[ndarray, int], ndarray]:
+    def shape(n: ndarray, last: int) -> ndarray:
+        cosine = _usmx.Operation("cos")
+        made: Any = parts[0]
+        for k, part in enumerate(parts[1:], 1):
+            made = made + part * cosine(n * (2 * pi * k / last))
+        result: ndarray = made
+        return result
+
+    return shape
+
+
+def bartlett(M: int, **place: Any) -> ndarray:
+    """A triangle of M numbers that begins and ends with 0; keywords as for `arange`."""
+    return _window(M, place, lambda n, last: 1 - _usmx.Operation("absolute")(n * (2 / last) - 1))
+
+
+def blackman(M: int, **place: Any) -> ndarray:
+    """Blackman's window of M numbers; keywords as for `arange`."""
+    return _window(M, place, _cosines(0.42, -0.5, 0.08))
+
+
+def hamming(M: int, **place: Any) -> ndarray:
+    """Hamming's window of M numbers; keywords as for `arange`."""
+    return _window(M, place, _cosines(0.54, -0.46))
+
+
+def hanning(M: int, **place: Any) -> ndarray:
+    """Hann's window of M numbers; keywords as for `arange`."""
+    return _window(M, place, _cosines(0.5, -0.5))
+
+
+def kaiser(M: int, beta: float, **place: Any) -> ndarray:
+    """Kaiser's window of M numbers; keywords as for `arange`."""
+
+    def shape(n: ndarray, last: int) -> ndarray:
+        at = n * (2 / last) - 1
+        root = _usmx.Operation("sqrt")(1 - at * at)
+        whole: ndarray = i0(root * float(beta)) / i0(_usmx.full_like(n[:1], float(beta)))
+        return whole
+
+    return _window(M, place, shape)

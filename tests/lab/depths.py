@@ -1,0 +1,186 @@
+"""Pytest plugin: how many of the cases a run has, ``--depth quick`` or ``--depth full``.
+
+Each test function runs in both. Quick leaves out cases of functions with several parameters: what
+is left has every pair of their values. `quick_share` names those that have fewer still, because
+they are expensive: every value once, then every pair, until the number is reached. Which cases are
+left depends on the cases alone. What was left out is printed at the end of a run.
+
+A test that repeats something asks `of_depth` how often, one that goes through a list takes `some`.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import heapq
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from quick_share import SHARE
+
+Value = TypeVar("Value")
+
+
+def depth() -> str:
+    """The depth of this run, also in processes that tests start."""
+    return os.environ.get("USMX_TEST_DEPTH", "full")
+
+
+def of_depth(*, quick: Value, full: Value) -> Value:
+    """A number of repetitions, seeds or calls, or what is run."""
+    return quick if depth() == "quick" else full
+
+
+def some(values: Sequence[Value], most: int) -> Sequence[Value]:
+    """All values that a test goes through; in a quick run so many, from all parts."""
+    if depth() == "full" or len(values) <= most:
+        return values
+    return [values[k * len(values) // most] for k in range(most)]
+
+
+def key(value: object) -> Hashable:
+    """What makes two values of a parameter the same."""
+    if isinstance(value, str | bytes | bool | int | float | complex | None):
+        return (type(value), repr(value))
+    if isinstance(value, tuple):
+        return tuple(map(key, value))
+    return id(value)
+
+
+def order(cases: Sequence[Sequence[Hashable]]) -> Iterator[tuple[int, bool]]:
+    """Cases by what they add: first values of parameters, then pairs of them.
+
+    Gives the number of a case, and whether all values are covered without it.
+    """
+    width = len(cases[0]) if cases else 0
+    axes = [k for k in range(width) if len({case[k] for case in cases}) > 1]
+    taken: set[int] = set()
+    for size in (1, 2):
+        parts = [
+            {(axis, tuple(case[k] for k in axis)) for axis in combinations(axes, size)}
+            for case in cases
+        ]
+        covered = set().union(*(parts[k] for k in taken))
+        # What a case adds only becomes less, so most are looked at once.
+        queue = [(-len(parts[k]), k) for k in range(len(cases)) if k not in taken]
+        heapq.heapify(queue)
+        while queue:
+            _, k = heapq.heappop(queue)
+            gain = -len(parts[k] - covered)
+            if gain == 0:
+                continue
+            if queue and (gain, k) > queue[0]:
+                heapq.heappush(queue, (gain, k))
+                continue
+            covered |= parts[k]
+            taken.add(k)
+            yield k, size == 2
+
+
+def chosen(cases: Sequence[Sequence[Hashable]], most: int | None) -> list[int]:
+    """The cases of one function that a quick run has, in their order; ``most`` as in ``SHARE``."""
+    if len(cases) < 2:
+        return list(range(len(cases)))
+    found = list(order(cases)) or [(0, False)]
+    if most is None or len(found) <= most:
+        return sorted(k for k, _ in found)
+    values = [k for k, in_pairs in found if not in_pairs]
+    if len(values) <= most:
+        return sorted(k for k, _ in found[:most])
+    # From all parts of a long list.
+    values.sort()
+    return [values[k * len(values) // most] for k in range(most)]
+
+
+def share_of(name: str) -> int | None:
+    """The number of cases that `SHARE` allows a function."""
+    found = max((part for part in SHARE if part in name), key=len, default=None)
+    return SHARE[found] if found else None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--depth",
+        choices=("quick", "full"),
+        default="full",
+        help="quick: each test function, with some of its cases; full: all cases",
+    )
+    parser.addoption(
+        "--full-in",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder whose tests have all cases in a quick run too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ["USMX_TEST_DEPTH"] = config.getoption("--depth")
+    if depth() == "quick":
+        from hypothesis import settings  # not in each environment, and only here
+
+        # The same examples in each run: new ones would be new kernels.
+        settings.register_profile("quick", derandomize=True)
+        settings.load_profile("quick")
+    depths = Depths(config.getoption("--depth"), config.getoption("--full-in"))
+    config.pluginmanager.register(depths, "depths_of_run")
+
+
+class Depths:
+    """Leaves cases out, and says how many."""
+
+    def __init__(self, depth: str, full_in: Sequence[str]) -> None:
+        self.depth = depth
+        self.full_in = tuple(full_in)
+        self.left_out: Counter[str] = Counter()
+        self.kept = 0
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        if self.depth == "full":
+            return
+        functions: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        dropped = set()
+        for name, same in functions.items():
+            if name.startswith(self.full_in):
+                continue
+            cases = []
+            for item in same:
+                call = getattr(item, "callspec", None)
+                cases.append([key(call.params[p]) for p in sorted(call.params)] if call else [])
+            keep = set(chosen(cases, share_of(name)))
+            left = [item for k, item in enumerate(same) if k not in keep]
+            dropped.update(left)
+            if left:
+                self.left_out[str(Path(name.partition("::")[0]).parent)] += len(left)
+        if dropped:
+            config.hook.pytest_deselected(items=list(dropped))
+            items[:] = [item for item in items if item not in dropped]
+        self.kept = len(items)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["depths"] = (self.kept, dict(self.left_out))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        # Each worker collects everything, so any of them knows.
+        if (found := getattr(node, "workeroutput", {}).get("depths")) is not None:
+            self.kept, self.left_out = found[0], Counter(found[1])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.depth == "full":
+            return
+        rooms = ", ".join(f"{room} {n}" for room, n in sorted(self.left_out.items()))
+        terminalreporter.write_line(
+            f"quick: {self.kept} cases; --depth full (`make test-all`) has "
+            f"{sum(self.left_out.values())} more: {rooms}"
+        )
