@@ -392,7 +392,8 @@ def _compilation() -> Iterator[Finding]:
 def _libraries() -> Iterator[Finding]:
     from ._namespace import _onemkl
 
-    topic = "Libraries that usmx uses if they are installed"
+    topic = "Libraries for matrices and transforms"
+    yield Finding("ok", topic, "NumPy, on CPU devices")
     if not _devices():
         return  # oneMKL lists devices when it is loaded, and ends the process if that fails
     missing = _onemkl.missing()

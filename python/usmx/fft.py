@@ -1,25 +1,22 @@
 """Fourier transforms: the extension of that name of the Array API standard.
 
-Lengths whose prime factors are at most 13 are computed in passes of these factors, all others as a
-convolution of a power of two; float32 stays float32.
+Who computes them on which device is the table in `_namespace/_libraries.py`; float32 stays float32.
 """
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _usmx
-from ._namespace import _transforms
-from ._namespace._common import as_array, empty_at, to_axes, to_axis
+from ._namespace import _libraries
+from ._namespace._common import as_array, to_axes, to_axis
 from ._namespace._outputs import written
-from ._namespace.elementwise import real
-from ._namespace.manipulation import moveaxis, roll
+from ._namespace.manipulation import roll
 
 if TYPE_CHECKING:
     from ._usmx import ndarray
@@ -42,12 +39,6 @@ def _norm(norm: str | None) -> str:
     return norm
 
 
-def _scale(n: int, norm: str, inverse: bool) -> float:
-    if norm == "ortho":
-        return 1 / sqrt(n)
-    return 1 / n if (norm == "forward") != inverse else 1.0
-
-
 def _complex(x: ndarray) -> np.dtype[Any]:
     return np.dtype("F" if x.dtype.char in "eEfF" else "D")
 
@@ -60,23 +51,21 @@ def _length(n: Any, default: int) -> int:
     return length
 
 
-def _lines(x: ndarray, axis: int, length: int, dtype: Any) -> ndarray:
-    """New contiguous lines along the last axis, cut or filled with zeros."""
-    turned = moveaxis(x, axis, -1)
-    own = turned.shape[-1]
-    made = empty_at(x, (*turned.shape[:-1], length), dtype)
-    made[..., :own] = turned[..., :length]
-    if own < length:
-        made[..., own:] = 0
+def _along(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray:
+    """The transform of a kind along an axis, by the library of the device."""
+    if kind == "rfft":
+        given = x.astype(_complex(x).char.lower(), copy=False)
+    else:
+        given = x.astype(_complex(x), copy=False)
+    made: ndarray = _libraries.of("transform", given, max(given.size, n)).transform(
+        kind, given, n, axis, norm
+    )
     return made
 
 
-def _along(x: ndarray, n: Any, axis: int, norm: str, inverse: bool) -> ndarray:
-    place = to_axis(axis, x.ndim)
-    length = _length(n, x.shape[place])
-    lines = _lines(x, place, length, _complex(x))
-    made = _transforms.transform(lines, inverse, _scale(length, norm, inverse))
-    return moveaxis(made, -1, place)
+def _of_one_axis(kind: str, a: ndarray, n: Any, axis: Any, norm: str | None) -> ndarray:
+    place = to_axis(axis, a.ndim)
+    return _along(kind, a, _length(n, a.shape[place]), place, _norm(norm))
 
 
 def fft(
@@ -111,7 +100,7 @@ def fft(
     ValueError
         `n` is less than one, or another `norm`.
     """
-    return written(_along(as_array(a), n, axis, _norm(norm), False), out)
+    return written(_of_one_axis("fft", as_array(a), n, axis, norm), out)
 
 
 def ifft(
@@ -122,7 +111,7 @@ def ifft(
     out: ndarray | None = None,
 ) -> ndarray:
     """Compute the inverse of `fft`, which explains the parameters."""
-    return written(_along(as_array(a), n, axis, _norm(norm), True), out)
+    return written(_of_one_axis("ifft", as_array(a), n, axis, norm), out)
 
 
 def _axes(x: ndarray, s: Lengths, axes: Any) -> tuple[tuple[int, ...], list[int | None]]:
@@ -150,7 +139,7 @@ def _many(x: Any, s: Lengths, axes: Any, norm: str | None, inverse: bool) -> nda
     if not places:
         return made.astype(_complex(made))
     for place, length in reversed([*zip(places, lengths, strict=True)]):
-        made = _along(made, length, place, norm, inverse)
+        made = _of_one_axis("ifft" if inverse else "fft", made, length, place, norm)
     return made
 
 
@@ -215,12 +204,7 @@ def rfft(
     TypeError
         The numbers are complex.
     """
-    a = _real(as_array(a), "rfft")
-    place = to_axis(axis, a.ndim)
-    length = _length(n, a.shape[place])
-    whole = _lines(a, place, length, _complex(a))
-    made = _transforms.transform(whole, False, _scale(length, _norm(norm), False))
-    return written(moveaxis(made[..., : length // 2 + 1].copy(), -1, place), out)
+    return written(_of_one_axis("rfft", _real(as_array(a), "rfft"), n, axis, norm), out)
 
 
 def irfft(
@@ -244,10 +228,7 @@ def irfft(
     a = as_array(a)
     place = to_axis(axis, a.ndim)
     length = _length(n, 2 * (a.shape[place] - 1))
-    half = _lines(a, place, length // 2 + 1, _complex(a))
-    whole = _transforms.hermitian(half, length)
-    made = _transforms.transform(whole, True, _scale(length, _norm(norm), True))
-    return written(moveaxis(real(made).copy(), -1, place), out)
+    return written(_along("irfft", a, length, place, _norm(norm)), out)
 
 
 def rfftn(

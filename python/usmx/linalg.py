@@ -1,7 +1,7 @@
 """Linear algebra: the extension of that name of the Array API standard.
 
-Matrices are the last two axes, so stacks of them are computed together. Decompositions are kernels
-of ours on the device where the arrays are.
+Matrices are the last two axes, so stacks of them are computed together. Who computes them on which
+device is the table in `_namespace/_libraries.py`; `use_library` chooses.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -13,9 +13,10 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _usmx
-from ._namespace import _matrices, _onemkl, find, statistics
-from ._namespace._common import as_arrays, empty_at, kind_of, to_axes
+from ._namespace import _libraries, _matrices, find, statistics
+from ._namespace._common import as_arrays, kind_of, to_axes
 from ._namespace._joint import joint
+from ._namespace._libraries import use_library
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
 from ._namespace.elementwise import imag, real, sqrt, where
@@ -29,7 +30,7 @@ from ._namespace.linear_algebra import (
     vecdot,
     written_alike,
 )
-from ._namespace.manipulation import broadcast_shapes, moveaxis, stack
+from ._namespace.manipulation import broadcast_shapes, moveaxis
 
 if TYPE_CHECKING:
     from ._usmx import ndarray
@@ -38,8 +39,8 @@ __all__ = [
     "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", "cholesky",
     "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
     "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm",
-    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot",
-    "vector_norm",
+    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace",
+    "use_library", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 
@@ -82,12 +83,6 @@ class SVDResult(NamedTuple):
 # --- systems of equations ------------------------------------------------------------------------
 
 
-def _regular(failed: ndarray, name: str) -> None:
-    where_is = _matrices.failure(failed)
-    if where_is is not None:
-        raise LinAlgError(f"{_matrices.of_stack(name, where_is)}: is singular")
-
-
 def solve(a: ndarray, b: ndarray) -> ndarray:
     """Solve ``x1 @ x = x2`` by LU decomposition with exchanged rows.
 
@@ -119,23 +114,10 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     if right.shape[-2] != n:
         raise LinAlgError(f"b: has shape {b.shape}; expected {n} rows, because a has {a.shape}")
     dtype = result_type(a, b)
-    shape = broadcast_shapes(a.shape[:-2], right.shape[:-2])
-    made, rows, failed = _matrices.lu(a.astype(dtype, copy=False))
-    _regular(failed, "a")
-    x = empty_at(a, (*shape, *right.shape[-2:]), dtype)
-    x[...] = right
-    if a.shape[:-2] != shape:
-        made = _matrices.contiguous(_usmx.broadcast_to(made, (*shape, n, n)))
-        rows = _matrices.contiguous(_usmx.broadcast_to(rows, (*shape, n)))
-    _matrices.solve_with(made, rows, x)
+    broadcast_shapes(a.shape[:-2], right.shape[:-2])
+    a, right = a.astype(dtype, copy=False), right.astype(dtype, copy=False)
+    x: ndarray = _libraries.of("solve", a, n).solve(a, right)
     return x[..., 0] if is_vector else x
-
-
-def _identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndarray:
-    made = _usmx.zeros((*shape, n * n), dtype, usm_type=kind_of(like), queue=like.queue)
-    if n:
-        made[..., :: n + 1] = 1
-    return made.reshape((*shape, n, n))
 
 
 def inv(a: ndarray) -> ndarray:
@@ -147,16 +129,21 @@ def inv(a: ndarray) -> ndarray:
         A matrix is not square, or singular.
     """
     a = _matrices.matrices(a, square=True)
-    made, rows, failed = _matrices.lu(a)
-    _regular(failed, "a")
-    b = _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
-    _matrices.solve_with(made, rows, b)
-    return b
+    made: ndarray = _libraries.of("inverse", a, a.shape[-1]).inverse(a)
+    return made
+
+
+def _determinants(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    a = _matrices.matrices(x, square=True)
+    made: tuple[ndarray, ndarray, ndarray] = _libraries.of(
+        "determinants", a, a.shape[-1]
+    ).determinants(a)
+    return made
 
 
 def det(a: ndarray) -> ndarray:
     """Compute determinants of square matrices, of shape (...). LinAlgError if they are not."""
-    return _matrices.determinants(_matrices.matrices(a, square=True))[0]
+    return _determinants(a)[0]
 
 
 def slogdet(a: ndarray) -> SlogdetResult:
@@ -172,7 +159,7 @@ def slogdet(a: ndarray) -> SlogdetResult:
     LinAlgError
         The matrices are not square.
     """
-    _, sign, logarithm = _matrices.determinants(_matrices.matrices(a, square=True))
+    _, sign, logarithm = _determinants(a)
     return SlogdetResult(sign, logarithm)
 
 
@@ -192,10 +179,8 @@ def cholesky(a: ndarray, *, upper: bool = False) -> ndarray:
         A matrix is not square, or not positive definite.
     """
     a = _matrices.matrices(a, square=True)
-    made, failed = _matrices.cholesky(_matrices.adjoint(a) if upper else a)
-    where_is = _matrices.failure(failed)
-    if where_is is not None:
-        raise LinAlgError(f"{_matrices.of_stack('a', where_is)}: is not positive definite")
+    given = _matrices.adjoint(a) if upper else a
+    made: ndarray = _libraries.of("cholesky", a, a.shape[-1]).cholesky(given)
     return _matrices.in_order(_matrices.adjoint(made)) if upper else made
 
 
@@ -224,79 +209,18 @@ def qr(a: ndarray, mode: Literal["reduced", "complete"] | str = "reduced") -> QR
     a = _matrices.matrices(a)
     m, n = a.shape[-2:]
     columns = m if mode == "complete" else min(m, n)
-    made, factors = _matrices.qr(a)
-    upper = _upper(made[..., :columns, :])
-    if mode == "r":
-        return upper
-    return QRResult(_matrices.reflections(made, factors, columns), upper)
-
-
-def _upper(a: ndarray) -> ndarray:
-    from ._namespace.creation import triu
-
-    return triu(a)
+    q, r = _libraries.of("qr", a, n).qr(a, columns, mode != "r")
+    return r if q is None else QRResult(q, r)
 
 
 # --- singular values -----------------------------------------------------------------------------
 
 
-def _scaled(a: ndarray) -> tuple[ndarray, ndarray]:
-    """The matrices divided by their largest elements, and those (1 for 0 and for infinities)."""
-    largest = _largest(a)
-    usable = (largest > 0) & (largest < inf)
-    factor = where(usable, largest, _usmx.ones_like(largest))
-    return a / factor, factor[..., 0]
-
-
-def _largest(a: ndarray) -> ndarray:
-    size = abs(a)
-    if a.dtype.kind == "c":
-        size = statistics.max(_stacked_parts(a), axis=-1)
-    return statistics.max(size, axis=(-2, -1), keepdims=True)
-
-
-def _stacked_parts(a: ndarray) -> ndarray:
-    return stack((abs(real(a)), abs(imag(a))), axis=-1)
-
-
 def _svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
-    m, n = a.shape[-2:]
-    if m < n:
-        u, s, v = _svd(_matrices.adjoint(a), vectors, full)
-        if u is None or v is None:
-            return None, s, None
-        return _matrices.adjoint(v), s, _matrices.adjoint(u)
-    if not a.size:
-        s = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
-        if not vectors:
-            return None, s, None
-        left = _identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
-        return left, s, _identity(a, n, a.shape[:-2], a.dtype)
-    _matrices.check_finite(a)
-    if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
-        return _onemkl.svd(_matrices.contiguous(a), vectors, full)
-    scaled, factor = _scaled(a)
-    x, v = _matrices.orthogonal_columns(scaled)
-    s = _lengths(x)
-    place = _matrices.places(s)
-    s = _matrices.arranged(s, place) * factor
-    if not vectors:
-        return None, s, None
-    x, v = _matrices.arranged(x, place), _matrices.arranged(v, place)
-    # Columns for singular values of 0 have no direction; reflections find one.
-    made, factors = _matrices.qr(matrix_transpose(x))
-    u = _matrices.reflections(made, factors, m if full else n)
-    on_diagonal = diagonal(made)
-    sign = on_diagonal / abs(on_diagonal)
-    sign = where(on_diagonal == 0, _usmx.ones_like(sign), sign)
-    u[..., :n] = u[..., :n] * sign[..., None, :]
-    vh = v.conj() if v.dtype.kind == "c" else v
-    return u, s, vh
-
-
-def _lengths(x: ndarray) -> ndarray:
-    """The lengths of rows, of elements that are not too large."""
-    return sqrt(statistics.sum(_squares(x), axis=-1))
+    made: tuple[ndarray | None, ndarray, ndarray | None] = _libraries.of(
+        "svd", a, min(a.shape[-2:])
+    ).svd(a, vectors, full)
+    return made
 
 
 def _squares(x: ndarray) -> ndarray:
@@ -439,63 +363,25 @@ def lstsq(a: ndarray, b: ndarray, rcond: Any = None) -> tuple[ndarray, ndarray, 
         raise LinAlgError(
             f"a: has shape {left.shape}, b has {right.shape}; expected (m, n) and (m,) or (m, k)"
         )
-    m, n = left.shape
-    solution = matmul(pinv(left, rtol=rcond), right)
-    s = svdvals(left)
-    rank = matrix_rank(left, rtol=rcond).astype("int32")
-    if m > n and int(rank.item()) == n:
-        rest = right - matmul(left, solution)
-        squares = statistics.sum(abs(rest) ** 2, axis=0)
-        residuals = squares.reshape(-1)
-    else:
-        residuals = empty_at(left, 0, _matrices.real_type(result_type(left, right)))
-    return solution, residuals, rank.astype("int32"), s  # of the type that NumPy has
+    dtype = result_type(left, right)
+    left, right = left.astype(dtype, copy=False), right.astype(dtype, copy=False)
+    made: tuple[ndarray, ndarray, ndarray, ndarray] = _libraries.of(
+        "lstsq", left, min(left.shape)
+    ).lstsq(left, right, rcond)
+    return made
 
 
 # --- eigenvalues ---------------------------------------------------------------------------------
-
-
-def _triangle(a: ndarray, lower: bool, without: int = 0) -> ndarray:
-    """One of the triangles, without so many diagonals from the main one on; the rest is 0."""
-    from ._namespace.creation import tril, triu
-
-    return tril(a, k=-without) if lower else triu(a, k=without)
-
-
-def _hermitian(a: ndarray, lower: bool) -> ndarray:
-    """The matrices that one of the triangles stands for."""
-    half = _triangle(a, lower, 1)
-    made = _matrices.contiguous(half + _matrices.adjoint(half))
-    own = diagonal(a)
-    diagonal(made)[...] = real(own) if a.dtype.kind == "c" else own
-    return made
 
 
 def _eigh(x: ndarray, side: str, vectors: bool = True) -> tuple[ndarray, ndarray]:
     a = _matrices.matrices(x, square=True)
     if side.upper() not in ("L", "U"):
         raise ValueError(f"UPLO: {side!r}; expected 'L' or 'U'")
-    n = a.shape[-1]
-    if not a.size:
-        values = empty_at(a, (*a.shape[:-2], n), _matrices.real_type(a.dtype))
-        return values, empty_at(a, a.shape)
-    _matrices.check_finite(_triangle(a, side.upper() == "L"))
-    if n >= _onemkl.LEAST_ROWS and _onemkl.takes(a):
-        lower = side.upper() == "L"
-        given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
-        return _onemkl.eigh(given, vectors)
-    scaled, factor = _scaled(_hermitian(a, side.upper() == "L"))
-    # Moved so that no eigenvalue is negative, right singular vectors are eigenvectors.
-    shift = statistics.max(statistics.sum(abs(scaled), axis=-1), axis=-1)
-    moved = _matrices.contiguous(scaled)
-    diagonal(moved)[...] = diagonal(scaled) + shift[..., None]
-    _, v = _matrices.orthogonal_columns(moved)
-    columns = matrix_transpose(v)
-    product = (v.conj() if v.dtype.kind == "c" else v) * matrix_transpose(matmul(scaled, columns))
-    values = statistics.sum(real(product) if product.dtype.kind == "c" else product, axis=-1)
-    place = _matrices.places(-values)
-    values = _matrices.arranged(_matrices.in_order(values), place) * factor
-    return values, matrix_transpose(_matrices.arranged(v, place))
+    made: tuple[ndarray, ndarray] = _libraries.of("eigh", a, a.shape[-1]).eigh(
+        a, side.upper() == "L", vectors
+    )
+    return made
 
 
 def eigh(a: ndarray, UPLO: str = "L") -> EighResult:
@@ -526,14 +412,10 @@ def eigvalsh(a: ndarray, UPLO: str = "L") -> ndarray:
     return _eigh(a, UPLO, vectors=False)[0]
 
 
-def _schur(x: ndarray) -> tuple[ndarray, ndarray]:
+def _eig(x: ndarray, vectors: bool) -> tuple[ndarray, ndarray]:
     a = _matrices.matrices(x, square=True)
-    _matrices.check_finite(a)
-    made, z, failed = _matrices.schur(a)
-    where_is = _matrices.failure(failed)
-    if where_is is not None:
-        raise LinAlgError(f"{_matrices.of_stack('a', where_is)}: eigenvalues did not converge")
-    return made, z
+    made: tuple[ndarray, ndarray] = _libraries.of("eig", a, a.shape[-1]).eig(a, vectors)
+    return made
 
 
 def eig(a: ndarray) -> EigResult:
@@ -550,22 +432,12 @@ def eig(a: ndarray) -> EigResult:
     LinAlgError
         A matrix is not square, has NaN or infinite elements, or no convergence.
     """
-    made, z = _schur(a)
-    vectors = matmul(z, _matrices.triangular_vectors(made))
-    if vectors.size:
-        largest = _largest_of_columns(vectors)
-        vectors = vectors / largest
-        vectors = vectors / _lengths(matrix_transpose(vectors))[..., None, :]
-    return EigResult(_matrices.contiguous(diagonal(made)), vectors)
-
-
-def _largest_of_columns(a: ndarray) -> ndarray:
-    return statistics.max(abs(a), axis=-2, keepdims=True)
+    return EigResult(*_eig(a, vectors=True))
 
 
 def eigvals(a: ndarray) -> ndarray:
     """Compute the eigenvalues of square matrices, as complex numbers; see `eig`."""
-    return _matrices.contiguous(diagonal(_schur(a)[0]))
+    return _eig(a, vectors=False)[0]
 
 
 # --- norms ---------------------------------------------------------------------------------------
@@ -748,7 +620,9 @@ def matrix_power(a: ndarray, n: int) -> ndarray:
     except TypeError:
         raise TypeError(f"n: is of type {type(n).__name__}; expected an integer") from None
     if exponent == 0:
-        return _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
+        one = _usmx.zeros(a.shape, a.dtype, usm_type=kind_of(a), queue=a.queue)
+        diagonal(one)[...] = 1
+        return one
     if exponent < 0:
         a, exponent = inv(a), -exponent
     made = None

@@ -16,7 +16,6 @@ import pytest
 
 import usmx
 from usmx import _usmx
-from usmx._namespace import _onemkl
 
 # Compiling is most of what the tests cost, so kernels are kept from one run to the next: a file of
 # the cache contains its whole key, so equal text gives equal code. All workers, the processes that
@@ -63,12 +62,10 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=["oneMKL", "kernels of usmx"])
+@pytest.fixture(params=["numpy", "onemkl", "kernels"])
 def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Linear algebra and transforms by oneMKL, where it is faster, and by our own kernels."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param != "oneMKL":
-            patch.setattr(_onemkl, "takes", lambda x: False)
+    """Linear algebra and transforms by each library of the table, where it computes them."""
+    with usmx.linalg.use_library(request.param):
         yield
 
 

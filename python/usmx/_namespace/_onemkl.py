@@ -1,7 +1,7 @@
 """oneMKL, where it is installed: products, eigenvectors, singular values and transforms.
 
-``pip install usmx[mkl]`` brings it. Kernels of usmx do the same without it, for all types and all
-devices; here is what oneMKL does faster. `USMX_ONEMKL=0` in the environment ends its use.
+``pip install usmx[mkl]`` brings it; its row in the table of `_libraries` says where it is used.
+`USMX_ONEMKL=0` in the environment ends its use.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -14,15 +14,10 @@ from typing import Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from . import _matrices
+from . import _matrices, _transforms
 from ._common import empty_at
-
-#: Rows of a matrix and numbers of a transform from which on oneMKL is faster on the CPU device. Its
-#: call costs 30 us, and decompositions of a stack come one after the other.
-LEAST_ROWS = 16
-LEAST_LENGTH = 64
-#: Multiplications of a product.
-_LEAST_PRODUCT = 100**3
+from .creation import tril, triu
+from .linear_algebra import matrix_transpose, stacked
 
 
 @cache
@@ -47,44 +42,53 @@ def takes(x: ndarray) -> bool:
     return x.dtype.char in "fdFD" and _is_for(x.device)
 
 
-def multiplies(x: ndarray, multiplications: int) -> bool:
-    """Whether oneMKL is the better way to a product in `x`.
-
-    On the CPU device that is so of complex numbers, 1024 x 1024 complex64 in 56 ms instead of 110;
-    of real ones the tiles of usmx take the same time, 15 ms in float32.
-    """
-    if multiplications < _LEAST_PRODUCT or not takes(x):
-        return False
-    return x.dtype.kind == "c" or not x.device.is_cpu
-
-
-def multiply(
-    a: ndarray, step_a: int, b: ndarray, step_b: int, made: ndarray, turned: tuple[bool, bool]
-) -> None:
-    """``made = a @ b`` of contiguous matrices, or of transposes (`turned`) of such."""
-    _usmx._onemkl_multiply(a, turned[0], step_a, b, turned[1], step_b, made)
+def product(a: ndarray, b: ndarray, made: ndarray) -> None:
+    """``made = a @ b`` of matrices that broadcast; transposes are read where they are."""
+    shape, dtype = made.shape[:-2], made.dtype
+    turned = [x.dtype == dtype and _is_turned(x) for x in (a, b)]
+    (left, step_a), (right, step_b) = (
+        stacked(matrix_transpose(x) if is_turned else x, shape, dtype)
+        for x, is_turned in zip((a, b), turned, strict=True)
+    )
+    _usmx._onemkl_multiply(left, turned[0], step_a, right, turned[1], step_b, made)
 
 
-def eigh(a: ndarray, vectors: bool) -> tuple[ndarray, ndarray]:
-    """Eigenvalues of contiguous Hermitian matrices, which are lost, and vectors as columns."""
+def _is_turned(x: ndarray) -> bool:
+    return not x.flags.c_contiguous and bool(matrix_transpose(x).flags.c_contiguous)
+
+
+def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | None]:
+    """Eigenvalues of what one of the triangles stands for, and vectors as columns."""
+    side = tril(a) if lower else triu(a)
+    _matrices.check_finite(side)
+    given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
     values = empty_at(a, a.shape[:-1], _matrices.real_type(a.dtype))
-    _usmx._onemkl_eigh(a, values, vectors)
-    return values, _matrices.adjoint(a)
+    _usmx._onemkl_eigh(given, values, vectors)
+    return values, _matrices.adjoint(given) if vectors else None
 
 
 def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
-    """Singular values and vectors of contiguous matrices, which are lost."""
+    """Singular values and vectors."""
     (m, n), stack = a.shape[-2:], a.shape[:-2]
-    least = min(m, n)
-    values = empty_at(a, (*stack, least), _matrices.real_type(a.dtype))
-    u = empty_at(a, (*stack, m, m if full else least)) if vectors else None
-    vh = empty_at(a, (*stack, n if full else least, n)) if vectors else None
-    _usmx._onemkl_svd(a, values, u, vh, full)
+    if m < n:
+        u, s, v = svd(_matrices.adjoint(a), vectors, full)
+        if u is None or v is None:
+            return None, s, None
+        return _matrices.adjoint(v), s, _matrices.adjoint(u)
+    _matrices.check_finite(a)
+    given = _matrices.contiguous(a)
+    values = empty_at(a, (*stack, n), _matrices.real_type(a.dtype))
+    u = empty_at(a, (*stack, m, m if full else n)) if vectors else None
+    vh = empty_at(a, (*stack, n, n)) if vectors else None
+    _usmx._onemkl_svd(given, values, u, vh, full)
     return u, values, vh
 
 
-def transform(x: ndarray, inverse: bool, scale: float) -> ndarray:
+def lines(x: ndarray, inverse: bool, scale: float) -> ndarray:
     """The transform of each line of a contiguous complex array, times a factor."""
     made = empty_at(x, x.shape)
     _usmx._onemkl_transform(x, made, inverse, scale)
     return made
+
+
+transform = _transforms.by(lines)

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cache
+from math import sqrt
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from .._usmx import ElementwiseKernel, RawKernel, ndarray
-from . import _onemkl
 from ._common import empty_at, kind_of
+from .elementwise import real
+from .manipulation import moveaxis
 
 _PREAMBLE = '#include "usmx/fourier.hpp"\n'
 #: What a pass can take out of a length.
@@ -177,27 +180,23 @@ def _by_convolution(x: ndarray, inverse: bool, scale: float) -> ndarray:
     return made
 
 
-def transform(x: ndarray, inverse: bool, scale: float) -> ndarray:
+def lines(x: ndarray, inverse: bool, scale: float) -> ndarray:
     """The transform of each line of a contiguous complex array, times a factor, in new memory."""
     n = x.shape[-1]
-    lines = x.reshape(-1, n) if x.size else x
-    if not x.size:
-        return empty_at(x, x.shape)
     if n == 1:
         scaled: ndarray = x * x.dtype.type(scale)
         return scaled
-    if n >= _onemkl.LEAST_LENGTH and _onemkl.takes(x):
-        return _onemkl.transform(x, inverse, scale)
+    rows = x.reshape(-1, n)
     factors = _factors(n)
     made = (
-        _by_convolution(lines, inverse, scale)
+        _by_convolution(rows, inverse, scale)
         if factors is None
-        else _by_factors(lines, factors, inverse, scale)
+        else _by_factors(rows, factors, inverse, scale)
     )
     return made.reshape(x.shape)
 
 
-def hermitian(x: ndarray, n: int) -> ndarray:
+def _hermitian(x: ndarray, n: int) -> ndarray:
     """Lines of n numbers whose transform is real, of their first n // 2 + 1."""
     half = n // 2 + 1
     made = empty_at(x, (*x.shape[:-1], n))
@@ -211,3 +210,46 @@ def hermitian(x: ndarray, n: int) -> ndarray:
             x, n, half, made
         )
     return made
+
+
+# --- kinds of transforms, by what transforms complex lines ---------------------------------------
+
+
+def _scale(n: int, norm: str, inverse: bool) -> float:
+    if norm == "ortho":
+        return 1 / sqrt(n)
+    return 1 / n if (norm == "forward") != inverse else 1.0
+
+
+def _cut(x: ndarray, axis: int, length: int, dtype: Any) -> ndarray:
+    """New contiguous lines along the last axis, cut or filled with zeros."""
+    turned = moveaxis(x, axis, -1)
+    own = turned.shape[-1]
+    made = empty_at(x, (*turned.shape[:-1], length), dtype)
+    made[..., :own] = turned[..., :length]
+    if own < length:
+        made[..., own:] = 0
+    return made
+
+
+def by(of_lines: Callable[[ndarray, bool, float], ndarray]) -> Callable[..., ndarray]:
+    """The function of the table of libraries, made of one that transforms contiguous lines."""
+
+    def transform(kind: str, x: ndarray, length: int, axis: int, norm: str) -> ndarray:
+        inverse = kind.startswith("i")
+        scale = _scale(length, norm, inverse)
+        dtype = np.dtype(x.dtype.char.upper())
+
+        def whole(given: ndarray) -> ndarray:
+            return of_lines(given, inverse, scale) if given.size else given
+
+        if kind == "irfft":
+            half = _cut(x, axis, length // 2 + 1, dtype)
+            made = real(whole(_hermitian(half, length))).copy()
+        else:
+            made = whole(_cut(x, axis, length, dtype))
+            if kind == "rfft":
+                made = made[..., : length // 2 + 1].copy()
+        return moveaxis(made, -1, axis)
+
+    return transform

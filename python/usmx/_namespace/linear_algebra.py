@@ -10,7 +10,7 @@ from operator import index
 from typing import Any
 
 from .. import _usmx
-from . import _onemkl
+from . import _libraries
 from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
 from ._joint import in_kind
 from ._outputs import to_out, written
@@ -101,33 +101,29 @@ def _product(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
     dtype = result_type(a, b)
     shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n, length, m = *a.shape[-2:], b.shape[-1]
-    made = empty_at(a, (*shape, n, m), dtype)
+    made = empty_at(a, (*shape, n, m), dtype, b)
     if not made.size:
         return made
     if not length:
         made[...] = 0
         return made
-    by_onemkl = _onemkl.multiplies(made, n * length * m)
-    # oneMKL reads transposes where they are.
-    turn_a = by_onemkl and a.dtype == dtype and _is_turned(a)
-    turn_b = by_onemkl and b.dtype == dtype and _is_turned(b)
-    left, step_a = _stacked(matrix_transpose(a) if turn_a else a, shape, dtype)
-    right, step_b = _stacked(matrix_transpose(b) if turn_b else b, shape, dtype)
-    if by_onemkl:
-        _onemkl.multiply(left, step_a, right, step_b, made, (turn_a, turn_b))
-        return made
+    _libraries.of("product", made, n * length * m).product(a, b, made)
+    return made
+
+
+def tiles(a: _usmx.ndarray, b: _usmx.ndarray, made: _usmx.ndarray) -> None:
+    """``made = a @ b`` of matrices that broadcast, by a kernel: equal bits from run to run."""
+    shape, dtype = made.shape[:-2], made.dtype
+    left, step_a = stacked(a, shape, dtype)
+    right, step_b = stacked(b, shape, dtype)
+    n, length, m = *a.shape[-2:], b.shape[-1]
     groups = prod(shape) * -(-n // _TILE) * -(-m // _TILE)
     _tile_kernel(dtype.char)[groups * _TILE, (_TILE,)](
         left, right, made, n, length, m, step_a, step_b
     )
-    return made
 
 
-def _is_turned(x: _usmx.ndarray) -> bool:
-    return not x.flags.c_contiguous and matrix_transpose(x).flags.c_contiguous
-
-
-def _stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:
+def stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:
     """Contiguous matrices of a type, and how far they lie apart: 0 if there is one for all."""
     if prod(x.shape[:-2]) == 1:
         step = 0

@@ -1,0 +1,118 @@
+"""Who computes matrices and transforms: one row for each library, and the choice among them.
+
+A library is a module with some of the functions of the table. The first row that has the function,
+takes the array and gains by its size computes. Kernels of usmx are the last row: they take all
+types and devices.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from .._usmx import ndarray
+
+
+class Library(NamedTuple):
+    """One row of the table."""
+
+    #: With the functions, and `takes`, which says whether it computes with arrays like one.
+    module: str
+    #: By function: from how much work on it is the better one on a CPU. Rows of a matrix,
+    #: multiplications of a product, or numbers that are transformed.
+    least_on_cpu: dict[str, int]
+    least_elsewhere: dict[str, int]
+
+    @property
+    def functions(self) -> set[str]:
+        return {*self.least_on_cpu, *self.least_elsewhere}
+
+    def load(self) -> Any:
+        return import_module(f".{self.module}", __package__)
+
+    def gains(self, function: str, x: ndarray, work: int) -> bool:
+        least = (self.least_on_cpu if x.device.is_cpu else self.least_elsewhere).get(function)
+        return least is not None and work >= least and bool(self.load().takes(x))
+
+
+_ALL = ("solve", "inverse", "determinants", "cholesky", "qr", "svd", "eigh", "eig", "lstsq",
+        "transform", "product")  # fmt: skip
+
+#: docs/decisions/0075-libraries-for-matrices.md has the measurements behind the numbers.
+TABLE = {
+    "onemkl": Library(
+        "_onemkl",
+        {"transform": 4096},
+        {"svd": 16, "eigh": 16, "transform": 64, "product": 100**3},
+    ),
+    "numpy": Library("_by_numpy", dict.fromkeys(_ALL, 0), {}),
+    "kernels": Library("_by_kernels", dict.fromkeys(_ALL, 0), dict.fromkeys(_ALL, 0)),
+}
+_chosen: ContextVar[str | None] = ContextVar("usmx.linalg.use_library", default=None)
+
+
+def chosen() -> str | None:
+    """The row that `use_library` names in this thread."""
+    return _chosen.get()
+
+
+def of(function: str, x: ndarray, work: int) -> Any:
+    """The module that computes a function of arrays like `x`.
+
+    Parameters
+    ----------
+    function : str
+        A name of the table.
+    x : ndarray
+        Of the type that is computed with, where the result will be.
+    work : int
+        How much, as `Library.least_on_cpu` counts.
+    """
+    named = chosen()
+    found = TABLE["kernels"]
+    if named is None:
+        found = next(row for row in TABLE.values() if row.gains(function, x, work if x.size else 0))
+    elif function in TABLE[named].functions and x.size and TABLE[named].load().takes(x):
+        found = TABLE[named]
+    return found.load()
+
+
+@contextmanager
+def use_library(name: str) -> Iterator[None]:
+    """Choose who computes decompositions, products of matrices and Fourier transforms.
+
+    By default a library of the device's vendor where there is one: NumPy's LAPACK, BLAS and
+    transforms on CPU devices, oneMKL on Intel's devices where it is installed, otherwise kernels of
+    usmx. The choice holds for the thread until the ``with`` block ends.
+
+    Parameters
+    ----------
+    name : {"numpy", "onemkl", "kernels"}
+        ``"kernels"`` gives equal bits from run to run and on each number of cores. What a library
+        does not have is computed by kernels.
+
+    Raises
+    ------
+    ValueError
+        Another name, or a library that is not there.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.linalg.use_library("kernels"):
+    ...     usmx.linalg.det(usmx.asarray([[2.0, 0.0], [0.0, 3.0]])).item()
+    6.0
+    """
+    if name not in TABLE:
+        raise ValueError(f"name: {name!r}; expected 'numpy', 'onemkl' or 'kernels'")
+    if name == "onemkl" and (missing := TABLE[name].load().missing()):
+        raise ValueError(f"name: 'onemkl', but it cannot be used: {missing}")
+    before = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
