@@ -1,6 +1,7 @@
-"""The types in signatures of numba-dpex: ``kernel((float32[:],))``, ``device_func(int32(int32))``.
+"""The types in signatures of Numba: ``kernel((float32[:],))``, ``device_func(int32(int32))``.
 
-usmx compiles for the types of each call, so that a signature is read and changes nothing.
+usmx compiles for the types of each call. A signature says nothing that a call does not; where a
+kernel of `usmx.compat.cuda` is given numbers, they become of the types that it names.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -8,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+
+class Type:
+    """What all types are."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,7 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class ArrayType:
+class ArrayType(Type):
     """An array as a type."""
 
     dtype: Any
@@ -33,7 +38,7 @@ class ArrayType:
 
 
 @dataclass(frozen=True)
-class ItemType:
+class ItemType(Type):
     """An item as a type."""
 
     ndim: int
@@ -45,7 +50,7 @@ class NdItemType(ItemType):
 
 
 @dataclass(frozen=True)
-class Void:
+class Void(Type):
     """No result, as a type."""
 
     def __call__(self, *arguments: Any) -> Signature:
@@ -56,7 +61,7 @@ void: Void = Void()
 
 
 @dataclass(frozen=True)
-class NumberType:
+class NumberType(Type):
     """A type of numbers. In kernels it is the dtype of that name.
 
     Called with types it gives a signature, with one number the number of this type, of NumPy.
@@ -74,6 +79,11 @@ class NumberType:
 
     def __getitem__(self, axes: Any) -> ArrayType:
         return ArrayType(self, len(axes) if isinstance(axes, tuple) else 1, "A")
+
+
+def array(dtype: Any, ndim: int, layout: str = "C", **_: Any) -> ArrayType:
+    """The type of an array, as Numba spells it."""
+    return ArrayType(dtype, ndim, layout)
 
 
 def usm_ndarray(
@@ -117,3 +127,49 @@ float32: NumberType = NumberType("float32", 4)
 float64: NumberType = NumberType("float64", 8)
 complex64: NumberType = NumberType("complex64", 8)
 complex128: NumberType = NumberType("complex128", 16)
+boolean: NumberType = NumberType("bool", 1)
+float16: NumberType = NumberType("float16", 2)
+#: The names that Numba has for them too.
+ALIASES: dict[str, NumberType] = {
+    "b1": boolean, "bool_": boolean, "i1": int8, "i2": int16, "i4": int32, "i8": int64,
+    "u1": uint8, "u2": uint16, "u4": uint32, "u8": uint64, "f2": float16, "f4": float32,
+    "f8": float64, "c8": complex64, "c16": complex128, "intp": int64, "uintp": uint64,
+    "int_": int64, "uint": uint64, "intc": int32, "uintc": uint32, "float_": float32,
+    "double": float64, "byte": uint8, "char": int8, "short": int16, "longlong": int64,
+    "ulonglong": uint64, "long_": int64, "ulong": uint64,
+}  # fmt: skip
+#: All of them by name.
+TYPES: dict[str, Any] = {
+    **{t.name: t for t in (
+        int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,
+        complex64, complex128,
+    )},
+    "Type": Type, "boolean": boolean, "bool": boolean, "void": void, "none": void,
+    "array": array, **ALIASES,
+}  # fmt: skip
+
+
+def read(text: str) -> Any:
+    """A signature that is written as text: ``"void(float32[:], int32)"``.
+
+    Raises
+    ------
+    ValueError
+        It names no types of Numba.
+    """
+    try:
+        return eval(text, {"__builtins__": {}}, {**TYPES, "float": float32, "int": int32})
+    except (NameError, SyntaxError, TypeError, AttributeError) as error:
+        raise ValueError(f"signature: {text!r}; {error}") from None
+
+
+def arguments_of(signature: Any) -> tuple[Any, ...] | None:
+    """The types of the arguments; of several signatures None, because a call chooses one."""
+    if isinstance(signature, str):
+        signature = read(signature)
+    if isinstance(signature, list):
+        return arguments_of(signature[0]) if len(signature) == 1 else None
+    if isinstance(signature, tuple):
+        return signature
+    found = getattr(signature, "arguments", None) or getattr(signature, "args", None)
+    return None if found is None else tuple(found)
