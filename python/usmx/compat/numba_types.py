@@ -22,6 +22,16 @@ class Signature:
     result: Any
     arguments: tuple[Any, ...]
 
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Numba's name of the arguments."""
+        return self.arguments
+
+    @property
+    def return_type(self) -> Any:
+        """Numba's name of the result."""
+        return self.result
+
 
 @dataclass(frozen=True)
 class ArrayType(Type):

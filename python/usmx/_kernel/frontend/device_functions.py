@@ -212,6 +212,8 @@ class DeviceFunctions:
         arguments: dict[str, Type | TupleOf | Value] = {}
         for name, value, at in zip(callee.parameters, values, nodes, strict=True):
             arguments[name] = self._argument(value, at)
+            if self.walk.module.numba and is_known_bool(value) and callee.keeps(name):
+                arguments[name] = value  # Numba leaves out branches that a literal decides
         self.walk.module.reads.function(callee.python)
         which = callee.tree if isinstance(callee, Nested) else callee.python
         for name in self.walk.module.to_know.get(which, ()):
@@ -281,6 +283,11 @@ class DeviceFunctions:
             items = tuple(self._argument(item, node) for item in value.items)
             return TupleOf(items, value.kind)
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
+
+
+def is_known_bool(value: Value) -> bool:
+    """Whether it is True or False, which stands in the text."""
+    return isinstance(value, Number) and isinstance(value.const, bool)
 
 
 def plain(python: Any) -> Function:

@@ -12,6 +12,7 @@ from typing import Any
 from ..._kernel.language import cuda as _language
 from ..._kernel.language.vectors import vec as _vec
 from ..numba_types import TYPES as _TYPES
+from . import arrays as devicearray
 from . import errors, random
 from .arrays import (
     DeviceNDArray,
@@ -163,6 +164,7 @@ __all__ = [
     "detect",
     "device_array",
     "device_array_like",
+    "devicearray",
     "errors",
     "event",
     "event_elapsed_time",
