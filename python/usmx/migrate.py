@@ -20,21 +20,15 @@ TARGETS = {
     "cupy": "usmx.compat.cupy",
     "cupyx": "usmx.compat.cupyx",
     "numba_dpex": "usmx.compat.numba_dpex",
-    "dpctl.tensor": "usmx",
+    "dpctl.tensor": "usmx.compat.dpctl.tensor",
     "dpctl.memory": "usmx.memory",
-    "dpctl": "usmx",
+    "dpctl": "usmx.compat.dpctl",
     "dpnp": "usmx",
 }
-#: Names that have another one in usmx.
+#: Names that are written otherwise.
 RENAMED = {
-    "dpctl": {
-        "SyclQueue": "Queue", "SyclDevice": "Device", "SyclContext": "Context",
-        "SyclEvent": "Event", "SyclPlatform": "Platform", "get_devices": "devices",
-        "get_platforms": "platforms", "select_default_device": "Device",
-    },
-    "dpnp": {"asnumpy": "usmx.asarray({0}).to_numpy", "array": "array"},
-    "dpctl.tensor": {"asnumpy": "usmx.asarray({0}).to_numpy", "to_numpy": "to_numpy"},
-}  # fmt: skip
+    "dpnp": {"asnumpy": "x.to_numpy() of an array x"},
+}
 #: What no device but NVIDIA's has, or what usmx does otherwise.
 MISSING = {
     "numba.cuda.declare_device": "functions of other languages cannot be linked",
@@ -193,8 +187,7 @@ class _Reader(ast.NodeVisitor):
                 groups.setdefault(of_module[1], []).append("*")
             elif of_module is not None:
                 package, to_module = of_module
-                name = RENAMED.get(module, {}).get(alias.name, alias.name)
-                name = alias.name if "{" in name else name
+                name = alias.name
                 if of_path is not None and of_path[0] != package:  # from dpctl import tensor
                     to = of_path[1].rpartition(".")
                     home, name = (to[0], to[2]) if to[0] else ("", to[2])
@@ -243,19 +236,11 @@ class _Reader(ast.NodeVisitor):
         name = path[len(package) + 1 :]
         renamed = RENAMED.get(package, {}).get(name)
         if renamed is not None and renamed != name and not why:
-            advice = renamed if "{" in renamed else f"{TARGETS[package]}.{renamed}"
-            self.add(node, kind, path, _CHANGED, advice)
-            if "{" not in renamed and isinstance(node, ast.Attribute):
-                self.rename(node, renamed)
+            self.add(node, kind, path, _CHANGED, renamed)
         elif why or not _has(to):
             self.add(node, kind, path, _MISSING, why or f"there is no {to}")
         else:
             self.add(node, kind, path, _UNCHANGED)
-
-    def rename(self, node: ast.Attribute, name: str) -> None:
-        """Write another name behind a dot."""
-        line, end = (node.end_lineno or node.lineno), node.end_col_offset or 0
-        self.respell(line, end - len(node.attr.encode()), node.attr, name)
 
     def respell(self, line: int, at: int, old: str, new: str) -> None:
         """Write another word at a place, counted in bytes; the length of the line may change."""
@@ -284,7 +269,7 @@ class _Reader(ast.NodeVisitor):
         path = self.path(node.func)
         if path in ("cupy.RawKernel", "cupy.RawModule"):
             self.text(node)
-        if path is not None and path.startswith(("dpctl.", "dpnp.")):
+        if path is not None and path.startswith("dpnp."):
             for keyword in node.keywords:
                 if keyword.arg == "sycl_queue":
                     self.add(keyword, "call", f"{path}(sycl_queue=)", _CHANGED, "queue=")

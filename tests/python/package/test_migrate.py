@@ -59,7 +59,8 @@ import numba_dpex as dpex
 
 queue = dpctl.SyclQueue()
 x = dpt.ones(3, sycl_queue=queue)
-result = dpnp.sum(x)
+result = dpnp.sum(x + dpnp.ones(3, sycl_queue=queue))
+host = lambda: dpnp.asnumpy(x)
 """
 
 
@@ -101,13 +102,16 @@ def test_a_program_for_cupy():
 
 def test_a_program_for_dpctl_and_dpnp():
     rows, changed = found(DPCTL)
-    assert rows["import", "dpctl.tensor"] == ("changed", "import usmx as dpt")
+    to = "usmx.compat.dpctl.tensor"
+    assert rows["import", "dpctl.tensor"] == ("changed", f"import {to} as dpt")
     assert rows["import", "numba_dpex"][1] == "import usmx.compat.numba_dpex as dpex"
-    assert rows["call", "dpctl.SyclQueue"] == ("changed", "usmx.Queue")
-    assert "queue = dpctl.Queue()" in changed
+    assert rows["call", "dpctl.SyclQueue"] == ("unchanged", "")
+    assert rows["call", "dpnp.ones(sycl_queue=)"] == ("changed", "queue=")
+    assert "dpnp.ones(3, queue=queue)" in changed
+    assert rows["call", "dpnp.asnumpy"][0] == "changed"
     names = {}
     exec(compile(changed, "changed.py", "exec"), names)
-    assert float(names["result"]) == 3
+    assert float(names["result"]) == 6
 
 
 def test_a_program_of_usmx_stays_as_it_is():
