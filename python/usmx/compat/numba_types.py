@@ -91,6 +91,45 @@ class NumberType(Type):
         return ArrayType(self, len(axes) if isinstance(axes, tuple) else 1, "A")
 
 
+@dataclass(frozen=True)
+class RecordType(Type):
+    """A record as a type: in signatures, and where kernels make memory for records."""
+
+    dtype: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        found: tuple[str, ...] = self.dtype.names
+        return found
+
+    @property
+    def fields(self) -> Any:
+        """As NumPy has them."""
+        return self.dtype.fields
+
+    @property
+    def descr(self) -> Any:
+        """The fields as a list of tuples."""
+        return self.dtype.descr
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes."""
+        return int(self.dtype.itemsize)
+
+    def __getitem__(self, axes: Any) -> ArrayType:
+        return ArrayType(self, len(axes) if isinstance(axes, tuple) else 1, "A")
+
+
+def from_dtype(dtype: Any) -> Any:
+    """The type of a dtype of NumPy."""
+    import numpy as np
+
+    made = np.dtype(dtype)
+    return RecordType(made) if made.names else TYPES[made.name]
+
+
 def array(dtype: Any, ndim: int, layout: str = "C", **_: Any) -> ArrayType:
     """The type of an array, as Numba spells it."""
     return ArrayType(dtype, ndim, layout)
@@ -121,7 +160,7 @@ def is_signature(obj: object) -> bool:
     """Whether an argument of a decorator is types and not the function; Numba's types are too."""
     if isinstance(obj, list | tuple):
         return all(is_signature(one) for one in obj)
-    own = isinstance(obj, Signature | ArrayType | ItemType | NumberType | Void | str)
+    own = isinstance(obj, Signature | Type | str)
     return own or type(obj).__module__.startswith("numba.core.")
 
 

@@ -16,7 +16,7 @@ from usmx.compat.cuda.random import (
     xoroshiro128p_uniform_float32,
     xoroshiro128p_uniform_float64,
 )
-from usmx.compat.numba_types import read
+from usmx.compat.numba_types import from_dtype, read
 
 WEIGHTS = np.array([1, 2, 3], "f4")
 
@@ -260,6 +260,28 @@ def test_random_numbers_are_those_of_numba(simulate):
     np.testing.assert_array_equal(out[:2], np.float64(wanted)[:2])
     again = create_xoroshiro128p_states(3, seed=1, subsequence_start=500).copy_to_host()
     np.testing.assert_array_equal(again, first[497:500])
+
+
+BODY = np.dtype([("mass", "f4"), ("place", "f4", 2)], align=True)
+BODY_TYPE = from_dtype(BODY)
+
+
+@cuda.jit((BODY_TYPE[:], cuda.float32))
+def moved(bodies, by):
+    i = cuda.grid(1)
+    own = cuda.shared.array(4, BODY_TYPE)
+    own[i].mass = bodies[i].mass
+    cuda.syncthreads()
+    bodies[i].place[1] += by * own[3 - i].mass
+
+
+@pytest.mark.parametrize("simulate", [False, True])
+def test_records(simulate):
+    bodies = np.zeros(4, BODY)
+    bodies["mass"] = np.arange(4)
+    with usmx.simulate(simulate):
+        moved[1, 4](bodies, 2)
+    np.testing.assert_array_equal(bodies["place"][:, 1], [6, 4, 2, 0])
 
 
 @cuda.jit(debug=True, opt=False)

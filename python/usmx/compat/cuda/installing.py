@@ -9,7 +9,7 @@ import sys
 import types
 from typing import Any
 
-from ..numba_types import TYPES
+from ..numba_types import TYPES, from_dtype
 
 #: Of the packages that are replaced; with a dot behind it, of their parts too.
 _NAME = "numba.cuda"
@@ -72,7 +72,7 @@ def _stand_in() -> dict[str, Any]:
     )
     found = _module(
         "numba", "Stands in for Numba.", jit=refused, njit=refused, prange=range,
-        types=_types(), __path__=[], __version__="0.0 (usmx)", from_dtype=_from_dtype,
+        types=_types(), __path__=[], __version__="0.0 (usmx)", from_dtype=from_dtype,
         **{name: t for name, t in TYPES.items() if name not in ("bool", "array")},
     )  # fmt: skip
     return {
@@ -81,14 +81,6 @@ def _stand_in() -> dict[str, Any]:
         "numba.core": _module("numba.core", "Its compiler.", errors=core, __path__=[]),
         "numba.core.errors": core,
     }
-
-
-def _from_dtype(dtype: Any) -> Any:
-    """The type of a dtype of NumPy; of records the dtype itself, which kernels take."""
-    import numpy as np
-
-    made = np.dtype(dtype)
-    return made if made.names else TYPES[made.name]
 
 
 def _dispatching(ours: Any, theirs: Any) -> Any:

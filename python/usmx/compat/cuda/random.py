@@ -16,11 +16,12 @@ from ..._kernel.language.cuda_functions import (
     xoroshiro128p_uniform_float32,
     xoroshiro128p_uniform_float64,
 )
+from ..numba_types import from_dtype
 from .arrays import DeviceNDArray, device_array
 
 #: A generator: two numbers of 64 bits.
 xoroshiro128p_dtype: np.dtype[Any] = np.dtype([("s0", "u8"), ("s1", "u8")], align=True)
-xoroshiro128p_type: np.dtype[Any] = xoroshiro128p_dtype
+xoroshiro128p_type: Any = from_dtype(xoroshiro128p_dtype)
 _MASK = 2**64 - 1
 _JUMP = 0xD86B048B86AA9922_BEAC0467EBA5FACB
 
