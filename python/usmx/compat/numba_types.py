@@ -12,7 +12,10 @@ from typing import Any
 
 
 class Type:
-    """What all types are."""
+    """What all types are, also those that a program makes."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ TYPES: dict[str, Any] = {
         complex64, complex128,
     )},
     "Type": Type, "boolean": boolean, "bool": boolean, "void": void, "none": void,
-    "array": array, **ALIASES,
+    "array": array, "Array": array, **ALIASES,
 }  # fmt: skip
 
 

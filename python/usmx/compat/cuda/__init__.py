@@ -127,7 +127,9 @@ set_memory_manager = _missing("set_memory_manager", "see usmx.memory.set_default
 #: What kernels call.
 globals().update(_language.NAMES)
 #: Types of numbers in signatures and kernels.
-globals().update({name: t for name, t in _TYPES.items() if name not in ("bool", "array", "Type")})
+globals().update(
+    {name: t for name, t in _TYPES.items() if name not in ("bool", "array", "Array", "Type")}
+)
 #: Vectors of 2 to 4 numbers, by both of Numba's names.
 _VECTORS = {
     "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",

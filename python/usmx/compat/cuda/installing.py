@@ -24,7 +24,7 @@ def _module(name: str, doc: str, **contents: Any) -> types.ModuleType:
 
 def _parts(cuda: Any) -> dict[str, Any]:
     """The modules that programs import from ``numba.cuda``."""
-    from . import arrays, devices, errors, random, streams, ufuncs
+    from . import arrays, devices, dispatcher, errors, random, streams, ufuncs
 
     libdevice = _module(f"{_NAME}.libdevice", "Functions of numbers.", **vars(cuda.libdevice))
     driver = _module(
@@ -41,6 +41,7 @@ def _parts(cuda: Any) -> dict[str, Any]:
         f"{_NAME}.random": random,
         f"{_NAME}.libdevice": libdevice,
         f"{_NAME}.types": _types(),
+        f"{_NAME}.args": dispatcher,
         f"{_NAME}.errors": errors,
         f"{_NAME}.vectorizers": ufuncs,
         f"{_NAME}.cudadrv": drv,

@@ -16,17 +16,17 @@ from ..cuda.arrays import pinned_array
 
 def scatter_add(a: _usmx.ndarray, slices: Any, value: Any) -> None:
     """``a[slices] += value``, where elements that are named twice get both values."""
-    np.add.at(a, slices, value)  # type: ignore[arg-type]
+    np.add.at(a, slices, value)
 
 
 def scatter_max(a: _usmx.ndarray, slices: Any, value: Any) -> None:
     """The larger one of each element and the values for it."""
-    np.maximum.at(a, slices, value)  # type: ignore[arg-type]
+    np.maximum.at(a, slices, value)
 
 
 def scatter_min(a: _usmx.ndarray, slices: Any, value: Any) -> None:
     """The smaller one of each element and the values for it."""
-    np.minimum.at(a, slices, value)  # type: ignore[arg-type]
+    np.minimum.at(a, slices, value)
 
 
 def rsqrt(x: Any) -> Any:
