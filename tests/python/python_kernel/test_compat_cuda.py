@@ -1,5 +1,6 @@
 # Programs in numba.cuda's kernel language: its names, what they give, and what is refused.
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
 import math
 import pickle
 import sys
@@ -442,6 +443,14 @@ def test_streams_events_and_devices():
     assert end.query()
     assert cuda.event_elapsed_time(start, end) > 0
     np.testing.assert_array_equal(x.copy_to_host(stream=stream), np.full(1000, 8))
+
+    async def waits():
+        return await stream.async_done()
+
+    assert asyncio.run(waits()) is stream
+    called = []
+    stream.add_callback(lambda *given: called.append(given), "argument")
+    assert called == [(stream, 0, "argument")]
     with pytest.raises(RuntimeError, match="recorded"):
         start.elapsed_time(cuda.event())
     assert cuda.is_available()

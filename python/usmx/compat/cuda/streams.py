@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
@@ -58,6 +57,8 @@ class Stream:
 
     def async_done(self) -> Any:
         """What a coroutine awaits until all commands so far have finished."""
+        import asyncio
+
         event = self.queue.submit_barrier()
 
         async def done() -> Stream:
