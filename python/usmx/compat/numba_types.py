@@ -83,6 +83,12 @@ class NumberType(Type):
     name: str
     itemsize: int
 
+    @property
+    def underlying_float(self) -> NumberType:
+        """The type of the parts of a complex number."""
+        found: NumberType = TYPES[f"float{4 * self.itemsize}"]
+        return found
+
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) == 1 and not is_signature(arguments[0]):
             import numpy as np
@@ -197,7 +203,7 @@ TYPES: dict[str, Any] = {
         complex64, complex128,
     )},
     "Type": Type, "boolean": boolean, "bool": boolean, "void": void, "none": void,
-    "array": array, "Array": array, **ALIASES,
+    "array": array, "Array": ArrayType, **ALIASES,
 }  # fmt: skip
 
 

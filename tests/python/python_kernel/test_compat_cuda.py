@@ -493,6 +493,7 @@ def test_what_is_not_there_is_refused_by_name():
     assert "USMX_KERNEL(1) doubled" in doubled.inspect_source(np.zeros(3))
     with pytest.raises(RuntimeError, match="inside kernels only"):
         cuda.grid(1)
+    assert read("complex64(f4)").return_type.underlying_float is cuda.float32
     with pytest.raises(ValueError, match="wrong_type"):
         read("void(wrong_type[:])")
 
