@@ -4,6 +4,7 @@ usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
 usmx cache [--json]       the kernels that are kept on disk and in memory; --clear empties the disk
 usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture
+usmx migrate PROGRAM ...  what to change in programs for numba.cuda, CuPy, dpctl, dpnp; --diff
 usmx --cflags --libs      what g++ needs to build a program with usmx; --cmake-dir for CMake
 usmx --version            also --include, the folder of the headers
 """
@@ -266,6 +267,19 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
     return code if isinstance(code, int) else int(code is not None)
 
 
+def _migrate(programs: Sequence[str], diff: bool) -> int:
+    from . import migrate
+
+    code = 0
+    for program in programs:
+        try:
+            code |= migrate.report(program, diff=diff)
+        except (OSError, SyntaxError, UnicodeError) as error:
+            print(f"usmx migrate: {program}: {error}", file=sys.stderr)
+            code = 2
+    return code
+
+
 class _PrintPaths(argparse.Action):
     """Collects what to print of the installation; `main` looks it up when all are known."""
 
@@ -345,6 +359,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("script", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    text = "say what to change in programs for numba.cuda, CuPy, numba-dpex, dpctl and dpnp"
+    command = commands.add_parser("migrate", help=text, description=text)
+    command.add_argument("--diff", action="store_true", help="print the changes of lines instead")
+    command.add_argument("programs", nargs="+", help="Python files")
     chosen = parser.parse_args(arguments)
     if chosen.paths and chosen.command is None:
         try:
@@ -356,6 +374,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("the following arguments are required: command")
     if chosen.command == "trace":
         return _trace(chosen.script, chosen.arguments, chosen.output)
+    if chosen.command == "migrate":
+        return _migrate(chosen.programs, chosen.diff)
     try:
         if chosen.command == "cache":
             return _cache(chosen.json, chosen.clear)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Modules whose contents change with their version only.
 _FIXED = ("math", "cmath", "numpy", "usmx")
 _MISSING = object()
+#: Of an array that is a constant.
+_MOST_BYTES = 1 << 16
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -137,6 +139,7 @@ class _Key:
             self.parts.append(f"{obj.__module__}.{obj.__qualname__}")
         elif module == "usmx" and kind.__name__ in (
             "DeviceOnly",
+            "Form",
             "Namespace",
             "Operation",
             "dtype",
@@ -147,6 +150,9 @@ class _Key:
             self.parts.append(f"numpy {obj.__name__}")
         elif module == "numpy" and hasattr(obj, "tobytes") and getattr(obj, "ndim", 1) == 0:
             self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
+        elif kind.__name__ == "ndarray" and module == "numpy" and obj.nbytes <= _MOST_BYTES:
+            # To programs for Numba a constant; all others refuse it.
+            self.parts.append(f"array {obj.dtype.str} {obj.shape} {obj.tobytes().hex()}")
         else:
             raise _Unknown
 

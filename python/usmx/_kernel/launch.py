@@ -38,6 +38,12 @@ class Kernel(_usmx._KernelDispatcher):
         Its first parameter is the item.
     numba
         Integers have the types that Numba gives them.
+    of_launch
+        The last argument of a launch is the `LocalMemory` that arrays of length 0 stand for.
+    sub_group
+        Items in each sub-group, for kernels that ask about them; 0 for what the device chooses.
+    races
+        Whether the simulator looks for races; it always checks indices.
     simulate, options, contract
         As for `kernel`; `usmx.simulate` and ``USMX_SIMULATE`` decide where `simulate` is None.
     """
@@ -53,6 +59,9 @@ class Kernel(_usmx._KernelDispatcher):
         contract: bool = False,
         has_item: bool = True,
         numba: bool = False,
+        of_launch: bool = False,
+        sub_group: int = 0,
+        races: bool = True,
     ) -> None:
         super().__init__()
         if getattr(python, "__code__", None) is None:
@@ -61,6 +70,9 @@ class Kernel(_usmx._KernelDispatcher):
         self._options = ("-fwrapv", *(("-ffp-contract=fast",) if contract else ()), *options)
         self._has_item = has_item
         self._numba = numba
+        self._of_launch = of_launch
+        self._sub_group = sub_group
+        self._races = races
         self._choice = simulate
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
@@ -86,7 +98,10 @@ class Kernel(_usmx._KernelDispatcher):
         return f"<usmx.kernel {self.__name__}>"
 
     def __reduce__(self) -> pickles.Reduced:
-        about = (self._choice, self._options[1:], self._has_item, self._numba)
+        about = (
+            self._choice, self._options[1:], self._has_item, self._numba, self._of_launch,
+            self._sub_group, self._races,
+        )  # fmt: skip
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
     def __copy__(self) -> Kernel:
@@ -125,6 +140,12 @@ class Kernel(_usmx._KernelDispatcher):
             self._function = function
             self._code = self.python.__code__
         return self._function
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the arguments of a launch."""
+        names = self.function.parameters[1 if self._has_item else 0 :]
+        return (*names, "usmx.of_launch") if self._of_launch else names
 
     @property
     def _rank(self) -> int:
@@ -196,7 +217,7 @@ class Kernel(_usmx._KernelDispatcher):
         TypeError
             Too many or too few, or one that no kernel takes.
         """
-        names = self.function.parameters[1 if self._has_item else 0 :]
+        names = self.parameters
         if len(args) != len(names):
             from .source.diagnostics import number_of
 
@@ -211,7 +232,7 @@ class Kernel(_usmx._KernelDispatcher):
 
     def _named(self, number: int) -> str:
         """An argument of a launch, as messages begin."""
-        names = self.function.parameters[1 if self._has_item else 0 :]
+        names = self.parameters
         name = f" ('{names[number]}')" if number < len(names) else ""
         return f"argument {number}{name} of kernel '{self.__name__}'"
 
@@ -226,7 +247,7 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> list[tuple[str, Any]]:
         """Arguments with their names, those in tuples one by one."""
         if names is None:
-            names = self.function.parameters[1 if self._has_item else 0 :]
+            names = self.parameters
         return [p for n, a in zip(names, args, strict=True) for p in arguments.parts(n, a)]
 
     def _annotated(self, name: str, t: Type, reads: Reads) -> Type:
@@ -285,6 +306,8 @@ class Kernel(_usmx._KernelDispatcher):
                     apart=apart,
                     reads=reads,
                     numba=self._numba,
+                    of_launch=self._of_launch,
+                    sub_group=self._sub_group,
                 )
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
@@ -328,7 +351,7 @@ class Kernel(_usmx._KernelDispatcher):
         With ``partial`` the last group may have items beyond the range, with ``apart`` no two
         arrays have a byte in common.
         """
-        form = (self._has_item, self._numba, self._options)
+        form = (self._has_item, self._numba, self._of_launch, self._sub_group, self._options)
         about = (args, len(global_), *form, partial, apart)
         found = kept.key_of(self.python, *about)
         if found:
@@ -394,9 +417,15 @@ def _rebuilt(
     options: Sequence[str],
     has_item: bool,
     numba: bool = False,
+    of_launch: bool = False,
+    sub_group: int = 0,
+    races: bool = True,
 ) -> Kernel:
     """The kernel that was pickled."""
-    return Kernel(python, simulate=simulate, options=options, has_item=has_item, numba=numba)
+    return Kernel(
+        python, simulate=simulate, options=options, has_item=has_item, numba=numba,
+        of_launch=of_launch, sub_group=sub_group, races=races,
+    )  # fmt: skip
 
 
 def _number_at(

@@ -15,7 +15,7 @@ from .expressions import BINARY, Operators
 from .names import Names
 from .spelling import path_of
 from .vectors import is_mutable, kind_of
-from .walk import Walk
+from .walk import Walk, is_of_launch
 
 _NONE: frozenset[str] = frozenset()
 
@@ -211,7 +211,7 @@ class Assignments:
             k = of.fields.index(at)
             return self._places(of.items[k], f"{part}.{k}", rest, condition)
         index = walk.number(at, v.counted(walk.value(at)), "an index")
-        if index.const is None and not index.origins:
+        if index.const is None and not is_of_launch(index):
             if index.type.kind not in "iu":
                 raise walk.error(at, f"an index must be an int, not {v.describe(index)}")
             if not index.pure:

@@ -14,6 +14,7 @@ from typing import Any
 from ..language import functions as f
 from ..language import intrinsics, library, records, vectors
 from ..language.device_function import DeviceFunction
+from ..language.forms import Form
 from ..source.function import Nested
 from ..types import operators, scalars
 from ..types import values as v
@@ -209,6 +210,8 @@ class Calls:
                 node,
                 "'pow' takes two numbers in kernels; multiply in a loop, with % of each product",
             )
+        if isinstance(obj, Form):
+            return self.lowering.on_form(node, obj)
         if isinstance(obj, DeviceFunction):
             return self.device_functions.call(node, obj.function)
         if isinstance(obj, Nested):
@@ -237,6 +240,8 @@ class Calls:
             return self._conversion(node, scalars.PYTHON_BOOL if obj is bool else t)
         if isinstance(obj, type) and obj.__module__ == "numpy" and obj.__name__ in LIMITS:
             return self._limits(node, obj)
+        if type(obj).__module__.startswith("numba."):  # one that Numba compiles for processors
+            obj = getattr(obj, "py_func", obj)
         name = ast.unparse(node.func)
         home = str(getattr(obj, "__module__", "")).partition(".")[0]
         is_library = home in sys.stdlib_module_names or home == "numpy"

@@ -15,6 +15,7 @@ from ..types.scalars import Array, Scalar, Static, Type
 from ..types.values import parts
 from .elaborate import elaborate
 from .items import RANGE
+from .memory import OF_LAUNCH
 from .module import Module
 from .records import declarations
 from .results import Instance, Result, Walked
@@ -68,6 +69,8 @@ def compile_kernel(
     apart: bool = False,
     reads: Reads | None = None,
     numba: bool = False,
+    of_launch: bool = False,
+    sub_group: int = 0,
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -86,6 +89,11 @@ def compile_kernel(
         filter, only once.
     numba : bool
         Whether integers have the types that Numba gives them.
+    of_launch : bool
+        Whether the last argument is the `LocalMemory` whose size the launch gives, which no
+        parameter stands for.
+    sub_group : int
+        Items in each sub-group, where the kernel asks about them; 0 for what the device chooses.
     reads : Reads, optional
         Told what the function reads of globals, closure variables and attributes.
     arguments : list of Type
@@ -103,15 +111,14 @@ def compile_kernel(
         More values have to be known.
     """
     item = function.parameters[0] if has_item else None
-    names = function.parameters[1 if has_item else 0 :]
+    names = (*function.parameters[1 if has_item else 0 :], *([OF_LAUNCH] if of_launch else []))
     module = Module(rank, known, grouped, partial, reads=reads or Reads(), numba=numba)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walked = elaborate(
         function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
     )
-    result = walked.result
-    needs_group = result.needs_group is not None
+    result, needs_group = walked.result, walked.result.needs_group is not None
     if (needs_group and not grouped) or (partial and module.asks_whole_range):
         return compile_kernel(
             function,
@@ -123,6 +130,8 @@ def compile_kernel(
             apart=apart,
             reads=module.reads,
             numba=numba,
+            of_launch=of_launch,
+            sub_group=sub_group,
         )
     functions = [instance.text for instance in _used(result)]
     # To a compiler such an array changes by its own name alone, also at a barrier.
@@ -165,10 +174,9 @@ def compile_kernel(
     body = "\n".join(
         [*(f"  {line}" for line in head + result.declarations), *result.lines, "}", ""]
     )
-    lines.append(
-        f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) {name}({', '.join(parameters)}) {{"
-    )
-    text = "\n".join([*lines, body])
+    marks = f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
+    head_of = f"{marks}{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
+    text = "\n".join([*lines, head_of, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
     return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
@@ -180,6 +188,11 @@ def _vectors(module: Module, body: str, functions: list[str]) -> str:
     if not module.adds_in_turn or "usmx::local<" not in whole:
         return ""
     return "" if "sub_group" in whole or "shuffle" in whole else "USMX_SHORT_VECTORS "
+
+
+def _sub_groups(module: Module, items: int) -> str:
+    """What says how many items a sub-group has, where the kernel asks about them."""
+    return f" [[sycl::reqd_sub_group_size({items})]] " if items and module.asks_sub_groups else ""
 
 
 def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..source.diagnostics import number_of
 from ..source.function import NAME_OF_LAMBDAS, Function, Nested, read
+from ..types import values as v
 from ..types.scalars import Array, RecordOf, Scalar, Static, TupleOf, Type
 from ..types.values import (
     ArrayValue,
@@ -29,8 +30,8 @@ from . import spelling
 from .elements import as_view, check_view
 from .module import Module
 from .records import Records
-from .results import Instance, Walked
-from .walk import Walk, constant
+from .results import Instance, Specialise, Walked
+from .walk import Walk, constant, of_parameter
 
 #: Walks over a function for some arguments; `elaborate` is the one that there is.
 Elaborate = Callable[[Function, Mapping[str, Type | TupleOf | Value], Module], Walked]
@@ -79,7 +80,9 @@ class DeviceFunctions:
         for name, value in zip(callee.parameters, values, strict=True):
             for part, item in parts(name, value):
                 if isinstance(item, Number):
-                    codes.append(convert(item, instance.arguments[part]).code)
+                    # One that the function knows is none of its parameters.
+                    if part in instance.arguments:
+                        codes.append(convert(item, instance.arguments[part]).code)
                 elif isinstance(item, Reference):
                     codes.append(item.code)
                     if part in result.written:
@@ -209,8 +212,12 @@ class DeviceFunctions:
         arguments: dict[str, Type | TupleOf | Value] = {}
         for name, value, at in zip(callee.parameters, values, nodes, strict=True):
             arguments[name] = self._argument(value, at)
+            if self.walk.module.numba and is_known_bool(value) and callee.keeps(name):
+                arguments[name] = value  # Numba leaves out branches that a literal decides
         self.walk.module.reads.function(callee.python)
         which = callee.tree if isinstance(callee, Nested) else callee.python
+        for name in self.walk.module.to_know.get(which, ()):
+            self._know(arguments, callee, name, nodes, values)
         key = (which, tuple(arguments.items()))
         instances = self.walk.module.instances
         if key in instances:
@@ -222,14 +229,41 @@ class DeviceFunctions:
             return found
         instances[key] = None
         try:
-            walked = self.elaborate(callee, arguments, self.walk.module)
+            try:
+                walked = self.elaborate(callee, arguments, self.walk.module)
+            except Specialise as missing:
+                own = {of_parameter(callee.tree, p): p for p in callee.parameters}
+                others = missing.origins - own.keys()
+                if others:
+                    raise Specialise(others) from None
+                names = [own[origin] for origin in sorted(missing.origins)]
+                # The same again, for the numbers that this call passes.
+                self.walk.module.to_know.setdefault(which, []).extend(names)
+                del instances[key]
+                return self._instance(node, callee, nodes, values)
             if walked.result.returns is not None and not ends(callee.tree.body):
                 raise callee.place.error(None, "it may end without returning a value")
             made = instances[key] = write(self.walk.module, walked, arguments)
         except BaseException:
-            del instances[key]
+            instances.pop(key, None)
             raise
         return made
+
+    def _know(
+        self,
+        arguments: dict[str, Type | TupleOf | Value],
+        callee: Function,
+        name: str,
+        nodes: list[ast.expr],
+        values: list[Value],
+    ) -> None:
+        """Pass a number by its value, because the function makes memory of that length."""
+        k = callee.parameters.index(name)
+        value = values[k]
+        numbers = value.items if isinstance(value, Tuple) else (value,)
+        what = f"'{name}' of '{callee.name}'"
+        known = [v.constant(self.walk.to_constant(nodes[k], one, what)) for one in numbers]
+        arguments[name] = Tuple(tuple(known)) if isinstance(value, Tuple) else known[0]
 
     def _argument(self, value: Value, node: ast.AST) -> Type | TupleOf | Value:
         """What a device function knows of an argument."""
@@ -251,6 +285,11 @@ class DeviceFunctions:
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
 
 
+def is_known_bool(value: Value) -> bool:
+    """Whether it is True or False, which stands in the text."""
+    return isinstance(value, Number) and isinstance(value.const, bool)
+
+
 def plain(python: Any) -> Function:
     """A function without a decorator."""
     return _plain(python, python.__code__)
@@ -268,6 +307,7 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
     name = module.unique(function.name)
     parameters, numbers = [], {}
     for p, t in itertools.chain.from_iterable(parts(p, arguments[p]) for p in function.parameters):
+        # Of numbers that are known there is nothing to pass.
         spelled = walked.spell(p)
         if isinstance(t, Scalar):
             numbers[p] = t

@@ -71,6 +71,7 @@ def elaborate(
     finally:
         # Its parts refer to it: tables and the memory of their values would wait for the collector.
         walk.expressions.clear()
+        walk.named = walk.nothing
         walk.statements.clear()
 
 
@@ -92,6 +93,7 @@ def put_together(walk: Walk) -> Names:
         walk, own, items, groups, atomics, memory, printing, device_functions, lowering,
         operators.vectors, operators.records,
     )  # fmt: skip
+    walk.named = lowering.on_value
     assignments = Assignments(walk, names, elements, operators)
     walk.expressions = {
         ast.Attribute: attributes.attribute,

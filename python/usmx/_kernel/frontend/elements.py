@@ -33,7 +33,7 @@ from .expressions import Operators
 from .lowering import METHODS
 from .names import Names
 from .vectors import is_mutable, kind_of
-from .walk import Walk
+from .walk import Walk, is_of_launch
 
 
 class Elements:
@@ -182,7 +182,7 @@ class Elements:
         """``t[k]``."""
         walk = self.walk
         index = v.counted(walk.value(at))
-        if isinstance(index, Number) and index.const is None and not index.origins:
+        if isinstance(index, Number) and index.const is None and not is_of_launch(index):
             return self._chosen(node, of, index)
         k = walk.to_constant(at, index, "the index of a tuple")
         if not -len(of.items) <= k < len(of.items):

@@ -60,6 +60,7 @@ class Items:
                 )
             in_order(self.walk, node, 0)
             self.walk.needs_group(node, f"item.{name}()")
+            self.walk.module.asks_sub_groups |= name == "get_sub_group"
             return ItemValue("group" if name == "get_group" else "sub-group")
         if name == "barrier":
             return self.on_barrier(node)

@@ -14,9 +14,12 @@ import re
 import sys
 
 from ... import _operations
-from ..language import intrinsics
+from ..language import cuda_functions, intrinsics
+from ..language.forms import OPERANDS, Form
+from ..language.functions import atomic, item_functions
+from ..types import scalars
 from ..types.values import Number, Value
-from .walk import Walk, constant, in_order
+from .walk import Walk, by_name, constant, in_order
 
 #: What functions say with operands a, b, c. A name in braces is that function.
 TEMPLATES = {
@@ -59,10 +62,10 @@ class Lowering:
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
-        #: The replacement of each call, the same in every round.
-        self.made: dict[ast.Call, ast.expr] = {}
+        #: The replacement of each call or name, the same in every round.
+        self.made: dict[ast.expr, ast.expr] = {}
 
-    def call(self, node: ast.Call, template: str, operands: list[ast.expr]) -> Value:
+    def call(self, node: ast.expr, template: str, operands: list[ast.expr]) -> Value:
         """The value of the template for these operands."""
         if node not in self.made:
             self.made[node] = ast.fix_missing_locations(
@@ -87,6 +90,35 @@ class Lowering:
         new = self.walk.result.lowered[node] = self.made[node]
         return self.walk.value(new)
 
+    def on_form(self, node: ast.Call, form: Form) -> Value:
+        """A call of what stands for an expression."""
+        found = by_name(self.walk, node, *form.parameters)
+        missing = [n for n, one in zip(form.parameters, found, strict=True) if one is None]
+        if len(form.parameters) - len(missing) < form.least:
+            raise self.walk.error(
+                node, f"'{ast.unparse(node.func)}' needs a value for '{missing[0]}'"
+            )
+        zero = ast.copy_location(ast.Constant(0), node)
+        operands = [zero if one is None else one for one in found]
+        numbers: list[int] = []
+        if form.counts:
+            for one in operands:
+                numbers.append(self.walk.to_constant(one, self.walk.value(one), "the argument"))
+        return self._form(node, form, operands, numbers)
+
+    def on_value(self, node: ast.expr, form: Form) -> Value:
+        """A name that stands for an expression."""
+        return self._form(node, form, [], [])
+
+    def _form(
+        self, node: ast.expr, form: Form, operands: list[ast.expr], numbers: list[int]
+    ) -> Value:
+        try:
+            template = form.of(self.walk.module.rank, *numbers)
+        except ValueError as error:
+            raise self.walk.error(node, str(error)) from None
+        return self.call(node, template, operands)
+
     def find(self, obj: object, operands: int) -> str | None:
         """The template of a function for that many operands."""
         return _table().get((id(obj), operands), (None, None))[1]
@@ -101,7 +133,7 @@ class _Filled(ast.NodeTransformer):
 
     def __init__(self, walk: Walk, operands: list[ast.expr]) -> None:
         self.walk = walk
-        self.operands = dict(zip("abc", operands, strict=False))
+        self.operands = dict(zip(OPERANDS, operands, strict=False))
         self.uses: dict[str, int] = {}
         self.names: dict[str, str] = {}
         self.objects: list[object] = []
@@ -140,6 +172,14 @@ def _function(path: str) -> object:
     module, _, name = path.rpartition(".")
     if module == "row":  # of the table of operations, which has names that need no import
         return next(row for row in intrinsics.ROWS if row.row.name == name)
+    if module == "item":  # without an item
+        return item_functions[name]
+    if module == "type":
+        return scalars.BY_NAME[name]
+    if module == "atomic":
+        return getattr(atomic, name)
+    if module == "cuda":
+        return cuda_functions.NAMES[name]
     found: object = getattr(importlib.import_module(_MODULES.get(module, module)), name)
     return found
 

@@ -9,9 +9,12 @@ import math
 from ..language import records
 from ..language.local_memory import LocalMemory
 from ..types import scalars
-from ..types.scalars import Record, Scalar
+from ..types.scalars import Record, Scalar, Static
 from ..types.values import ArrayValue, PythonObject, Tuple, Value
 from .walk import Walk, by_name
+
+#: The argument that stands for the local memory of a launch.
+OF_LAUNCH = "usmx.of_launch"
 
 
 class Memory:
@@ -38,8 +41,11 @@ class Memory:
         """``usmx.local.array(shape, dtype)``."""
         walk = self.walk
         name = walk.spell(walk.hint or "tile")
-        lengths, t = self._shape_and_type(node)
+        lengths, t = self._shape_and_type(node, "alignment", of_launch=True)
         walk.needs_group(node, "local memory")
+        if lengths == (0,):
+            made = walk.result.called[node] = self.of_launch(node, t)
+            return made
         walk.take_memory(node, "local", name, math.prod(lengths) * t.size)
         made = walk.result.called[node] = self.local(name, lengths, t)
         return made
@@ -48,7 +54,7 @@ class Memory:
         """``usmx.private.array(shape, dtype)``."""
         walk = self.walk
         name = walk.spell(walk.hint or "own")
-        lengths, t = self._shape_and_type(node, "fill_zeros")
+        lengths, t = self._shape_and_type(node, "fill_zeros", "alignment")
         text = "".join(f"[{n}]" for n in lengths)
         walk.declare(f"{t.cpp} {name}{text};")
         walk.take_memory(node, "private", name, math.prod(lengths) * t.size)
@@ -56,8 +62,27 @@ class Memory:
         made = walk.result.called[node] = ArrayValue(t, len(lengths), name, "private", lengths)
         return made
 
+    def of_launch(self, node: ast.Call, t: Scalar | Record) -> ArrayValue:
+        """Local memory of the size that a launch gives; all such arrays are the same bytes."""
+        walk = self.walk
+        given = walk.arguments.get(OF_LAUNCH)
+        if not isinstance(given, Static) or not isinstance(given.value, LocalMemory):
+            why = "no such size" if walk.is_kernel else "a function has no part in it"
+            raise walk.error(
+                node,
+                "an array of length 0 is the local memory whose size is given at the launch, and "
+                f"there is {why}; give it at the launch, or pass the array to the function",
+            )
+        size = math.prod(given.value.shape)
+        raw = walk.spell(OF_LAUNCH)
+        walk.declare(f"usmx::local<int64_t[{-(-size // 8)}]> {raw};")
+        walk.take_memory(node, "local", raw, size)
+        view = f"usmx::strided<{t.cpp}, 1>"
+        name = walk.store_once(view, f"{{({t.cpp}*)&{raw}[0], {{{size // t.size}}}, {{1}}}}")
+        return ArrayValue(t, 1, name, "local", (size // t.size,), dense=False, sliced=t.cpp)
+
     def _shape_and_type(
-        self, node: ast.Call, *more: str
+        self, node: ast.Call, *more: str, of_launch: bool = False
     ) -> tuple[tuple[int, ...], Scalar | Record]:
         """The arguments of local.array and private.array; others are allowed and change nothing."""
         walk = self.walk
@@ -73,7 +98,7 @@ class Memory:
             walk.to_constant(at, item, "a length") for at, item in zip(nodes, items, strict=False)
         )
         for at, n in zip(nodes, lengths, strict=False):
-            if n < 1:
+            if n < 1 and not (of_launch and lengths == (0,)):
                 raise walk.error(at, f"length {n} is not positive")
         if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
             t = scalars.named(dtype_node.value)

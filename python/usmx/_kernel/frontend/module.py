@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..._captured import Reads
 from ..language.constants import ConstantArray
@@ -55,7 +56,13 @@ class Module:
     items_meet: bool = False
     #: Items change memory that may be local by atomic operations, again and again.
     adds_in_turn: bool = False
+    #: Something asks about sub-groups, or is computed by them together.
+    asks_sub_groups: bool = False
     constants: dict[int, Table] = field(default_factory=dict)
+    #: Functions -> parameters whose numbers they have to know, for memory of such lengths.
+    to_know: dict[object, list[str]] = field(default_factory=dict)
+    #: Arrays of NumPy that are constants, as tables; alive, so that no other one gets an id.
+    arrays: dict[int, tuple[object, ConstantArray]] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     #: Integers have the types that Numba gives them, and variables may have no value on some paths.
@@ -80,6 +87,12 @@ class Module:
         """The text needs the struct of these elements, if they are records."""
         if isinstance(element, Record):
             self.records.setdefault(element.cpp, element)
+
+    def frozen_array(self, array: Any) -> ConstantArray:
+        """An array of NumPy as a table, with the values that it has now."""
+        if id(array) not in self.arrays:
+            self.arrays[id(array)] = array, ConstantArray(array)
+        return self.arrays[id(array)][1]
 
     def constant(self, table: ConstantArray, name: str) -> Table:
         """A constant table under a name of its own."""

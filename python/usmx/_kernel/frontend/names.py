@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any
 
 from ..language.constants import ConstantArray
 from ..language.local_memory import LocalMemory
@@ -56,7 +57,9 @@ class Names:
         cpp = self.walk.spell(name)
         if isinstance(t, Scalar):
             self.walk.scope.variables[name] = t
-            if not self.walk.is_kernel or t.kind not in "bi":
+            if not self.walk.is_kernel:
+                return Number(t, cpp, origins=self.walk.origins_of(name))
+            if t.kind not in "bi":
                 return Number(t, cpp)
             if name in self.walk.module.known:
                 return constant(self.walk.module.known[name])
@@ -120,6 +123,8 @@ class Names:
             origin = frozenset[str]()
             if walk.is_kernel and name in walk.arguments and name not in walk.stores:
                 origin = frozenset({name})
+            elif name in walk.arguments and name not in walk.stores:
+                origin = walk.origins_of(name)
             elif walk.stores.get(name) == 1:
                 origin = scope.origins.get(name, origin)
             return Number(t, walk.spell(name), origins=origin)
@@ -165,6 +170,9 @@ class Names:
             kind = type(obj) if fields_of(type(obj)) else None
             return Tuple(tuple(self.captured(item, name, node) for item in obj), kind)
         if hasattr(obj, "dtype") and hasattr(obj, "item") and not callable(obj):
+            is_numpys = type(obj).__module__ == "numpy"
+            if walk.module.numba and is_numpys and getattr(obj, "ndim", 0) > 0:
+                return self.frozen(obj, name, node)
             if getattr(obj, "ndim", 1) != 0:
                 raise walk.error(
                     node,
@@ -191,6 +199,14 @@ class Names:
                 "tuples of numbers, and usmx.constant.array",
             )
         return PythonObject(obj)
+
+    def frozen(self, obj: Any, name: str, node: ast.AST) -> Value:
+        """An array of NumPy outside of the function, which is a constant to Numba."""
+        try:
+            table = self.walk.module.frozen_array(obj)
+        except (TypeError, ValueError) as error:
+            raise self.walk.error(node, f"'{name}' is a constant here: {error}") from None
+        return self.captured(table, name, node)
 
     # --- assigning ------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..language.forms import Form
 from ..source.diagnostics import KernelError, number_of
 from ..source.function import Function
 from ..types import values as v
@@ -92,6 +93,8 @@ class Walk:
         self.private_loops: set[str] = spelling.private_loops(function.tree)
         self.expressions: dict[type[ast.AST], Callable[[Any], Value]] = {}
         self.statements: dict[type[ast.AST], Callable[[Any], None]] = {}
+        #: What a name means that stands for an expression.
+        self.named: Callable[[ast.expr, Form], Value] = self.nothing
         #: The one at hand.
         self.statement: ast.stmt = function.tree
         #: Types of what earlier rounds returned.
@@ -101,6 +104,11 @@ class Walk:
         self.result: Result = Result()
         self.scope: Scope = Scope()
         self.begin_round()
+
+    @staticmethod
+    def nothing(node: ast.expr, form: Form) -> Value:
+        """What `named` is while there are no parts."""
+        raise AssertionError(form.__name__)
 
     def begin_round(self) -> None:
         """Forget everything but the types of variables and results."""
@@ -138,7 +146,10 @@ class Walk:
         elaborate = self.expressions.get(type(node))
         if elaborate is None:
             raise self._unsupported(node, NO_EXPRESSION)
-        return elaborate(node)
+        found = elaborate(node)
+        if isinstance(found, v.PythonObject) and isinstance(found.value, Form):
+            return self.named(node, found.value) if found.value.is_value else found
+        return found
 
     def body(self, statements: list[ast.stmt]) -> None:
         """Statements, one after the other."""
@@ -253,6 +264,10 @@ class Walk:
         )
         raise self.error(node, f"{what} is {v.describe(number)}; {hint}")
 
+    def origins_of(self, parameter: str) -> frozenset[str]:
+        """What a number of a device function's parameter is computed from."""
+        return frozenset({of_parameter(self.function.tree, parameter.split(".", maxsplit=1)[0])})
+
     def lookup(self, name: str) -> object:
         """What a name means outside of the function, or MISSING."""
         return self.function.lookup(name, self.module.reads)
@@ -345,6 +360,16 @@ class Walk:
         """Note that a parameter's elements are written."""
         if a.parameter is not None:
             self.result.written.add(a.parameter)
+
+
+def of_parameter(tree: ast.AST, name: str) -> str:
+    """What a parameter of a device function is called among `Number.origins`."""
+    return f"{id(tree)}({name})"
+
+
+def is_of_launch(number: Number) -> bool:
+    """Whether it is computed from what a launch has; not from a parameter of a device function."""
+    return bool(number.origins) and not any("(" in origin for origin in number.origins)
 
 
 def meet(*paths: frozenset[str] | None) -> frozenset[str] | None:

@@ -51,6 +51,9 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"usmx.{self.__name__} has no '{name}'")
 
+    def __repr__(self) -> str:
+        return f"<usmx.{self.__name__}>"
+
 
 group_barrier: DeviceOnly = DeviceOnly(
     "group_barrier", "Wait until every item of the group or sub-group is here."
@@ -64,6 +67,8 @@ ITEM_FUNCTIONS = {
     "get_local_size": "get_local_range",
     "get_group_id": "get_group_id",
     "get_num_groups": "get_group_range",
+    "get_group": "get_group",
+    "get_sub_group": "get_sub_group",
 }
 item_functions = {
     name: DeviceOnly(name, f"As item.{method}.") for name, method in ITEM_FUNCTIONS.items()

@@ -74,6 +74,9 @@ def meant(obj: object) -> Record | None:
         return obj
     if isinstance(obj, vectors.VectorType):
         return record_of(obj.dtype)
+    if type(obj).__module__.startswith("numba.core.types."):
+        inside = getattr(obj, "dtype", None)
+        return None if getattr(inside, "names", None) is None else meant(inside)
     if is_struct_class(obj):
         import numpy as np
 

@@ -497,6 +497,10 @@ def is_same(a: Any, b: Any) -> bool:
     return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes())
 
 
+#: Items in a simulated sub-group; devices have 4 to 64.
+SUB_GROUP = 8
+
+
 class Range3:
     """Ids and ranges of a launch: the item, and its group."""
 
@@ -511,6 +515,7 @@ class Range3:
         self.local_range = local_range
         self.group_id = group_id
         self.local_id = local_id
+        self.sub_group = SUB_GROUP
         self.group_range: tuple[int, ...] = tuple(
             g // n for g, n in zip(global_range, local_range, strict=True)
         )
@@ -598,7 +603,9 @@ class Item(Range3):
 
     def get_sub_group(self) -> SubGroup:
         """Its sub-group."""
-        return SubGroup(self.global_range, self.local_range, self.group_id, self.local_id)
+        made = SubGroup(self.global_range, self.local_range, self.group_id, self.local_id)
+        made.sub_group = self.sub_group
+        return made
 
 
 class Group(Item):
@@ -621,10 +628,6 @@ class Group(Item):
         return self.get_local_linear_id() == 0
 
 
-#: Items in a simulated sub-group; devices have 4 to 64.
-SUB_GROUP = 8
-
-
 class SubGroup(Range3):
     """A part of a work-group."""
 
@@ -633,23 +636,25 @@ class SubGroup(Range3):
 
     def get_local_id(self, _: int = 0) -> int:
         """Id in the sub-group."""
-        return self._id() % SUB_GROUP
+        return self._id() % self.sub_group
 
     def get_group_id(self, _: int = 0) -> int:
         """Which sub-group."""
-        return self._id() // SUB_GROUP
+        return self._id() // self.sub_group
 
     def get_local_range(self, _: int = 0) -> int:
         """Items in it."""
-        return min(SUB_GROUP, math.prod(self.local_range) - self.get_group_id() * SUB_GROUP)
+        return min(
+            self.sub_group, math.prod(self.local_range) - self.get_group_id() * self.sub_group
+        )
 
     def get_max_local_range(self, _: int = 0) -> int:
         """Most items in one."""
-        return SUB_GROUP
+        return self.sub_group
 
     def get_group_range(self, _: int = 0) -> int:
         """How many sub-groups the group has."""
-        return -(-math.prod(self.local_range) // SUB_GROUP)
+        return -(-math.prod(self.local_range) // self.sub_group)
 
     get_local_linear_id = get_local_id
     get_group_linear_id = get_group_id

@@ -346,9 +346,15 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """A record in another one may be read in part."""
+        if node in self.lowered:
+            return self.visit(self.lowered[node])
         is_partial = node in self.partial and isinstance(node.ctx, ast.Load)
         node.value = self.visit(node.value)
         return self.tool("reference", node.value, ast.Constant(node.attr)) if is_partial else node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        """A name may stand for an expression."""
+        return self.visit(self.lowered[node]) if node in self.lowered else node
 
     def visit_Call(self, node: ast.Call) -> Any:
         """What the compiler found the call to be."""

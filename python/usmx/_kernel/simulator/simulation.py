@@ -76,6 +76,8 @@ class Tools:
             self.negative = functools.partial(arithmetic.negative, numba=True)
             self.signed = functools.partial(arithmetic.signed, numba=True)
         self.tiles: dict[Any, SimArray] = {}
+        #: The local memory of the launch.
+        self.of_launch: LocalMemory | None = None
         self.functions: dict[int, Any] = {}
         #: The values that tables had when this launch first read them.
         self.tables: dict[int, Any] = {}
@@ -104,13 +106,30 @@ class Tools:
 
     def local(self, site: object, what: ArrayValue) -> SimArray:
         """The group's array of this place in the kernel; one for all its items."""
-        key = (id(site), self.state.group)
+        key: Any = (id(site), self.state.group)
+        if what.sliced:
+            return self._of_launch(what)
         if key not in self.tiles:
             assert what.shape is not None
             values = np.zeros(math.prod(what.shape), dtype_of(what.element)).reshape(what.shape)
             values.view(np.uint8)[...] = 0xCD if what.element.kind != "b" else 1
             self.tiles[key] = SimArray(values, what.element, what.code, self.state, "local")
         return self.tiles[key]
+
+    def _of_launch(self, what: ArrayValue) -> SimArray:
+        """The group's local memory of the launch as an array of that type."""
+        assert self.of_launch is not None
+        assert what.shape is not None
+        key = (None, self.state.group)
+        if key not in self.tiles:
+            raw = np.full(math.prod(self.of_launch.shape), 0xCD, np.uint8)
+            self.tiles[key] = SimArray(raw, self.of_launch.dtype, "", self.state, "local")
+        own = (None, self.state.group, what.element.name)
+        if own not in self.tiles:
+            t: Any = dtype_of(what.element)
+            bytes_ = self.tiles[key].values[: what.shape[0] * what.element.size]
+            self.tiles[own] = SimArray(bytes_.view(t), what.element, what.code, self.state, "local")
+        return self.tiles[own]
 
     def private(self, _: object, what: ArrayValue) -> SimArray:
         """An array of one item, all zeros."""
@@ -194,6 +213,22 @@ class Simulated(Protocol):
     def _rank(self) -> int:
         """Dimensions that the function asks for, see `dimensions.of`."""
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the arguments of a launch."""
+
+    @property
+    def _of_launch(self) -> bool:
+        """Whether the last of them is the local memory of the launch."""
+
+    @property
+    def _sub_group(self) -> int:
+        """Items in each sub-group; 0 for what the simulator chooses."""
+
+    @property
+    def _races(self) -> bool:
+        """Whether to look for races."""
+
     def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
         """The kernel for the types of these arguments."""
 
@@ -209,6 +244,7 @@ class Simulation:
         self.global_range: tuple[int, ...] = read.global_range
         self.local_range: tuple[int, ...] = read.local_range
         self.read = read
+        self.sub_group: int = kernel._sub_group or SUB_GROUP
 
     def __call__(
         self, *args: Any, queue: Any = None, depends_on: Any = None, **keywords: Any
@@ -230,9 +266,12 @@ class Simulation:
                 f"kernel '{name}' needs the size of a work-group, for {made.needs_group}: launch "
                 f"it as {name}[global, (local,)](...)"
             )
-        state = State(kernel.__name__)
+        state = State(kernel.__name__, races=kernel._races)
         tools = Tools(state, numba=made.module.numba)
-        names = kernel.function.parameters[1 if kernel._has_item else 0 :]
+        names = kernel.parameters
+        if kernel._of_launch:
+            tools.of_launch = taken.pop()
+            names = names[:-1]
         back: list[tuple[Any, Any]] = []
 
         def argument(name: str, arg: Any) -> Any:
@@ -279,6 +318,8 @@ class Simulation:
         items = [
             Item(self.global_range, local, group, tuple(index)) for index in np.ndindex(*local)
         ]
+        for item in items:
+            item.sub_group = self.sub_group
         running: dict[int, Any] = {}
         waiting: dict[int, Request] = {}
 
@@ -329,8 +370,8 @@ class Simulation:
             self.check(waiting, list(range(items)), "group")
             return [sorted(waiting)]
         meetings = []
-        for first in range(0, items, SUB_GROUP):
-            members = list(range(first, min(first + SUB_GROUP, items)))
+        for first in range(0, items, self.sub_group):
+            members = list(range(first, min(first + self.sub_group, items)))
             there = {k: waiting[k] for k in members if k in waiting}
             if there and not any(r.whole_group for r in there.values()):
                 self.check(there, members, "sub-group")

@@ -52,6 +52,11 @@ class Function:
         """As Python has it."""
         return self.tree.name
 
+    def keeps(self, parameter: str) -> bool:
+        """Whether a parameter keeps the value that a call gives it."""
+        nodes = [n for n in ast.walk(self.tree) if isinstance(n, ast.Name)]
+        return not any(n.id == parameter and isinstance(n.ctx, ast.Store) for n in nodes)
+
     def lookup(self, name: str, reads: Reads | None = None) -> object:
         """What a name means outside of the function: closure, globals, builtins; or MISSING.
 

@@ -25,10 +25,7 @@ from ..._kernel.language.functions import (
 )
 from ..._kernel.launch import Kernel
 from ..._kernel.launch import device_func as _device_func
-from . import exceptions, kernel_api, offload
-from .kernel_api import NdRange, Range
-from .offload import device_context
-from .signatures import (
+from ..numba_types import (
     ItemType,
     NdItemType,
     complex64,
@@ -47,6 +44,9 @@ from .signatures import (
     usm_ndarray,
     void,
 )
+from . import exceptions, kernel_api, offload
+from .kernel_api import NdRange, Range
+from .offload import device_context
 
 get_global_id: DeviceOnly = item_functions["get_global_id"]
 get_global_size: DeviceOnly = item_functions["get_global_size"]

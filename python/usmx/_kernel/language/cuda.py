@@ -1,0 +1,293 @@
+"""The names of CUDA's kernels in Python, as ``numba.cuda`` spells them.
+
+Where CUDA counts dimensions from the fastest one, ``x``, usmx counts to it: of a launch of rank 2
+``threadIdx.x`` is ``item.get_local_id(1)``. A dimension that the launch has not is one block of one
+thread.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from . import cuda_functions
+from . import functions as f
+from .forms import Form
+from .functions import Namespace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def _along(method: str, axis: int, outside: str) -> Callable[[int], str]:
+    """The text of a dimension of CUDA."""
+
+    def text(rank: int) -> str:
+        return f"{{item.{method}}}({rank - 1 - axis})" if axis < rank else outside
+
+    return text
+
+
+def _dimensions(name: str, doc: str, method: str, outside: str) -> Namespace:
+    """``threadIdx`` and the like."""
+    axes = {
+        axis: Form(f"cuda.{name}.{axis}", f"{doc} along {axis}.", _along(method, k, outside))
+        for k, axis in enumerate("xyz")
+    }
+    return Namespace(f"cuda.{name}", f"{doc} along x, y and z.", dict(axes))
+
+
+def _each(method: str, outside: str) -> Callable[[int, int], str]:
+    """The text of ``grid(n)``: a number, or a tuple of two or three."""
+
+    def text(rank: int, count: int) -> str:
+        if count not in (1, 2, 3):
+            raise ValueError(f"ndim: {count}; expected 1, 2 or 3")
+        parts = [_along(method, k, outside)(rank) for k in range(count)]
+        return parts[0] if count == 1 else f"({', '.join(parts)})"
+
+    return text
+
+
+threadIdx: Namespace = _dimensions("threadIdx", "Number of the thread", "get_local_id", "0")
+blockIdx: Namespace = _dimensions("blockIdx", "Number of the block", "get_group_id", "0")
+blockDim: Namespace = _dimensions("blockDim", "Threads of a block", "get_local_size", "1")
+gridDim: Namespace = _dimensions("gridDim", "Blocks of the grid", "get_num_groups", "1")
+grid: Form = Form(
+    "cuda.grid", "Number of the thread in the grid: an int, or a tuple of 2 or 3.",
+    _each("get_global_id", "0"), "ndim", counts=True,
+)  # fmt: skip
+gridsize: Form = Form(
+    "cuda.gridsize", "Threads of the grid: an int, or a tuple of 2 or 3.",
+    _each("get_global_size", "1"), "ndim", counts=True,
+)  # fmt: skip
+laneid: Form = Form(
+    "cuda.laneid", "Number of the thread in its warp.", "{item.get_sub_group}().get_local_id()"
+)
+warpsize: Form = Form(
+    "cuda.warpsize", "Threads of a warp.", "{item.get_sub_group}().get_max_local_range()"
+)
+
+# --- memory ---------------------------------------------------------------------------------------
+
+shared: Namespace = Namespace("cuda.shared", "Memory of a block.", {"array": f.local.array})
+local: Namespace = Namespace("cuda.local", "Memory of a thread.", {"array": f.private.array})
+const: Namespace = Namespace(
+    "cuda.const",
+    "Tables that kernels read.",
+    {"array_like": Form("cuda.const.array_like", "The values of a global array.", "a", "ndarray")},
+)
+
+# --- waiting and order ----------------------------------------------------------------------------
+
+syncthreads: Any = f.barrier
+threadfence: Any = f.fence
+threadfence_block: Any = f.fence
+threadfence_system: Any = f.fence
+syncwarp: Form = Form(
+    "cuda.syncwarp", "A barrier of a warp.", "{item.get_sub_group}().barrier()", "membermask?"
+)
+nanosleep: Form = Form("cuda.nanosleep", "Nothing: devices have no such wait.", "0", "ns")
+cg: Namespace = Namespace(
+    "cuda.cg",
+    "Cooperative groups.",
+    {"this_grid": Form("cuda.cg.this_grid", "All threads of the launch.", "{cuda.grid_group}", "")},
+)
+
+
+def _plain(name: str, parameters: str) -> Form:
+    """A function of `cuda_functions` by its own name."""
+    count = len(parameters.split())
+    doc = getattr(cuda_functions, name).__doc__
+    operands = ", ".join("abc"[:count])
+    return Form(f"cuda.{name}", doc, f"{{cuda.{name}}}({operands})", parameters)
+
+
+syncthreads_count: Form = _plain("syncthreads_count", "predicate")
+syncthreads_and: Form = _plain("syncthreads_and", "predicate")
+syncthreads_or: Form = _plain("syncthreads_or", "predicate")
+
+# --- warps ----------------------------------------------------------------------------------------
+
+all_sync: Form = _plain("all_sync", "mask predicate")
+any_sync: Form = _plain("any_sync", "mask predicate")
+eq_sync: Form = _plain("eq_sync", "mask predicate")
+ballot_sync: Form = _plain("ballot_sync", "mask predicate")
+match_any_sync: Form = _plain("match_any_sync", "mask value")
+match_all_sync: Form = _plain("match_all_sync", "mask value")
+reduce_add_sync: Form = _plain("reduce_add_sync", "mask value")
+reduce_min_sync: Form = _plain("reduce_min_sync", "mask value")
+reduce_max_sync: Form = _plain("reduce_max_sync", "mask value")
+activemask: Form = _plain("activemask", "")
+lanemask_lt: Form = _plain("lanemask_lt", "")
+
+
+def _shuffle(name: str, method: str, by: str) -> Form:
+    # The mask is left out: every item of the sub-group calls it.
+    text = f"{{item.get_sub_group}}().{method}(b, c)"
+    return Form(
+        f"cuda.{name}", "The value of another thread of the warp.", text, f"mask value {by}"
+    )
+
+
+shfl_sync: Form = _shuffle("shfl_sync", "shuffle", "src_lane")
+shfl_up_sync: Form = _shuffle("shfl_up_sync", "shuffle_up", "delta")
+shfl_down_sync: Form = _shuffle("shfl_down_sync", "shuffle_down", "delta")
+shfl_xor_sync: Form = _shuffle("shfl_xor_sync", "shuffle_xor", "lane_mask")
+
+# --- atomic operations ----------------------------------------------------------------------------
+
+atomic: Namespace = Namespace(
+    "cuda.atomic",
+    "``atomic.add(array, index, value)`` and its like; each gives the value before.",
+    {
+        **{
+            name: getattr(f.atomic, name)
+            for name in (
+                "add", "sub", "and_", "or_", "xor", "inc", "dec", "max", "min", "nanmax", "nanmin",
+            )
+        },
+        "exch": f.atomic.exchange,
+        "cas": f.atomic.compare_exchange,
+        "compare_and_swap": Form(
+            "cuda.atomic.compare_and_swap", "Store a value if the first element is the old one.",
+            "{atomic.compare_exchange}(a, 0, b, c)", "ary old val",
+        ),
+    },
+)  # fmt: skip
+
+# --- functions of numbers -------------------------------------------------------------------------
+
+selp: Form = Form("cuda.selp", "One of two values.", "b if a else c", "cond a b")
+popc: Form = Form("cuda.popc", "Ones among the bits.", "{usmx.popcount}(a)", "x")
+clz: Form = Form("cuda.clz", "Zeros before the highest one.", "{usmx.clz}(a)", "x")
+brev: Form = _plain("brev", "x")
+ffs: Form = _plain("ffs", "x")
+fma: Form = Form("cuda.fma", "a * b + c, rounded once.", "{usmx.fma}(a, b, c)", "a b c")
+cbrt: Form = Form("cuda.cbrt", "The cube root.", "{row.cbrt}(a)", "x")
+
+
+def _half(text: str, parameters: str = "a") -> Form:
+    return Form("cuda.fp16", "A function of float16.", text, parameters)
+
+
+_F16 = "{type.float16}"
+#: Functions of float16 by their names.
+fp16: Namespace = Namespace(
+    "cuda.fp16",
+    "Functions of float16.",
+    {
+        **{
+            f"h{name}": _half(f"{_F16}(a {sign} b)", "a b")
+            for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"))
+        },
+        **{
+            f"h{name}": _half(f"a {sign} b", "a b")
+            for name, sign in (
+                ("eq", "=="), ("ne", "!="), ("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<"),
+            )
+        },
+        "hfma": _half(f"{_F16}({{usmx.fma}}({_F16}(a), {_F16}(b), {_F16}(c)))", "a b c"),
+        "hneg": _half(f"{_F16}(-a)"),
+        "habs": _half(f"{_F16}({{builtins.abs}}(a))"),
+        "hmax": _half("{builtins.max}(a, b)", "a b"),
+        "hmin": _half("{builtins.min}(a, b)", "a b"),
+        "hrsqrt": _half(f"{_F16}({{usmx.rsqrt}}({_F16}(a)))"),
+        "hrcp": _half(f"{_F16}(1 / a)"),
+        **{
+            f"h{name}": _half(f"{_F16}({{row.{name}}}({_F16}(a)))")
+            for name in (
+                "sin", "cos", "log", "log2", "log10", "exp", "exp2", "exp10", "sqrt", "ceil",
+                "floor", "trunc", "rint",
+            )
+        },
+    },
+)  # fmt: skip
+
+
+# --- libdevice ------------------------------------------------------------------------------------
+
+_OF_ONE = {
+    "fabs": "row.fabs", "acos": "math.acos", "acosh": "math.acosh", "asin": "math.asin",
+    "asinh": "math.asinh", "atan": "math.atan", "atanh": "math.atanh", "cbrt": "row.cbrt",
+    "ceil": "row.ceil", "cos": "math.cos", "cosh": "math.cosh", "cospi": "row.cospi",
+    "erf": "math.erf", "erfc": "math.erfc", "erfinv": "row.erfinv", "erfcinv": "row.erfcinv",
+    "erfcx": "row.erfcx", "exp": "math.exp", "exp10": "row.exp10", "exp2": "row.exp2",
+    "expm1": "math.expm1", "floor": "row.floor", "isinf": "math.isinf", "isnan": "math.isnan",
+    "j0": "row.j0", "j1": "row.j1", "y0": "row.y0", "y1": "row.y1", "lgamma": "math.lgamma",
+    "log": "math.log", "log10": "math.log10", "log1p": "math.log1p", "log2": "math.log2",
+    "normcdf": "row.ndtr", "normcdfinv": "row.ndtri", "rint": "row.rint", "nearbyint": "row.rint",
+    "rsqrt": "usmx.rsqrt", "sin": "math.sin", "sinh": "math.sinh", "sinpi": "row.sinpi",
+    "sqrt": "math.sqrt", "tan": "math.tan", "tanh": "math.tanh", "tgamma": "math.gamma",
+    "trunc": "row.trunc",
+}  # fmt: skip
+_OF_TWO = {
+    "atan2": "math.atan2", "copysign": "math.copysign", "fmax": "row.fmax", "fmin": "row.fmin",
+    "fmod": "math.fmod", "hypot": "math.hypot", "nextafter": "row.nextafter", "pow": "math.pow",
+}  # fmt: skip
+_OTHERS = {
+    "abs": ("{builtins.abs}({type.int32}(a))", "x"),
+    "llabs": ("{builtins.abs}({type.int64}(a))", "x"),
+    "brev": ("{cuda.brev}({type.uint32}(a))", "x"),
+    "brevll": ("{cuda.brev}({type.uint64}(a))", "x"),
+    "clz": ("{usmx.clz}({type.int32}(a))", "x"),
+    "clzll": ("{usmx.clz}({type.int64}(a))", "x"),
+    "ffs": ("{cuda.ffs}({type.int32}(a))", "x"),
+    "ffsll": ("{cuda.ffs}({type.int64}(a))", "x"),
+    "popc": ("{usmx.popcount}({type.uint32}(a))", "x"),
+    "popcll": ("{usmx.popcount}({type.uint64}(a))", "x"),
+    "max": ("{builtins.max}({type.int32}(a), {type.int32}(b))", "x y"),
+    "min": ("{builtins.min}({type.int32}(a), {type.int32}(b))", "x y"),
+    "llmax": ("{builtins.max}({type.int64}(a), {type.int64}(b))", "x y"),
+    "llmin": ("{builtins.min}({type.int64}(a), {type.int64}(b))", "x y"),
+    "umax": ("{builtins.max}({type.uint32}(a), {type.uint32}(b))", "x y"),
+    "umin": ("{builtins.min}({type.uint32}(a), {type.uint32}(b))", "x y"),
+    "ullmax": ("{builtins.max}({type.uint64}(a), {type.uint64}(b))", "x y"),
+    "ullmin": ("{builtins.min}({type.uint64}(a), {type.uint64}(b))", "x y"),
+    "fma": ("{usmx.fma}({type.float64}(a), {type.float64}(b), {type.float64}(c))", "x y z"),
+    "fmaf": ("{usmx.fma}({type.float32}(a), {type.float32}(b), {type.float32}(c))", "x y z"),
+    "fast_fdividef": ("{type.float32}(a) / {type.float32}(b)", "x y"),
+    "fast_powf": ("{math.pow}({type.float32}(a), {type.float32}(b))", "x y"),
+    "saturatef": ("{row.fmin}({row.fmax}({type.float32}(a), {type.float32}(0)), "
+                  "{type.float32}(1))", "x"),
+    "mul24": ("{type.int32}(a) * {type.int32}(b)", "x y"),
+    "mulhi": ("{type.int32}(({type.int64}(a) * {type.int64}(b)) >> 32)", "x y"),
+    "umulhi": ("{type.uint32}(({type.uint64}(a) * {type.uint64}(b)) >> 32)", "x y"),
+    "sincos": ("({math.sin}(a), {math.cos}(a))", "x"),
+    "sincosf": ("({math.sin}({type.float32}(a)), {math.cos}({type.float32}(a)))", "x"),
+    "sincospi": ("({row.sinpi}(a), {row.cospi}(a))", "x"),
+    "jn": ("{row.jn}(a, b)", "n x"),
+    "yn": ("{row.yn}(a, b)", "n x"),
+}  # fmt: skip
+
+
+def _libdevice() -> dict[str, Any]:
+    """All functions of CUDA's library of numbers that kernels have."""
+    found = dict(_OTHERS)
+    for width, letter in (("float64", ""), ("float32", "f")):
+        of = f"{{type.{width}}}"
+        found |= {f"{n}{letter}": (f"{{{to}}}({of}(a))", "x") for n, to in _OF_ONE.items()}
+        found |= {
+            f"{n}{letter}": (f"{{{to}}}({of}(a), {of}(b))", "x y") for n, to in _OF_TWO.items()
+        }
+    for name in ("cos", "exp", "exp10", "log", "log10", "log2", "sin", "tan"):
+        found[f"fast_{name}f"] = found[f"{name}f"]
+    for whole in ("int", "uint", "ll", "ull"):
+        of = {"int": "int32", "uint": "uint32", "ll": "int64", "ull": "uint64"}[whole]
+        for name, width in (("float", "float32"), ("double", "float64")):
+            for how, row in (("rd", "floor"), ("rn", "rint"), ("ru", "ceil"), ("rz", "trunc")):
+                text = f"{{type.{of}}}({{row.{row}}}({{type.{width}}}(a)))"
+                found[f"{name}2{whole}_{how}"] = (text, "x")
+            found[f"{whole}2{name}_rn"] = (f"{{type.{width}}}({{type.{of}}}(a))", "x")
+    return {name: Form(f"cuda.libdevice.{name}", "A function of numbers.", text, parameters)
+            for name, (text, parameters) in found.items()}  # fmt: skip
+
+
+libdevice: Namespace = Namespace("cuda.libdevice", "Functions of numbers.", _libdevice())
+
+#: What kernels of CUDA in Python call, by name.
+NAMES: dict[str, Any] = {
+    name: value
+    for name, value in globals().items()
+    if isinstance(value, Form | Namespace | f.DeviceOnly) and not name.startswith("_")
+}

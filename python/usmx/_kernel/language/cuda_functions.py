@@ -1,0 +1,236 @@
+"""Functions of CUDA that need statements, written in the kernel language: each is compiled where it
+is called, and run by the simulator.
+
+All items of a sub-group must call those of sub-groups, as with every function of a group.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+
+from ..types.scalars import BY_NAME
+from . import functions
+from .forms import Form
+from .functions import Namespace, item_functions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+float32: Any = BY_NAME["float32"]
+float64: Any = BY_NAME["float64"]
+int32: Any = BY_NAME["int32"]
+int64: Any = BY_NAME["int64"]
+uint32: Any = BY_NAME["uint32"]
+uint64: Any = BY_NAME["uint64"]
+get_group: Any = item_functions["get_group"]
+get_sub_group: Any = item_functions["get_sub_group"]
+popcount: Any = vars(functions)["popcount"]
+
+
+# --- all items of a group -------------------------------------------------------------------------
+
+
+def syncthreads_count(predicate: Any) -> Any:
+    """A barrier; gives how many items have a true predicate."""
+    return get_group().reduce(1 if predicate else 0)
+
+
+def syncthreads_and(predicate: Any) -> Any:
+    """A barrier; gives 1 if the predicates of all items are true, else 0."""
+    return 1 if get_group().all(predicate) else 0
+
+
+def syncthreads_or(predicate: Any) -> Any:
+    """A barrier; gives 1 if the predicate of any item is true, else 0."""
+    return 1 if get_group().any(predicate) else 0
+
+
+# --- sub-groups, which CUDA calls warps -----------------------------------------------------------
+
+
+def is_in(mask: Any) -> Any:
+    """Whether the mask names the item."""
+    return ((uint64(mask) >> uint64(get_sub_group().get_local_id())) & uint64(1)) != uint64(0)
+
+
+def ballot(predicate: Any) -> Any:
+    """A bit for each item of the sub-group: whether its predicate is true."""
+    bit = uint32(uint64(1) << uint64(get_sub_group().get_local_id()))
+    return get_sub_group().reduce(bit if predicate else uint32(0))
+
+
+def ballot_sync(mask: Any, predicate: Any) -> Any:
+    """The same of the items that the mask names."""
+    return uint32(uint64(ballot(predicate)) & uint64(mask))
+
+
+def all_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicates of all items that the mask names are true."""
+    return get_sub_group().all(predicate or not is_in(mask))
+
+
+def any_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicate of any item that the mask names is true."""
+    return get_sub_group().any(predicate and is_in(mask))
+
+
+def eq_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicates of all items that the mask names are the same."""
+    every = get_sub_group().all(predicate or not is_in(mask))
+    some = get_sub_group().any(predicate and is_in(mask))
+    return every or not some
+
+
+def match_any_sync(mask: Any, value: Any) -> Any:
+    """A bit for each item that the mask names and that has the same value as this one."""
+    found = uint64(0)
+    for k in range(get_sub_group().get_local_range()):
+        if get_sub_group().shuffle(value, k) == value:
+            found |= uint64(1) << uint64(k)
+    return uint32(found & uint64(mask))
+
+
+def match_all_sync(mask: Any, value: Any) -> Any:
+    """The mask and True if all items that it names have one value; else 0 and False."""
+    same = match_any_sync(mask, value)
+    whole = uint32(uint64(ballot(True)) & uint64(mask))
+    every = get_sub_group().all(same == whole or not is_in(mask))
+    return (whole if every else uint32(0)), every
+
+
+def activemask() -> Any:
+    """A bit for each item of the sub-group."""
+    return ballot(True)
+
+
+def lanemask_lt() -> Any:
+    """A bit for each item of the sub-group before this one."""
+    return uint32((uint64(1) << uint64(get_sub_group().get_local_id())) - uint64(1))
+
+
+def reduce_add_sync(mask: Any, value: Any) -> Any:
+    """The sum of the values of the items that the mask names."""
+    return get_sub_group().reduce(value if is_in(mask) else value - value)
+
+
+def reduce_min_sync(mask: Any, value: Any) -> Any:
+    """The smallest of the values of the items that the mask names, all of which call it."""
+    least = get_sub_group().shuffle(value, ffs(mask) - 1)
+    for k in range(get_sub_group().get_local_range()):
+        other = get_sub_group().shuffle(value, k)
+        if ((uint64(mask) >> uint64(k)) & uint64(1)) != uint64(0):
+            least = min(least, other)
+    return least
+
+
+def reduce_max_sync(mask: Any, value: Any) -> Any:
+    """The largest of the values of the items that the mask names, all of which call it."""
+    most = get_sub_group().shuffle(value, ffs(mask) - 1)
+    for k in range(get_sub_group().get_local_range()):
+        other = get_sub_group().shuffle(value, k)
+        if ((uint64(mask) >> uint64(k)) & uint64(1)) != uint64(0):
+            most = max(most, other)
+    return most
+
+
+# --- bits -----------------------------------------------------------------------------------------
+
+
+def brev(x: Any) -> Any:
+    """The bits of an integer in the opposite order; of other integers than those of 64 bits 32."""
+    y = uint64(x)
+    y = ((y >> uint64(1)) & uint64(0x5555555555555555)) | (
+        (y & uint64(0x5555555555555555)) << uint64(1)
+    )
+    y = ((y >> uint64(2)) & uint64(0x3333333333333333)) | (
+        (y & uint64(0x3333333333333333)) << uint64(2)
+    )
+    y = ((y >> uint64(4)) & uint64(0x0F0F0F0F0F0F0F0F)) | (
+        (y & uint64(0x0F0F0F0F0F0F0F0F)) << uint64(4)
+    )
+    y = ((y >> uint64(8)) & uint64(0x00FF00FF00FF00FF)) | (
+        (y & uint64(0x00FF00FF00FF00FF)) << uint64(8)
+    )
+    y = ((y >> uint64(16)) & uint64(0x0000FFFF0000FFFF)) | (
+        (y & uint64(0x0000FFFF0000FFFF)) << uint64(16)
+    )
+    y = (y >> uint64(32)) | (y << uint64(32))
+    half = y >> uint64(32)
+    return y if x.dtype == uint64 else y if x.dtype == int64 else half
+
+
+def ffs(x: Any) -> Any:
+    """One more than the number of the lowest bit that is set; 0 if none is."""
+    y = int64(x)
+    return 0 if y == 0 else int(popcount((y & -y) - 1)) + 1
+
+
+# --- random numbers -------------------------------------------------------------------------------
+#
+# xoroshiro128+ of D. Blackman and S. Vigna: a state is two numbers of 64 bits.
+
+
+def xoroshiro128p_next(states: Any, index: Any) -> Any:
+    """The next 64 bits of a generator."""
+    first = uint64(states[index]["s0"])
+    second = uint64(states[index]["s1"])
+    mixed = first ^ second
+    turned = (first << uint64(55)) | (first >> uint64(9))
+    states[index]["s0"] = turned ^ mixed ^ (mixed << uint64(14))
+    states[index]["s1"] = (mixed << uint64(36)) | (mixed >> uint64(28))
+    return first + second
+
+
+def xoroshiro128p_jump(states: Any, index: Any) -> None:
+    """Go on by 2**64 numbers."""
+    first = uint64(0)
+    second = uint64(0)
+    for k in range(128):
+        steps = uint64(0xD86B048B86AA9922) if k >= 64 else uint64(0xBEAC0467EBA5FACB)
+        if ((steps >> uint64(k % 64)) & uint64(1)) != uint64(0):
+            first = first ^ uint64(states[index]["s0"])
+            second = second ^ uint64(states[index]["s1"])
+        xoroshiro128p_next(states, index)
+    states[index]["s0"] = first
+    states[index]["s1"] = second
+
+
+def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
+    """A float64 from 0 to 1, without 1."""
+    return float64(xoroshiro128p_next(states, index) >> uint64(11)) * float64(2.0**-53)
+
+
+def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
+    """The same as a float32, which may round to 1."""
+    return float32(xoroshiro128p_uniform_float64(states, index))
+
+
+def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
+    """A normal number of mean 0 and deviation 1, by the transform of Box and Muller."""
+    length = xoroshiro128p_uniform_float32(states, index)
+    turn = xoroshiro128p_uniform_float32(states, index)
+    return math.sqrt(float32(-2.0) * math.log(length)) * math.cos(float32(2 * math.pi) * turn)
+
+
+def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
+    """The same as a float64."""
+    length = float64(xoroshiro128p_uniform_float32(states, index))
+    turn = float64(xoroshiro128p_uniform_float32(states, index))
+    return math.sqrt(float64(-2.0) * math.log(length)) * math.cos(float64(2 * math.pi) * turn)
+
+
+#: All groups of a launch, which are one: a launch of several is refused.
+grid_group: Namespace = Namespace(
+    "cuda.cg.this_grid()",
+    "All items of a launch.",
+    {"sync": Form("cuda.cg.this_grid().sync", "A barrier of all items.", "{usmx.barrier}()", "")},
+)
+
+#: What texts of forms name, as ``{cuda.name}``.
+NAMES: dict[str, Any] = {
+    name: value
+    for name, value in globals().items()
+    if getattr(value, "__module__", "") == __name__ or name in ("grid_group",)
+}

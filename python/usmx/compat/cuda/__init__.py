@@ -1,0 +1,199 @@
+"""``numba.cuda``'s names for every device of usmx.
+
+``from usmx.compat import cuda`` in place of ``from numba import cuda``, and kernels run on GPUs of
+all makers and on processors. `install` makes ``from numba import cuda`` itself find this module.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+from ..._kernel.language import cuda as _language
+from ..._kernel.language.vectors import vec as _vec
+from ..numba_types import TYPES as _TYPES
+from . import arrays as devicearray
+from . import errors, random
+from .arrays import (
+    DeviceNDArray,
+    HostNDArray,
+    as_cuda_array,
+    auto_device,
+    device_array,
+    device_array_like,
+    is_cuda_array,
+    is_cuda_ndarray,
+    managed_array,
+    mapped,
+    mapped_array,
+    mapped_array_like,
+    pinned,
+    pinned_array,
+    pinned_array_like,
+    to_device,
+)
+from .devices import (
+    close,
+    current_context,
+    defer_cleanup,
+    detect,
+    get_current_device,
+    gpus,
+    is_available,
+    list_devices,
+    require_context,
+    select_device,
+    synchronize,
+)
+from .dispatcher import In, InOut, Out, declare_device, jit
+from .errors import CudaSupportError, KernelRuntimeError
+from .installing import install
+from .reduction import Reduce
+from .streams import (
+    Event,
+    Stream,
+    default_stream,
+    event,
+    event_elapsed_time,
+    external_stream,
+    stream,
+)
+from .ufuncs import guvectorize, vectorize
+
+reduce = Reduce
+legacy_default_stream = default_stream
+per_thread_default_stream = default_stream
+implementation = "usmx"
+
+
+def is_supported_version() -> bool:
+    """Whether the runtime is one that programs may use: it is."""
+    return True
+
+
+def is_float16_supported() -> bool:
+    """Whether kernels may use float16: they may."""
+    return True
+
+
+def is_bfloat16_supported() -> bool:
+    """Whether kernels may name bfloat16: their arrays may have it, and are read as float32."""
+    return False
+
+
+def cuda_error() -> None:
+    """Why there is no device: None, because usmx says so at the first command."""
+    return None
+
+
+def profile_start() -> None:
+    """Nothing: see `usmx.trace`."""
+
+
+def profile_stop() -> None:
+    """Nothing: see `usmx.trace`."""
+
+
+class profiling:
+    """Nothing, as a ``with`` block: see `usmx.trace`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _missing(name: str, instead: str) -> Any:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"cuda.{name}: {instead}")
+
+    refused.__name__ = name
+    return refused
+
+
+compile = _missing(
+    "compile", "there is no PTX; kernel.inspect_source(*args) has the C++ of a kernel"
+)
+compile_ptx = _missing(
+    "compile_ptx", "there is no PTX; kernel.inspect_source(*args) has the C++ of a kernel"
+)
+compile_for_current_device = compile_ptx_for_current_device = compile_all = compile_ptx
+open_ipc_array = _missing(
+    "open_ipc_array", "memory is shared between processes by shared_memory and usmx.asarray"
+)
+set_memory_manager = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
+
+#: What kernels call.
+globals().update(_language.NAMES)
+#: Types of numbers in signatures and kernels.
+globals().update(
+    {name: t for name, t in _TYPES.items() if name not in ("bool", "array", "Array", "Type")}
+)
+#: Vectors of 2 to 4 numbers, by both of Numba's names.
+_VECTORS = {
+    "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",
+    "uint16": "ushort", "uint32": "uint", "uint64": "ulong", "float32": "float",
+    "float64": "double",
+}  # fmt: skip
+globals().update(
+    {
+        name: _vec(count, t)
+        for t, alias in _VECTORS.items()
+        for count in (2, 3, 4)
+        for name in (f"{t}x{count}", f"{alias}{count}")
+    }
+)
+
+__all__ = [
+    "CudaSupportError",
+    "DeviceNDArray",
+    "Event",
+    "HostNDArray",
+    "In",
+    "InOut",
+    "KernelRuntimeError",
+    "Out",
+    "Reduce",
+    "Stream",
+    "as_cuda_array",
+    "auto_device",
+    "close",
+    "current_context",
+    "declare_device",
+    "default_stream",
+    "defer_cleanup",
+    "detect",
+    "device_array",
+    "device_array_like",
+    "devicearray",
+    "errors",
+    "event",
+    "event_elapsed_time",
+    "external_stream",
+    "get_current_device",
+    "gpus",
+    "guvectorize",
+    "install",
+    "is_available",
+    "is_cuda_array",
+    "is_cuda_ndarray",
+    "jit",
+    "list_devices",
+    "managed_array",
+    "mapped",
+    "mapped_array",
+    "mapped_array_like",
+    "pinned",
+    "pinned_array",
+    "pinned_array_like",
+    "random",
+    "reduce",
+    "require_context",
+    "select_device",
+    "stream",
+    "synchronize",
+    "to_device",
+    "vectorize",
+]  # fmt: skip
+__all__ += list(_language.NAMES)

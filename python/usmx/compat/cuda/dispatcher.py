@@ -1,0 +1,479 @@
+"""``@cuda.jit``: Python functions that are launched over blocks of threads, or called by those."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import operator
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ... import _usmx
+from ..._kernel.language.device_function import DeviceFunction
+from ..._kernel.language.local_memory import LocalMemory
+from ..._kernel.launch import Kernel
+from ..._kernel.source.diagnostics import KernelError
+from ..numba_types import arguments_of, is_signature
+from . import devices, errors
+from .arrays import unwrapped
+from .streams import queue_of
+
+#: Threads of a block that `forall` chooses.
+CHOSEN = 256
+#: Launches of a kernel that are kept, by what stands in brackets.
+MOST_KEPT = 64
+_FEW = "kernel launch configuration was not specified"
+
+
+class In:
+    """An argument that a kernel only reads: it works on a copy."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Out(In):
+    """An argument that a kernel writes."""
+
+
+class InOut(In):
+    """An argument that a kernel reads and writes."""
+
+
+def lengths(given: Any, name: str) -> tuple[int, int, int]:
+    """Blocks or threads along x, y and z.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One is not an int, or there are too many of them.
+    """
+    many = given if isinstance(given, tuple | list) else (given,)
+    if not 1 <= len(many) <= 3:
+        raise ValueError(f"{name}: {given!r}; must be a sequence of 1, 2 or 3 integers")
+    try:
+        found = [operator.index(n) for n in many]
+    except TypeError:
+        raise TypeError(
+            f"{name}: {given!r}; must be an integer or a sequence of integers"
+        ) from None
+    for n in found:
+        if n < 1:
+            raise ValueError(f"{name}: {given!r}; expected positive integers")
+    x, y, z = [*found, 1, 1][:3]
+    return x, y, z
+
+
+class Launch:
+    """A kernel with its blocks, threads, stream and shared memory, waiting for arguments."""
+
+    def __init__(self, kernel: CUDADispatcher, config: Any) -> None:
+        many = config if isinstance(config, tuple | list) else (config,)
+        if not 2 <= len(many) <= 4:
+            raise ValueError(
+                f"kernel '{kernel.__name__}': must specify at least the griddim and blockdim, and "
+                f"at most the stream and the shared memory too; got {config!r}"
+            )
+        blocks, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
+        self.kernel = kernel
+        self.stream = many[2] if len(many) > 2 else 0
+        self.shared = operator.index(many[3]) if len(many) > 3 else 0
+        rank = max(k + 1 if blocks[k] * threads[k] > 1 else 1 for k in range(3))
+        # CUDA's x is the last dimension.
+        self.local: tuple[int, ...] = tuple(reversed(threads[:rank]))
+        self.groups: tuple[int, ...] = tuple(reversed(blocks[:rank]))
+        self.range: tuple[int, ...] = tuple(
+            b * t for b, t in zip(self.groups, self.local, strict=True)
+        )
+        self.blocks: int = math.prod(blocks)
+        queue_of(self.stream)  # refuses what is none
+
+    def __call__(self, *args: Any) -> None:
+        """Launch it.
+
+        Parameters
+        ----------
+        *args
+            Arrays of a device, of usmx and of NumPy, numbers, records and tuples of these. Of
+            arrays of NumPy the call waits until the kernel has run.
+        """
+        kernel = self.kernel
+        if self.blocks > 1 and kernel.meets_grid:
+            raise errors.CooperativeError(
+                f"kernel '{kernel.__name__}' waits for all blocks, by cg.this_grid().sync(), and "
+                f"is launched over {self.blocks}; no device of usmx promises that all blocks run "
+                "at the same time: launch one block, or split the kernel where it waits"
+            )
+        queue = queue_of(self.stream)
+        given = kernel.converted(args)
+        found: list[Any] = []
+        after: list[tuple[Any, Any]] = []
+        copies = not _reads_host(queue)
+        for a in given:
+            found.append(_prepared(a, after, copies, queue))
+        made = kernel.made(self.shared > 0, queue)
+        if self.shared > 0:
+            found.append(LocalMemory(self.shared, "uint8"))
+        launch: Any = made[self.range, self.local]
+        try:
+            event = launch(*found, queue=queue) if queue is not None else launch(*found)
+        except KernelError as error:
+            raise errors.of(error) from None
+        except (IndexError, ZeroDivisionError) as error:
+            raise kernel.located(error) from None
+        if after:
+            event.wait()
+            for host, copied in after:
+                host[...] = copied.to_numpy()
+
+
+def _reads_host(queue: _usmx.Queue | None) -> bool:
+    device = _usmx.Device() if queue is None else queue.device
+    return _system_memory(device)
+
+
+@functools.lru_cache(maxsize=16)
+def _system_memory(device: _usmx.Device) -> bool:
+    return bool(device.has_aspect("usm_system_allocations"))
+
+
+def _prepared(a: Any, after: list[tuple[Any, Any]], copies: bool, queue: _usmx.Queue | None) -> Any:
+    """An argument as a launch of usmx takes it; what is to be copied back is noted."""
+    if isinstance(a, In):
+        if isinstance(a, Out | InOut):
+            return _prepared(a.value, after, copies, queue)
+        return _usmx.asarray(unwrapped(a.value), copy=True, queue=queue)
+    if isinstance(a, tuple):
+        items = [_prepared(one, after, copies, queue) for one in a]
+        return type(a)._make(items) if hasattr(a, "_make") else tuple(items)
+    a = unwrapped(a)
+    if copies and isinstance(a, np.ndarray) and a.ndim > 0:
+        made = _usmx.asarray(a, copy=True, queue=queue)
+        if a.flags.writeable:
+            after.append((a, made))
+        return made
+    return a
+
+
+class CUDADispatcher(DeviceFunction):
+    """A function with ``@cuda.jit``: a kernel, and a function that kernels call.
+
+    ``k[blocks, threads, stream, shared](*args)`` launches it. `py_func` is the function.
+    """
+
+    __name__: str
+
+    def __init__(
+        self,
+        python: Callable[..., Any],
+        *,
+        device: bool = False,
+        types: tuple[Any, ...] | None = None,
+        debug: bool = False,
+        fastmath: bool = False,
+    ) -> None:
+        super().__init__(python)
+        self.is_device = device
+        self.debug = debug
+        self.types = types
+        self.fastmath = fastmath
+        self._made: dict[tuple[bool, int], Kernel] = {}
+        self._meets_grid: bool | None = None
+        self._launches: dict[Any, Launch] = {}
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The function."""
+        return self.python
+
+    def __repr__(self) -> str:
+        return f"<cuda.jit {self.__name__}>"
+
+    def __reduce__(self) -> Any:
+        from ..._kernel.source import pickles
+
+        about = (self.is_device, self.types, self.debug, self.fastmath)
+        return pickles.of_function(self, _rebuilt, self.python, *about)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.is_device:
+            return self.python(*args, **kwargs)
+        raise ValueError(
+            f"{_FEW}: write {self.__name__}[blocks, threads](...). Documentation: Moving from "
+            "numba.cuda"
+        )
+
+    def __getitem__(self, config: Any) -> Launch:
+        if self.is_device:
+            raise TypeError(
+                f"'{self.__name__}' has device=True: kernels call it, it is not launched"
+            )
+        try:
+            return self._launches[config]
+        except (KeyError, TypeError):
+            made = Launch(self, config)
+        if len(self._launches) < MOST_KEPT and isinstance(config, tuple):
+            with contextlib.suppress(TypeError):  # lists have no hash
+                self._launches[config] = made
+        return made
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launch:
+        """What brackets give."""
+        return Launch(self, (griddim, blockdim, stream, sharedmem))
+
+    def forall(
+        self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
+    ) -> Callable[..., None]:
+        """A launch of at least that many threads.
+
+        Parameters
+        ----------
+        ntasks : int
+            How many are needed; the last block may have more.
+        tpb : int
+            Threads of a block; 0 for what is chosen here.
+        stream, sharedmem
+            As in brackets.
+        """
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        if ntasks == 0:
+            return lambda *args: None
+        threads = tpb or min(CHOSEN, ntasks)
+        return self[-(-ntasks // threads), threads, stream, sharedmem]
+
+    def specialize(self, *args: Any) -> CUDADispatcher:
+        """Itself: kernels are compiled for the types of each call."""
+        del args
+        return self
+
+    def compile(self, sig: Any) -> CUDADispatcher:
+        """Itself: the same."""
+        del sig
+        return self
+
+    compile_device = compile
+
+    @property
+    def overloads(self) -> dict[Any, Any]:
+        """None that a program could see: kernels are compiled for the types of each call."""
+        return {}
+
+    @property
+    def signatures(self) -> list[Any]:
+        """The types that the decorator was given."""
+        return [] if self.types is None else [self.types]
+
+    @property
+    def specialized(self) -> bool:
+        """Whether the decorator was given types."""
+        return self.types is not None
+
+    def inspect_source(self, *args: Any) -> str:
+        """The C++ that is compiled for arguments like these.
+
+        Parameters
+        ----------
+        *args
+            As in a launch.
+        """
+        made = self.made(False, None)
+        return made.source(*(unwrapped(a) for a in args))
+
+    def _no_assembly(self, *_: Any) -> Any:
+        raise NotImplementedError(
+            f"kernel '{self.__name__}' has no text of LLVM or PTX; see inspect_source(*args)"
+        )
+
+    inspect_asm = inspect_llvm = inspect_sass = inspect_types = inspect_lto_ptx = _no_assembly
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """How many blocks may wait for each other: one.
+
+        Parameters
+        ----------
+        blockdim, dynsmemsize
+            As in a launch.
+        """
+        del blockdim, dynsmemsize
+        return 1
+
+    def converted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers in the types that the decorator was given."""
+        if self.types is None or len(self.types) != len(args):
+            return args
+        return tuple(
+            _as_type(t, a) if isinstance(a, int | float | complex | np.generic) else a
+            for t, a in zip(self.types, args, strict=True)
+        )
+
+    def made(self, with_shared: bool, queue: _usmx.Queue | None) -> Kernel:
+        """The kernel of usmx, for a device."""
+        device = _usmx.Device() if queue is None else queue.device
+        warp = _warp_of(device)
+        key = with_shared, warp
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = Kernel(
+                self.python,
+                has_item=False,
+                numba=True,
+                of_launch=with_shared,
+                sub_group=warp,
+                simulate=True if self.debug else None,
+                races=not self.debug,
+                contract=self.fastmath,
+            )
+        return found
+
+    @property
+    def meets_grid(self) -> bool:
+        """Whether it waits for all blocks."""
+        if self._meets_grid is None:
+            self._meets_grid = "this_grid" in set(_names(self.python, set()))
+        return self._meets_grid
+
+    def located(self, error: Exception) -> Exception:
+        """An error of the simulator with the line of the kernel where it was raised."""
+        file = self.python.__code__.co_filename
+        lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
+        if not lines:
+            return error
+        where = lines[-1]
+        return type(error)(f"{error}\n  {where.filename}:{where.lineno}: {where.line}")
+
+
+def _names(python: Any, seen: set[int]) -> Iterator[str]:
+    """The names that a function and those that it calls ask for."""
+    code = getattr(python, "__code__", None)
+    if code is None or id(python) in seen:
+        return
+    seen.add(id(python))
+    yield from code.co_names
+    for name in code.co_names:
+        found = python.__globals__.get(name)
+        yield from _names(getattr(found, "python", found), seen)
+    for cell in python.__closure__ or ():
+        try:
+            found = cell.cell_contents
+        except ValueError:
+            continue
+        yield from _names(getattr(found, "python", found), seen)
+
+
+@functools.lru_cache(maxsize=16)
+def _warp_of(device: _usmx.Device) -> int:
+    """The threads of a warp that kernels are compiled for; 0 if the device has no such warps."""
+    sizes: Any = device.properties().get("sub_group_sizes") or ()
+    return devices.WARP if devices.WARP in sizes else 0
+
+
+def _as_type(t: Any, a: Any) -> Any:
+    """A number in a type of a signature; as it is if that is none of numbers."""
+    name = getattr(t, "name", "")
+    try:
+        made = np.dtype(name)
+    except TypeError:
+        return a
+    if made.kind not in "biufc" or (made.kind in "biuf" and isinstance(a, complex)):
+        return a
+    return np.asarray(a).astype(made)[()]
+
+
+def _rebuilt(
+    python: Callable[..., Any], device: bool, types: Any, debug: bool, fastmath: bool
+) -> CUDADispatcher:
+    return CUDADispatcher(python, device=device, types=types, debug=debug, fastmath=fastmath)
+
+
+#: Parameters of ``cuda.jit`` that change nothing here.
+_IGNORED = frozenset({
+    "inline", "link", "opt", "lineinfo", "cache", "max_registers", "extensions", "forceinline",
+    "launch_bounds", "lto", "nopython", "boundscheck", "argtypes", "restype", "bind", "fp_contract",
+    "abi", "abi_info", "chip", "shared_memory_carveout", "cc", "target", "forceobj", "looplift",
+})  # fmt: skip
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    *,
+    debug: bool | None = None,
+    fastmath: bool = False,
+    **options: Any,
+) -> Any:
+    """Make a kernel of a Python function, or a function that kernels call.
+
+    Parameters
+    ----------
+    func_or_sig : function, signature, or None
+        A signature such as ``"void(float32[:], int32)"`` gives numbers their types; kernels are
+        compiled for the types of each call.
+    device : bool
+        Whether kernels call it.
+    debug : bool, optional
+        Run it item by item in Python, where indices are checked: an `IndexError` names the array,
+        the index and the line.
+    fastmath : bool
+        Whether ``a * b + c`` may be rounded once.
+    **options
+        Others of Numba, which change nothing.
+
+    Raises
+    ------
+    TypeError
+        An option that Numba has not.
+    NotImplementedError
+        ``link=``: code of other languages.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def double(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] *= 2
+    >>> double[4, 64](x)
+    """
+    unknown = sorted(set(options) - _IGNORED)
+    if unknown:
+        raise TypeError(f"cuda.jit has no parameter '{unknown[0]}'")
+    if options.get("link"):
+        raise NotImplementedError(
+            "link=: PTX and CUDA C++ cannot be linked to kernels of usmx; write the function in "
+            "Python, or the kernel as a usmx.RawKernel"
+        )
+    if options.get("boundscheck"):
+        raise NotImplementedError("bounds checking is not supported for CUDA; use debug=True")
+    about: dict[str, Any] = {"device": device, "debug": bool(debug), "fastmath": bool(fastmath)}
+    if func_or_sig is None or is_signature(func_or_sig):
+        types = None if func_or_sig is None else arguments_of(func_or_sig)
+        return lambda python: _decorated(python, types=types, **about)
+    return _decorated(func_or_sig, **about)
+
+
+def _decorated(python: Any, **about: Any) -> CUDADispatcher:
+    if isinstance(python, CUDADispatcher):
+        raise TypeError(
+            "A jit decorator was called on an already jitted function: give its py_func"
+        )
+    return CUDADispatcher(getattr(python, "py_func", python), **about)
+
+
+def declare_device(name: str, sig: Any) -> Any:
+    """Not here.
+
+    Raises
+    ------
+    NotImplementedError
+        Always: functions of other languages cannot be linked.
+    """
+    raise NotImplementedError(
+        f"declare_device({name!r}): PTX and CUDA C++ cannot be linked to kernels of usmx; write "
+        "the function in Python, or the kernel as a usmx.RawKernel"
+    )

@@ -1,0 +1,158 @@
+"""``from numba import cuda`` finds this package while `install` holds."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import types
+from typing import Any
+
+from ..numba_types import TYPES, from_dtype
+
+#: Of the packages that are replaced; with a dot behind it, of their parts too.
+_NAME = "numba.cuda"
+_MISSING = object()
+
+
+def _module(name: str, doc: str, **contents: Any) -> types.ModuleType:
+    made = types.ModuleType(name, doc)
+    made.__dict__.update(contents)
+    return made
+
+
+def _parts(cuda: Any) -> dict[str, Any]:
+    """The modules that programs import from ``numba.cuda``."""
+    from . import arrays, devices, dispatcher, errors, random, streams, ufuncs
+
+    libdevice = _module(f"{_NAME}.libdevice", "Functions of numbers.", **vars(cuda.libdevice))
+    driver = _module(
+        f"{_NAME}.cudadrv.driver", "Streams, events and errors.",
+        CudaAPIError=errors.CudaAPIError, Stream=streams.Stream, Event=streams.Event,
+        Device=devices.Device, host_to_device=None, device_to_host=None, driver=None,
+    )  # fmt: skip
+    drv = _module(
+        f"{_NAME}.cudadrv", "Names of its driver.",
+        devicearray=arrays, devices=devices, driver=driver, error=errors,
+    )  # fmt: skip
+    return {
+        _NAME: cuda,
+        f"{_NAME}.random": random,
+        f"{_NAME}.libdevice": libdevice,
+        f"{_NAME}.types": _types(),
+        f"{_NAME}.args": dispatcher,
+        f"{_NAME}.errors": errors,
+        f"{_NAME}.vectorizers": ufuncs,
+        f"{_NAME}.cudadrv": drv,
+        f"{_NAME}.cudadrv.devicearray": arrays,
+        f"{_NAME}.cudadrv.devices": devices,
+        f"{_NAME}.cudadrv.driver": driver,
+        f"{_NAME}.cudadrv.error": errors,
+    }
+
+
+def _types() -> types.ModuleType:
+    return _module("numba.types", "Types of numbers and arrays.", **TYPES)
+
+
+def _stand_in() -> dict[str, Any]:
+    """What programs ask of ``numba`` where it is not installed."""
+    from . import errors
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise ImportError(
+            "numba is not installed, and usmx.compat.cuda stands in for its `cuda` alone: "
+            "functions for the processor need `pip install numba`"
+        )
+
+    core = _module(
+        "numba.core.errors",
+        "Errors of its compiler.",
+        **{name: getattr(errors, name) for name in errors.__all__},
+    )
+    found = _module(
+        "numba", "Stands in for Numba.", jit=refused, njit=refused, prange=range,
+        types=_types(), __path__=[], __version__="0.0 (usmx)", from_dtype=from_dtype,
+        **{name: t for name, t in TYPES.items() if name not in ("bool", "array")},
+    )  # fmt: skip
+    return {
+        "numba": found,
+        "numba.types": vars(found)["types"],
+        "numba.core": _module("numba.core", "Its compiler.", errors=core, __path__=[]),
+        "numba.core.errors": core,
+    }
+
+
+def _dispatching(ours: Any, theirs: Any) -> Any:
+    """``numba.vectorize``: ours for ``target="cuda"``."""
+
+    def chosen(*args: Any, **options: Any) -> Any:
+        if options.get("target") == "cuda" or theirs is None:
+            return ours(*args, **options)
+        return theirs(*args, **options)
+
+    return chosen
+
+
+class install:
+    """Let ``from numba import cuda`` find `usmx.compat.cuda`.
+
+    It holds until the process ends, or until the end of a ``with`` block. Numba need not be
+    installed; if it is, all else of it stays what it is.
+
+    Examples
+    --------
+    >>> import usmx.compat.cuda
+    >>> with usmx.compat.cuda.install():
+    ...     import program_for_numba_cuda
+    """
+
+    def __init__(self) -> None:
+        cuda = sys.modules[__package__ or "usmx.compat.cuda"]
+        self._before: list[tuple[Any, str, Any]] = []
+        self._modules: dict[str, Any] = {}
+        modules = _parts(cuda)
+        if "numba" not in sys.modules and importlib.util.find_spec("numba") is None:
+            modules |= _stand_in()
+            numba: Any = modules["numba"]
+        else:
+            numba = importlib.import_module("numba")
+        for name in [n for n in sys.modules if n == _NAME or n.startswith(f"{_NAME}.")]:
+            self._modules[name] = sys.modules.pop(name)
+        for name, module in modules.items():
+            self._modules.setdefault(name, sys.modules.get(name, _MISSING))
+            sys.modules[name] = module
+        self._set(numba, "cuda", cuda)
+        for name in ("vectorize", "guvectorize"):
+            self._set(numba, name, _dispatching(getattr(cuda, name), getattr(numba, name, None)))
+        for name in ("cudadrv", "types"):
+            self._set(cuda, name, modules[f"{_NAME}.{name}"])
+
+    def _set(self, of: Any, name: str, value: Any) -> None:
+        self._before.append((of, name, vars(of).get(name, _MISSING)))
+        setattr(of, name, value)
+
+    def undo(self) -> None:
+        """What was there before is there again."""
+        while self._before:
+            of, name, value = self._before.pop()
+            if value is _MISSING:
+                delattr(of, name)
+            else:
+                setattr(of, name, value)
+        for name in [n for n in sys.modules if n == _NAME or n.startswith(f"{_NAME}.")]:
+            if name not in self._modules:
+                del sys.modules[name]
+        for name, module in self._modules.items():
+            if module is _MISSING:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = module
+        self._modules.clear()
+
+    def __enter__(self) -> install:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.undo()

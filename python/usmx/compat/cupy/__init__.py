@@ -1,0 +1,93 @@
+"""CuPy's names for every device of usmx: ``import usmx.compat.cupy as cp`` in place of
+``import cupy as cp``.
+
+Arrays are those of usmx, functions are usmx's under NumPy's names, which CuPy has too; what CuPy
+has beyond NumPy stands here. Importing this module gives arrays of usmx CuPy's methods: ``get``,
+``set`` and ``data``.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import usmx as _usmx
+
+from . import cuda, testing
+from .arrays import asnumpy, get_array_module, install_methods
+from .kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
+
+ndarray = _usmx.ndarray
+get_default_memory_pool = cuda.get_default_memory_pool
+get_default_pinned_memory_pool = cuda.get_default_pinned_memory_pool
+is_available = cuda.is_available
+#: Types, numbers and errors that CuPy has from NumPy.
+_NUMPYS = (
+    "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp",
+    "uintp", "intc", "uintc", "byte", "ubyte", "short", "ushort", "longlong", "ulonglong",
+    "float16", "float32", "float64", "half", "single", "double", "complex64", "complex128",
+    "csingle", "cdouble", "number", "integer", "signedinteger", "unsignedinteger", "inexact",
+    "floating", "complexfloating", "generic", "dtype", "pi", "e", "euler_gamma", "inf", "nan",
+    "newaxis", "AxisError", "ComplexWarning", "finfo", "iinfo", "issubdtype", "promote_types",
+    "can_cast", "result_type", "broadcast_shapes", "printoptions", "set_printoptions",
+    "get_printoptions",
+)  # fmt: skip
+__version__ = "13.0 (usmx)"
+
+install_methods()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NUMPYS:
+        found = getattr(np.exceptions if name in ("AxisError", "ComplexWarning") else np, name)
+    elif name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    else:
+        found = getattr(_usmx, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NUMPYS, *dir(_usmx)})
+
+
+def fuse(*args: Any, kernel_name: str | None = None) -> Any:
+    """As `usmx.fuse`; a name for the kernel is taken and ignored."""
+    del kernel_name
+    return _usmx.fuse(*args) if args else _usmx.fuse
+
+
+def may_share_memory(a: Any, b: Any) -> bool:
+    """Whether two arrays may have bytes in common."""
+    return not _usmx._usmx._lie_apart([a, b])
+
+
+shares_memory = may_share_memory
+
+
+def show_config() -> None:
+    """Print the version and the devices; ``usmx doctor`` knows more."""
+    print(f"usmx {_usmx.__version__}", *_usmx.devices(), sep="\n")
+
+
+def clear_memo() -> None:
+    """Nothing: compiled programs are kept by usmx, see `usmx.set_program_memory`."""
+
+
+def memoize(for_each_device: bool = False) -> Any:
+    """Keep what a function gives for each list of arguments."""
+    import functools
+
+    del for_each_device
+    return functools.cache
+
+
+__all__ = [
+    "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "asnumpy", "clear_memo",
+    "cuda", "fuse", "get_array_module", "get_default_memory_pool",
+    "get_default_pinned_memory_pool", "is_available", "may_share_memory", "memoize", "ndarray",
+    "shares_memory", "show_config", "testing",
+]  # fmt: skip

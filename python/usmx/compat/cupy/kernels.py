@@ -1,0 +1,382 @@
+"""Kernels from text: CuPy's classes with the texts that programs pass to them.
+
+Expressions are compiled as they are, see `usmx.ElementwiseKernel`. Texts of CUDA C++ are
+translated: what marks kernels and shared memory, indices of threads, barriers and shuffles have
+counterparts in the prelude; what has none is refused by its name and line.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import usmx as _usmx
+
+from ..cuda.streams import queue_of
+
+#: What texts of CUDA have that no device but NVIDIA's has, and why.
+REFUSED = {
+    "__constant__": "constant memory is usmx.constant.array in kernels in Python, or a parameter",
+    "__managed__": "pass an array of usm_type='shared'",
+    "texture": "textures exist on NVIDIA's devices only",
+    "cudaTextureObject_t": "textures exist on NVIDIA's devices only",
+    "tex1D": "textures exist on NVIDIA's devices only",
+    "tex2D": "textures exist on NVIDIA's devices only",
+    "tex3D": "textures exist on NVIDIA's devices only",
+    "cooperative_groups": "groups are __syncthreads(), shuffles and atomic operations",
+    "wmma": "matrix instructions of NVIDIA's devices; see usmx.matmul",
+    "asm": "assembler of NVIDIA's devices",
+    "cub": "write the reduction with shared memory, or see usmx.ReductionKernel",
+    "thrust::device": "algorithms of thrust; see usmx's functions of arrays",
+}
+_INCLUDES = ("cupy/", "cuda/std/", "usmx/")
+_OPTIONAL = re.compile(
+    r"<(cuda_runtime\.h|cuda_fp16\.h|math\.h|cmath|stdint\.h|cstdint|math_constants\.h|"
+    r"cuComplex\.h|float\.h|cfloat|climits|limits\.h|stdio\.h|cstdio)>"
+)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_INDEX = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)\s*\.\s*([xyz])\b")
+_METHODS = {
+    "threadIdx": "get_local_id", "blockIdx": "get_group", "blockDim": "get_local_range",
+    "gridDim": "get_group_range",
+}  # fmt: skip
+_GLOBAL = re.compile(
+    r"__global__\s+(?:void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+    r"|__launch_bounds__\s*\([^)]*\)\s*void\s+)(\w+)"
+)
+_SHARED = re.compile(
+    r"(?<!extern )\b__shared__\s+((?:unsigned\s+|signed\s+|long\s+|const\s+)*[\w:<>, ]*?[\w>])\s+"
+    r"([^;{}()]+);"
+)
+_DYNAMIC = re.compile(
+    r"extern\s+__shared__\s+(?:__align__\s*\(\d+\)\s*)?"
+    r"((?:unsigned\s+|long\s+)*[\w:<>]+)\s+(\w+)\s*\[\s*\]\s*;"
+)
+_EXTERN_C = re.compile(r'extern\s*"C"\s*(\{)?')
+_NAMES = """
+#define __syncthreads() usmx::group_barrier()
+#define __syncwarp(...) usmx::sub_group_barrier()
+#define __threadfence() usmx::fence()
+#define __threadfence_block() usmx::fence()
+#define __threadfence_system() usmx::fence()
+#define __shfl_sync(mask, x, lane, ...) usmx::shuffle(x, uint32_t(lane))
+#define __shfl_up_sync(mask, x, delta, ...) usmx::shuffle_up(x, uint32_t(delta))
+#define __shfl_down_sync(mask, x, delta, ...) usmx::shuffle_down(x, uint32_t(delta))
+#define __shfl_xor_sync(mask, x, lane, ...) usmx::shuffle_xor(x, uint32_t(lane))
+#define __all_sync(mask, p) usmx::all_of<3>(p)
+#define __any_sync(mask, p) usmx::any_of<3>(p)
+#define __ballot_sync(mask, p) \\
+  usmx::reduce_sum<3, uint32_t>((p) ? uint32_t(1) << usmx::sub_group_local_id() : uint32_t(0))
+#define warpSize int(usmx::sub_group_max_size())
+"""
+
+
+class UntranslatableError(NotImplementedError):
+    """A text of CUDA has something that devices of usmx do not."""
+
+
+def _blanked(text: str) -> str:
+    """The text without what stands in comments and quotes; lines and columns stay."""
+    return _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def check(text: str) -> None:
+    """Refuse what cannot be translated.
+
+    Raises
+    ------
+    UntranslatableError
+        Its name, its line, and what to write instead.
+    """
+    plain = _blanked(text)
+    for found in re.finditer(r"^\s*#\s*include\s*[<\"]([^>\"]+)", text, re.MULTILINE):
+        header = found[1]
+        if not header.startswith(_INCLUDES) and not _OPTIONAL.match(f"<{header}>"):
+            line = text.count("\n", 0, found.start(1)) + 1
+            raise UntranslatableError(
+                f"line {line}: the header <{header}> is not here; kernels of usmx see CUDA's "
+                "functions of numbers, atomics and CuPy's headers"
+            )
+    for name, instead in REFUSED.items():
+        used = re.search(rf"(?<![\w:]){re.escape(name)}(?!\w)", plain)
+        if used:
+            line = plain.count("\n", 0, used.start()) + 1
+            raise UntranslatableError(f"line {line}: '{name}' has no counterpart here: {instead}")
+
+
+def is_cuda(text: str) -> bool:
+    """Whether it is a text of CUDA and not one of usmx."""
+    return "__global__" in _blanked(text)
+
+
+def translated(text: str, shared: int = 0) -> str:
+    """A text of CUDA C++ for usmx; lines stay where they are.
+
+    Parameters
+    ----------
+    text : str
+        With kernels that are marked by ``__global__``.
+    shared : int
+        Bytes of shared memory that the launch gives.
+    """
+    check(text)
+    text = re.sub(r"^(\s*#\s*include\s*" + _OPTIONAL.pattern + r")", "", text, flags=re.MULTILINE)
+    braces = [m for m in _EXTERN_C.finditer(text) if m[1]]
+    text = _EXTERN_C.sub(lambda m: "namespace usmx_text {" if m[1] else "", text)
+    if braces:
+        # Without the namespace, so that the kernel keeps its name.
+        text = text.replace("namespace usmx_text {", "")
+        cut = text.rstrip().rfind("}")
+        text = text[:cut] + " " + text[cut + 1 :]
+
+    def dynamic(m: re.Match[str]) -> str:
+        words = max(1, -(-shared // 8))
+        return (
+            f"usmx::local<int64_t[{words}]> {m[2]}_of_launch; "
+            f"{m[1]}* {m[2]} = ({m[1]}*)&{m[2]}_of_launch[0];"
+        )
+
+    def static(m: re.Match[str]) -> str:
+        made = []
+        for one in _parts(m[2]):
+            found = re.match(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)*)$", one)
+            if found is None:
+                raise UntranslatableError(f"'__shared__ {m[1]} {one}' is not understood")
+            local = f"usmx::local<{m[1]}{found[2].strip()}>"
+            made.append(f"{local} {found[1]}_; auto& {found[1]} = {found[1]}_.get();")
+        return " ".join(made)
+
+    text = _DYNAMIC.sub(dynamic, text)
+    text = _SHARED.sub(static, text)
+    text = _GLOBAL.sub(r"USMX_KERNEL(3) \1", text)
+    text = _INDEX.sub(
+        lambda m: f"((unsigned int)usmx::nd_item<3>::{_METHODS[m[1]]}({2 - 'xyz'.index(m[2])}))",
+        text,
+    )
+    text = re.sub(r"\bsize_t\b", "uint64_t", text)
+    text = re.sub(r"\bunsigned\s+long\s+long\b(\s+int\b)?", "uint64_t", text)
+    text = re.sub(r"\blong\s+long\b(\s+int\b)?", "int64_t", text)
+    return '#include "usmx/cuda.hpp"\n' + _NAMES + "#line 1\n" + text
+
+
+def _parts(text: str) -> list[str]:
+    return [one for one in text.split(",") if one.strip()]
+
+
+def _ranges(grid: Any, block: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    blocks = [*(grid if isinstance(grid, tuple | list) else (grid,)), 1, 1][:3]
+    threads = [*(block if isinstance(block, tuple | list) else (block,)), 1, 1][:3]
+    whole = tuple(int(b) * int(t) for b, t in zip(blocks[::-1], threads[::-1], strict=True))
+    return whole, tuple(int(t) for t in threads[::-1])
+
+
+#: Options of NVIDIA's compiler that change nothing here.
+_IGNORED = re.compile(
+    r"-{1,2}(std=|arch|gpu-arch|use_fast_math|restrict|extra-device|lineinfo|O\d)"
+)
+
+
+def _options(given: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one for one in given if not _IGNORED.match(one))
+
+
+class RawKernel:
+    """A kernel of a text of CUDA C++, or of usmx.
+
+    ``kernel(grid, block, args, shared_mem=0)`` launches it.
+
+    Parameters
+    ----------
+    code : str
+        The text.
+    name : str
+        Of the kernel in it; of a template with its arguments.
+    options : sequence of str
+        For the compiler; those of NVIDIA's change nothing.
+    backend, translate_cucomplex, enable_cooperative_groups, jitify
+        As CuPy has them; cooperative groups are refused.
+
+    Examples
+    --------
+    >>> k = cp.RawKernel('extern "C" __global__ void f(float* x) { x[threadIdx.x] += 1; }', "f")
+    >>> k((1,), (64,), (x,))
+    """
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        options: Sequence[str] = (),
+        backend: str = "nvrtc",
+        *,
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
+        jitify: bool = False,
+    ) -> None:
+        del backend, jitify
+        if enable_cooperative_groups:
+            raise UntranslatableError(
+                "enable_cooperative_groups: no device of usmx promises that all blocks run at the "
+                "same time; split the kernel where it waits for all"
+            )
+        if translate_cucomplex:
+            raise UntranslatableError("translate_cucomplex: use complex<float> of cupy/complex.cuh")
+        self.code = code
+        self.name = name
+        self.options: tuple[str, ...] = _options(options)
+        self._made: dict[int, Any] = {}
+        if is_cuda(code):
+            check(code)
+
+    def _kernel(self, shared: int) -> Any:
+        if not is_cuda(self.code):
+            shared = 0
+        found = self._made.get(shared)
+        if found is None:
+            text = translated(self.code, shared) if is_cuda(self.code) else self.code
+            found = self._made[shared] = _usmx.RawKernel(text, self.name, self.options)
+        return found
+
+    def compile(self, log_stream: Any = None) -> None:
+        """Compile it now."""
+        del log_stream
+        self._kernel(0).compile()
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel of usmx."""
+        return self._kernel(0)
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The largest block."""
+        return int(self._kernel(0).limits().max_work_group_size)
+
+    def __call__(
+        self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, stream: Any = None
+    ) -> None:
+        """Launch it.
+
+        Parameters
+        ----------
+        grid, block : tuple of int
+            Blocks, and threads of a block, along x, y and z.
+        args : sequence
+            Arrays and numbers, for the parameters of the text.
+        shared_mem : int
+            Bytes for ``extern __shared__``.
+        stream : Stream, optional
+            Where it is launched.
+        """
+        whole, local = _ranges(grid, block)
+        launch: Any = self._kernel(int(shared_mem))[whole, local]
+        queue = queue_of(stream)
+        launch(*args, queue=queue) if queue is not None else launch(*args)
+
+
+class RawModule:
+    """Several kernels of one text.
+
+    Parameters
+    ----------
+    code : str
+        The text.
+    options : sequence of str
+        For the compiler.
+    name_expressions : sequence of str, optional
+        Names of templates with their arguments; others may be asked for too.
+    path, backend, translate_cucomplex, enable_cooperative_groups, jitify
+        As CuPy has them; a path to a binary is refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        code: str | None = None,
+        path: str | None = None,
+        options: Sequence[str] = (),
+        backend: str = "nvrtc",
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
+        name_expressions: Sequence[str] | None = None,
+        jitify: bool = False,
+    ) -> None:
+        if code is None:
+            raise UntranslatableError(f"path: {path!r}; a binary runs on NVIDIA's devices only")
+        self.code = code
+        self.name_expressions = name_expressions
+        self._how: dict[str, Any] = {
+            "options": options, "backend": backend, "translate_cucomplex": translate_cucomplex,
+            "enable_cooperative_groups": enable_cooperative_groups, "jitify": jitify,
+        }  # fmt: skip
+        if is_cuda(code):
+            check(code)
+
+    def get_function(self, name: str) -> RawKernel:
+        """The kernel of that name."""
+        return RawKernel(self.code, name, **self._how)
+
+    def get_global(self, name: str) -> Any:
+        """Not here.
+
+        Raises
+        ------
+        UntranslatableError
+            Always: memory of a text has no address that the host sees.
+        """
+        raise UntranslatableError(
+            f"get_global({name!r}): variables of a text are not seen from outside; pass an array"
+        )
+
+    def compile(self, log_stream: Any = None) -> None:
+        """Nothing: each kernel is compiled at its first launch."""
+        del log_stream
+
+
+class ElementwiseKernel(_usmx.ElementwiseKernel):
+    """As `usmx.ElementwiseKernel`, with CuPy's parameters."""
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        options: Sequence[str] = (),
+        **others: Any,
+    ) -> None:
+        del reduce_dims, no_return, return_tuple
+        super().__init__(
+            in_params, out_params, operation, name, preamble=preamble, options=_options(options),
+            **others,
+        )  # fmt: skip
+
+
+class ReductionKernel(_usmx.ReductionKernel):
+    """As `usmx.ReductionKernel`, with CuPy's parameters."""
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: Any = None,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+    ) -> None:
+        del reduce_dims
+        super().__init__(
+            in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
+            reduce_type=reduce_type, preamble=preamble, options=_options(options),
+        )  # fmt: skip

@@ -1,0 +1,162 @@
+"""dpctl's names: ``import usmx.compat.dpctl as dpctl`` in place of ``import dpctl``.
+
+Queues, devices, contexts and events are those of usmx, which take and give those of dpctl.
+`usmx.compat.dpctl.tensor` has the names of ``dpctl.tensor``.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import usmx as _usmx
+
+from . import tensor
+
+SyclQueue = _usmx.Queue
+SyclDevice = _usmx.Device
+SyclContext = _usmx.Context
+SyclEvent = _usmx.Event
+SyclPlatform = _usmx.Platform
+SyclQueueCreationError = SyclDeviceCreationError = SyclContextCreationError = _usmx.DeviceError
+SyclKernelSubmitError = RuntimeError
+memory = _usmx.memory
+get_platforms = _usmx.platforms
+get_include = _usmx.get_include
+
+
+def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.Device]:
+    """All devices of a back end and a type.
+
+    Parameters
+    ----------
+    backend, device_type : str
+        ``"opencl"``, ``"level_zero"``, ``"cuda"``, ...; ``"cpu"``, ``"gpu"``, ``"accelerator"``.
+    """
+    return [
+        d
+        for d in _usmx.devices()
+        if backend in ("all", d.backend) and device_type in ("all", d.device_type)
+    ]
+
+
+def get_num_devices(backend: str = "all", device_type: str = "all") -> int:
+    """How many there are."""
+    return len(get_devices(backend, device_type))
+
+
+def has_cpu_devices() -> bool:
+    """Whether there is a processor."""
+    return get_num_devices(device_type="cpu") > 0
+
+
+def has_gpu_devices() -> bool:
+    """Whether there is a GPU."""
+    return get_num_devices(device_type="gpu") > 0
+
+
+def has_accelerator_devices() -> bool:
+    """Whether there is an accelerator."""
+    return get_num_devices(device_type="accelerator") > 0
+
+
+def select_default_device() -> _usmx.Device:
+    """The default device."""
+    return _usmx.Device()
+
+
+def select_cpu_device() -> _usmx.Device:
+    """A processor."""
+    return _usmx.Device("cpu")
+
+
+def select_gpu_device() -> _usmx.Device:
+    """A GPU."""
+    return _usmx.Device("gpu")
+
+
+def select_device_with_aspects(required_aspects: Any, excluded_aspects: Any = ()) -> _usmx.Device:
+    """The first device with all of some aspects and none of others.
+
+    Parameters
+    ----------
+    required_aspects, excluded_aspects : str or sequence of str
+        Names such as ``"fp64"``.
+
+    Raises
+    ------
+    DeviceError
+        There is none.
+    """
+    wanted = [required_aspects] if isinstance(required_aspects, str) else required_aspects
+    without = [excluded_aspects] if isinstance(excluded_aspects, str) else excluded_aspects
+    for device in [_usmx.Device(), *_usmx.devices()]:
+        if all(map(device.has_aspect, wanted)) and not any(map(device.has_aspect, without)):
+            return device
+    raise _usmx.DeviceError(
+        f"required_aspects: {list(wanted)}, excluded_aspects: {list(without)}; no device has these"
+    )
+
+
+def lsplatform(verbosity: int = 0) -> None:
+    """Print the platforms and devices."""
+    for platform in _usmx.platforms():
+        print(platform.name, platform.version)
+        for device in _usmx.devices() if verbosity else ():
+            if device.platform == platform:
+                print("    ", device)
+
+
+class SyclTimer:
+    """Time of a ``with`` block on the host, and of a queue's commands in it.
+
+    Parameters
+    ----------
+    host_timer : function
+        Gives seconds.
+    device_timer
+        Without effect.
+    time_scale : float
+        Units in a second.
+    """
+
+    def __init__(
+        self, host_timer: Any = time.perf_counter, device_timer: Any = None, time_scale: float = 1
+    ) -> None:
+        del device_timer
+        self._timer = host_timer
+        self._scale = time_scale
+        self._queue: _usmx.Queue | None = None
+        self._spent = 0.0
+
+    def __call__(self, queue: Any) -> SyclTimer:
+        """The queue whose commands are waited for."""
+        self._queue = _usmx.Queue(queue)
+        return self
+
+    def __enter__(self) -> SyclTimer:
+        if self._queue is not None:
+            self._queue.wait()
+        self._start = self._timer()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._queue is not None:
+            self._queue.wait()
+        self._spent += self._timer() - self._start
+
+    @property
+    def dt(self) -> tuple[float, float]:
+        """Time on the host, and until the queue had finished."""
+        return self._spent * self._scale, self._spent * self._scale
+
+
+__all__ = [
+    "SyclContext", "SyclContextCreationError", "SyclDevice", "SyclDeviceCreationError",
+    "SyclEvent", "SyclKernelSubmitError", "SyclPlatform", "SyclQueue", "SyclQueueCreationError",
+    "SyclTimer", "get_devices", "get_include", "get_num_devices", "get_platforms",
+    "has_accelerator_devices", "has_cpu_devices", "has_gpu_devices", "lsplatform", "memory",
+    "select_cpu_device", "select_default_device", "select_device_with_aspects",
+    "select_gpu_device", "tensor",
+]  # fmt: skip

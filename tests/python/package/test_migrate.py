@@ -1,0 +1,135 @@
+# What `usmx migrate` says of programs for other packages, and the programs that it writes.
+# SPDX-License-Identifier: Apache-2.0
+import textwrap
+
+import numpy as np
+import pytest
+
+from usmx import cli, migrate
+
+CUDA = """
+from numba import cuda, float32
+import numpy as np
+from numba.cuda.random import create_xoroshiro128p_states
+
+
+@cuda.jit
+def add(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] + float32(1)
+
+
+@cuda.jit(link=["more.ptx"])
+def linked(x):
+    x[0] = 1
+
+
+@cuda.jit
+def raises(x):
+    if x[0] > 1:
+        raise ValueError
+
+
+y = cuda.device_array(4, dtype=np.float32)
+add[1, 4](cuda.to_device(np.arange(4, dtype=np.float32)), y)
+result = y.copy_to_host()
+text = cuda.compile_ptx
+"""
+
+CUPY = """
+import cupy as cp
+import cupyx
+from cupy import linalg
+
+x = cp.arange(6).reshape(2, 3)
+result = cp.asnumpy(cp.sqrt(x) + linalg.norm(x.astype(float)))
+half = cp.RawKernel('''
+extern "C" __global__ void half(float* x) { x[threadIdx.x] /= 2; }
+''', "half")
+wrong = lambda: cp.RawKernel("__constant__ float c; __global__ void f() {}", "f")
+missing = lambda: cp.no_such_function(x)
+"""
+
+DPCTL = """
+import dpctl
+import dpctl.tensor as dpt
+import dpnp
+import numba_dpex as dpex
+
+queue = dpctl.SyclQueue()
+x = dpt.ones(3, sycl_queue=queue)
+result = dpnp.sum(x + dpnp.ones(3, sycl_queue=queue))
+host = lambda: dpnp.asnumpy(x)
+"""
+
+
+def found(text):
+    findings, changed = migrate.read(textwrap.dedent(text))
+    return {(f.kind, f.name): (f.status, f.advice) for f in findings}, changed
+
+
+def test_a_program_for_numba_cuda():
+    rows, changed = found(CUDA)
+    assert rows["import", "numba.cuda"] == ("changed", "from usmx.compat import cuda")
+    assert rows["kernel", "add"][0] == "unchanged"
+    assert rows["kernel", "linked"][0] == "missing"
+    assert rows["kernel", "raises"] == (
+        "missing", "line 22: raise: use assert, or write to an array",
+    )  # fmt: skip
+    assert rows["call", "numba.cuda.to_device"][0] == "unchanged"
+    assert rows["call", "numba.cuda.compile_ptx"][0] == "missing"
+    assert "from usmx.compat.cuda.random import create_xoroshiro128p_states" in changed
+    assert changed.count("\n") >= CUDA.count("\n")
+
+
+def test_a_program_for_cupy():
+    rows, changed = found(CUPY)
+    assert rows["import", "cupy"] == ("changed", "import usmx.compat.cupy as cp")
+    assert rows["import", "cupyx"] == ("changed", "import usmx.compat.cupyx as cupyx")
+    assert rows["call", "cupy.sqrt"][0] == "unchanged"
+    assert rows["call", "cupy.no_such_function"][0] == "missing"
+    findings, _ = migrate.read(CUPY)
+    texts = [(f.status, f.advice) for f in findings if f.name == "text of CUDA"]
+    assert texts[0] == ("unchanged", "")
+    assert texts[1][0] == "missing"
+    assert "line 1: '__constant__'" in texts[1][1]
+    names = {}
+    exec(compile(changed, "changed.py", "exec"), names)
+    x = np.arange(6).reshape(2, 3)
+    np.testing.assert_allclose(names["result"], np.sqrt(x) + np.linalg.norm(x))
+
+
+def test_a_program_for_dpctl_and_dpnp():
+    rows, changed = found(DPCTL)
+    to = "usmx.compat.dpctl.tensor"
+    assert rows["import", "dpctl.tensor"] == ("changed", f"import {to} as dpt")
+    assert rows["import", "numba_dpex"][1] == "import usmx.compat.numba_dpex as dpex"
+    assert rows["call", "dpctl.SyclQueue"] == ("unchanged", "")
+    assert rows["call", "dpnp.ones(sycl_queue=)"] == ("changed", "queue=")
+    assert "dpnp.ones(3, queue=queue)" in changed
+    assert rows["call", "dpnp.asnumpy"][0] == "changed"
+    names = {}
+    exec(compile(changed, "changed.py", "exec"), names)
+    assert float(names["result"]) == 6
+
+
+def test_a_program_of_usmx_stays_as_it_is():
+    text = "import usmx\nimport numpy as np\n\nx = usmx.ones(3)\n"
+    assert migrate.read(text) == ([], text)
+
+
+def test_the_command(tmp_path, capsys):
+    program = tmp_path / "program.py"
+    program.write_text(CUDA)
+    assert cli.main(["migrate", str(program)]) == 1
+    printed = capsys.readouterr().out
+    assert f"{program}:2: changed   import numba.cuda    from usmx.compat import cuda" in printed
+    assert "3 missing" in printed
+    program.write_text("import cupy as cp\nx = cp.ones(3)\n")
+    assert cli.main(["migrate", "--diff", str(program)]) == 0
+    assert "-import cupy as cp\n+import usmx.compat.cupy as cp" in capsys.readouterr().out
+    program.write_text("def (")
+    assert cli.main(["migrate", str(program), str(tmp_path / "none.py")]) == 2
+    with pytest.raises(SystemExit):
+        cli.main(["migrate"])
