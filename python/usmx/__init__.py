@@ -82,6 +82,7 @@ from .paths import get_cmake_dir, get_include
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
     from . import fft as fft
+    from . import ipc as ipc
     from . import linalg as linalg
     from . import random as random
     from . import special as special
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from ._namespace.sorting import *  # noqa: F403
     from ._namespace.statistics import *  # noqa: F403
     from ._namespace.windows import *  # noqa: F403
+    from ._pointers import from_pointer
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -135,11 +137,11 @@ __all__ = [
     "bfloat16", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
     "copy_2d", "copy_2d_async", "copy_async", "default_queue", "device_func", "devices",
     "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async",
-    "float16", "float32", "float64", "from_dlpack", "from_numpy", "full", "full_like", "fuse",
-    "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue", "get_include", "int8",
-    "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise", "mem_advise_async",
-    "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones", "ones_like",
-    "platforms", "prefetch", "prefetch_async", "private", "program_memory",
+    "float16", "float32", "float64", "from_dlpack", "from_numpy", "from_pointer", "full",
+    "full_like", "fuse", "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue",
+    "get_include", "int8", "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise",
+    "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones",
+    "ones_like", "platforms", "prefetch", "prefetch_async", "private", "program_memory",
     "set_program_memory", "simulate", "trace", "uint8", "uint16", "uint32", "uint64",
     "usm_ndarray", "vec", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -151,6 +153,7 @@ _methods.install()
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
     "_fusion": ("fuse",),
+    "_pointers": ("from_pointer",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),
     "_kernel.language.constants": ("constant",),
     "_kernel.language.functions": (
@@ -170,7 +173,7 @@ _LATER = {
 }
 
 # Modules that are imported when they are first used.
-_WHOLE = ("fft", "linalg", "random", "special", "testing")
+_WHOLE = ("fft", "ipc", "linalg", "random", "special", "testing")
 
 
 # What users of NumPy look for here -> what there is.

@@ -1,32 +1,295 @@
-"""Arrays of usmx in chunks of Dask: their size is counted, and their functions travel."""
+"""Arrays of usmx in chunks of Dask: by the entry points of the wheel, in threads and processes."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
+
+import dask
+import dask.array as da
 import numpy as np
 import pytest
+from dask.base import tokenize
+from dask.sizeof import sizeof
 
 import usmx
+
+A = np.random.default_rng(0).normal(size=(12, 10))
+C = np.random.default_rng(1).normal(size=(12, 10))
+P = np.abs(A) + 0.5
+V = np.random.default_rng(2).normal(size=24)
+COUNTS = np.random.default_rng(3).integers(0, 9, size=(12, 10))
+
+#: Programs on chunks of 5 x 5 elements; `x` makes them.
+PROGRAMS = {
+    "operators": "(2 - x(A)) / x(P) + x(C) ** 2",
+    "comparisons": "(x(A) > 0) & (x(C) < 1)",
+    "ufuncs": "da.sqrt(x(P)) + da.arctan2(x(A), x(P))",
+    "with NumPy": "C + x(A) - C",
+    "where": "da.where(x(A) > 0, x(A), 0).clip(-1, 1)",
+    "sums": "x(A).sum(axis=1, keepdims=True) + x(A).sum()",
+    "moments": "x(A).mean() + x(A).std(axis=0) + x(A).var()",
+    "bounds": "x(A).max(axis=1) - x(A).min()",
+    "places": "x(A).argmax(axis=1) + x(A).argmin()",
+    "scans": "x(A).cumsum(axis=0) + x(P).cumprod(axis=0)",
+    "with nan": "da.nanmean(da.where(x(A) > 0, x(A), np.nan), axis=0) + da.nansum(x(A))",
+    "any, all": "(x(A) > 1).any(axis=0) | (x(A) > -9).all()",
+    "median": "da.median(x(A), axis=0)",
+    "percentile": "da.percentile(x(V), [10, 50, 90])",
+    "largest": "da.topk(x(V), 3) + da.argtopk(x(V), 3)",
+    "products": "x(A).T @ x(C) + da.tensordot(x(A).T, x(C), axes=1)",
+    "einsum": "da.einsum('ij,ik->jk', x(A), x(C))",
+    "joined": "da.stack([da.concatenate([x(A), x(C)]), da.vstack([x(C), x(A)])])",
+    "shapes": "da.flip(da.roll(x(A), 2, axis=0), 1).ravel()[::-1].reshape(120, 1)[:, 0]",
+    "pad": "da.pad(x(A), 2, mode='reflect')",
+    "indices": "x(A)[[0, 3, 5]][:, 2:9:2]",
+    "points": "x(A).vindex[[0, 3, 5], [1, 2, 3]]",
+    "mask": "x(V)[x(V) > 0].sum()",
+    "histogram": "da.histogram(x(V), bins=5, range=(-2, 2))[0]",
+    "bincount": "da.bincount(x(COUNTS).ravel(), minlength=9)",
+    "digitize": "da.digitize(x(V), np.array([-1.0, 0.0, 1.0]))",
+    "overlap": "x(A).map_overlap(lambda b: b * 2, depth=1, boundary='reflect')",
+    "rechunk": "x(A).rechunk((3, 10)).astype('float32').round(1)",
+    "svd": "da.linalg.svd(x(A).rechunk((12, 10)))[1]",
+    "fft": "abs(da.fft.fft(x(A).rechunk((3, 10))))",
+    "covariance": "da.cov(x(A)) + da.corrcoef(x(A))",
+    "like": "da.ones_like(x(A)) + da.full_like(x(A), 3)",
+}
+
+
+def result_of(program, kind, **where):
+    def x(a):
+        made = a if kind is None else usmx.asarray(a, usm_type=kind)
+        return da.from_array(made, chunks=5, asarray=False)
+
+    return eval(program, {**globals(), "x": x}).compute(**where)
+
+
+def check(program, kind, **where):
+    got = result_of(program, kind, **where)
+    assert isinstance(got, usmx.ndarray)
+    expected = result_of(program, None, scheduler="sync")
+    np.testing.assert_allclose(got.to_numpy(), expected, rtol=1e-12, atol=1e-12)
+    return got
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_have_numpys_results(name, kind):
+    check(PROGRAMS[name], kind, scheduler="threads")
 
 
 @pytest.mark.parametrize("kind", ["shared", "device"])
 def test_dask_weighs_them_as_numpys(kind):
-    from dask.sizeof import sizeof
-
     theirs = sizeof(np.ones(1 << 16))
     assert theirs <= sizeof(usmx.ones(1 << 16, usm_type=kind)) < 1.01 * theirs
+
+
+def test_what_dask_weighs_does_not_hold_its_operands():
+    total = (usmx.ones(1 << 16) * 2).sum()
+    assert usmx._usmx._is_deferred(total)
+    assert sizeof(total) < 1000
+    assert not usmx._usmx._is_deferred(total)
+
+
+def test_tokens_are_those_of_the_elements():
+    x = usmx.arange(30000, dtype="float32")
+    assert tokenize(x) == tokenize(usmx.arange(30000, dtype="float32") + 0)
+    assert tokenize(x) != tokenize(x[::-1])
+    with dask.config.set({"tokenize.ensure-deterministic": True}):
+        assert da.from_array(x, chunks=999).name == da.from_array(x + 0, chunks=999).name
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+def test_the_back_end_creates_them(kind):
+    with dask.config.set({"array.backend": "usmx", "usmx.usm_type": kind}):
+        made = [
+            da.ones((4, 6), chunks=2),
+            da.zeros(5, chunks=2, dtype="int32"),
+            da.full((4, 6), 7, chunks=2),
+            da.arange(10, chunks=3),
+            da.from_array(A, chunks=3).to_backend("usmx"),
+        ]
+    for one in made:
+        got = one.compute(scheduler="threads")
+        assert isinstance(got, usmx.ndarray)
+        assert got.usm_type == kind
+        assert isinstance(one.to_backend("numpy").compute(scheduler="threads"), np.ndarray)
+    assert made[2].compute(scheduler="sync").tolist() == [[7] * 6] * 4
+    assert made[3].compute(scheduler="sync").tolist() == list(range(10))
+
+
+def test_random_numbers_are_the_same_for_the_same_seed():
+    with dask.config.set({"array.backend": "usmx"}):
+        one, same, other = (
+            da.random.default_rng(s).normal(size=(8, 8), chunks=4) for s in (1, 1, 2)
+        )
+        state = da.random.RandomState(1).uniform(size=9, chunks=3)
+        assert one.name == same.name != other.name
+        a = one.compute(scheduler="threads")
+        b = da.random.default_rng(1).normal(size=(8, 8), chunks=4).compute(scheduler="sync")
+        assert isinstance(state.compute(scheduler="threads"), usmx.ndarray)
+    assert isinstance(a, usmx.ndarray)
+    assert (a.to_numpy() == b.to_numpy()).all()
+    assert len({float(v) for v in a.to_numpy().ravel()}) == 64
+
+
+@pytest.mark.parametrize("kind", ["shared", "host"])
+def test_frames_are_the_memory_itself(kind):
+    from distributed.protocol import deserialize, serialize
+
+    x = usmx.arange(1000, dtype="float32", usm_type=kind)
+    header, frames = serialize(x)
+    assert header["serializer"] == "dask"
+    assert np.asarray(frames[0]).__array_interface__["data"][0] == x.pointer
+    back = deserialize(header, [bytearray(frames[0])])
+    assert back.usm_type == kind
+    assert back.tolist() == x.tolist()
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        usmx.asarray(np.asfortranarray(A)),
+        usmx.asarray(A, usm_type="shared")[:, ::2],
+        usmx.asarray(np.zeros(3, [("a", "<f4"), ("b", "<i2", (2,))])),
+        usmx.ones(3, dtype="bfloat16"),
+        usmx.empty((0, 3)),
+        usmx.asarray(2.5),
+    ],
+    ids=["fortran", "strided", "record", "bfloat16", "empty", "scalar"],
+)
+def test_every_array_travels_in_frames(x):
+    from distributed.protocol import deserialize_bytes, serialize_bytes
+
+    back = deserialize_bytes(serialize_bytes(x))
+    assert (back.shape, back.dtype, back.usm_type) == (x.shape, x.dtype, x.usm_type)
+    assert back.flags.f_contiguous == (x.flags.f_contiguous or back.ndim < 2)
+    assert tokenize(back) == tokenize(x.copy("A"))
+
+
+# --- values that spill ----------------------------------------------------------------------------
 
 
 def test_a_worker_that_has_too_many_spills_them(tmp_path):
     from distributed.spill import SpillBuffer
 
     buffer = SpillBuffer(str(tmp_path), target=10 << 16)
-    for k in range(8):
-        buffer[f"x{k}"] = usmx.full(1 << 13, float(k)).reshape(8, -1)
-    one = buffer["x0"].nbytes
-    assert len(buffer.slow) == 0
-    assert one == 1 << 16
-    for k in range(8, 16):
+    for k in range(16):
         buffer[f"x{k}"] = usmx.full(1 << 13, float(k)).reshape(8, -1)
     assert len(buffer.slow) >= 5
     assert float(buffer["x3"].sum()) == 3.0 * (1 << 13)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    from usmx.dask import SpillBuffer
+
+    return SpillBuffer(str(tmp_path), target=5 << 16, device_limit=3 << 16)
+
+
+def test_device_memory_spills_to_the_host_and_then_to_disk(kept):
+    for k in range(12):
+        kept[k] = usmx.full(1 << 13, float(k), usm_type="device")
+    assert list(kept.device) == [9, 10, 11]
+    assert sorted(kept.memory) == [5, 6, 7, 8]
+    assert sorted(kept.disk) == [0, 1, 2, 3, 4]
+    for k in (0, 6, 11):  # from disk, from the host, from the device
+        assert kept[k].usm_type == "device"
+        assert kept[k].to_numpy().tolist() == [k] * (1 << 13)
+    assert list(kept.device) == [6, 0, 11] or set(kept.device) == {0, 6, 11}
+    assert len(kept) == 12
+    assert sorted(kept) == list(range(12))
+
+
+def test_containers_spill_with_what_is_in_them(kept):
+    kept["a"] = {"x": usmx.ones(1 << 14, usm_type="device"), "y": [1, "text"]}
+    kept["b"] = (usmx.zeros(1 << 14, usm_type="device"), np.arange(3))
+    assert list(kept.device) == ["b"]
+    assert float(kept["a"]["x"].sum()) == 1 << 14
+    assert kept["a"]["y"] == [1, "text"]
+    assert list(kept.device) == ["a"]
+
+
+def test_deleted_and_replaced_values_are_gone(kept):
+    for value in (1.0, 2.0):
+        for k in range(12):
+            kept[k] = usmx.full(1 << 13, value, usm_type="device")
+    assert float(kept[0][0]) == 2.0
+    for k in range(12):
+        del kept[k]
+    assert not kept
+    assert kept.evict() == -1
+    with pytest.raises(KeyError):
+        kept[0]
+
+
+def test_evict_writes_to_disk(kept):
+    kept["x"] = usmx.ones(1 << 12, usm_type="shared")
+    assert kept.fast
+    assert kept.evict() >= 1 << 15
+    assert list(kept.disk) == ["x"]
+    assert float(kept["x"].sum()) == 1 << 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [({"target": 0}, "target"), ({"target": 1, "device_limit": -1}, "device_limit")],
+)
+def test_wrong_limits_are_named(tmp_path, arguments, named):
+    from usmx.dask import SpillBuffer
+
+    with pytest.raises(ValueError, match=named):
+        SpillBuffer(str(tmp_path), **arguments)
+
+
+# --- a scheduler and two processes ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client
+
+    from usmx.dask import LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, memory_limit="1200MB", dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_worker_has_its_device(client):
+    selectors = client.run(lambda: os.environ["ONEAPI_DEVICE_SELECTOR"])
+    assert len(selectors) == 2
+    assert set(selectors.values()) == {"opencl:cpu"}
+
+
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("name", ["operators", "moments", "products", "overlap", "rechunk"])
+def test_programs_run_in_processes(client, name, kind):
+    assert check(PROGRAMS[name], kind).usm_type == kind
+
+
+def test_arrays_are_scattered_and_gathered(client):
+    x = usmx.asarray(A, usm_type="device")
+    there = client.scatter(x, broadcast=True)
+    back = client.submit(lambda v: v * 2, there).result(timeout=100)
+    assert back.usm_type == "device"
+    assert (back.to_numpy() == 2 * A).all()
+
+
+def test_more_than_the_limit_is_summed_by_spilling(client):
+    with dask.config.set({"array.backend": "usmx"}):
+        x = da.ones((40, 1 << 21), chunks=(1, 1 << 21)).cumsum(axis=1).persist()
+        assert float(x[:, -1].sum().compute()) == 40 * (1 << 21)
+        spilled = client.run(lambda dask_worker: dask_worker.data.spilled_total.disk)
+    assert sum(spilled.values()) > 1 << 24
+
+
+def test_a_worker_that_ends_loses_nothing(client):
+    with dask.config.set({"array.backend": "usmx"}):
+        x = da.arange(1000, chunks=50, dtype="float64").persist()
+        first, _ = client.scheduler_info()["workers"]
+        client.run(os._exit, 1, workers=[first], on_error="ignore", wait=False)
+        assert float((x * 2).sum().compute()) == 999 * 1000

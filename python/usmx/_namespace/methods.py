@@ -164,12 +164,30 @@ def _as_jax(array: _usmx.ndarray) -> Any:
     return import_module("jax.numpy").array(elements)
 
 
+def _token(array: _usmx.ndarray) -> Any:
+    """The same for equal elements of one kind and type, in every process: names of Dask's tasks."""
+    return _imported(".._interop.tokens", "token")(_checked(array))
+
+
+def _inline(array: _usmx.ndarray, max_width: int) -> str:
+    """Where the elements are and the first of them, for a line in xarray's tables."""
+    text = str(array.usm_type)
+    for value in array.reshape(-1)[: max(0, max_width // 2)].to_numpy().tolist():
+        shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+        if len(text) + len(shown) + 5 > max_width:
+            return f"{text} ..."[:max_width]
+        text = f"{text} {shown}"
+    return text[:max_width]
+
+
 #: What other libraries ask the class for -> what they get.
 HOOKS = {
     # Above NumPy's arrays, by which libraries choose whose operation is called.
     "__array_priority__": 15.0,
     "__sizeof__": _size_of,
     "__jax_array__": _as_jax,
+    "__dask_tokenize__": _token,
+    "_repr_inline_": _inline,
 }
 
 
