@@ -108,15 +108,18 @@ def take(
 def gathered(x: ndarray, values: ndarray, at: int, checks: bool = False) -> ndarray:
     """The elements at indices along an axis, which are inside of it unless the kernel `checks`."""
     order = [at, *(a for a in range(x.ndim) if a != at)]
-    rest = [x.shape[a] for a in order[1:]]
-    result = empty_at(x, (*values.shape, *rest), None, values)
+    shape = (*x.shape[:at], *values.shape, *x.shape[at + 1 :])
+    made = empty_at(x, shape, None, values)
+    # The axes of the indices come first where elements are gathered.
+    rank = values.ndim
+    result = made.transpose(
+        [*range(at, at + rank), *range(at), *range(at + rank, made.ndim)]
+    )  # fmt: skip
     if checks:
         indexing.checked_gather(x.transpose(order), values, result, at)
     else:
         indexing.gather(x.transpose(order), [values], result)
-    rank = values.ndim
-    back = [*range(rank, rank + at), *range(rank), *range(rank + at, rank + len(rest))]
-    return result.transpose(back) if back else result
+    return made
 
 
 def _along(x: ndarray, indices: Any, axis: int) -> tuple[ndarray, list[ndarray], tuple[int, ...]]:
