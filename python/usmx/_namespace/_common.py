@@ -83,7 +83,7 @@ def in_c_order(x: ndarray) -> ndarray:
 
 def turned_back(x: ndarray, order: Sequence[int]) -> ndarray:
     """The view whose axis ``order[k]`` is axis k of `x`."""
-    return x.permute(sorted(range(x.ndim), key=order.__getitem__))
+    return x.permute(sorted(range(x.ndim), key=lambda axis: order[axis]))
 
 
 def empty_in_order(

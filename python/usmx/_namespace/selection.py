@@ -9,7 +9,7 @@ from typing import Any
 from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
 from . import _whole, indexing
-from ._common import as_array, empty_at, imported, to_axis
+from ._common import as_array, empty_at, imported, to_axes, to_axis
 from ._outputs import check_cast, to_out, written
 
 __all__ = [
@@ -336,6 +336,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     a = as_array(a)
     if axis is None and _whole.suits(a, None, "biuf"):
         return _whole.count_nonzero(a, keepdims)
+    axes = None if axis is None else to_axes(axis, a.ndim)
     return _count_kernel()(
-        indexing.as_bits(a) if a.dtype.kind in "biu" else a, axis=axis, keepdims=keepdims
+        indexing.as_bits(a) if a.dtype.kind in "biu" else a, axis=axes, keepdims=keepdims
     )
