@@ -83,7 +83,8 @@ def in_c_order(x: ndarray) -> ndarray:
 
 def turned_back(x: ndarray, order: Sequence[int]) -> ndarray:
     """The view whose axis ``order[k]`` is axis k of `x`."""
-    return x.permute(sorted(range(x.ndim), key=lambda axis: order[axis]))
+    back = [list(order).index(axis) for axis in range(x.ndim)]
+    return x.permute(back)
 
 
 def empty_in_order(
