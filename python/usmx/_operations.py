@@ -432,9 +432,11 @@ OPERATIONS: tuple[Operation, ...] = (
                            "{0} < {T}(0) ? {T}(0) : {T}(1)"),)),
     Operation("fma", "a * b + c, rounded once", 3, python="usmx.fma", function="fma", takes="f",
               numpy="same(a * b + c, a)"),
+    # Where the logarithm is near 0 the larger operand and the rest cancel each other.
     Operation("logaddexp", "log(exp(a) + exp(b)), which does not overflow on the way", 2, ulps=8,
+              oscillates=True,
               fused=(("f", "log_of_sum({0}, {1})"),)),
-    Operation("logaddexp2", "the logarithm to base 2 of 2**a + 2**b", 2, ulps=8,
+    Operation("logaddexp2", "the logarithm to base 2 of 2**a + 2**b", 2, ulps=8, oscillates=True,
               fused=(("f", "binary_log_of_sum({0}, {1})"),)),
     Operation("where", "b where a is true, c elsewhere", 3, chooses=True,
               fused=((ANY, "{0} ? {1} : {2}"),)),

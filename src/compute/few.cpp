@@ -83,6 +83,41 @@ struct lines {
   }
 };
 
+/// An array with its axes as they stand in memory, the slowest first: what is computed along one
+/// of them has the result's axes in that order too.
+class in_memory_order {
+ public:
+  /// The order of results of an operation, or with `by_steps` that of a copy.
+  explicit in_memory_order(const array& a, bool by_steps = false)
+      : view_(a.elements()), shape_(view_.layout().shape()) {
+    const layout& where = view_.layout();
+    if (where.is_c_contiguous()) return;
+    order_ = by_steps ? order_of_steps(where) : kept_order(shape_, std::array{&where});
+    if (std::ranges::is_sorted(order_)) {
+      order_.clear();
+      return;
+    }
+    view_ = view_.with_layout(where.permuted(order_), 0);
+  }
+  const any_view& view() const noexcept { return view_; }
+  /// Where an axis is now.
+  int place_of(int axis) const {
+    if (order_.empty()) return axis;
+    return static_cast<int>(std::ranges::find(order_, axis) - order_.begin());
+  }
+  /// What was computed of the view, with the axes at their places.
+  array turned_back(array made) const {
+    if (order_.empty()) return made;
+    return made.with_view(
+        made.elements().with_layout(packed(shape_, order_, made.elements().dtype().itemsize()), 0));
+  }
+
+ private:
+  any_view view_;
+  extents shape_;
+  std::vector<int> order_;  ///< empty for C order
+};
+
 array like(const array& a, std::span<const std::int64_t> shape, const dtype& type) {
   return array::empty(a.queue(), shape, type, a.kind());
 }
@@ -433,14 +468,30 @@ join_order order_of(const extents& shape, std::span<const int> axes, std::int64_
   return before == 1 || after >= 8 || are_many ? join_order::in_turn : join_order::by_items;
 }
 
-/// The axes that stay, and then those that are reduced.
-layout kept_first(const layout& where, std::span<const int> axes) {
+/// The axes that stay, the slowest in memory first.
+std::vector<int> kept_axes(const layout& where, std::span<const int> axes) {
   std::vector<int> order;
-  for (int d = 0; d < where.rank(); ++d) {
-    if (!std::ranges::binary_search(axes, d)) order.push_back(d);
+  if (where.is_c_contiguous()) {
+    for (int d = 0; d < where.rank(); ++d) order.push_back(d);
+  } else {
+    order = kept_order(where.shape(), std::array{&where});
   }
-  order.insert(order.end(), axes.begin(), axes.end());
-  return where.permuted(order);
+  std::erase_if(order, [&](int d) { return std::ranges::binary_search(axes, d); });
+  return order;
+}
+
+/// Results in the order of the axes that stay, as an array of the reduced shape.
+array with_shape(const array& made, const extents& shape, std::vector<int> kept,
+                 const reduction_axes& axes) {
+  if (!axes.keep) {
+    for (int& axis : kept) {
+      axis -= static_cast<int>(std::ranges::lower_bound(*axes.axes, axis) - axes.axes->begin());
+    }
+  } else {
+    kept.insert(kept.begin(), axes.axes->begin(), axes.axes->end());  // each of length one
+  }
+  return made.with_view(
+      made.elements().with_layout(packed(shape, kept, made.elements().dtype().itemsize()), 0));
 }
 
 }  // namespace
@@ -471,7 +522,10 @@ std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
   if (!is_idle_on_host(a)) return {};
 
   host_room room;
-  const any_view rows = results == 1 ? v : v.with_layout(kept_first(v.layout(), *axes.axes), 0);
+  const std::vector<int> kept = kept_axes(v.layout(), *axes.axes);
+  std::vector<int> kept_first = kept;
+  kept_first.insert(kept_first.end(), axes.axes->begin(), axes.axes->end());
+  const any_view rows = results == 1 ? v : v.with_layout(v.layout().permuted(kept_first), 0);
   const std::byte* const row = row_on_host(rows, how.value, room);
   if (row == nullptr) return {};
   const auto bytes = static_cast<std::int64_t>(how.value.itemsize());
@@ -482,7 +536,8 @@ std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
     run(result, row + k * each * bytes, each);
     if (is_mean) divide_on_host(result, how.value, static_cast<double>(each));
   }
-  return out;
+  if (std::ranges::is_sorted(kept)) return out;
+  return with_shape(out, reduced_shape(shape, axes), kept, axes);
 }
 
 std::optional<array> variance_few(const array& a, double correction) {
@@ -520,12 +575,13 @@ std::optional<array> variance_few(const array& a, double correction) {
 // --- sorting and places
 
 std::optional<array> sort_few(const array& a, int axis, bool descending) {
-  const any_view& v = a.elements();
+  const in_memory_order order(a, true);
+  const any_view& v = order.view();
   if (is_bool(a) || v.size() > most_slow_on_host) return {};  // a foreign true need not be 1
-  const lines l(v.layout().shape(), axis);
+  const lines l(v.layout().shape(), order.place_of(axis));
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few row(v);
-    array out = like(a, v.dtype());
+    array out = like(a, v.layout().shape().span(), v.dtype());
     T line[most_slow_on_host];
     l.each([&](std::int64_t first) {
       const T* const from = row.as<T>() + first;
@@ -534,7 +590,7 @@ std::optional<array> sort_few(const array& a, int axis, bool descending) {
       sort_line(line, l.length, comes_before<T>{descending});
       for (std::int64_t k = 0; k < l.length; ++k) to[k * l.inner] = line[k];
     });
-    return out;
+    return order.turned_back(std::move(out));
   });
 }
 
@@ -619,21 +675,22 @@ std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first,
 }
 
 std::optional<array> scan_few(const array& a, int axis, bool product) {
-  const any_view& v = a.elements();
+  const in_memory_order order(a);
+  const any_view& v = order.view();
   const dtype type = sum_type(v.dtype());
   const host_cast cast = cast_on_host(v.dtype(), type);
   if (cast == nullptr || v.size() > most_slow_on_host) return {};
-  const lines l(v.layout().shape(), axis);
+  const lines l(v.layout().shape(), order.place_of(axis));
   return with_type(type, [&]<class T>(T) -> std::optional<array> {
     if constexpr (sizeof(T) < 4 || std::is_same_v<T, std::int32_t> ||
                   std::is_same_v<T, std::uint32_t>) {
       return {};  // no sum has such a type
     } else {
       const row_of_few row(v);
-      array out = like(a, type);
+      array out = like(a, v.layout().shape().span(), type);
       cast(elements_of<std::byte>(out), row.as<std::byte>(), v.size());
       (product ? scan_lines<T, true> : scan_lines<T, false>)(elements_of<T>(out), l);
-      return out;
+      return order.turned_back(std::move(out));
     }
   });
 }
@@ -781,7 +838,26 @@ std::optional<array> take_few(const array& a, const any_view& indices, int axis)
 }
 
 std::optional<array> at_few(const array& a, const any_view& key) {
-  if (key.dtype().kind() != type_class::boolean) return take_few(a, key, 0);
+  if (key.dtype().kind() != type_class::boolean) {
+    // The axes of the indices come first, the others as they stand in memory.
+    const layout& where = a.elements().layout();
+    if (where.is_c_contiguous() || where.rank() < 3) return take_few(a, key, 0);
+    std::vector<int> order = kept_order(where.shape(), std::array{&where});
+    std::erase(order, 0);
+    if (std::ranges::is_sorted(order)) return take_few(a, key, 0);
+    order.insert(order.begin(), 0);
+    std::optional<array> made =
+        take_few(a.with_view(a.elements().with_layout(where.permuted(order), 0)), key, 0);
+    if (!made) return {};
+    const int more = key.layout().rank() - 1;
+    std::vector<int> back(static_cast<std::size_t>(made->elements().rank()));
+    for (int k = 0; k <= more; ++k) back[static_cast<std::size_t>(k)] = k;
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      back[static_cast<std::size_t>(order[k] + more)] = static_cast<int>(k) + more;
+    }
+    return made->with_view(
+        made->elements().with_layout(made->elements().layout().permuted(back), 0));
+  }
   few_selected selected;
   if (!is_mask_of(key, a) || !selected.read_mask(key)) return {};
   return copy_selected(a, selected, std::span(&selected.count, 1));
@@ -857,9 +933,17 @@ array joined_pieces(std::span<const array> arrays, std::span<const std::int64_t>
   return out;
 }
 
-/// Whether arrays can be joined as they are, and what they have together is little.
+/// Whether arrays can be joined as they are, and what they have together is little; the result of
+/// those that agree on another order than C has that.
 bool are_alike(std::span<const array> arrays) {
   std::int64_t all = 0;
+  std::vector<const layout*> layouts;
+  for (const array& a : arrays) layouts.push_back(&a.elements().layout());
+  if (!all_in_c_order(layouts) && (!std::ranges::all_of(layouts, [&](const layout* l) {
+        return l->rank() == layouts[0]->rank();
+      }) || !std::ranges::is_sorted(kept_order(layouts[0]->shape(), layouts)))) {
+    return false;
+  }
   for (const array& a : arrays) {
     if (a.elements().dtype() != arrays[0].elements().dtype() || a.queue() != arrays[0].queue()) {
       return false;

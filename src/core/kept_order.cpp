@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "core/format.hpp"
@@ -54,6 +56,15 @@ std::vector<int> kept_order(const extents& shape, std::span<const layout* const>
   }
   std::ranges::reverse(order);
   return order;
+}
+
+std::vector<int> order_of_steps(const layout& like) {
+  std::vector<int> axes(like.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::ranges::stable_sort(axes, std::ranges::greater(), [&](int axis) {
+    return std::abs(like.strides()[static_cast<std::size_t>(axis)]);
+  });
+  return axes;
 }
 
 layout packed(const extents& shape, std::span<const int> order, std::size_t itemsize) {

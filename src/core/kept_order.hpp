@@ -16,6 +16,10 @@ namespace usmx::detail {
 /// operand in C order decides for C; axes along which nothing steps keep their place.
 std::vector<int> kept_order(const extents& shape, std::span<const layout* const> operands);
 
+/// The axes from the largest step to the smallest, ties as in C: what NumPy's copies in order "K"
+/// have. It differs from `kept_order` where steps are zero.
+std::vector<int> order_of_steps(const layout& like);
+
 /// Packed elements whose axes stand in such an order in memory.
 layout packed(const extents& shape, std::span<const int> order, std::size_t itemsize);
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
+#include "core/kept_order.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/source/user_text.hpp"
 #include "transfer/temporaries.hpp"
@@ -202,6 +203,16 @@ expression_types expression_call::types() const {
   return resolve_types(signature().inputs(), signature().outputs(), in(), given);
 }
 
+layout expression_call::output_layout(const extents& shape) const {
+  // Steps count elements: they are valid for all types if they are for the widest.
+  constexpr std::size_t itemsize = sizeof(std::complex<double>);
+  std::vector<const layout*> operands;
+  for (std::size_t j = 0; j < in().size(); ++j) {
+    if (is_visited(j)) operands.push_back(&array_at(j)->elements().layout());
+  }
+  return kept_layout(shape, operands, itemsize);
+}
+
 void expression_call::make_outputs(const expression_types& types, const layout& where) {
   for (std::size_t o = 0; o < outputs(); ++o) {
     auto& out = asked_.out[o];
@@ -217,10 +228,6 @@ void expression_call::make_outputs(const expression_types& types, const layout& 
     out.made = array::empty(queue(), count, type, kind);
     out.made = std::move(out.made).with_view(view_of(out.made.data(), type, where, kind));
   }
-}
-
-void expression_call::make_outputs(const expression_types& types, const extents& shape) {
-  make_outputs(types, packed_layout(shape, dtype::of<std::complex<double>>()));
 }
 
 std::pair<kernel, std::string> expression_call::compile(

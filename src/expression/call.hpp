@@ -134,9 +134,10 @@ class expression_call {
   expression_program& find(const std::string& key) const {
     return kernel_.programs.find(key, [&] { return types(); });
   }
+  /// Packed, with the axes of a shape in the order in which the inputs have them.
+  layout output_layout(const extents& shape) const;
   /// Makes the outputs that were not given. Throws allocation_error.
   void make_outputs(const expression_types& types, const layout& where);
-  void make_outputs(const expression_types& types, const extents& shape);
 
   /// The kernel of the text that `bind(parameter_list&)` returns. Throws build_error, about the
   /// user's part of the text if that is to blame, and for a type that the device does not compute

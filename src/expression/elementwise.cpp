@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "core/format.hpp"
-#include "core/kept_order.hpp"
 #include "expression/call.hpp"
 #include "expression/source.hpp"
 #include "kernel/kernel_state.hpp"
@@ -69,17 +68,6 @@ struct elementwise_plan {
   /// The loops whose iterations the text takes apart.
   std::size_t outer_rank() const { return visited.rank() - (by_rows ? 1 : 0); }
 };
-
-/// Packed, with the axes in the order of the inputs.
-layout output_layout(const extents& shape, const expression_call& c) {
-  // Steps count elements: they are valid for all types if they are for the widest.
-  constexpr std::size_t itemsize = sizeof(std::complex<double>);
-  std::vector<const layout*> operands;
-  for (std::size_t j = 0; j < c.in().size(); ++j) {
-    if (c.is_visited(j)) operands.push_back(&c.array_at(j)->elements().layout());
-  }
-  return detail::kept_layout(shape, operands, itemsize);
-}
 
 bool broadcasts_to(const extents& from, const extents& to) noexcept {
   if (from.size() > to.size()) return false;
@@ -485,7 +473,7 @@ std::optional<sycl::event> elementwise_kernel::state::run(
   const detail::kernel_forms& forms = detail::forms_of(c.queue());
   elementwise_plan plan;
   if (size || !plan_run(c, plan)) {
-    plan.made = output_layout(shape_of(c, size), c);
+    plan.made = c.output_layout(shape_of(c, size));
     plan_loops(c, forms, plan);
   }
   const auto vector_bytes = [&] {

@@ -5,10 +5,13 @@
 #include "usmx/reduction.hpp"
 
 #include <algorithm>
+#include <array>
+#include <complex>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "core/format.hpp"
+#include "core/kept_order.hpp"
 #include "expression/call.hpp"
 #include "expression/reduction_shape.hpp"
 #include "expression/source.hpp"
@@ -234,6 +237,26 @@ extents reduced_shape(const extents& shape, const reduction_axes& axes) {
   }
   return extents{std::span<const std::int64_t>(lengths)};
 }
+
+namespace {
+
+/// The layout of results whose axes stand in memory as they do in what is reduced.
+layout reduced_layout(const layout& whole, const std::vector<bool>& is_reduced,
+                      const extents& shape) {
+  const dtype widest = dtype::of<std::complex<double>>();
+  if (whole.is_c_contiguous()) return detail::kept_layout(shape, {}, widest.itemsize());
+  const bool keeps_all = shape.size() == is_reduced.size();
+  std::vector<int> order;
+  for (const int axis : detail::kept_order(whole.shape(), std::array{&whole})) {
+    if (!keeps_all && is_reduced[static_cast<std::size_t>(axis)]) continue;
+    // Those before it that are gone do not count.
+    const auto gone = std::count(is_reduced.begin(), is_reduced.begin() + axis, true);
+    order.push_back(keeps_all ? axis : axis - static_cast<int>(gone));
+  }
+  return detail::packed(shape, order, widest.itemsize());
+}
+
+}  // namespace
 
 struct reduction_kernel::state final : detail::callable_state<reduction_axes> {
   state(detail::expression_signature its_signature, reduction_text its_text)
@@ -651,7 +674,7 @@ std::optional<sycl::event> reduction_kernel::state::run(const call_request& aske
   reduction_call call{c, c.find(c.type_key()).known};
   call.results = results;
   call.count = count;
-  c.make_outputs(call.types, out_shape);
+  c.make_outputs(call.types, reduced_layout(c.output_layout(shape), is_reduced, out_shape));
   if (results == 0) return c.finish_without_elements();
 
   // Steps over the axes that are kept, and over those that are not.

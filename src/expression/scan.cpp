@@ -426,7 +426,7 @@ std::optional<sycl::event> scan_kernel::state::run(const call_request& asked,
                      [](const any_view& in, const any_view& out, const expression_parameter& p) {
                        return !p.raw && in.dtype() == out.dtype() && detail::same_places(in, out);
                      });
-  c.make_outputs(call.types, shape);
+  c.make_outputs(call.types, c.output_layout(shape));
   if (call.lines * call.length == 0) return c.finish_without_elements();
 
   std::vector<std::vector<std::int64_t>> kept_steps;

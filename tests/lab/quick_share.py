@@ -21,6 +21,7 @@ SHARE = {
     "test_bfloat16.py::": 1,
     "test_deferred_rows.py::": 1,
     "test_program_memory.py::test_programs_stay_within_the_limit": 1,
+    "laws/test_row_laws.py::": 2,
     # Of rows and calls that are cheap.
     "test_arithmetic.py::test_the_types_are_those_of_numpy": 20,
     "test_standard.py::test_each_call_that_the_standard_allows": 20,

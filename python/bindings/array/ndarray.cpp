@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "core/kept_order.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
@@ -117,15 +117,7 @@ nb::object one_sequence(const nb::args& args) {
   return nb::borrow<nb::tuple>(args);
 }
 
-std::vector<int> order_in_memory(const layout& like) {
-  std::vector<int> axes(like.shape().size());
-  std::iota(axes.begin(), axes.end(), 0);
-  const auto step = [&](int axis) {
-    return std::abs(like.strides()[static_cast<std::size_t>(axis)]);
-  };
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return step(a) > step(b); });
-  return axes;
-}
+std::vector<int> order_in_memory(const layout& like) { return detail::order_of_steps(like); }
 
 layout ordered_layout(const layout& like, std::size_t itemsize, char order) {
   const extents& shape = like.shape();

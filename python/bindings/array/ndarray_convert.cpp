@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "array/ndarray.hpp"
@@ -385,9 +386,15 @@ nb::object to_list(const array& a) {
   return nested(at, a.elements().dtype(), a.elements().layout().shape(), 0);
 }
 
-nb::object as_type(nb::handle self, nb::handle type, nb::handle order, bool always_copy) {
+nb::object as_type(nb::handle self, nb::handle type, nb::handle order, nb::handle casting,
+                   nb::handle, bool always_copy) {
   const ndarray& holder = self_of<ndarray>(self);
   const dtype wanted = to_dtype(type);
+  if (!PyUnicode_Check(casting.ptr()) ||
+      PyUnicode_CompareWithASCIIString(casting.ptr(), "unsafe") != 0) {
+    nb::module_::import_("usmx._namespace._outputs")
+        .attr("check_cast")(self.attr("dtype"), nb::cast(wanted), casting, "dtype");
+  }
   if (!always_copy && wanted == holder.dtype()) return nb::borrow(self);
   const char kept = to_order(order);
   // What is computed later has the order of its operands.
@@ -540,15 +547,18 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "result is; None is `device` if that is a queue, and\n    its default queue if not.\n\n"
       "Raises\n------\nValueError\n    `stream` is a queue of another device.",
       nb::sig("def to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray"));
-  c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::kw_only(),
-        nb::arg("copy") = true,
-        "A copy with another element type, cast as NumPy's 'unsafe' casting does.\n\n"
+  c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
+        nb::arg("subok") = true, nb::arg("copy") = true,
+        "A copy with another element type.\n\n"
         "Parameters\n----------\n"
         "dtype\n    The element type.\n"
         "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
-        "copy : bool\n    False gives the array itself if the type is the same.",
-        nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', *, copy: bool = True) "
-                "-> ndarray"));
+        "casting : {'unsafe', 'no', 'equiv', 'safe', 'same_kind'}\n    What may be cast.\n"
+        "subok : bool\n    As NumPy's; it changes nothing.\n"
+        "copy : bool\n    False gives the array itself if the type is the same.\n\n"
+        "Raises\n------\nTypeError\n    `casting` does not allow it.",
+        nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', casting: str = "
+                "'unsafe', subok: bool = True, copy: bool = True) -> ndarray"));
   c.def("copy", copied_array, nb::arg("order") = "C", nb::kw_only(), nb::arg("usm_type") = none,
         nb::arg("device") = none, nb::arg("queue") = none,
         "A copy, of the same kind on the same queue unless others are given.",
@@ -572,8 +582,20 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "tolist", [](nb::handle self) { return to_list(value_of(self)); },
       "The elements as nested lists of numbers.", nb::sig("def tolist(self) -> Any"));
   c.def(
-      "tobytes", [](nb::handle self) { return to_bytes(value_of(self)); },
-      "The bytes of the elements in C order.", nb::sig("def tobytes(self) -> bytes"));
+      "tobytes",
+      [](nb::handle self, nb::handle order) {
+        const array& a = value_of(self);
+        const char wanted = order.is_none() ? 'C' : to_order(order);
+        if (order_of(wanted, a.elements().layout()) != 'F') return to_bytes(a);
+        std::vector<int> reversed(static_cast<std::size_t>(a.elements().rank()));
+        std::iota(reversed.rbegin(), reversed.rend(), 0);
+        const any_view& v = a.elements();
+        return to_bytes(a.with_view(v.with_layout(v.layout().permuted(reversed), 0)));
+      },
+      nb::arg("order").none() = "C",
+      "The bytes of the elements in C order, or with 'F' in Fortran order; 'A' is 'F' only for "
+      "arrays that are in that order, and 'K' is 'C'.",
+      nb::sig("def tobytes(self, order: OrderLike | None = 'C') -> bytes"));
   c.def("__bool__", [](nb::handle self) {
     if (value_of(self).elements().size() != 1) {
       throw nb::value_error("the truth value of an array is ambiguous unless it has one element");

@@ -10,7 +10,7 @@ from .. import _usmx
 from .._usmx import ndarray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 KINDS = ("device", "shared", "host")
 
@@ -57,6 +57,48 @@ def empty_at(x: ndarray, shape: Any, dtype: Any = None, *others: ndarray) -> nda
     """New memory on the queue of `x`, of the kind that it and the other operands give."""
     kind = kind_of(x, *others)
     return _usmx.empty(shape, x.dtype if dtype is None else dtype, usm_type=kind, queue=x.queue)
+
+
+def is_in_c_order(*arrays: ndarray) -> bool:
+    """Whether results of the arrays' shape have C order, without a closer look at the strides.
+
+    What was not computed yet counts as if it had: to look at its strides would compute it.
+    """
+    return all(x.ndim < 2 or _usmx._is_deferred(x) or x.flags.c_contiguous for x in arrays)
+
+
+def order_of_copy(x: ndarray) -> list[int]:
+    """The axes of an array, the slowest in memory first: as NumPy's copies in order "K" have them.
+
+    What NumPy computes in such a copy (`sort`, `roll`) has this order.
+    """
+    steps = [-abs(step) for step in x.strides]
+    return sorted(range(x.ndim), key=steps.__getitem__)
+
+
+def in_c_order(x: ndarray) -> ndarray:
+    """The array itself, or a copy of its elements in C order."""
+    return x if is_in_c_order(x) else x.copy()
+
+
+def turned_back(x: ndarray, order: Sequence[int]) -> ndarray:
+    """The view whose axis ``order[k]`` is axis k of `x`."""
+    back = [list(order).index(axis) for axis in range(x.ndim)]
+    return x.permute(back)
+
+
+def empty_in_order(
+    x: ndarray, shape: Sequence[int], order: Sequence[int], dtype: Any = None, *others: ndarray
+) -> ndarray:
+    """As `empty_at`, with the axes in another order in memory, the slowest first."""
+    return turned_back(empty_at(x, [shape[axis] for axis in order], dtype, *others), order)
+
+
+def empty_as(x: ndarray, dtype: Any = None) -> ndarray:
+    """As `empty_at`, in the shape and the order of axes of `x`."""
+    if is_in_c_order(x):
+        return empty_at(x, x.shape, dtype)
+    return empty_in_order(x, x.shape, order_of_copy(x), dtype)
 
 
 def default_float(queue: Any, *, is_complex: bool = False) -> str:

@@ -9,7 +9,7 @@ from math import pi
 from typing import TYPE_CHECKING, Any
 
 from .._usmx import ElementwiseKernel, ndarray
-from ._common import along, as_array, as_arrays, default_float, empty_at, to_axes, to_axis
+from ._common import along, as_array, as_arrays, default_float, empty_as, empty_at, to_axes, to_axis
 from .data_types import result_type
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _spacings(f: ndarray, axes: Sequence[int], given: tuple[Any, ...]) -> list[A
 
 
 def _derivative(f: ndarray, axis: int, spacing: Any, edge_order: int) -> ndarray:
-    out = empty_at(f, f.shape)
+    out = empty_as(f)
 
     def at(start: int | None, stop: int | None) -> ndarray:
         return f[_part(axis, start, stop)]
@@ -230,7 +230,7 @@ def unwrap(
         near = where((near == -half) & (steps > 0), half, near)
     limit = half if discont is None else max(discont, half)
     correction = where(abs(steps) < limit, steps * 0, near - steps)
-    out = angles.copy()
+    out = angles.copy("K")
     out[_part(at, 1, None)] = angles[_part(at, 1, None)] + cumulative_sum(correction, axis=at)
     return out
 

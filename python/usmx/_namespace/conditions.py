@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays
+from ._common import as_array, as_arrays, is_in_c_order
 from .data_types import result_type
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def select(
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         made = where(condition, choice, made)
     result: ndarray = made.astype(dtype, copy=False)
+    if not all(is_in_c_order(one) for one in (*conditions, *choices) if isinstance(one, ndarray)):
+        result = result.copy()  # NumPy's is in C order
     return result
 
 

@@ -311,8 +311,10 @@ def _triangle(x: Any, k: int, upper: bool) -> ndarray:
     from .elementwise import where
 
     x = as_array(x)
-    if x.ndim < 2:
-        raise ValueError(f"m: has {x.ndim} dimensions; expected at least 2")
+    if x.ndim == 0:
+        raise TypeError("m: has no dimensions; expected a matrix, or a vector for each row")
+    if x.ndim == 1:  # as in NumPy each row of a square matrix
+        x = _usmx.broadcast_to(x, (x.size, x.size))
     rows, columns = _steps(x, x.shape[-2])[:, None], _steps(x, x.shape[-1])
     inside = columns - rows >= k if upper else columns - rows <= k
     zero = _usmx.zeros((), x.dtype, usm_type=kind_of(x), queue=x.queue)

@@ -64,7 +64,17 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
         a, axis = a.reshape(-1), 0
     at = to_axis(axis, a.ndim)
     kept = np.delete(np.arange(a.shape[at]), _host_index(obj))
-    return take(a, kept, axis=at)
+    left = take(a, kept, axis=at)
+    if left.ndim < 2 or a.flags.c_contiguous or not a.flags.f_contiguous:
+        return left
+    return left.copy("F")
+
+
+def _empty_like(a: ndarray, shape: list[int]) -> ndarray:
+    """Results in C order, or in Fortran order where `a` is in that alone, as NumPy's."""
+    if a.ndim > 1 and a.flags.f_contiguous and not a.flags.c_contiguous:
+        return empty_at(a, shape[::-1]).T
+    return empty_at(a, shape)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> ndarray:
@@ -120,7 +130,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     marked = np.insert(np.arange(a.shape[at]), chosen, -1 - np.arange(chosen.size))
     new, old = np.flatnonzero(marked < 0), np.flatnonzero(marked >= 0)
     new = new[np.argsort(-1 - marked[new])]
-    out = empty_at(a, [marked.size if k == at else n for k, n in enumerate(a.shape)])
+    out = _empty_like(a, [marked.size if k == at else n for k, n in enumerate(a.shape)])
     out[along(at, old)] = a
     shape = [new.size if k == at else n for k, n in enumerate(a.shape)]
     out[along(at, new)] = broadcast_to(given, shape)

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -14,7 +15,16 @@ import numpy as np
 from .. import _usmx
 from .._fusion.spelling import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import apart_from, as_array, empty_at, imported, is_integer
+from ._common import (
+    apart_from,
+    as_array,
+    empty_at,
+    imported,
+    is_in_c_order,
+    is_integer,
+    order_of_copy,
+    turned_back,
+)
 from ._types import is_bfloat16
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -465,9 +475,19 @@ def get(x: ndarray, key: Any) -> ndarray:
     if mask is not None and x.ndim:
         return compact(x, mask)
     chosen = _select(x, key)
-    rest = chosen.view.shape[len(chosen.indices) :]
-    out = empty_at(x, (*chosen.shape, *rest), None, *chosen.operands)
-    gather(chosen.view, chosen.indices, out)
+    first, more = len(chosen.indices), len(chosen.shape)
+    view = chosen.view
+    kept: Sequence[int] = range(view.ndim - first)
+    if len(kept) > 1 and not is_in_c_order(view):
+        # Behind the axes of the indices the others, in the order in which they stand in memory.
+        order = [axis - first for axis in order_of_copy(view) if axis >= first]
+        if order != list(kept):
+            view = view.permute([*range(first), *(first + axis for axis in order)])
+            kept = order
+    out = empty_at(x, (*chosen.shape, *view.shape[first:]), None, *chosen.operands)
+    gather(view, chosen.indices, out)
+    if kept != range(len(kept)):
+        out = turned_back(out, [*range(more), *(more + axis for axis in kept)])
     order = chosen.order()
     back = sorted(range(len(order)), key=order.__getitem__)
     return out.transpose(back) if back != list(range(len(back))) else out

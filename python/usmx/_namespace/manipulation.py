@@ -12,7 +12,10 @@ from ._common import (
     apart_from,
     as_array,
     as_arrays,
+    empty_as,
     empty_at,
+    empty_in_order,
+    is_in_c_order,
     is_integer,
     to_axes,
     to_axis,
@@ -289,6 +292,13 @@ def _at_least(arrays: tuple[Any, ...], change: Any) -> Any:
 # --- joining -------------------------------------------------------------------------------------
 
 
+def _are_few(arrays: Any) -> bool:
+    """Whether the host may join arrays in C order: not if results have another one."""
+    if not isinstance(arrays, (list, tuple)):
+        return False
+    return is_in_c_order(*(x for x in arrays if isinstance(x, ndarray)))
+
+
 def concat(
     arrays: Sequence[ArrayLike],
     axis: int | None = 0,
@@ -325,6 +335,7 @@ def concat(
         out is None
         and dtype is None
         and casting == "same_kind"
+        and _are_few(arrays)
         and (few := _usmx._few_join(arrays, axis, False)) is not None
     ):
         return few
@@ -359,7 +370,10 @@ def concat(
     for x in given:
         check_cast(x.dtype, wanted, casting, "dtype" if into is None else "out")
     if into is None:
-        into = empty_at(first, shape, wanted, *given)
+        if is_in_c_order(*given):
+            into = empty_at(first, shape, wanted, *given)
+        else:
+            into = empty_in_order(first, shape, _order_of_joined(given), wanted, *given)
     else:
         given = [apart_from(into, x) for x in given]
     before = (slice(None),) * at
@@ -370,6 +384,30 @@ def concat(
             into[(*before, slice(begin, end))] = x
         begin = end
     return into
+
+
+def _order_of_joined(arrays: Sequence[ndarray]) -> list[int]:
+    """The axes of joined arrays, the slowest in memory first, as NumPy orders them.
+
+    An axis goes before those that all arrays step along in smaller steps; where they disagree the
+    order is C's. Axes of length one do not count.
+    """
+    steps = [
+        [0 if n == 1 else abs(step) for n, step in zip(x.shape, x.strides, strict=True)]
+        for x in arrays
+    ]
+    order: list[int] = []
+    for axis in range(arrays[0].ndim):
+        place = len(order)
+        for before in reversed(range(len(order))):
+            pairs = [(own[order[before]], own[axis]) for own in steps]
+            known = [slow >= fast for slow, fast in pairs if slow and fast]
+            if any(known):
+                break
+            if known:
+                place = before
+        order.insert(place, axis)
+    return order
 
 
 concatenate = concat
@@ -411,6 +449,7 @@ def stack(
         out is None
         and dtype is None
         and casting == "same_kind"
+        and _are_few(arrays)
         and (few := _usmx._few_join(arrays, axis, True)) is not None
     ):
         return few
@@ -721,7 +760,7 @@ def roll(
         if by:
             cuts.append((slice(None, by), slice(length - by, None)))
         parts = [((*to, a), (*of, b)) for to, of in parts for a, b in cuts]
-    result = empty_at(a, a.shape)
+    result = empty_as(a)
     if result.size:
         for to, of in parts:
             result[to] = a[of]

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
-from ._common import as_array
+from ._common import as_array, empty_at, is_in_c_order
 from ._outputs import written
 
 __all__ = [
@@ -200,11 +200,12 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
         array = array.astype("float16")  # as NumPy, which has no loop for bools
     if array.dtype.kind in "iu":
         if decimals >= 0:
-            return written(array.copy() if out is None else array, out)
+            return written(array.copy("K") if out is None else array, out)
         limits = _integer_limits(array.dtype)
         # 10 to a large power would never be computed; no integer has that many digits.
         if decimals < -20 or 10**-decimals > limits[1]:
             return written(array * 0, out)
+        out = _rounded(array, out)
         unit = 10**-decimals  # in integers, because float64 has too few digits for some
         down = array // unit
         rest = array - down * unit
@@ -217,9 +218,18 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
         # Such a unit is beyond all floats.
         return written(array.copy() if decimals > 0 else array * 0.0, out)
     unit = 10.0 ** abs(decimals)
+    if array.dtype.kind == "f":
+        out = _rounded(array, out)
     if decimals > 0:
         return written(elementwise.rint(array * unit) / unit, out)
     return written(elementwise.rint(array / unit) * unit, out)
+
+
+def _rounded(x: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray | None:
+    """Where digits are rounded to: NumPy's results are in C order, or in that of Fortran."""
+    if out is not None or is_in_c_order(x) or x.flags.f_contiguous:
+        return out
+    return empty_at(x, x.shape)
 
 
 around = round
@@ -288,7 +298,7 @@ def clip(
     if counts(high) or (limits and type(high) is int and high < limits[0]):
         made = elementwise.minimum(made, high)
     if made is array:
-        return written(array.copy() if out is None else array, out)
+        return written(array.copy("K") if out is None else array, out)
     return written(made, out)
 
 
@@ -387,7 +397,7 @@ def nan_to_num(
             ),
         )
     else:
-        made = array.copy() if copy else array
+        made = array.copy("K") if copy else array
     if copy:
         return made
     array[...] = made

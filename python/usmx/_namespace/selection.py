@@ -9,7 +9,7 @@ from typing import Any
 from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
 from . import _whole, indexing
-from ._common import as_array, empty_at, imported, to_axis
+from ._common import as_array, empty_at, imported, to_axes, to_axis
 from ._outputs import check_cast, to_out, written
 
 __all__ = [
@@ -108,15 +108,18 @@ def take(
 def gathered(x: ndarray, values: ndarray, at: int, checks: bool = False) -> ndarray:
     """The elements at indices along an axis, which are inside of it unless the kernel `checks`."""
     order = [at, *(a for a in range(x.ndim) if a != at)]
-    rest = [x.shape[a] for a in order[1:]]
-    result = empty_at(x, (*values.shape, *rest), None, values)
+    shape = (*x.shape[:at], *values.shape, *x.shape[at + 1 :])
+    made = empty_at(x, shape, None, values)
+    # The axes of the indices come first where elements are gathered.
+    rank = values.ndim
+    result = made.transpose(
+        [*range(at, at + rank), *range(at), *range(at + rank, made.ndim)]
+    )  # fmt: skip
     if checks:
         indexing.checked_gather(x.transpose(order), values, result, at)
     else:
         indexing.gather(x.transpose(order), [values], result)
-    rank = values.ndim
-    back = [*range(rank, rank + at), *range(rank), *range(rank + at, rank + len(rest))]
-    return result.transpose(back) if back else result
+    return made
 
 
 def _along(x: ndarray, indices: Any, axis: int) -> tuple[ndarray, list[ndarray], tuple[int, ...]]:
@@ -333,6 +336,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     a = as_array(a)
     if axis is None and _whole.suits(a, None, "biuf"):
         return _whole.count_nonzero(a, keepdims)
+    axes = None if axis is None else to_axes(axis, a.ndim)
     return _count_kernel()(
-        indexing.as_bits(a) if a.dtype.kind in "biu" else a, axis=axis, keepdims=keepdims
+        indexing.as_bits(a) if a.dtype.kind in "biu" else a, axis=axes, keepdims=keepdims
     )

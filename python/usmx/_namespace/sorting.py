@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
-from ._common import as_array, empty_at, kind_of, to_axis, to_shape
+from ._common import (
+    as_array,
+    empty_at,
+    in_c_order,
+    is_in_c_order,
+    kind_of,
+    order_of_copy,
+    to_axis,
+    to_shape,
+    turned_back,
+)
 from ._long_rows import LEAST, LongRow
 from ._types import is_bfloat16
 from .manipulation import moveaxis
@@ -381,6 +391,16 @@ def _along(x: ndarray, axis: SupportsIndex | None) -> tuple[ndarray, int]:
     return (x if at == x.ndim - 1 else moveaxis(x, at, -1)), at
 
 
+def _turned(x: ndarray, axis: SupportsIndex) -> tuple[ndarray, list[int], int]:
+    """The view in C order, or nearly, of what a copy of `x` is, its order, and where the axis is.
+
+    NumPy sorts in a copy, so results have the order of axes of the array.
+    """
+    order = order_of_copy(x)
+    at = order.index(to_axis(axis, x.ndim))
+    return in_c_order(x.permute(order)), order, at
+
+
 def sort(
     a: ndarray,
     axis: SupportsIndex | None = -1,
@@ -417,12 +437,15 @@ def sort(
         An axis that `a` does not have.
     """
     _check_kind(kind, order)
+    if axis is not None and isinstance(a, ndarray) and not is_in_c_order(a):
+        turned, axes, at = _turned(_sortable(a), axis)
+        return turned_back(sort(turned, at, descending=descending), axes)
     if (few := _usmx._few_sort(a, axis, bool(descending))) is not None:
         return few
     a = _sortable(a)
     rows, at = _along(a, axis)
     values: ndarray = sort_rows(rows, bool(descending), False)[0]
-    return values if at == values.ndim - 1 else moveaxis(values, -1, at)
+    return values if at == values.ndim - 1 else in_c_order(moveaxis(values, -1, at))
 
 
 def argsort(
@@ -445,7 +468,7 @@ def argsort(
     a = _sortable(a)
     rows, at = _along(a, axis)
     places: ndarray = sort_rows(rows, bool(descending), True, False)[1]
-    return places if at == places.ndim - 1 else moveaxis(places, -1, at)
+    return places if at == places.ndim - 1 else in_c_order(moveaxis(places, -1, at))
 
 
 def sort_in_place(
@@ -532,13 +555,16 @@ def partition(
     """
     a = _sortable(a)
     places = _places(a, kth, axis)
+    if axis is not None and not is_in_c_order(a):
+        turned, axes, at = _turned(a, axis)
+        return turned_back(partition(turned, places, at), axes)
     rows, at = _along(a, axis)
     if not selects(rows):
         return sort(a, axis)
     host = on_host(rows)
     host.partition(places, axis=-1)
     made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
-    return made if at == made.ndim - 1 else moveaxis(made, -1, at)
+    return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
 
 
 def argpartition(
@@ -556,7 +582,7 @@ def argpartition(
         return argsort(a, axis)
     host = on_host(rows).argpartition(places, axis=-1)
     made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
-    return made if at == made.ndim - 1 else moveaxis(made, -1, at)
+    return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
 
 
 def partition_in_place(

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import _usmx
 from . import _whole
-from ._common import as_array, as_arrays, default_float, kind_of, to_axes, to_axis
+from ._common import (
+    as_array,
+    as_arrays,
+    default_float,
+    in_c_order,
+    is_in_c_order,
+    kind_of,
+    order_of_copy,
+    to_axes,
+    to_axis,
+    turned_back,
+)
 from ._outputs import check_out, to_out, written, written_indices
 from ._types import part_type, sum_type, to_type, typed
 
@@ -615,7 +626,8 @@ def _place(
         raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
     if _whole.suits(a, axes, "biuf"):
         return _whole.place(a, name == "argmax", keepdims)
-    return _place_kernel(name, a.dtype.kind == "c")(a, axis=axes, keepdims=keepdims)
+    # In C order, as NumPy's, although reductions keep the order of axes.
+    return in_c_order(_place_kernel(name, a.dtype.kind == "c")(a, axis=axes, keepdims=keepdims))
 
 
 def argmax(
@@ -656,6 +668,13 @@ def _scan_kernel(name: str, join: str, value: str, result: str, end: str) -> _us
 def _cumulative(
     name: str, join: str, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
 ) -> _usmx.ndarray:
+    if axis is not None and isinstance(x, _usmx.ndarray) and not is_in_c_order(x):
+        # Results have the order of axes of the operand.
+        axes = order_of_copy(x)
+        at = axes.index(to_axis(axis, x.ndim))
+        return turned_back(
+            _cumulative(name, join, in_c_order(x.permute(axes)), at, dtype, first), axes
+        )
     if dtype is None and first is None:
         few = _usmx._few_scan(x, axis, join == "a * b")
         if few is not None:

@@ -19,6 +19,9 @@ JOINS = {
     "bitwise_xor": ("a ^ b", "0", "biu"),
     "maximum": ("a < b || b != b ? b : a", None, "biuf"),
     "minimum": ("b < a || b != b ? b : a", None, "biuf"),
+    "logical_and": ("a && b", "true", "b"),
+    "logical_or": ("a || b", "false", "b"),
+    "logical_xor": ("a != b", "false", "b"),
 }
 
 #: What joins to nothing, as a number of Python.
@@ -50,7 +53,11 @@ def along_axis(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> 
     if not (out is None or isinstance(out, ndarray)):
         return None
     wanted = keywords.get("dtype", None if out is None else out.dtype)
-    if wanted is not None:
+    if name.startswith("logical_"):
+        if method != "accumulate" or keywords.get("dtype") is not None:
+            return None
+        x = x.astype("?", copy=False)  # what is not 0 is true, of any type
+    elif wanted is not None:
         x = x.astype(wanted, copy=False)
     if x.dtype.kind not in JOINS[name][2]:
         return None

@@ -126,9 +126,29 @@ def test_operators_take_numbers_scalars_and_arrays_of_numpy_on_both_sides(op) ->
         np.testing.assert_array_equal(ours.to_numpy(), wanted)
 
 
+@pytest.mark.parametrize("kind", ["shared", "device"])
+def test_lists_and_tuples_are_operands_as_in_numpy(kind: str) -> None:
+    n = np.arange(3, dtype="i4")
+    x = usmx.asarray(n, usm_type=kind)
+    for op in BINARY:
+        for other in ([1, 2, 3], (1.5, 2, 3), [[1], [2]], [True, False, True]):
+            if op is operator.mod and not all(np.ravel(other)):
+                continue
+            with np.errstate(all="ignore"):
+                wanted, turned = op(n, np.asarray(other)), op(np.asarray(other), n)
+            for ours, theirs in ((op(x, other), wanted), (op(other, x), turned)):
+                assert ours.usm_type == kind
+                assert ours.dtype == theirs.dtype
+                np.testing.assert_array_equal(ours.to_numpy(), theirs)
+    x += [1, 2, 3]
+    assert x.tolist() == [1, 3, 5]
+    assert (x == (1, 3, 4)).tolist() == [True, True, False]
+    assert usmx.add([1, 1, 1], x).tolist() == [2, 4, 6]
+
+
 def test_what_cannot_be_computed_with_is_an_error_where_it_is_written() -> None:
     x = usmx.arange(3)
-    for wrong in ("text", [1, 2], object(), {}):
+    for wrong in ("text", object(), {}):
         with pytest.raises(TypeError):
             x + wrong  # type: ignore[operator]
         with pytest.raises(TypeError):
@@ -137,6 +157,8 @@ def test_what_cannot_be_computed_with_is_an_error_where_it_is_written() -> None:
         x == "text"  # noqa: B015
     with pytest.raises(ValueError, match="shape"):
         x + usmx.arange(4)
+    with pytest.raises(ValueError, match="shapes"):
+        operator.add(x, [1, 2])
     with pytest.raises(OverflowError):
         usmx.ones(3, "int8") + 300
     with pytest.raises(TypeError, match="subtract"):

@@ -428,3 +428,23 @@ def test_a_view_between_aligned_addresses_is_refused() -> None:
     x = usmx.zeros(17, "u1", usm_type="shared")
     with pytest.raises(ValueError, match="align"):
         x[1:].view("int64")
+
+
+@pytest.mark.parametrize("kind", ["shared", "device"])
+def test_bytes_and_casts_take_numpys_arguments(kind: str) -> None:
+    n = np.arange(24, dtype="i2").reshape(2, 3, 4)
+    for there in (n, n.T, n.transpose(1, 0, 2), n[::-1]):
+        x = usmx.asarray(n, usm_type=kind)
+        ours = {n.strides: x, n.T.strides: x.T}.get(there.strides, x.transpose(1, 0, 2))
+        if there.strides == n[::-1].strides:
+            ours = x[::-1]
+        for order in ("C", "F", "A", "K", None):
+            assert ours.tobytes(order) == there.tobytes(order), (there.strides, order)
+    f = usmx.asarray([0.5, 2.5], usm_type=kind)
+    assert f.astype("i4", "C", "unsafe", False, True).tolist() == [0, 2]
+    assert f.astype("f4", casting="same_kind", subok=False).dtype == np.float32
+    for casting in ("no", "equiv", "safe", "same_kind"):
+        with pytest.raises(TypeError, match=f"not cast to int32 by the rule '{casting}'"):
+            f.astype("i4", casting=casting)
+    with pytest.raises(ValueError, match="casting"):
+        f.astype("i4", casting="perhaps")

@@ -331,7 +331,7 @@ def test_complex_numbers_compare_by_their_real_parts_first(char: str) -> None:
     )
 
 
-@pytest.mark.parametrize("values", [[1, 2], (1.0,), {"a": 1}])
+@pytest.mark.parametrize("values", [{1, 2}, "12", {"a": 1}])
 def test_operands_of_other_types_are_named_with_their_function(values: object) -> None:
     x = usmx.ones(2)
     for call, place in [
