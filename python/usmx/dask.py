@@ -21,11 +21,11 @@ try:
     import distributed
     from dask.sizeof import sizeof
     from distributed.spill import SpillBuffer as _HostAndDisk
-except ImportError as error:
+except ImportError as _error:
     raise ImportError(
         "usmx.dask: Dask's distributed is not installed; install it with: "
         "pip install 'dask[array,distributed]'"
-    ) from error
+    ) from _error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -287,8 +287,9 @@ class Handle:
         self._array: _usmx.ndarray | None = x
         self._is_closed = False
         self._place: tuple[Any, ...] = (segment.token, len(segment), x.pointer - segment.base)
-        self.shape, self.nbytes = tuple(x.shape), x.nbytes
-        self.dtype = _as_text(x.dtype)
+        self.shape: tuple[int, ...] = tuple(x.shape)
+        self.nbytes: int = x.nbytes
+        self.dtype: Any = _as_text(x.dtype)
         self._strides = tuple(x.strides)
         self._device = x.queue.device.filter_string
         self._readonly = readonly or not x.flags.writeable

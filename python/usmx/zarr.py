@@ -14,17 +14,30 @@ import numpy as np
 
 from . import _usmx
 
-try:
-    from zarr.abc.buffer import Buffer as _Buffer
-    from zarr.abc.buffer import NDBuffer as _NDBuffer
-    from zarr.core.config import config as _config
-except ImportError as error:
-    raise ImportError(
-        "usmx.zarr: Zarr 3 is not installed; install it with: pip install 'zarr>=3'"
-    ) from error
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    class _Buffer:
+        """Zarr's class, which type checkers know only where Zarr is installed."""
+
+        def __init__(self, data: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    class _NDBuffer(_Buffer):
+        """The same for elements."""
+
+        all_equal: Any
+
+    _config: Any = None
+else:
+    try:
+        from zarr.abc.buffer import Buffer as _Buffer
+        from zarr.abc.buffer import NDBuffer as _NDBuffer
+        from zarr.core.config import config as _config
+    except ImportError as _error:
+        raise ImportError(
+            "usmx.zarr: Zarr 3 is not installed; install it with: pip install 'zarr>=3'"
+        ) from _error
 
 __all__ = ["Buffer", "NDBuffer", "enable"]
 

@@ -112,17 +112,19 @@ def _missing(name: str, instead: str) -> Any:
     return refused
 
 
-compile = _missing(
+compile: Any = _missing(
     "compile", "there is no PTX; kernel.inspect_source(*args) has the C++ of a kernel"
 )
-compile_ptx = _missing(
+compile_ptx: Any = _missing(
     "compile_ptx", "there is no PTX; kernel.inspect_source(*args) has the C++ of a kernel"
 )
-compile_for_current_device = compile_ptx_for_current_device = compile_all = compile_ptx
-open_ipc_array = _missing(
+compile_for_current_device: Any = compile_ptx
+compile_ptx_for_current_device: Any = compile_ptx
+compile_all: Any = compile_ptx
+open_ipc_array: Any = _missing(
     "open_ipc_array", "memory is shared between processes by shared_memory and usmx.asarray"
 )
-set_memory_manager = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
+set_memory_manager: Any = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
 
 #: What kernels call.
 globals().update(_language.NAMES)

@@ -6,13 +6,19 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections import namedtuple
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import _usmx
 
-MemoryInfo = namedtuple("MemoryInfo", "free,total")
+
+class MemoryInfo(NamedTuple):
+    """Bytes of a device that are free, and all bytes."""
+
+    free: int
+    total: int
+
+
 #: Threads of a warp that programs of CUDA are written for.
 WARP = 32
 _state = threading.local()

@@ -81,8 +81,8 @@ class Launch:
             )
         blocks, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
         self.kernel = kernel
-        self.stream = many[2] if len(many) > 2 else 0
-        self.shared = operator.index(many[3]) if len(many) > 3 else 0
+        self.stream: Any = many[2] if len(many) > 2 else 0
+        self.shared: int = operator.index(many[3]) if len(many) > 3 else 0
         rank = max(k + 1 if blocks[k] * threads[k] > 1 else 1 for k in range(3))
         # CUDA's x is the last dimension.
         self.local: tuple[int, ...] = tuple(reversed(threads[:rank]))
@@ -290,7 +290,11 @@ class CUDADispatcher(DeviceFunction):
             f"kernel '{self.__name__}' has no text of LLVM or PTX; see inspect_source(*args)"
         )
 
-    inspect_asm = inspect_llvm = inspect_sass = inspect_types = inspect_lto_ptx = _no_assembly
+    inspect_asm: Any = _no_assembly
+    inspect_llvm: Any = _no_assembly
+    inspect_sass: Any = _no_assembly
+    inspect_types: Any = _no_assembly
+    inspect_lto_ptx: Any = _no_assembly
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """How many blocks may wait for each other: one.

@@ -56,7 +56,9 @@ class _Function:
         self.python = python
         self.__name__: str = python.__name__
         self.__doc__ = python.__doc__
-        self.function = CUDADispatcher(getattr(python, "py_func", python), device=True)
+        self.function: CUDADispatcher = CUDADispatcher(
+            getattr(python, "py_func", python), device=True
+        )
         self.rows: list[tuple[tuple[np.dtype[Any], ...], Any]] = [
             (tuple(_dtype(t) for t in arguments_of(s) or ()), s) for s in signatures
         ]
@@ -118,7 +120,7 @@ class Vectorized(_Function):
         text = (
             f"def run({', '.join(names)}, out):\n    i = at(0)\n    out[i] = function({elements})\n"
         )
-        self.kernel = _made(text, at=item_functions["get_global_id"], function=self.function)
+        self.kernel: Any = _made(text, at=item_functions["get_global_id"], function=self.function)
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """The function of each element.
@@ -216,6 +218,8 @@ class GUVectorized(_Function):
     def __init__(self, python: Callable[..., Any], signatures: list[Any], layout: str) -> None:
         super().__init__(python, signatures)
         self.signature = layout
+        self.inputs: list[tuple[str, ...]]
+        self.outputs: list[tuple[str, ...]]
         self.inputs, self.outputs = _layout(layout)
         names = [f"a{k}" for k in range(len(self.inputs) + len(self.outputs))]
         # A number is the element itself where it is read, and an array of one where it is written.
@@ -224,7 +228,7 @@ class GUVectorized(_Function):
             for k, (n, dims) in enumerate(zip(names, [*self.inputs, *self.outputs], strict=True))
         ]
         text = f"def run({', '.join(names)}):\n    i = at(0)\n    function({', '.join(given)})\n"
-        self.kernel = _made(text, at=item_functions["get_global_id"], function=self.function)
+        self.kernel: Any = _made(text, at=item_functions["get_global_id"], function=self.function)
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """The function of each part.

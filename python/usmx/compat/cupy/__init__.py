@@ -9,6 +9,7 @@ has beyond NumPy stands here. Importing this module gives arrays of usmx CuPy's 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from .arrays import asnumpy, get_array_module, install_methods
 from .kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 
 ndarray = _usmx.ndarray
-get_default_memory_pool = cuda.get_default_memory_pool
-get_default_pinned_memory_pool = cuda.get_default_pinned_memory_pool
-is_available = cuda.is_available
+get_default_memory_pool: Callable[[], cuda.MemoryPool] = cuda.get_default_memory_pool
+get_default_pinned_memory_pool: Callable[[], cuda.PinnedMemoryPool] = (
+    cuda.get_default_pinned_memory_pool
+)
+is_available: Callable[[], bool] = cuda.is_available
 #: Types, numbers and errors that CuPy has from NumPy.
 _NUMPYS = (
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp",

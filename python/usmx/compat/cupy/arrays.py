@@ -27,7 +27,7 @@ class MemoryPointer:
     def __init__(self, array: _usmx.ndarray) -> None:
         self.ptr: int = array.pointer
         self.device_id = 0
-        self.mem = array.base
+        self.mem: Any = array.base
 
     def __int__(self) -> int:
         return self.ptr

@@ -141,7 +141,7 @@ class Device:
     @property
     def mem_info(self) -> tuple[int, int]:
         """Bytes that are free, and all bytes."""
-        return tuple(_devices.current_context(self.id).get_memory_info())
+        return _devices.current_context(self.id).get_memory_info()
 
     @property
     def compute_capability(self) -> str:
@@ -279,7 +279,7 @@ class _Runtime:
     @staticmethod
     def memGetInfo() -> tuple[int, int]:
         """Bytes that are free, and all bytes."""
-        return tuple(_devices.current_context().get_memory_info())
+        return _devices.current_context().get_memory_info()
 
     @staticmethod
     def getDeviceProperties(number: int) -> dict[str, Any]:
@@ -295,7 +295,7 @@ class _Runtime:
         }
 
 
-runtime = _Runtime()
+runtime: _Runtime = _Runtime()
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ Queues, devices, contexts and events are those of usmx, which take and give thos
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import usmx as _usmx
@@ -22,8 +23,8 @@ SyclPlatform = _usmx.Platform
 SyclQueueCreationError = SyclDeviceCreationError = SyclContextCreationError = _usmx.DeviceError
 SyclKernelSubmitError = RuntimeError
 memory = _usmx.memory
-get_platforms = _usmx.platforms
-get_include = _usmx.get_include
+get_platforms: Callable[[], list[_usmx.Platform]] = _usmx.platforms
+get_include: Callable[[], str] = _usmx.get_include
 
 
 def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.Device]:

@@ -7,15 +7,19 @@ import contextlib
 import enum
 import functools
 import inspect
-from collections import namedtuple
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import usmx as _usmx
 
-TopKResult = namedtuple("TopKResult", "values,indices")
+
+class TopKResult(NamedTuple):
+    """The largest or smallest elements, and where they were."""
+
+    values: Any
+    indices: Any
 
 
 class DLDeviceType(enum.IntEnum):
