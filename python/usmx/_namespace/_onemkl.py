@@ -69,13 +69,19 @@ def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | Non
 
 def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
     """Singular values and vectors."""
-    (m, n), stack = a.shape[-2:], a.shape[:-2]
-    if m < n:
-        u, s, v = svd(_matrices.adjoint(a), vectors, full)
+    _matrices.check_finite(a)
+    if a.shape[-2] < a.shape[-1]:
+        u, s, v = _svd_of_tall(_matrices.adjoint(a), vectors, full)
         if u is None or v is None:
             return None, s, None
         return _matrices.adjoint(v), s, _matrices.adjoint(u)
-    _matrices.check_finite(a)
+    return _svd_of_tall(a, vectors, full)
+
+
+def _svd_of_tall(
+    a: ndarray, vectors: bool, full: bool
+) -> tuple[ndarray | None, ndarray, ndarray | None]:
+    (m, n), stack = a.shape[-2:], a.shape[:-2]
     given = _matrices.contiguous(a)
     values = empty_at(a, (*stack, n), _matrices.real_type(a.dtype))
     u = empty_at(a, (*stack, m, m if full else n)) if vectors else None
