@@ -176,15 +176,15 @@ class Device:
 
 
 class MemoryPool:
-    """usmx's pool under CuPy's names: its memory serves all arrays."""
+    """usmx's pool under CuPy's names: its memory serves all arrays. Without a pool, 0 bytes."""
 
     def used_bytes(self) -> int:
         """Bytes of arrays that exist."""
-        return sum(row.used for row in self._rows())
+        return sum(row.used or 0 for row in self._rows())
 
     def total_bytes(self) -> int:
         """Bytes that the pool has of the device."""
-        return sum(row.held for row in self._rows())
+        return sum(row.held or 0 for row in self._rows())
 
     def free_bytes(self) -> int:
         """Bytes that are ready for new arrays."""
