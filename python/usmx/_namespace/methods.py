@@ -171,7 +171,7 @@ def _token(array: _usmx.ndarray) -> Any:
 
 def _inline(array: _usmx.ndarray, max_width: int) -> str:
     """Where the elements are and the first of them, for a line in xarray's tables."""
-    text = str(array.usm_type)
+    text = str(_checked(array).usm_type)
     for value in array.reshape(-1)[: max(0, max_width // 2)].to_numpy().tolist():
         shown = f"{value:.4g}" if isinstance(value, float) else str(value)
         if len(text) + len(shown) + 5 > max_width:

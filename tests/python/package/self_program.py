@@ -30,7 +30,8 @@ STATIC = {"get_usm_type", "get_usm_type_enum"}
 def modules():
     yield usmx
     for found in pkgutil.walk_packages(usmx.__path__, "usmx."):
-        if not found.name.endswith("__main__"):
+        # Doors to other libraries, which have no compiled classes and need these libraries.
+        if not found.name.endswith("__main__") and found.name not in ("usmx.dask", "usmx.zarr"):
             yield importlib.import_module(found.name)
 
 

@@ -73,16 +73,25 @@ def get_array_module(*args: Any) -> types.ModuleType:
     return np
 
 
+def _check(self: object) -> None:
+    """Methods of a type are called with any object: ``ndarray.get(7)``."""
+    if not isinstance(self, _usmx.ndarray):
+        kind = type(self).__name__
+        raise TypeError(f"self: an object of type {kind}; expected a ndarray")
+
+
 def _get(
     self: Any, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
 ) -> Any:
     """A copy on the host, an array of NumPy."""
+    _check(self)
     return asnumpy(self, stream, order, out, blocking=blocking)
 
 
 def _set(self: Any, arr: Any, stream: Any = None) -> None:
     """Replace the elements by those of an array of the host."""
     del stream
+    _check(self)
     given = np.asarray(arr)
     if given.shape != tuple(self.shape):
         raise ValueError(f"arr: shape {given.shape}; expected {tuple(self.shape)}")
@@ -93,6 +102,7 @@ def _set(self: Any, arr: Any, stream: Any = None) -> None:
 
 def _data(self: Any) -> MemoryPointer:
     """Where the elements are: ``x.data.ptr``."""
+    _check(self)
     return MemoryPointer(self)
 
 
