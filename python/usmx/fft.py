@@ -53,10 +53,9 @@ def _length(n: Any, default: int) -> int:
 
 def _along(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray:
     """The transform of a kind along an axis, by the library of the device."""
-    if kind == "rfft":
-        given = x.astype(_complex(x).char.lower(), copy=False)
-    else:
-        given = x.astype(_complex(x), copy=False)
+    # Real numbers stay real: what transforms them makes complex ones of them on the way.
+    char = _complex(x).char if x.dtype.kind == "c" else _complex(x).char.lower()
+    given = x.astype(char, copy=False)
     made: ndarray = _libraries.of("transform", given, max(given.size, n)).transform(
         kind, given, n, axis, norm
     )

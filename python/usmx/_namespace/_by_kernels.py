@@ -17,6 +17,7 @@ from . import _transforms, statistics
 from ._common import empty_at, kind_of
 from ._matrices import (
     LinAlgError,
+    Singular,
     adjoint,
     check_finite,
     complex_type,
@@ -26,6 +27,7 @@ from ._matrices import (
     in_order,
     of_stack,
     real_type,
+    svd_by_tall,
 )
 from .elementwise import imag, real, sqrt, where
 from .linear_algebra import diagonals, matmul, matrix_transpose, tiles
@@ -345,14 +347,9 @@ def _stacked_parts(a: ndarray) -> ndarray:
     return stack((abs(real(a)), abs(imag(a))), axis=-1)
 
 
-def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
-    """Singular vectors and values, by turning columns until they are orthogonal."""
+def _svd_of_tall(a: ndarray, vectors: bool, full: bool) -> Singular:
+    """By turning columns until they are orthogonal."""
     m, n = a.shape[-2:]
-    if m < n:
-        u, s, v = svd(adjoint(a), vectors, full)
-        if u is None or v is None:
-            return None, s, None
-        return adjoint(v), s, adjoint(u)
     if not a.size:
         s = empty_at(a, (*a.shape[:-2], n), real_type(a.dtype))
         if not vectors:
@@ -377,6 +374,9 @@ def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray,
     u[..., :n] = u[..., :n] * sign[..., None, :]
     vh = v.conj() if v.dtype.kind == "c" else v
     return u, s, vh
+
+
+svd = svd_by_tall(_svd_of_tall)
 
 
 def _lengths(x: ndarray) -> ndarray:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,24 @@ def adjoint(a: ndarray) -> ndarray:
     """The conjugate transpose; of real numbers a view."""
     turned = a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
     return turned.conj() if a.dtype.kind == "c" else turned
+
+
+Singular = tuple[ndarray | None, ndarray, ndarray | None]
+
+
+def svd_by_tall(tall: Callable[[ndarray, bool, bool], Singular]) -> Callable[..., Singular]:
+    """A function of the table of libraries, made of one for matrices that are not wide."""
+
+    def svd(a: ndarray, vectors: bool, full: bool) -> Singular:
+        """Singular vectors and values."""
+        if a.shape[-2] >= a.shape[-1]:
+            return tall(a, vectors, full)
+        u, s, v = tall(adjoint(a), vectors, full)
+        if u is None or v is None:
+            return None, s, None
+        return adjoint(v), s, adjoint(u)
+
+    return svd
 
 
 def failure(failed: ndarray) -> tuple[int, ...] | None:

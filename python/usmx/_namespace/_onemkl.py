@@ -67,20 +67,8 @@ def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | Non
     return values, _matrices.adjoint(given) if vectors else None
 
 
-def svd(a: ndarray, vectors: bool, full: bool) -> tuple[ndarray | None, ndarray, ndarray | None]:
-    """Singular values and vectors."""
+def _svd_of_tall(a: ndarray, vectors: bool, full: bool) -> _matrices.Singular:
     _matrices.check_finite(a)
-    if a.shape[-2] < a.shape[-1]:
-        u, s, v = _svd_of_tall(_matrices.adjoint(a), vectors, full)
-        if u is None or v is None:
-            return None, s, None
-        return _matrices.adjoint(v), s, _matrices.adjoint(u)
-    return _svd_of_tall(a, vectors, full)
-
-
-def _svd_of_tall(
-    a: ndarray, vectors: bool, full: bool
-) -> tuple[ndarray | None, ndarray, ndarray | None]:
     (m, n), stack = a.shape[-2:], a.shape[:-2]
     given = _matrices.contiguous(a)
     values = empty_at(a, (*stack, n), _matrices.real_type(a.dtype))
@@ -88,6 +76,9 @@ def _svd_of_tall(
     vh = empty_at(a, (*stack, n, n)) if vectors else None
     _usmx._onemkl_svd(given, values, u, vh, full)
     return u, values, vh
+
+
+svd = _matrices.svd_by_tall(_svd_of_tall)
 
 
 def lines(x: ndarray, inverse: bool, scale: float) -> ndarray:

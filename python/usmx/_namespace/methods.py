@@ -90,7 +90,7 @@ def _imported(module: str, name: str) -> Any:
     return getattr(import_module(module, __package__), name)
 
 
-def _checked(array: Any) -> _usmx.ndarray:
+def checked_self(array: Any) -> _usmx.ndarray:
     if not isinstance(array, _usmx.ndarray):
         kind = type(array).__name__
         raise TypeError(f"self: an object of type {kind}; expected a ndarray")
@@ -99,7 +99,7 @@ def _checked(array: Any) -> _usmx.ndarray:
 
 def _attribute(name: str, part: int) -> property:
     def read(array: _usmx.ndarray) -> _usmx.ndarray:
-        if _checked(array).dtype.kind == "c":
+        if checked_self(array).dtype.kind == "c":
             return array._part(part)
         if part == 0:
             return array[...]
@@ -108,7 +108,7 @@ def _attribute(name: str, part: int) -> property:
         return made
 
     def write(array: _usmx.ndarray, values: Any) -> None:
-        if part == 1 and _checked(array).dtype.kind != "c":
+        if part == 1 and checked_self(array).dtype.kind != "c":
             raise TypeError(f"imag: the elements are of {array.dtype} and have no imaginary part")
         read(array)[...] = values
 
@@ -133,7 +133,7 @@ class _Help:
 
 def _flat() -> property:
     def read(array: _usmx.ndarray) -> Any:
-        _ = _checked(array).size  # refuses an object that was never initialised
+        _ = checked_self(array).size  # refuses an object that was never initialised
         return _imported(".flat", "Flat")(array)
 
     def write(array: _usmx.ndarray, values: Any) -> None:
@@ -148,7 +148,7 @@ def _size_of(array: _usmx.ndarray) -> int:
 
     Of views too, and of what was not computed yet: caches and schedulers count with it.
     """
-    shown = _checked(array).itemsize
+    shown = checked_self(array).itemsize
     if _usmx._is_deferred(array):  # strides would have it computed
         return object.__sizeof__(array) + array.size * shown
     for length, step in zip(array.shape, array.strides, strict=True):
@@ -160,18 +160,18 @@ def _as_jax(array: _usmx.ndarray) -> Any:
     """A copy as an array of JAX, which asks for it where functions get objects of others."""
     from importlib import import_module
 
-    elements = _checked(array).to_numpy()
+    elements = checked_self(array).to_numpy()
     return import_module("jax.numpy").array(elements)
 
 
 def _token(array: _usmx.ndarray) -> Any:
     """The same for equal elements of one kind and type, in every process: names of Dask's tasks."""
-    return _imported(".._interop.tokens", "token")(_checked(array))
+    return _imported(".._interop.tokens", "token")(checked_self(array))
 
 
 def _inline(array: _usmx.ndarray, max_width: int) -> str:
     """Where the elements are and the first of them, for a line in xarray's tables."""
-    text = str(_checked(array).usm_type)
+    text = str(checked_self(array).usm_type)
     for value in array.reshape(-1)[: max(0, max_width // 2)].to_numpy().tolist():
         shown = f"{value:.4g}" if isinstance(value, float) else str(value)
         if len(text) + len(shown) + 5 > max_width:

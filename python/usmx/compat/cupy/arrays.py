@@ -10,6 +10,8 @@ import numpy as np
 
 import usmx as _usmx
 
+from ..._namespace.methods import checked_self
+
 
 class MemoryPointer:
     """Where the elements of an array are.
@@ -73,25 +75,17 @@ def get_array_module(*args: Any) -> types.ModuleType:
     return np
 
 
-def _check(self: object) -> None:
-    """Methods of a type are called with any object: ``ndarray.get(7)``."""
-    if not isinstance(self, _usmx.ndarray):
-        kind = type(self).__name__
-        raise TypeError(f"self: an object of type {kind}; expected a ndarray")
-
-
 def _get(
     self: Any, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
 ) -> Any:
     """A copy on the host, an array of NumPy."""
-    _check(self)
-    return asnumpy(self, stream, order, out, blocking=blocking)
+    return asnumpy(checked_self(self), stream, order, out, blocking=blocking)
 
 
 def _set(self: Any, arr: Any, stream: Any = None) -> None:
     """Replace the elements by those of an array of the host."""
     del stream
-    _check(self)
+    checked_self(self)
     given = np.asarray(arr)
     if given.shape != tuple(self.shape):
         raise ValueError(f"arr: shape {given.shape}; expected {tuple(self.shape)}")
@@ -102,8 +96,7 @@ def _set(self: Any, arr: Any, stream: Any = None) -> None:
 
 def _data(self: Any) -> MemoryPointer:
     """Where the elements are: ``x.data.ptr``."""
-    _check(self)
-    return MemoryPointer(self)
+    return MemoryPointer(checked_self(self))
 
 
 def install_methods() -> None:
