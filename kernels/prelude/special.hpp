@@ -350,9 +350,18 @@ inline T y1(T x) {
   special::wave<1>(x, j, y);
   return y;
 }
+namespace special {
+/// Each order is a step, so larger ones are NaN: a kernel must end.
+inline constexpr int largest_bessel_order = 100000;
+inline bool is_bessel_order(int n) {
+  return n <= largest_bessel_order && n >= 0 - largest_bessel_order;
+}
+}  // namespace special
+
 /// Upwards from orders 0 and 1, which is stable for Y.
 template <class T>
 inline T yn(int n, T x) {
+  if (!special::is_bessel_order(n)) return T(__builtin_nanf(""));
   const bool is_odd = n % 2 != 0;
   const T sign = n < 0 && is_odd ? T(-1) : T(1);
   n = n < 0 ? 0 - n : n;
@@ -369,6 +378,7 @@ inline T yn(int n, T x) {
 /// J but for a factor, which the sum J0 + 2 (J2 + J4 + ...) = 1 gives.
 template <class T>
 inline T jn(int n, T x) {
+  if (!special::is_bessel_order(n)) return T(__builtin_nanf(""));
   const bool is_odd = n % 2 != 0;
   const T sign = is_odd && (n < 0) != (x < T(0)) ? T(-1) : T(1);
   n = n < 0 ? 0 - n : n;
@@ -408,7 +418,7 @@ inline T jn(int n, T x) {
   }
   return sign * wanted / (2 * sum + now);
 }
-/// Of orders that are written as floats; NaN if they are not whole.
+/// Of orders that are written as floats; NaN if they are not whole or too large.
 template <class T>
 inline T bessel_j(T order, T x) {
   if (!(fabs(order) < T(1e9f)) || order != rint(order)) return T(__builtin_nanf(""));

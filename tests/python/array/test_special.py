@@ -138,3 +138,11 @@ def test_limits(dtype: str) -> None:
     at = usmx.asarray(np.array([0, inf, -inf, 1, 1, 1, nan, 1e-300], dtype))
     got = usmx.special.jn(order, at).to_numpy()
     np.testing.assert_array_equal(got, np.array([0, 0, 0, nan, nan, nan, nan, 0], dtype) + 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_a_bessel_function_of_any_order_ends(dtype: str) -> None:
+    order = np.array([100_000, -100_000, 100_001, 2e9, -2e9]).astype(dtype)
+    for name in ("jn", "yn"):
+        got = getattr(usmx.special, name)(usmx.asarray(order), usmx.asarray(order * 0 + 2e9))
+        assert np.isnan(got.to_numpy()).tolist() == [False, False, True, True, True], name

@@ -19,9 +19,8 @@ import usmx
 from usmx import _usmx
 from usmx._operations import OPERATIONS, Operation
 
-#: Without int32: a kernel of several rows does not end for its extremes on the CPU device, for a
-#: reason that is not known yet; and without complex128, whose kernels compile for minutes.
-TYPES = "f?bBhHFIqQed"
+#: Without complex128, whose kernels compile for minutes.
+TYPES = "f?bBhHiIqQFed"
 #: Rows that are functions of arrays.
 ROWS = [row for row in OPERATIONS if row.texts]
 #: Lengths that few elements have, which a kernel of groups or vectors may treat in another way.
