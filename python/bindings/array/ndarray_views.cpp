@@ -634,7 +634,8 @@ void assign(const array& target, nb::handle value) {
   const any_view& to = target.elements();
   const extents& shape = to.layout().shape();
   if (to.read_only()) throw nb::value_error("assignment destination is read-only");
-  if (is_python_number(value)) {
+  // NumPy's integers are checked as Python's are: neither wraps.
+  if (is_python_number(value) || (PyIndex_Check(value.ptr()) && is_numpy_scalar(value))) {
     const auto element = element_of(value, to.dtype());
     const gil_released released;
     return fill(target, element.get());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "support/attributes.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
 
@@ -44,13 +45,6 @@ bool has_bytes(PyObject* obj, const char* bytes, Py_ssize_t size) {
   PyBuffer_Release(&view);
   if (PyErr_Occurred() != nullptr) PyErr_Clear();
   return same;
-}
-
-bool is_number_of_numpy(PyTypeObject* type) noexcept {
-  for (; type != nullptr; type = type->tp_base) {
-    if (std::strcmp(type->tp_name, "numpy.generic") == 0) return true;
-  }
-  return false;
 }
 
 /// Whether two objects mean the same in a program. Objects that may change are the same only if
@@ -89,7 +83,7 @@ bool is_same(PyObject* now, PyObject* then, int depth = 0) {
     return PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(then) &&
            PyMethod_GET_SELF(now) == PyMethod_GET_SELF(then);
   }
-  if (is_number_of_numpy(Py_TYPE(now))) {
+  if (is_numpy_scalar(now)) {
     Py_buffer view;
     if (PyObject_GetBuffer(then, &view, PyBUF_FULL_RO) != 0) {
       PyErr_Clear();

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
+
 #include <nanobind/nanobind.h>
 
 namespace usmx::python {
@@ -46,5 +48,13 @@ nb::object attribute_or_none(nb::handle obj, Name name) {
 /// Whether the class of an object has it. Nothing of the object is called: NumPy's getter of
 /// `__array_interface__` makes a dictionary each time, and ends the process if there is no memory.
 inline bool class_has(nb::handle obj, const char* name) { return has_attribute(obj.type(), name); }
+
+/// Whether it is one of NumPy's numbers, such as `np.int64(3)`. NumPy is not imported to see it.
+inline bool is_numpy_scalar(nb::handle obj) noexcept {
+  for (const PyTypeObject* t = Py_TYPE(obj.ptr()); t != nullptr; t = t->tp_base) {
+    if (std::strcmp(t->tp_name, "numpy.generic") == 0) return true;
+  }
+  return false;
+}
 
 }  // namespace usmx::python

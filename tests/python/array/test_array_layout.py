@@ -348,6 +348,8 @@ def test_assignment_broadcasts_and_casts(kind: str, value: Any) -> None:
     [
         ("u1", 300, OverflowError),
         ("u1", -1, OverflowError),
+        ("u1", np.int64(300), OverflowError),
+        ("i1", np.uint8(200), OverflowError),
         ("i8", 2**63, OverflowError),
         ("i4", float("nan"), ValueError),
         ("i4", float("inf"), OverflowError),
