@@ -8,7 +8,7 @@ device is the table in `_namespace/_libraries.py`; `use_library` chooses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, prod
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -39,7 +39,8 @@ __all__ = [
     "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", "cholesky",
     "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
     "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm",
-    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace",
+    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv",
+    "tensorsolve", "trace",
     "use_library", "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -131,6 +132,59 @@ def inv(a: ndarray) -> ndarray:
     a = _matrices.matrices(a, square=True)
     made: ndarray = _libraries.of("inverse", a, a.shape[-1]).inverse(a)
     return made
+
+
+def tensorsolve(a: ndarray, b: ndarray, axes: Any = None) -> ndarray:
+    """Solve ``tensordot(a, x, x.ndim) = b``.
+
+    Parameters
+    ----------
+    a : array
+        Of shape ``b.shape + shape of x``, with as many elements in the one as in the other.
+    b : array
+        The right side.
+    axes : sequence of int, optional
+        Axes of `a` that are moved to its end before.
+
+    Raises
+    ------
+    LinAlgError
+        The shapes do not match, or there is no single solution.
+    """
+    a, b = as_arrays((a, b))
+    if axes is not None:
+        named = [axis % max(a.ndim, 1) for axis in axes]
+        a = a.permute([*(k for k in range(a.ndim) if k not in named), *named])
+    shape = a.shape[b.ndim :]
+    if prod(shape) ** 2 != a.size or prod(shape) != b.size:
+        raise LinAlgError(
+            f"a: has shape {a.shape}; expected that of b, {b.shape}, and as many elements again"
+        )
+    return solve(a.reshape(b.size, b.size), b.reshape(-1)).reshape(shape)
+
+
+def tensorinv(a: ndarray, ind: int = 2) -> ndarray:
+    """The inverse of the map that ``tensordot(a, x)`` is.
+
+    Parameters
+    ----------
+    a : array
+        Its first `ind` axes have as many elements as the others.
+    ind : int
+        How many axes come from the result.
+
+    Raises
+    ------
+    LinAlgError
+        The shape does not match, or there is no inverse.
+    """
+    (a,) = as_arrays((a,))
+    if ind <= 0:
+        raise ValueError(f"ind: {ind}; expected at least 1")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    if prod(rows) != prod(columns):
+        raise LinAlgError(f"a: has shape {a.shape}; expected as many elements on both sides of ind")
+    return inv(a.reshape(prod(rows), prod(columns))).reshape(*columns, *rows)
 
 
 def _determinants(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:

@@ -24,11 +24,13 @@ __all__ = [
     "astype",
     "bool",
     "can_cast",
+    "common_type",
     "e",
     "finfo",
     "iinfo",
     "inf",
     "isdtype",
+    "min_scalar_type",
     "nan",
     "newaxis",
     "pi",
@@ -252,3 +254,28 @@ def iinfo(int_type: Any) -> IntegerInfo:
         raise TypeError(f"int_type: {given.name}; expected integers")
     found = np.iinfo(given)
     return IntegerInfo(bits=found.bits, max=int(found.max), min=int(found.min), dtype=given)
+
+
+def common_type(*arrays: Any) -> Any:
+    """The smallest type of floats or complex numbers that holds the elements of all arrays.
+
+    Integers count as float64.
+
+    Raises
+    ------
+    TypeError
+        An array of bools, or of records.
+    """
+    kinds = [as_array(x).dtype for x in arrays]
+    for one in kinds:
+        if one.kind not in "iufc":
+            raise TypeError(f"arrays: one has elements of {one}; expected numbers")
+    # NumPy's own rule, of arrays without elements.
+    return own_dtype(np.common_type(*(np.empty(0, str(one)) for one in kinds)))
+
+
+def min_scalar_type(a: Any, /) -> Any:
+    """The smallest type that holds a number; of an array its own type."""
+    if isinstance(a, ndarray):
+        return a.dtype
+    return own_dtype(np.min_scalar_type(a))

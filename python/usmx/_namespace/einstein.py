@@ -13,7 +13,7 @@ from .data_types import result_type, to_dtype
 from .linear_algebra import diagonals, matmul
 from .ufunc_arguments import in_order
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "einsum_path"]
 
 _DOTS = "..."
 
@@ -226,3 +226,28 @@ def einsum(
     # A copy, so that writing to the result changes no operand.
     own = turned.copy() if len(arrays) == 1 else turned
     return in_order(own, order)
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
+    """The order in which NumPy would contract operands, and a text that explains it.
+
+    Parameters
+    ----------
+    *operands
+        As those of `einsum`: subscripts and arrays.
+    optimize : bool, str or sequence, optional
+        NumPy's way to find it.
+
+    Returns
+    -------
+    tuple of (list, str)
+        Pairs of operands to contract, and the cost of that order. `einsum` finds its own.
+    """
+    import numpy as np
+
+    # Only shapes count.
+    given: list[Any] = [
+        x if isinstance(x, (str, list, tuple)) else np.broadcast_to(np.empty(()), as_array(x).shape)
+        for x in operands
+    ]
+    return np.einsum_path(*given, optimize=optimize)

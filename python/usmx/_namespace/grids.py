@@ -20,6 +20,7 @@ __all__ = [
     "index_exp",
     "indices",
     "ix_",
+    "mask_indices",
     "mgrid",
     "ogrid",
     "r_",
@@ -246,3 +247,21 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
     """The indices of the upper triangle of a matrix, where it is."""
     return _from(True, arr, k)
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
+    """The indices of the elements of a square matrix of ones that a function leaves.
+
+    Parameters
+    ----------
+    n : int
+        The length of the square.
+    mask_func : callable
+        Such as `triu`: called with a matrix and `k`.
+    k : optional
+        Its second argument.
+    """
+    from .selection import nonzero
+
+    rows = operator.index(n)
+    return nonzero(mask_func(_usmx.ones((rows, rows), "int8"), k) != 0)

@@ -19,8 +19,8 @@ from .data_types import result_type
 from .manipulation import broadcast_shapes
 
 __all__ = [
-    "cross", "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot",
-    "vdot", "vecdot",
+    "cross", "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "matvec", "outer",
+    "tensordot", "vdot", "vecdot", "vecmat",
 ]  # fmt: skip
 
 #: Of a type of elements, its name in C++ and that of its sums.
@@ -515,3 +515,63 @@ def trace(
     from .statistics import sum as total
 
     return total(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+
+
+def matvec(
+    x1: _usmx.ndarray, x2: _usmx.ndarray, /, out: _usmx.ndarray | None = None, **keywords: Any
+) -> _usmx.ndarray:
+    """Products of matrices and vectors.
+
+    Parameters
+    ----------
+    x1 : array, shape (..., m, n)
+        Matrices.
+    x2 : array, shape (..., n)
+        Vectors; the leading axes broadcast.
+    out, **keywords : optional
+        As those of `matmul`.
+
+    Returns
+    -------
+    ndarray, shape (..., m)
+    """
+    if out is not None or keywords:
+        from .ufunc_arguments import product
+
+        return product("matvec", matvec, x1, x2, out, keywords)
+    a, b = _both(x1, x2)
+    if a.ndim < 2 or b.ndim < 1:
+        name, x, least = ("x1", a, 2) if a.ndim < 2 else ("x2", b, 1)
+        raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {least}")
+    return matmul(a, b[..., None])[..., 0]
+
+
+def vecmat(
+    x1: _usmx.ndarray, x2: _usmx.ndarray, /, out: _usmx.ndarray | None = None, **keywords: Any
+) -> _usmx.ndarray:
+    """Products of vectors and matrices; of complex vectors the conjugates.
+
+    Parameters
+    ----------
+    x1 : array, shape (..., n)
+        Vectors; the leading axes broadcast.
+    x2 : array, shape (..., n, m)
+        Matrices.
+    out, **keywords : optional
+        As those of `matmul`.
+
+    Returns
+    -------
+    ndarray, shape (..., m)
+    """
+    if out is not None or keywords:
+        from .ufunc_arguments import product
+
+        return product("vecmat", vecmat, x1, x2, out, keywords)
+    a, b = _both(x1, x2)
+    if a.ndim < 1 or b.ndim < 2:
+        name, x, least = ("x1", a, 1) if a.ndim < 1 else ("x2", b, 2)
+        raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {least}")
+    if a.dtype.kind == "c":
+        a = a.conj()
+    return matmul(a[..., None, :], b)[..., 0, :]

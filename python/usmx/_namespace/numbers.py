@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from math import inf
 from operator import index
 from typing import Any
 
@@ -16,7 +17,7 @@ from ._outputs import written
 
 __all__ = [
     "allclose", "around", "clip", "divmod", "frexp", "isclose", "ldexp", "modf", "nan_to_num",
-    "round",
+    "real_if_close", "round", "spacing",
 ]  # fmt: skip
 
 _LARGEST = {
@@ -415,4 +416,58 @@ def _of_parts(part: str) -> Any:
 def complex_of_parts(re: _usmx.ndarray, im: _usmx.ndarray) -> _usmx.ndarray:
     """Complex numbers of real and imaginary parts of one type, float32 or float64."""
     made: _usmx.ndarray = _of_parts(re.dtype.name)(re, im)
+    return made
+
+
+def real_if_close(a: Any, tol: float = 100) -> _usmx.ndarray:
+    """The real parts of complex numbers whose imaginary parts are all nearly 0.
+
+    Parameters
+    ----------
+    a : array
+        Numbers.
+    tol : float
+        The largest imaginary part that counts as 0: up to 1 as it is, otherwise in units of the
+        distance from 1 to the next number.
+
+    Returns
+    -------
+    ndarray
+        The real parts, or `a` itself if one of the imaginary parts is larger.
+    """
+    array = _given("a", a)
+    if array.dtype.kind != "c":
+        return array
+    limit = tol * (2.0**-52 if array.dtype.itemsize == 16 else 2.0**-23) if tol > 1 else tol
+    imaginary: Any = elementwise.absolute(elementwise.imag(array))
+    if not (imaginary < limit).all():
+        return array
+    made: _usmx.ndarray = elementwise.real(array)
+    return made
+
+
+def spacing(x: ArrayOrNumber, /, out: Any = None, **keywords: Any) -> _usmx.ndarray:
+    """The distance from numbers to the next ones that are further from 0.
+
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+    out, **keywords : optional
+        As those of the other functions of elements.
+
+    Returns
+    -------
+    ndarray
+        Floats of the sign of `x`; NaN for infinities and NaN.
+    """
+    if out is not None or keywords:
+        from .ufunc_arguments import call
+
+        done: _usmx.ndarray = call("spacing", spacing, (x,), out, keywords)
+        return done
+    array = _as_floats("x", x)
+    size = elementwise.absolute(array)
+    step = elementwise.nextafter(size, inf) - size
+    made: _usmx.ndarray = elementwise.where(array < 0, -step, step)
     return made

@@ -19,6 +19,7 @@ __all__ = [
     "array_repr",
     "array_str",
     "asanyarray",
+    "asarray_chkfinite",
     "ascontiguousarray",
     "asfortranarray",
     "bitwise_not",
@@ -32,6 +33,7 @@ __all__ = [
     "genfromtxt",
     "geomspace",
     "iscomplex",
+    "isfortran",
     "isneginf",
     "isposinf",
     "isrealobj",
@@ -39,10 +41,12 @@ __all__ = [
     "mod",
     "ndenumerate",
     "ndim",
+    "require",
     "row_stack",
     "savetxt",
     "shape",
     "size",
+    "sort_complex",
     "true_divide",
     "vectorize",
 ]
@@ -337,3 +341,71 @@ class vectorize:
             return _usmx.asarray(value, usm_type=first.usm_type, queue=first.queue)
 
         return tuple(map(back, made)) if isinstance(made, tuple) else back(made)
+
+
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) -> ndarray:
+    """An array whose elements are all finite.
+
+    Raises
+    ------
+    ValueError
+        If one is infinite or NaN.
+    """
+    made = asanyarray(a, dtype, order)
+    if made.dtype.kind in "fc" and not _usmx.Operation("isfinite")(made).all():
+        raise ValueError("a: holds infinities or NaN; expected finite numbers")
+    return made
+
+
+def isfortran(a: ArrayLike) -> bool:
+    """Whether an array is in Fortran order and not in C order, too."""
+    flags = as_array(a).flags
+    return bool(flags.f_contiguous and not flags.c_contiguous)
+
+
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> ndarray:
+    """An array that is as is asked for, copied only if it is not.
+
+    Parameters
+    ----------
+    a : array
+        What `asarray` takes.
+    dtype : optional
+        The element type.
+    requirements : str or sequence of str, optional
+        ``'C'`` or ``'F'`` for the order of the elements, ``'W'`` for memory that may be written;
+        ``'A'``, ``'E'`` and ``'O'`` hold for each array here, but a view is copied for ``'O'``.
+
+    Raises
+    ------
+    ValueError
+        A requirement that there is none, or both orders.
+    """
+    names = {
+        "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F_CONTIGUOUS": "F", "FORTRAN": "F",
+        "WRITEABLE": "W", "ALIGNED": "A", "OWNDATA": "O", "ENSUREARRAY": "E",
+    }  # fmt: skip
+    wanted = set()
+    for one in requirements or ():
+        letter = names.get(str(one).upper(), str(one).upper())
+        if letter not in ("C", "F", "W", "A", "O", "E"):
+            raise ValueError(f"requirements: {one!r}; expected 'C', 'F', 'W', 'A', 'O' or 'E'")
+        wanted.add(letter)
+    if {"C", "F"} <= wanted:
+        raise ValueError("requirements: names two orders; expected 'C' or 'F'")
+    order: Any = next(iter(wanted & {"C", "F"}), "A")
+    made = array(a, dtype, copy=None, order=order)
+    if ("W" in wanted and not made.flags.writable) or ("O" in wanted and made.base is not None):
+        made = made.copy(order)
+    return made
+
+
+def sort_complex(a: ArrayLike) -> ndarray:
+    """The elements sorted along the last axis, as complex numbers."""
+    from .sorting import sort
+
+    x = as_array(a)
+    if x.dtype.kind != "c":
+        small = x.dtype.itemsize <= 2 if x.dtype.kind in "iu" else x.dtype.name == "float32"
+        x = x.astype("complex64" if small else "complex128")
+    return sort(x)

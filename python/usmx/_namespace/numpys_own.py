@@ -22,9 +22,9 @@ SAME = frozenset(
     {
         "base_repr", "binary_repr", "complexfloating", "errstate", "exceptions", "floating",
         "format_float_positional", "format_float_scientific", "generic", "get_printoptions",
-        "geterr", "inexact", "integer", "isscalar", "issubdtype", "iterable", "ndindex", "number",
-        "printoptions", "set_printoptions", "seterr", "signedinteger", "typecodes", "ufunc",
-        "unsignedinteger",
+        "geterr", "geterrcall", "inexact", "integer", "isscalar", "issubdtype", "iterable",
+        "mintypecode", "ndindex", "number", "printoptions", "set_printoptions", "seterr",
+        "seterrcall", "signedinteger", "typecodes", "ufunc", "unsignedinteger",
     }
 )  # fmt: skip
 NAMES = frozenset({*TYPES, *CONSTANTS, *SAME, "frompyfunc", "may_share_memory", "shares_memory"})

@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
-from ._common import as_array, as_arrays, default_float
+from ._common import as_array, as_arrays, default_float, kind_of
 
 if TYPE_CHECKING:
     from .._usmx import ndarray
     from ..typing import ArrayLike
 
-__all__ = ["poly", "polyadd", "polyder", "polyfit", "polyint", "polymul", "polysub", "roots",
-           "vander"]  # fmt: skip
+__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub",
+           "roots", "vander"]  # fmt: skip
 
 
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndarray:
@@ -239,3 +239,26 @@ def roots(p: ArrayLike) -> ndarray:
     matrix[0] = -core[1:] / core[0]
     found = linalg.eigvals(matrix)
     return concat([found, none.astype(found.dtype)])
+
+
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The coefficients of quotient and remainder of two polynomials.
+
+    Parameters
+    ----------
+    u, v : array
+        Coefficients of the highest power first; of `v` that is not 0.
+
+    Returns
+    -------
+    tuple of ndarray
+        ``q`` and ``r`` of ``u = q * v + r``.
+    """
+    import numpy as np
+
+    a, b = (_line(x) for x in as_arrays([u, v]))
+    # A step for each coefficient, which needs the one before: a device has nothing to compute at
+    # the same time.
+    quotient, remainder = np.polydiv(a.to_numpy(), b.to_numpy())
+    place: Any = {"queue": a.queue, "usm_type": kind_of(a, b)}
+    return _usmx.asarray(quotient, **place), _usmx.asarray(remainder, **place)
