@@ -36,7 +36,7 @@ def bitwise_count(x: ArrayOrNumber, /, out: Any = None, **keywords: Any) -> ndar
     Raises
     ------
     TypeError
-        If the elements are no integers.
+        If the elements are not integers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of NumPy that few programs call: each beside NumPy's own."""
+"""Functions of NumPy that few programs call: each compared with NumPy's own."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
