@@ -377,6 +377,36 @@ inline T atomicCAS(T* p, E expected, D desired) {
   return T(atomic_compare_exchange(reinterpret_cast<word*>(p), word(expected), word(desired)));
 }
 
+/// CUDA's vectors, with its alignments: float4 is read as a whole.
+#define USMX_VECTORS(name, T)                                        \
+  struct name##1 {                                                   \
+    T x;                                                             \
+  };                                                                 \
+  struct alignas(2 * sizeof(T)) name##2 {                            \
+    T x, y;                                                          \
+  };                                                                 \
+  struct name##3 {                                                   \
+    T x, y, z;                                                       \
+  };                                                                 \
+  struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) name##4 {       \
+    T x, y, z, w;                                                    \
+  };                                                                 \
+  inline name##1 make_##name##1(T x) { return {x}; }                 \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+USMX_VECTORS(char, signed char)
+USMX_VECTORS(uchar, unsigned char)
+USMX_VECTORS(short, short)
+USMX_VECTORS(ushort, unsigned short)
+USMX_VECTORS(int, int)
+USMX_VECTORS(uint, unsigned int)
+USMX_VECTORS(longlong, int64_t)
+USMX_VECTORS(ulonglong, uint64_t)
+USMX_VECTORS(float, float)
+USMX_VECTORS(double, double)
+#undef USMX_VECTORS
+
 }  // namespace usmx
 
 using namespace usmx;

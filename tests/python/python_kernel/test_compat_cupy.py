@@ -144,3 +144,25 @@ def test_scatter_adds_both_values_of_an_element_that_is_named_twice():
     np.testing.assert_array_equal(x.get(), [2, 3, 0, 1])
     assert cupyx.zeros_pinned(3).sum() == 0
     np.testing.assert_allclose(cupyx.rsqrt(cp.array([4.0])).get(), [0.5])
+
+
+def test_texts_have_the_vectors_of_cuda():
+    turned = cp.RawKernel(
+        r"""
+__device__ float4 turned(float4 v) { return make_float4(v.w, v.z, v.y, v.x); }
+extern "C" __global__ void turn(float4* x, int2* pairs, double3* triples) {
+  const int i = threadIdx.x;
+  x[i] = turned(x[i]);
+  pairs[i] = make_int2(pairs[i].y, pairs[i].x + (int)sizeof(uchar4) + (int)alignof(float4));
+  const double3 t = triples[i];
+  triples[i] = make_double3(t.y, t.z, t.x);
+}
+""",
+        "turn",
+    )
+    x = cp.arange(32, dtype="f4").reshape(8, 4)
+    pairs, triples = cp.arange(16, dtype="i4").reshape(8, 2), cp.arange(24.0).reshape(8, 3)
+    turned((1,), (8,), (x, pairs, triples))
+    assert x.get()[1].tolist() == [7, 6, 5, 4]
+    assert pairs.get()[3].tolist() == [7, 6 + 4 + 16]
+    assert triples.get()[2].tolist() == [7, 8, 6]
