@@ -13,6 +13,7 @@ from numba import cuda, float32, float64, int32
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float64
 
 TILE = 16
+LONGER = TILE + 1
 BLOCK = 128
 
 
@@ -157,7 +158,7 @@ def scan():
 
 @cuda.jit
 def turn(a, out):
-    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    tile = cuda.shared.array((TILE, LONGER), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     x, y = cuda.blockIdx.x * TILE + tx, cuda.blockIdx.y * TILE + ty
     if y < a.shape[0] and x < a.shape[1]:
