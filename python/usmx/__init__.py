@@ -121,6 +121,8 @@ if TYPE_CHECKING:
     from ._namespace.sorting import *  # noqa: F403
     from ._namespace.statistics import *  # noqa: F403
     from ._namespace.windows import *  # noqa: F403
+    from ._pieces.array import FileArray, FileTable
+    from ._pieces.array import open as open
     from ._pointers import from_pointer
     from .tracing import CopyError, expect_zero_copy, trace
 
@@ -131,10 +133,10 @@ if _runtime.wants_trace():
 
 __all__ = [
     "AllocationError", "AtomicRef", "BuildError", "Context", "CopyError", "Device",
-    "DeviceError", "ElementwiseKernel", "Event", "ExecutionPlacementError", "InteropError",
-    "KernelError", "LocalMemory", "Platform", "Queue", "RawKernel", "RawModule",
-    "ReductionKernel", "ScanKernel", "__version__", "arange", "asarray", "atomic", "barrier",
-    "bfloat16", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
+    "DeviceError", "ElementwiseKernel", "Event", "ExecutionPlacementError", "FileArray",
+    "FileTable", "InteropError", "KernelError", "LocalMemory", "Platform", "Queue", "RawKernel",
+    "RawModule", "ReductionKernel", "ScanKernel", "__version__", "arange", "asarray", "atomic",
+    "barrier", "bfloat16", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
     "copy_2d", "copy_2d_async", "copy_async", "default_queue", "device_func", "devices",
     "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async",
     "float16", "float32", "float64", "from_dlpack", "from_numpy", "from_pointer", "full",
@@ -153,6 +155,7 @@ _methods.install()
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
     "_fusion": ("fuse",),
+    "_pieces.array": ("FileArray", "FileTable", "open"),
     "_pointers": ("from_pointer",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),
     "_kernel.language.constants": ("constant",),

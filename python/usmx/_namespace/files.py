@@ -40,7 +40,7 @@ def _read_exactly(file: Any, count: int, what: str) -> bytes:
     return b"".join(parts)
 
 
-def _read_header(file: Any) -> tuple[tuple[int, ...], bool, Any]:
+def read_header(file: Any) -> tuple[tuple[int, ...], bool, Any]:
     """Shape, whether the order is Fortran's, and the type of NumPy; the file is behind it then."""
     import numpy as np
 
@@ -104,7 +104,7 @@ def _read(
 ) -> _usmx.ndarray:
     import numpy as np
 
-    shape, is_fortran, dtype = _read_header(file)
+    shape, is_fortran, dtype = read_header(file)
     count = prod(shape)
     total = count * dtype.itemsize
     there = left()

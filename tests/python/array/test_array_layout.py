@@ -348,8 +348,6 @@ def test_assignment_broadcasts_and_casts(kind: str, value: Any) -> None:
     [
         ("u1", 300, OverflowError),
         ("u1", -1, OverflowError),
-        ("u1", np.int64(300), OverflowError),
-        ("i1", np.uint8(200), OverflowError),
         ("i8", 2**63, OverflowError),
         ("i4", float("nan"), ValueError),
         ("i4", float("inf"), OverflowError),
@@ -366,6 +364,16 @@ def test_values_that_do_not_fit_are_refused(dtype: str, value: Any, error: Any) 
     with pytest.raises(error):
         usmx.full(3, value, dtype)
     assert a.tolist() == [0, 0, 0]
+
+
+def test_numbers_of_numpy_that_do_not_fit_are_refused_as_in_numpy(kind: str) -> None:
+    for xp, a in ((np, np.zeros(3, "i1")), (usmx, usmx.zeros(3, "i1", usm_type=kind))):
+        for key in (1, slice(None), ...):
+            for value in (np.int64(300), np.uint8(200), 300):
+                with pytest.raises(OverflowError):
+                    a[key] = value
+        a[1] = np.int64(-3)
+        assert a.tolist() == [0, -3, 0], xp
 
 
 def test_shapes_that_do_not_broadcast_are_refused(kind: str) -> None:
