@@ -35,6 +35,9 @@ LANGUAGES = {
     ".toml": "toml",
     ".txt": "cmake",
 }
+#: Pages that only the list of their folder links to. In the navigation, which Furo writes into each
+#: page, they would be a third of it and of the time that building takes.
+UNLISTED = re.compile(r"decisions/\d.*")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```\n?", re.DOTALL)
 
@@ -124,8 +127,6 @@ def sources() -> dict[str, str]:
         if not name.startswith("docs/upstream/"):
             page = name.removeprefix("docs/")
             made[page] = with_links(file.read_text(encoding="utf-8"), name, page)
-    decisions = [page for page in made if re.fullmatch(r"decisions/\d.*", page)]
-    made["decisions/README.md"] += toctree(decisions)
     for name, page in ALSO.items():
         made[page] = with_links((ROOT / name).read_text(encoding="utf-8"), name, page)
     for folder in sorted((ROOT / "examples").iterdir()):
@@ -220,9 +221,9 @@ def llms(pages: dict[str, str]) -> str:
     """``llms.txt``: the pages by topic, each with its first sentence."""
     lines = [f"# {title(pages['index.md'])}", "", f"> {summary(pages['index.md'])}", ""]
     topics = listed("index.md", pages)
-    within = [
-        p for _, paths in topics for path in paths for _, more in listed(path, pages) for p in more
-    ]
+    trees = [tree for _, paths in topics for path in paths for tree in listed(path, pages)]
+    within = [page for _, paths in trees for page in paths]
+    within += [page for page in pages if UNLISTED.fullmatch(page)]
     for caption, paths in [*topics, ("Optional", within)]:
         lines += [f"## {caption}", ""]
         for path in paths:
@@ -237,7 +238,8 @@ def write(folder: Path) -> None:
     pages = sources()
     wanted = {Path("extra", "llms.txt"): llms(pages)}
     for page, text in pages.items():
-        wanted[Path("source", page)] = text
+        orphan = "---\norphan: true\n---\n\n" if UNLISTED.fullmatch(page) else ""
+        wanted[Path("source", page)] = orphan + text
         wanted[Path("extra", page)] = plain(page, pages)
     for image in (ROOT / "docs" / "images").iterdir():
         for part in ("source", "extra"):
