@@ -26,6 +26,14 @@ ALSO = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
 }
+#: The beginning of the page of an example that has no README.
+WITHOUT_README = {
+    "arrow_pool": "# A memory pool for Arrow\n\nWhat Arrow computes is USM.",
+    "cpp": "# A program in C++\n\nArrays and a kernel without Python, built by g++.",
+    "kernels": "# Kernels in Python\n\nSmall kernels, each compared with NumPy.",
+    "numba_cuda": "# Exercises for numba.cuda\n\nA tutorial's kernels, which run unchanged.",
+    "overlap": "# Copies while the device computes\n\nThe host prepares the next piece meanwhile.",
+}
 #: What a page of an example shows, and as what.
 LANGUAGES = {
     ".py": "python",
@@ -93,7 +101,7 @@ def example(folder: Path) -> str:
     if readme.exists():
         parts.append(readme.read_text(encoding="utf-8").strip())
     else:
-        parts.append(f"# {folder.name.replace('_', ' ').capitalize()}")
+        parts.append(WITHOUT_README.get(folder.name, f"# {folder.name}"))
     for file in sorted(folder.rglob("*")):
         language = LANGUAGES.get(file.suffix)
         if language and file.is_file() and "build" not in file.parts:

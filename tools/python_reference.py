@@ -351,14 +351,17 @@ def of_usmx() -> dict[str, str]:
     topics = {key: Page(p.title, p.intro, list(p.names)) for key, p in TOPICS.items()}
     placed = {name for page in topics.values() for name in page.names}
     by_module: dict[str, list[str]] = {}
-    language: list[str] = []
+    language = {
+        name
+        for module, names in usmx._LATER.items()
+        if module.startswith("_kernel.language")
+        for name in names
+    } - placed
     for name in usmx.__all__:
-        if name in placed:
-            continue
         if name in namespace.WHERE:
             by_module.setdefault(namespace.WHERE[name], []).append(name)
-        else:
-            language.append(name)
+        elif name not in placed | language:
+            raise ValueError(f"usmx.{name}: is in no topic of tools/python_reference.py")
     topics["language"] = Page(
         "The language of kernels",
         "Names for functions with `@usmx.kernel` and `@usmx.device_func`: "
