@@ -55,7 +55,29 @@ def name_markdown(
     context["body"] += f'<p class="as-markdown"><a href="{name}">This page as Markdown</a></p>'
 
 
+#: What readers without a mouse or a screen need and the theme does not write: code and tables that
+#: are moved sideways get the keyboard, parameters in lines are a list, captions have a level.
+ACCESSIBLE = (
+    ("<pre>", '<pre tabindex="0">'),
+    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+    ("<dl>\n<dd>", '<dl role="list">\n<dd>'),
+    ('<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">'),
+    ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
+)
+
+
+def make_accessible(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Apply `ACCESSIBLE` to the text of a page and to the navigation that Furo has made."""
+    for part in ("body", "furo_navigation_tree"):
+        for old, new in ACCESSIBLE:
+            if part in context:
+                context[part] = context[part].replace(old, new)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("config-inited", copy_markdown)
     app.connect("html-page-context", name_markdown)
+    app.connect("html-page-context", make_accessible, priority=900)
