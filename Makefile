@@ -127,6 +127,10 @@ lint: $(STAMPS)/lint $(STAMPS)/usmx ## formatting, types, layers, imports, words
 tables: $(STAMPS)/python ## the tables of operations in the documentation
 	$(BIN)/python tools/make_tables.py docs --write
 
+docs: $(STAMPS)/usmx $(STAMPS)/docs ## the site, in build/docs; a warning or a dead link is an error
+	$(BIN)/python tools/make_site.py build/site
+	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -c docs build/site/source build/docs
+
 format: $(STAMPS)/lint ## rewrite the sources as `make lint` wants them
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs -r clang-format -i
 	ruff check --fix .
@@ -149,7 +153,7 @@ $(STAMPS)/python:
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/build $(STAMPS)/driver $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(STAMPS)/python
+$(STAMPS)/build $(STAMPS)/driver $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs: $(STAMPS)/%: pyproject.toml | $(STAMPS)/python
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 
@@ -169,4 +173,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables docs lint format wheel clean
