@@ -68,6 +68,11 @@ TOPICS = {
             "numpy_memory",
         ],
     ),
+    "pieces": Page(
+        "Files larger than memory",
+        "Arrays in files, computed piece by piece: [files](../../files.md).",
+        ["open", "FileArray", "FileTable"],
+    ),
     "devices": Page(
         "Devices, queues and events",
         "Where commands run and when they have ended: [devices](../../devices.md).",
