@@ -63,6 +63,14 @@ def of_operation(arity: int, chooses: bool, name: str = "") -> Signature:
     return Signature([*positional, out, *named])
 
 
+def place_of(name: str) -> str:
+    """Where `usmx` has a function of the table: ``"special.erf"``."""
+    from .._operations import OPERATIONS
+
+    space = next((row.space for row in OPERATIONS if row.name == name and row.texts), "")
+    return f"{space}.{name}" if space else name
+
+
 def help_of_operation(name: str) -> str:
     """What `help` shows of a function of the table of operations.
 
