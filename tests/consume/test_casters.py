@@ -544,12 +544,18 @@ def test_a_wrong_call_of_an_extension_is_told_in_one_line(
     assert str(caught.value) == EXPLAINED + line
 
 
+def refuse(*_: object) -> None:
+    raise TypeError("\ud800")
+
+
 def test_what_is_no_wrong_call_stays_as_it_is(nanobind_probe: ModuleType) -> None:
     explained = nanobind_probe.explained
     explained.any(3, b=2)
     explained.by_count(1, second="a")
     with pytest.raises(TypeError, match=r"^raises\(\): of its own$"):
         explained.raises()
+    with pytest.raises(TypeError, match="\ud800"):  # has no UTF-8
+        explained.itself(refuse)
     with pytest.raises(TypeError, match="unsupported operand"):
         _ = explained.Picture(3) + 3
     with pytest.raises(usmx.InteropError, match="shape"):

@@ -84,9 +84,12 @@ class explained_calls {
   }
 
   static bool is_about_overloads(const nanobind::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) return false;
-    const nanobind::str text(error.value());
-    return std::strstr(text.c_str(), "(): incompatible function arguments.") != nullptr;
+    // Of that very class, whose text is made without code of others.
+    if (error.type().ptr() != PyExc_TypeError) return false;
+    const nanobind::str shown(error.value());
+    const char* const text = PyUnicode_AsUTF8(shown.ptr());
+    if (text == nullptr) PyErr_Clear();  // of other texts, with lone surrogates
+    return text != nullptr && std::strstr(text, "(): incompatible function arguments.") != nullptr;
   }
 
   /// Sets another error in the place of nanobind's; leaves any other, and also that if `usmx` has

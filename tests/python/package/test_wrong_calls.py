@@ -176,6 +176,17 @@ def test_errors_from_inside_of_a_function_are_its_own() -> None:
         usmx.stack([X, X], axis="a")  # type: ignore[arg-type]
 
 
+def test_a_message_that_is_no_text_of_utf_8_passes() -> None:
+    class Refusing:
+        def __index__(self) -> int:
+            raise TypeError("\ud800")
+
+    with pytest.raises(TypeError, match="\ud800"):
+        usmx.zeros(Refusing())
+    with pytest.raises(TypeError, match=r"unexpected argument '\\ud800'"):
+        usmx.zeros(3, **{"\ud800": 3})  # type: ignore[arg-type]
+
+
 def test_right_calls_do_not_import_what_explains_wrong_ones(run_python: Any) -> None:
     run_python(
         """
