@@ -45,6 +45,7 @@ WITHOUT_SOURCE = {
     "detail/built_kernels": "kernel",
     "python_api": KIT,
     "detail/argument": KIT,
+    "detail/explained_calls": KIT,
     "nanobind": KIT,
     "pybind11": KIT,
 }

@@ -13,13 +13,15 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def load_table() -> ModuleType:
-    """The table of this checkout, which needs nothing that is compiled."""
-    spec = spec_from_file_location("_operations", ROOT / "python" / "usmx" / "_operations.py")
+def load(path: str) -> ModuleType:
+    """A module of this checkout that needs nothing that is compiled."""
+    file = ROOT / "python" / "usmx" / path
+    spec = spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -28,7 +30,9 @@ def load_table() -> ModuleType:
     return module
 
 
-TABLE = load_table()
+TABLE = load("_operations.py")
+SIGNATURES = load("_namespace/signatures.py")
+HELP = load("_namespace/operation_help.py")
 KINDS = {"b": "bools", "iu": "integers", "f": "floats", "c": "complex numbers"}
 
 
@@ -128,12 +132,24 @@ def in_order(names: list[str]) -> list[str]:
     )
 
 
+def type_of(row: Any) -> str:
+    """The class that says to type checkers how the function of a row is called."""
+    if row.chooses:
+        return "Choice"
+    if row.name in SIGNATURES.NAMED_OPERANDS:
+        return "AngleOperation" if row.name == "angle" else "PartOperation"
+    return "UnaryOperation" if row.arity == 1 else "BinaryOperation"
+
+
 #: What `usmx.special` has in addition, because SciPy has it there.
 ALSO_SPECIAL = ["cbrt", "exp2", "expm1", "log1p"]
 
 
 def of_arrays(space: str = "") -> str:
     """The text of ``_namespace/elementwise.py``, or of ``special.py``, in ``usmx/``."""
+    rows = [row for row in TABLE.OPERATIONS if row.texts and row.space == space]
+    rows.sort(key=lambda row: row.name)
+    kinds_of = sorted({type_of(row) for row in rows})
     lines = [
         '"""Special functions of arrays, with the names that SciPy gives them.'
         if space
@@ -146,15 +162,24 @@ def of_arrays(space: str = "") -> str:
         *([f"from ._namespace.elementwise import {', '.join(ALSO_SPECIAL)}"] if space else []),
         f"from {'.' if space else '..'}_usmx import Operation",
         "",
+        "TYPE_CHECKING = False",
+        "if TYPE_CHECKING:",
+        f"    from .{'_namespace.' if space else ''}operation_types import (",
+        *(f"        {kind}," for kind in kinds_of),
+        "    )",
+        "else:",
+        f"    {' = '.join(kinds_of)} = Operation",
+        "",
     ]
     names = [*ALSO_SPECIAL] if space else []
-    for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
-        if not row.texts or row.space != space:
-            continue
-        lines += [f'{row.name}: Operation = Operation("{row.name}")', f'"""Gives {row.doc}."""']
+    for row in rows:
+        kind = type_of(row)
+        doc = HELP.help_of(row, SIGNATURES.of_operation(row.arity, row.chooses, row.name))
+        quoted = doc.replace("\\", "\\\\")
+        lines += [f'{row.name}: {kind} = {kind}("{row.name}")', f'"""{quoted}\n"""']
         names.append(row.name)
         if row.standard:
-            lines += [f"{row.standard}: Operation = {row.name}", f'"""Gives {row.doc}."""']
+            lines += [f"{row.standard}: {kind} = {row.name}", f'"""{quoted}\n"""']
             names.append(row.standard)
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in in_order(names)), "]", ""]
     return "\n".join(lines)

@@ -27,6 +27,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "usmx/detail/argument.hpp"
+#include "usmx/detail/explained_calls.hpp"
 
 namespace usmx::python {
 #pragma GCC visibility push(hidden)

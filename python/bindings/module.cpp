@@ -6,6 +6,7 @@
 #include "expression/expression_arguments.hpp"
 #include "support/bindings.hpp"
 #include "support/slot_errors.hpp"
+#include "usmx/detail/explained_calls.hpp"
 #include "usmx/version.hpp"
 
 namespace usmx::python {
@@ -86,6 +87,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_python_api(m);
   bind_testing(m);
   bind_signatures(m);
+  explain_calls(m);
 }
 
 /// Looks before nanobind does anything: what it keeps for the process would become that of the

@@ -19,7 +19,7 @@ def of(function: Any) -> inspect.Signature:
     if isinstance(function, type):
         return _of_class(function)
     try:
-        found = [_read(text, defaults or ()) for text, _, defaults in function.__nb_signature__]
+        found = [read(text, defaults or ()) for text, _, defaults in function.__nb_signature__]
     except (AttributeError, SyntaxError, TypeError, ValueError, IndexError) as error:
         raise AttributeError(f"no signature: {error}") from None
     if len(found) != 1:
@@ -48,7 +48,7 @@ def _of_class(made: type) -> inspect.Signature:
     return signature.replace(return_annotation=inspect.Signature.empty)
 
 
-def _read(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
+def read(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
     """The signature in a line ``def name(...) -> ...``; ``\\0`` is the first of the defaults."""
     for k in range(len(defaults)):
         text = text.replace(f"\\={k}", f"_default_[{k}]").replace(f"\\{k}", f"_default_[{k}]")

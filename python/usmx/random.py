@@ -338,10 +338,29 @@ class Generator:
         key, stream, place = at
         return key, stream | (2048 * part & 0xFFFFFFFF) << 32, place
 
+    def _unexpected(self, argument: str, where: Where) -> TypeError:
+        """The error for a keyword that the method that was called does not take."""
+        import inspect
+        import sys
+
+        from . import _wrong_calls
+
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_name.startswith("_"):
+            frame = frame.f_back
+        method = frame.f_code.co_name
+        names = inspect.signature(getattr(type(self), method)).parameters
+        free = [*names, *Where.__annotations__]
+        return _wrong_calls.unexpected(
+            f"usmx.random.{type(self).__name__}.{method}",
+            argument,
+            [one for one in free if one not in where and one not in ("self", "where")],
+        )
+
     def _made_where(self, where: Where, arrays: Sequence[Any] = ()) -> Where:
         unknown = where.keys() - {"usm_type", "device", "queue"}
         if unknown:
-            raise TypeError(f"unexpected keyword {min(unknown)!r}")
+            raise self._unexpected(min(unknown), where)
         first = next((a for a in arrays if isinstance(a, _usmx.ndarray)), None)
         made: Where = {**self._where, **{k: v for k, v in where.items() if v is not None}}  # type: ignore[typeddict-item]
         if where.get("queue") is not None and where.get("device") is None:

@@ -98,20 +98,25 @@ class Buffer(_Buffer):
 
     @classmethod
     def create_zero_length(cls) -> Buffer:
+        """A buffer without bytes."""
         return cls(np.empty(0, dtype="uint8"))
 
     @classmethod
     def from_buffer(cls, buffer: _Buffer) -> Buffer:
+        """The bytes of another buffer, which are not copied."""
         return cls(buffer.as_array_like())
 
     @classmethod
     def from_bytes(cls, bytes_like: Any) -> Buffer:
+        """The bytes of an object of the host, which are not copied."""
         return cls(np.frombuffer(bytes_like, dtype="uint8"))
 
     def as_numpy_array(self) -> Any:
+        """The same on the host: a view if the host uses the memory, otherwise a copy."""
         return _on_host(self._data)
 
     def combine(self, others: Iterable[_Buffer]) -> Buffer:
+        """These bytes and those of others after them, in new memory of the host."""
         parts = [self._data, *(other.as_array_like() for other in others)]
         return type(self)(np.concatenate([_on_host(part) for part in parts]))
 
@@ -130,6 +135,7 @@ class NDBuffer(_NDBuffer):
     def create(
         cls, *, shape: Iterable[int], dtype: Any, order: Any = "C", fill_value: Any = None
     ) -> NDBuffer:
+        """New elements of one value, or without values."""
         made = cls.empty(tuple(shape), dtype, order)
         if fill_value is not None:
             made._data[...] = fill_value
@@ -137,6 +143,7 @@ class NDBuffer(_NDBuffer):
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], dtype: Any, order: Any = "C") -> NDBuffer:
+        """New elements without values."""
         dtype = np.dtype(dtype)
         if not _is_here(dtype):
             return cls(np.empty(shape, dtype, order))
@@ -145,9 +152,11 @@ class NDBuffer(_NDBuffer):
 
     @classmethod
     def from_numpy_array(cls, array_like: Any) -> NDBuffer:
+        """The elements of an array of NumPy, which are not copied."""
         return cls(np.asarray(array_like))
 
     def as_numpy_array(self) -> Any:
+        """The same on the host: a view if the host uses the memory, otherwise a copy."""
         return _on_host(self._data)
 
     def __getitem__(self, key: Any) -> NDBuffer:

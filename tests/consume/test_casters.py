@@ -452,3 +452,113 @@ def test_eight_threads_may_call_at_once(probe: ModuleType) -> None:
 def test_signatures_say_dtype_and_rank(probe: ModuleType) -> None:
     assert "dict(dtype='float32', ndim=1, writable=True)" in probe.write_view.__doc__
     assert "-> usmx.ndarray" in probe.same.__doc__
+
+
+# --- calls that do not fit, of a submodule that calls explain_calls
+
+EXPLAINED = "usmx_probe.explained."
+OF_FLOATS = "an array of float32 with 1 dimension"
+#: What is called, with what -> the line without the name of the module.
+WRONG_CALLS: list[tuple[Callable[[Any], Any], str]] = [
+    (
+        lambda p: p.scale(shared([1]), facter=2),
+        "scale: got an unexpected argument 'facter'; did you mean 'factor'?",
+    ),
+    (lambda p: p.scale(shared([1])), "scale: missing the argument 'factor'"),
+    (lambda p: p.scale(shared([1]), "two"), "scale: factor: got 'two' (str); expected float"),
+    (lambda p: p.scale(shared([1]), None), "scale: factor: got None; expected float"),
+    (
+        lambda p: p.scale(shared([1], "int32"), 2),
+        "scale: x: got an array of int32 with 1 dimension (ndarray); expected " + OF_FLOATS,
+    ),
+    (lambda p: p.scale("abc", 2), "scale: x: got 'abc' (str); expected " + OF_FLOATS),
+    (
+        lambda p: p.largest(shared([1], "int32")),
+        f"largest: x: got an array of int32 with 1 dimension (ndarray); expected {OF_FLOATS} or "
+        "an array of float64 with 1 dimension",
+    ),
+    (
+        lambda p: p.maybe(shared([1])),
+        f"maybe: x: got {OF_FLOATS} (ndarray); expected an array of float32 with 2 dimensions or "
+        "None",
+    ),
+    (lambda p: p.repeat(300), "repeat: times: got 300 (int), which is out of range"),
+    (lambda p: p.repeat(1 << 100), "repeat: times: got an int of 101 bits, which is out of range"),
+    (lambda p: p.repeat("x" * 50), f"repeat: times: got '{'x' * 36}... (str); expected int"),
+    (lambda p: p.names("abc"), "names: names: got 'abc' (str); expected sequence of str"),
+    (lambda p: p.names(["a", 3]), "names: names[1]: got 3 (int); expected str"),
+    (lambda p: p.names(["a"], sorted=1), "names: sorted: got 1 (int); expected bool"),
+    (
+        lambda p: p.names(["a"], True),
+        "names: takes 1 argument by place, got 2; by name: 'sorted'",
+    ),
+    (lambda p: p.unnamed("a", "b"), "unnamed: argument 1: got 'a' (str); expected int"),
+    (lambda p: p.unnamed(3), "unnamed: takes 2 arguments by place, got 1"),
+    (lambda p: p.nothing(3), "nothing: takes no arguments by place, got 1"),
+    (
+        lambda p: p.nothing(a=3),
+        "nothing: got an unexpected argument 'a'; it takes no other by name",
+    ),
+    (lambda p: p.unbound(3, 4), "unbound: of: got 3 (int); expected unbound"),
+    (lambda p: p.either(3.5), "either: x: got 3.5 (float); expected int or str"),
+    (lambda p: p.by_count("a"), "by_count: first: got 'a' (str); expected int"),
+    (lambda p: p.by_count(1, 2), "by_count: second: got 2 (int); expected str"),
+    (
+        lambda p: p.by_count(1, secnd="a"),
+        "by_count: got an unexpected argument 'secnd'; did you mean 'second'?",
+    ),
+    (
+        lambda p: p.by_count(1, first=2),
+        "by_count: got the argument 'first' by place and by name",
+    ),
+    (lambda p: p.itself(p.itself), "itself: takes 1 argument by place, got 3"),
+    (lambda p: p.itself(p.nothing), "nothing: takes no arguments by place, got 3"),
+    (lambda p: p.Picture(), "Picture: missing the argument 'width'"),
+    (
+        lambda p: p.Picture(widht=3),
+        "Picture: got an unexpected argument 'widht'; did you mean 'width'?",
+    ),
+    (lambda p: type("Own", (p.Picture,), {})("a"), "Picture: width: got 'a' (str); expected int"),
+    (lambda p: setattr(p.Picture(3), "width", "a"), "Picture.width: got 'a' (str); expected int"),
+    (
+        lambda p: p.Picture(3).crop(lft=3),
+        "Picture.crop: got an unexpected argument 'lft'; did you mean 'left'?",
+    ),
+    (lambda p: p.Picture(3).crop(1, 2, 3), "Picture.crop: takes 1 to 2 arguments by place, got 3"),
+    (lambda p: p.Picture.crop(), "Picture.crop: missing the argument 'left'"),
+    (
+        lambda p: p.Picture.blank(sise=3),
+        "Picture.blank: got an unexpected argument 'sise'; did you mean 'size'?",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "line"), [pytest.param(*row, id=row[1].split(";")[0]) for row in WRONG_CALLS]
+)
+def test_a_wrong_call_of_an_extension_is_told_in_one_line(
+    nanobind_probe: ModuleType, call: Callable[[Any], Any], line: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(nanobind_probe.explained)
+    assert str(caught.value) == EXPLAINED + line
+
+
+def refuse(*_: object) -> None:
+    raise TypeError("\ud800")
+
+
+def test_what_is_no_wrong_call_stays_as_it_is(nanobind_probe: ModuleType) -> None:
+    explained = nanobind_probe.explained
+    explained.any(3, b=2)
+    explained.by_count(1, second="a")
+    with pytest.raises(TypeError, match=r"^raises\(\): of its own$"):
+        explained.raises()
+    with pytest.raises(TypeError, match="\ud800"):  # has no UTF-8
+        explained.itself(refuse)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = explained.Picture(3) + 3
+    with pytest.raises(usmx.InteropError, match="shape"):
+        explained.scale(floats(4, shape=(-1,)), 2)
+    with pytest.raises(TypeError, match="incompatible function arguments"):  # was not asked to
+        nanobind_probe.rank()

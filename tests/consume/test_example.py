@@ -66,6 +66,17 @@ def test_a_view_goes_in_and_an_array_comes_out(check: Callable[[str], str]) -> N
     """)
 
 
+def test_a_wrong_call_is_told_in_one_line(check: Callable[[str], str]) -> None:
+    check("""
+        try:
+            e.scale(shared([[1, 2]], np.float32), facter=10)
+        except TypeError as error:
+            text = str(error)
+        expected = "usmx_example.scale: got an unexpected argument 'facter'; did you mean 'factor'?"
+        assert text == expected, text
+    """)
+
+
 def test_extensions_draw_from_the_resource_that_python_chose(check: Callable[[str], str]) -> None:
     check("""
         from usmx import memory as um

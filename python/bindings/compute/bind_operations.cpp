@@ -320,11 +320,7 @@ PyObject* call_operation(PyObject* self, PyObject* args, PyObject* keywords) noe
           .ptr();
     }
     const auto arity = static_cast<std::size_t>(op.arity);
-    if (has_more || count == arity + 1) return with_all_arguments();
-    if (count != arity) {
-      throw nb::type_error(
-          detail::format("{} takes {} operands, got {}", op.name, op.arity, count).c_str());
-    }
+    if (has_more || count != arity) return with_all_arguments();
     const auto objects = std::span(&PyTuple_GET_ITEM(args, 0), count);
     if (out == Py_None && type == Py_None) {
       PyObject* const made = operate(op, objects);

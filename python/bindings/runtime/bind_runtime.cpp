@@ -248,10 +248,12 @@ void bind_platform_and_device(nb::module_& m) {
           "Whether kernels of this device can use device memory of the peer (or atomics on it).")
       .def(
           "enable_peer_access",
-          [](device& d, device& peer) { d.ext_oneapi_enable_peer_access(peer); }, nb::arg("peer"))
+          [](device& d, device& peer) { d.ext_oneapi_enable_peer_access(peer); }, nb::arg("peer"),
+          "Lets kernels of this device use device memory of the peer; see `can_access_peer`.")
       .def(
           "disable_peer_access",
-          [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"))
+          [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"),
+          "Ends what `enable_peer_access` began.")
       .def("__reduce__", &reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; });
   bind_html(type, "device");

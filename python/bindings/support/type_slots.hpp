@@ -14,6 +14,7 @@
 #include "support/bindings.hpp"
 #include "support/self.hpp"
 #include "support/slot_errors.hpp"
+#include "usmx/detail/explained_calls.hpp"
 
 namespace usmx::python {
 
@@ -25,15 +26,6 @@ inline constexpr int slot_of_type_call = 82;
 /// for its signature and docstring: both are ways to one function.
 inline PyTypeObject& slots_of(nb::handle type) noexcept {
   return *reinterpret_cast<PyTypeObject*>(type.ptr());
-}
-
-/// Sets what is called when a bound function is, and returns nanobind's dispatcher: for calls whose
-/// arguments `door` cannot read, and for their errors.
-inline vectorcallfunc set_call(nb::handle function, vectorcallfunc door) noexcept {
-  auto* const object = reinterpret_cast<char*>(function.ptr());
-  auto& called =
-      *reinterpret_cast<vectorcallfunc*>(object + Py_TYPE(function.ptr())->tp_vectorcall_offset);
-  return std::exchange(called, door);
 }
 
 /// Reads a call into `values`, which hold the defaults, by position and by names that are interned,
@@ -62,7 +54,9 @@ bool read_call(const std::array<PyObject*, N>& names, std::size_t positional,
 template <class Call>
 class quick_call {
  public:
-  static void open(nb::handle function) noexcept { dispatched_ = set_call(function, call); }
+  static void open(nb::handle function) {
+    dispatched_ = explained_calls::replace(function.ptr(), call);
+  }
 
  private:
   static PyObject* call(PyObject* function, PyObject* const* args, std::size_t nargsf,

@@ -103,7 +103,13 @@ class Fused(_usmx._FusedCall):
                 bound = self._signature.bind(*args, **keywords)
             except TypeError:
                 if "self" not in self._signature.parameters:
-                    raise
+                    from .. import _wrong_calls
+
+                    name = self._function.__qualname__
+                    line = _wrong_calls.line(name, self._signature, args, keywords)
+                    if line is None:
+                        raise
+                    raise TypeError(line) from None
                 raise TypeError(
                     f"fuse: {self._function.__qualname__} is a method, which is not supported; "
                     "fuse a function of arrays, and call it in the method"

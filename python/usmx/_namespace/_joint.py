@@ -72,7 +72,15 @@ def joint(function: _Function) -> _Function:
 
     @wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
-        made = function(*args, **keywords)
+        try:
+            made = function(*args, **keywords)
+        except TypeError as error:
+            from .. import _wrong_calls
+
+            line = _wrong_calls.line_of_python(function, args, keywords, error)
+            if line is None:
+                raise
+            raise TypeError(line) from None
         if keywords.get("out") is not None:
             return made
         return in_kind(made, *args, *keywords.values())

@@ -63,6 +63,14 @@ def of_operation(arity: int, chooses: bool, name: str = "") -> Signature:
     return Signature([*positional, out, *named])
 
 
+def place_of(name: str) -> str:
+    """Where `usmx` has a function of the table: ``"special.erf"``."""
+    from .._operations import OPERATIONS
+
+    space = next((row.space for row in OPERATIONS if row.name == name and row.texts), "")
+    return f"{space}.{name}" if space else name
+
+
 def help_of_operation(name: str) -> str:
     """What `help` shows of a function of the table of operations.
 
@@ -72,17 +80,10 @@ def help_of_operation(name: str) -> str:
         Its name.
     """
     from .._operations import OPERATIONS
+    from .operation_help import help_of
 
     row = next(row for row in OPERATIONS if row.name == name and row.texts)
-    operands = "condition, x1, x2" if row.chooses else "x" if row.arity == 1 else "x1, x2"
-    return (
-        f"Gives {row.doc}.\n\n"
-        "Parameters\n----------\n"
-        f"{operands} : array or number\n    The operands, which are broadcast.\n"
-        "out : ndarray, optional\n    Where the result is written.\n"
-        "dtype : optional\n    The element type of the result.\n\n"
-        "Returns\n-------\nndarray\n    Computed when it is needed, where the operands are."
-    )
+    return help_of(row, of_operation(row.arity, row.chooses, row.name))
 
 
 def reduced(operation: Operation) -> tuple[Callable[[str], Any], tuple[str]]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _usmx
+from .. import _usmx, _wrong_calls
 from .._usmx import ndarray
 from ._common import as_array, to_axis
 from ._outputs import CASTINGS, check_cast, to_out, written
 from ._types import is_bfloat16
 from .data_types import to_dtype
-from .signatures import NAMED_OPERANDS
+from .signatures import NAMED_OPERANDS, UFUNC_KEYWORDS, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +44,8 @@ class _Keywords:
         signature = given.pop("signature", None)
         signature = given.pop("sig", None) if signature is None else signature
         if given:
-            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(given))!r}")
+            free = [one for one in ("out", *UFUNC_KEYWORDS) if one not in keywords]
+            raise _wrong_calls.unexpected(f"usmx.{name}", next(iter(given)), free)
         if self.casting not in CASTINGS:
             rules = ", ".join(map(repr, CASTINGS))
             raise ValueError(f"casting: {self.casting!r}; expected {rules}")
@@ -109,6 +110,7 @@ def operation(row: Any, args: tuple[Any, ...], keywords: dict[str, Any] | None) 
     """
     name, arity = row.__name__, row.nin
     given = dict(keywords or {})
+    _check_call(row, args, given)
     for one in args[:arity]:
         if hasattr(type(one), "__usmx_operation__"):
             raise TypeError(f"{name}: takes out and dtype alone while a function is traced")
@@ -118,12 +120,36 @@ def operation(row: Any, args: tuple[Any, ...], keywords: dict[str, Any] | None) 
         made = call(name, row, args, None if in_degrees else out, given)
         return written(made * (180 / pi), out) if in_degrees else made
     if len(args) > arity:
-        if out is not None:
-            raise TypeError(f"{name}: out is given by place and by name")
         out = args[arity]
-    if name == "where" and given.keys() - {"dtype"}:  # which is not a ufunc
-        raise TypeError(f"where() got an unexpected keyword argument {next(iter(given))!r}")
     return call(name, row, args[:arity], out, given)
+
+
+#: What functions of the table take by name.
+_TAKEN = frozenset({"out", "sig", *UFUNC_KEYWORDS})
+
+
+def _check_call(row: Any, args: tuple[Any, ...], given: dict[str, Any]) -> None:
+    """Refuse a call that lacks an operand, or says what the function does not take."""
+    name, arity, count = row.__name__, row.nin, len(args)
+    taken = _TAKEN
+    if name in NAMED_OPERANDS:
+        operand, more = NAMED_OPERANDS[name]
+        taken = taken | {operand, *more}
+        twice = given.keys() & [operand, *more][:count]
+        is_right = count <= 1 + len(more) and (count > 0 or operand in given) and not twice
+    else:
+        if name == "where":  # which is not a ufunc
+            taken = frozenset({"out", "dtype"})
+        is_right = count == arity or (count == arity + 1 and "out" not in given)
+    if is_right and given.keys() <= taken:
+        return
+    line = _wrong_calls.line(
+        f"usmx.{place_of(name)}",
+        row.__signature__,
+        args,
+        {key: value for key, value in given.items() if key != "sig" or key not in taken},
+    )
+    raise TypeError(line or f"usmx.{place_of(name)}: takes {arity} operands, got {count}")
 
 
 def _named_operand(
@@ -134,11 +160,7 @@ def _named_operand(
     values = dict(zip((operand, *more), args, strict=False))
     for one in (operand, *more):
         if one in given:
-            if one in values:
-                raise TypeError(f"{name}: {one} is given by place and by name")
             values[one] = given.pop(one)
-    if len(args) > 1 + len(more) or operand not in values:
-        raise TypeError(f"{name} takes 1 operand, got {len(args)}")
     return (values[operand],), bool(values.get("deg", False))
 
 
@@ -315,7 +337,10 @@ def product(
     axes, axis = given.pop("axes", None), given.pop("axis", -1 if name == "vecdot" else None)
     keepdims = given.pop("keepdims", False)
     if "where" in given:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'where'")
+        free = ("out", "axes", "axis", "keepdims", *UFUNC_KEYWORDS)
+        raise _wrong_calls.unexpected(
+            f"usmx.{name}", "where", [one for one in free if one not in keywords]
+        )
     said = _Keywords(name, 2, given)
     if name == "matmul" and (axis is not None or keepdims):
         raise TypeError(f"{name}: has no single axis that axis or keepdims could name; use axes")

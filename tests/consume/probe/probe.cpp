@@ -51,6 +51,46 @@ struct wrapped {
 
 struct keeper {};
 
+#ifndef PROBE_PYBIND11
+struct picture {
+  explicit picture(int pixels) : width(pixels) {}
+  int width;
+};
+
+/// Without a name in Python.
+struct unbound {};
+
+/// What test_wrong_calls.py calls wrongly; nothing else of the probe is explained.
+void define_explained(nb::module_ m) {
+  m.def("scale", [](usmx::host_view<const float, 1>, float) {}, "x"_a, "factor"_a);
+  m.def("largest", [](usmx::host_view<const float, 1>) {}, "x"_a);
+  m.def("largest", [](usmx::host_view<const double, 1>) {}, "x"_a);
+  m.def("repeat", [](std::int8_t) {}, "times"_a);
+  m.def(
+      "names", [](const std::vector<std::string>&, bool) {}, "names"_a, nb::kw_only(),
+      "sorted"_a = false);
+  m.def("unnamed", [](int, const std::string&) {});
+  m.def("nothing", [] {});
+  m.def("any", [](nb::args, nb::kwargs) {});
+  m.def("unbound", [](const unbound*, int) {}, "of"_a, "n"_a);
+  m.def("either", [](const std::variant<int, std::string>&) {}, "x"_a);
+  m.def("maybe", [](std::optional<usmx::view<const float, 2>>) {}, "x"_a = nb::none());
+  m.def("by_count", [](int) {}, "first"_a);
+  m.def("by_count", [](int, const std::string&) {}, "first"_a, "second"_a);
+  m.def("itself", [](nb::handle function) { return function(1, 2, 3); }, "function"_a);
+  m.def("raises", [] { throw nb::type_error("raises(): of its own"); });
+  nb::class_<picture>(m, "Picture")
+      .def(nb::init<int>(), "width"_a)
+      .def_rw("width", &picture::width)
+      .def(
+          "crop", [](picture&, int, int) {}, "left"_a, "right"_a = 1)
+      .def_static(
+          "blank", [](int size) { return picture(size); }, "size"_a)
+      .def("__add__", [](const picture& a, const picture&) { return a; }, nb::is_operator());
+  usmx::python::explain_calls(m);
+}
+#endif
+
 /// A function that takes `T`, called by the ways that nanobind has for one with call policies.
 template <class T>
 void define_policies(nb::module_& m, const char* name) {
@@ -115,6 +155,10 @@ PROBE_MODULE(usmx_probe, m) {
 
   m.def("cast_all", [](nb::object x) { return nb::cast<std::vector<usmx::array>>(x).size(); });
 #ifndef PROBE_PYBIND11
+  // Not def_submodule, which finds the one that another build of the probe has made.
+  const auto explained = nb::steal<nb::module_>(PyModule_New("usmx_probe.explained"));
+  m.attr("explained") = explained;
+  define_explained(explained);
   m.def("try_cast", [](nb::object x) {
     usmx::array a;
     return nb::try_cast(x, a);

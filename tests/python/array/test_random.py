@@ -628,7 +628,7 @@ def test_wrong_arguments_are_named() -> None:
         ),
         (ValueError, "axis: 2", lambda: rng.permutation(three, 2)),
         (TypeError, "x: expected a usmx.ndarray, got list", lambda: rng.shuffle([1])),  # type: ignore[arg-type]
-        (TypeError, "unexpected keyword 'sizes'", lambda: rng.random(sizes=3)),  # type: ignore[call-arg]
+        (TypeError, "unexpected argument 'sizes'; did", lambda: rng.random(sizes=3)),  # type: ignore[call-arg]
     ]
     for error, message, call in wrong:
         with pytest.raises(error, match=message):

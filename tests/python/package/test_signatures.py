@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import ast
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +78,23 @@ def test_everything_public_has_a_signature(function):
             function()
     else:
         assert isinstance(inspect.signature(function), inspect.Signature)
+
+
+def test_each_method_and_function_of_the_stub_has_a_docstring():
+    assert usmx._usmx.__file__ is not None
+    stub = Path(usmx._usmx.__file__).with_name("_usmx.pyi")
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    functions = [
+        (place.name, one)
+        for place in tree.body
+        if isinstance(place, ast.ClassDef) and not place.name.startswith("_")
+        for one in place.body
+        if isinstance(one, ast.FunctionDef) and not one.decorator_list
+    ]
+    functions += [("", one) for one in tree.body if isinstance(one, ast.FunctionDef)]
+    public = [(place, one) for place, one in functions if not one.name.startswith("_")]
+    assert len(public) > 100
+    assert [(place, one.name) for place, one in public if not ast.get_docstring(one)] == []
 
 
 def test_completion_offers_what_an_array_has():

@@ -21,6 +21,10 @@ a[1] = [1.0, 2.0, 3.0]
 host: np.ndarray[Any, np.dtype[Any]] = b.T.reshape(-1).astype("int64").to_numpy()
 total: float = float(host.sum()) + float(d[3]) + c.size * c.itemsize + len(a) + a.shape[0]
 names: list[str] = [b.dtype.name, b.device.name, usmx.float32.name, a.usm_type]
+chosen: usmx.ndarray = usmx.where(e > 1, e, 0)
+places: tuple[usmx.ndarray, ...] = usmx.where(e)
+roots: usmx.ndarray = usmx.sqrt(e, usmx.empty_like(e), where=e > 1, casting="unsafe", order="C")
+sums: usmx.ndarray = usmx.add(e, np.float32(1), dtype="float32") + usmx.angle(e, deg=True)
 same: bool = bool(d[1] == 0.5) and bool((d < 10).all()) and 9.5 in d and a.flags.c_contiguous
 
 

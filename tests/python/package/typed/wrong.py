@@ -25,6 +25,11 @@ usmx.ones(3, dtpye="float32")  # wrong
 usmx.asarray(None)  # wrong
 usmx.arange("a")  # wrong
 usmx.jit(abs)  # wrong
+usmx.sqrt(x, ot=x)  # wrong
+usmx.add(x)  # wrong
+usmx.add(x, x, casting="same")  # wrong
+usmx.where(x, 1)  # wrong
+usmx.where(x).shape  # wrong
 x.shpae  # wrong
 x + "1"  # wrong
 x < None  # wrong
