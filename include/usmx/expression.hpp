@@ -123,10 +123,6 @@ expression_types resolve_types(std::span<const expression_parameter> inputs,
                                std::span<const operand> in,
                                std::span<const std::optional<dtype>> given);
 
-/// What newly made outputs live in: device memory if an operand does, otherwise shared, otherwise
-/// host memory, which memory of the host without USM counts as. Device memory without any array.
-usm_kind strongest_kind(std::span<const operand> operands) noexcept;
-
 // --- C++ text ---------------------------------------------------------------------------------
 
 /// The line that a program from expressions begins with: loads and stores, and the names
@@ -188,8 +184,8 @@ class expression_kernel {
 template <class How>
 class expression_kernel_with : public expression_kernel {
  public:
-  /// Returns the only output, allocated as `strongest_kind` says. Throws std::invalid_argument if
-  /// there are several outputs: `enqueue` takes those.
+  /// Returns the only output, in the kind of memory that `joint_kind` gives. Throws
+  /// std::invalid_argument if there are several outputs: `enqueue` takes those.
   array operator()(const sycl::queue& queue, std::initializer_list<operand> inputs,
                    const How& how = {}) const;
 

@@ -45,12 +45,17 @@ std::optional<usm_kind> coerced_kind(std::span<const usm_kind> kinds) noexcept;
 
 /// The same for operands that are looked at one by one. Those without dimensions have no say next
 /// to others, as numbers have none: a program does not leave shared memory because a library made
-/// an array of a number. Device memory without operands.
+/// an array of a number.
 class joint_kind {
  public:
-  /// `unknown` is not counted: what is not an operand, or has no elements.
+  /// Memory of the host without USM counts as host memory.
+  void add(const array& a) noexcept {
+    add(is_host_memory(a) ? usm_kind::host : a.kind(), a.elements().rank());
+  }
+  /// `unknown` is not counted: it is of an array without elements.
   void add(usm_kind kind, int rank) noexcept;
-  usm_kind result() const noexcept;
+  /// Without operands what new arrays on the queue of the result have: `default_kind`.
+  usm_kind result(const sycl::queue& queue) const;
 
  private:
   /// By rank and kind, whether there was one.

@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from ._namespace.correlation import *  # noqa: F403
     from ._namespace.creation import *  # noqa: F403
     from ._namespace.data_types import *  # noqa: F403
+    from ._namespace.default_kind import *  # noqa: F403
     from ._namespace.einstein import *  # noqa: F403
     from ._namespace.elementwise import *  # noqa: F403
     from ._namespace.evaluation import *  # noqa: F403

@@ -47,6 +47,7 @@ _ADAPTERS = {
     "hip": "AMD GPUs",
     "native_cpu": "the CPU without a driver",
 }
+_KIND_VARIABLE = "USMX_USM_TYPE"
 _SELF_TEST_SECONDS = 120
 _JIT_FOLDER = "/sycl-jit-toolchain/lib"
 _SHOWN = (_runtime.DRIVERS_VARIABLE, _runtime.SHOWN_VARIABLE, "OCL_ICD_VENDORS")
@@ -347,6 +348,13 @@ def _device_tests() -> Iterator[Finding]:
         if not device.usm_kinds:
             yield Finding("warning", topic, f"{name} has no USM", "use another device")
             continue
+        try:
+            kind = usmx.default_usm_type(device=device)
+        except ValueError as error:
+            yield Finding("error", topic, f"{name}: {error}", f"unset {_KIND_VARIABLE}")
+        else:
+            why = f", by {_KIND_VARIABLE}" if os.environ.get(_KIND_VARIABLE) else ""
+            yield Finding("ok", topic, f"{name}: new arrays are in {kind} memory{why}")
         for what, fault in _test_apart(str(device.filter_string)).items():
             doing = f"{what} USM: allocate, fill, copy"
             text = f"{name}: {'run-time compiled kernel' if what == 'kernel' else doing}"

@@ -129,7 +129,7 @@ def _taken(
         (*x.shape[:axis], *counts, *x.shape[axis + 1 :]),
         x.dtype,
         queue=x.queue,
-        usm_type=x.usm_type,
+        usm_type=_usmx._joint_kind(x),
     )
     if made.size:
         inner = prod(x.shape[axis + 1 :])
@@ -371,7 +371,7 @@ class Generator:
             if where.get("queue") is None and where.get("device") is None:
                 made["queue"], made["device"] = first.queue, None
             if where.get("usm_type") is None:
-                made["usm_type"] = first.usm_type
+                made["usm_type"] = _usmx._joint_kind(*arrays)
         return made
 
     def _parameter(

@@ -412,9 +412,7 @@ std::shared_ptr<value> compose(const sycl::queue& queue, const operation& op,
         refuse_placement(format("operand {} of {}", k + 1, op.name), *a, queue);
       }
       shapes.push_back(&a->elements().layout().shape());
-      const any_view& elements = a->elements();
-      kinds.add(a->kind() == usm_kind::unknown && elements.size() > 0 ? usm_kind::host : a->kind(),
-                elements.rank());
+      kinds.add(*a);
     } else if (auto* v = std::get_if<shared_value>(&sources[k])) {
       shapes.push_back(&(*v)->shape());
       kinds.add((*v)->kind(), static_cast<int>((*v)->shape().size()));
@@ -428,7 +426,7 @@ std::shared_ptr<value> compose(const sycl::queue& queue, const operation& op,
   for (std::size_t k = 0; k < operands.size(); ++k) {
     detail::require_type(queue.get_device(), types.operands[k]);
   }
-  const usm_kind kind = kinds.result();
+  const usm_kind kind = kinds.result(queue);
   extents shape = broadcast_shape(shapes);
   if (auto few = computed_at_once(queue, op, types, sources, shape, kind)) {
     return std::make_shared<value>(*std::move(few), types, std::move(shape));

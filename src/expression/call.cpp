@@ -213,13 +213,21 @@ layout expression_call::output_layout(const extents& shape) const {
   return kept_layout(shape, operands, itemsize);
 }
 
+usm_kind expression_call::kind_of_outputs() const {
+  joint_kind kinds;
+  for (const operand& o : in()) {
+    if (o.array()) kinds.add(*o.array());
+  }
+  return kinds.result(queue());
+}
+
 void expression_call::make_outputs(const expression_types& types, const layout& where) {
   for (std::size_t o = 0; o < outputs(); ++o) {
     auto& out = asked_.out[o];
     if (out.given) continue;
     has_made_ = true;
     const dtype& type = types.outputs[o];
-    const usm_kind kind = strongest_kind(in());
+    const usm_kind kind = kind_of_outputs();
     if (where.is_c_contiguous()) {
       out.made = array::empty(queue(), where.shape().span(), type, kind);
       continue;

@@ -136,6 +136,8 @@ class expression_call {
   }
   /// Packed, with the axes of a shape in the order in which the inputs have them.
   layout output_layout(const extents& shape) const;
+  /// What `joint_kind` gives for the inputs.
+  usm_kind kind_of_outputs() const;
   /// Makes the outputs that were not given. Throws allocation_error.
   void make_outputs(const expression_types& types, const layout& where);
 

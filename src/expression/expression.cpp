@@ -154,20 +154,6 @@ std::array<std::byte, 16> operand::number_as(const dtype& to) const {
   return out;
 }
 
-usm_kind strongest_kind(std::span<const operand> operands) noexcept {
-  bool shared = false;
-  bool host = false;
-  for (const auto& o : operands) {
-    if (!o.array()) continue;
-    const usm_kind kind = o.array()->kind();
-    if (kind == usm_kind::device) return usm_kind::device;
-    shared |= kind == usm_kind::shared;
-    host |=
-        kind == usm_kind::host || (kind == usm_kind::unknown && o.array()->elements().size() > 0);
-  }
-  return shared ? usm_kind::shared : host ? usm_kind::host : usm_kind::device;
-}
-
 // --- C++ text -----------------------------------------------------------------------------------
 
 std::string load_text(const dtype& as, const dtype& own, std::string_view pointer,

@@ -7,6 +7,7 @@
 #include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/reach.hpp"
+#include "usmx/default_kind.hpp"
 
 namespace usmx {
 namespace {
@@ -70,13 +71,13 @@ void joint_kind::add(usm_kind kind, int rank) noexcept {
   seen_[rank > 0 ? 1 : 0][static_cast<std::size_t>(kind)] = true;
 }
 
-usm_kind joint_kind::result() const noexcept {
+usm_kind joint_kind::result(const sycl::queue& queue) const {
   for (const auto& kinds : {seen_[1], seen_[0]}) {
     for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
       if (kinds[static_cast<std::size_t>(kind)]) return kind;
     }
   }
-  return usm_kind::device;
+  return default_kind(queue);
 }
 
 std::optional<usm_kind> coerced_kind(std::span<const usm_kind> kinds) noexcept {

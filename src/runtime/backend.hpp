@@ -73,6 +73,9 @@ struct backend_row {
   /// The device uses the host's cores and memory: memory that the host can access, it copies
   /// itself, and pinned memory makes no copy faster.
   bool is_host = false;
+  /// New arrays have this kind of memory if their program does not say one. Where the device is the
+  /// host, shared memory is the same memory, and the host may use it. Used by default_kind.cpp.
+  usm_kind default_kind = usm_kind::device;
 
   /// Native waits of several threads hang or crash: threads wait in the order of wait.cpp. Seen on
   /// Intel's OpenCL CPU driver (docs/decisions/0010).

@@ -7,6 +7,10 @@ import os
 # Lets scikit-learn compute with other arrays than NumPy's.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+# What libraries do with memory that the host must not touch, also on a processor; for the processes
+# of tests too.
+os.environ["USMX_USM_TYPE"] = "device"
+
 from rows import ROWS, USES
 
 import usmx.counters

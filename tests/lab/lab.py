@@ -61,6 +61,8 @@ def simulated(*options: str, faults: str = "") -> dict[str, str]:
     """
     return {
         "USMX_POOL": os.environ.get("USMX_POOL", "0"),
+        # The table of backends takes it for the processor that it is, with shared memory.
+        "USMX_USM_TYPE": os.environ.get("USMX_USM_TYPE", "device"),
         "OPENCL_LAYERS": str(built("libsimulated_device.so")),
         "USMX_SIMULATED_DEVICE": ",".join(options),
         "USMX_FAULTS": faults,

@@ -34,6 +34,11 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["USMX_CACHE"] = "1"
     os.environ["USMX_CACHE_SIZE"] = "2G"
 
+# Tests make promises about device memory unless they name another kind, also on a processor, whose
+# own default is shared memory: the host must not touch it on any device. Programs of users, which
+# are processes of their own, have the default of users; `array/test_default_kind.py` is about that.
+usmx.default_usm_type("device")
+
 
 def pytest_collection_finish() -> None:
     """Let `gc.collect()`, which many tests call, pass over what all the imports made.
@@ -91,7 +96,8 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 
     ``run_python(code, *, env=None, check=True, args=(), timeout=120)``: ``env`` changes the
     environment (a value of None removes the variable); with ``check=False`` the caller looks at the
-    return code. The result has ``returncode``, ``stdout`` and ``stderr``.
+    return code. The result has ``returncode``, ``stdout`` and ``stderr``. New arrays are in device
+    memory there as in the tests.
     """
 
     def run(
@@ -102,7 +108,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         args: tuple[str, ...] = (),
         timeout: float = 120,
     ) -> subprocess.CompletedProcess[str]:
-        variables: dict[str, str] = dict(os.environ)
+        variables: dict[str, str] = {**os.environ, "USMX_USM_TYPE": "device"}
         for name, value in (env or {}).items():
             if value is None:
                 variables.pop(name, None)

@@ -19,6 +19,7 @@
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
+#include "usmx/default_kind.hpp"
 
 namespace usmx::python {
 namespace {
@@ -68,6 +69,14 @@ usm_kind to_kind(nb::handle obj, usm_kind otherwise) {
   throw value_error("usm_type: '{}'; expected 'device', 'shared' or 'host'", text);
 }
 
+usm_kind to_kind(nb::handle obj, const sycl::queue& queue) {
+  return obj.is_none() ? default_kind(queue) : to_kind(obj, usm_kind::unknown);
+}
+
+usm_kind to_kind(nb::handle obj, const array& like) {
+  return obj.is_none() ? kind_or_default(like) : to_kind(obj, usm_kind::unknown);
+}
+
 sycl::queue to_place(nb::handle queue, nb::handle device) {
   if (queue.is_none()) return to_queue(device, "device");
   sycl::queue place = to_queue(queue, "queue");
@@ -108,8 +117,8 @@ char order_of(char order, const layout& like) noexcept {
   return like.is_f_contiguous() && !like.is_c_contiguous() ? 'F' : 'C';
 }
 
-usm_kind kind_or_device(const array& a) noexcept {
-  return a.kind() == usm_kind::unknown ? usm_kind::device : a.kind();
+usm_kind kind_or_default(const array& a) {
+  return a.kind() == usm_kind::unknown ? default_kind(a.queue()) : a.kind();
 }
 
 nb::object one_sequence(const nb::args& args) {
@@ -211,10 +220,11 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
   const char layout_order = to_order(order, "CF");
   const dtype t = type.is_none() ? dtype::of<double>() : to_dtype(type);
   layout where = asked_layout(shape, strides, layout_order, t.itemsize());
-  if (!nb::isinstance<nb::str>(buffer))
+  if (!buffer.is_none() && !nb::isinstance<nb::str>(buffer))
     return over_memory(buffer, std::move(where), t, offset, queue);
 
-  const usm_kind kind = to_kind(buffer, usm_kind::device);
+  const sycl::queue place = to_queue(queue);
+  const usm_kind kind = to_kind(buffer, place);
   const element_range reach = where.range();
   std::int64_t last = 0;
   if (__builtin_add_overflow(offset, reach.last, &last) ||
@@ -225,7 +235,7 @@ array construct(nb::handle shape, nb::handle type, nb::handle buffer, nb::handle
   }
   layout room;
   check(layout::c_order(extents{last}, t.itemsize(), room), detail::format("{} elements", last));
-  const array all = allocate_array(to_queue(queue), std::move(room), t, kind);
+  const array all = allocate_array(place, std::move(room), t, kind);
   auto* const data =
       static_cast<std::byte*>(all.data()) + offset * static_cast<std::int64_t>(t.itemsize());
   return all.with_view(checked_view(data, t, std::move(where), kind, false));
@@ -456,10 +466,11 @@ void bind_array(nb::module_& m) {
       "Parameters\n----------\n"
       "shape : int or tuple of int\n    Lengths.\n"
       "dtype : optional\n    The element type; float64 by default.\n"
-      "buffer : {'device', 'shared', 'host'} or memory\n"
+      "buffer : {'device', 'shared', 'host'} or memory, optional\n"
       "    The kind of memory to allocate, or memory to lie in: a ``usmx.memory`` object or any "
       "with\n"
-      "    `__sycl_usm_array_interface__`. Contents of new memory are undefined.\n"
+      "    `__sycl_usm_array_interface__`. Contents of new memory are undefined. None allocates\n"
+      "    the kind of `usmx.default_usm_type`.\n"
       "strides : tuple of int, optional\n    Steps along each axis in elements; may be zero or "
       "negative.\n"
       "offset : int\n    Elements from the beginning of the buffer to the first element.\n"
@@ -480,12 +491,12 @@ void bind_array(nb::module_& m) {
                    construct(shape, type, buffer, strides,
                              read_integer(offset, "offset", fault::offset_overflow), order, queue));
       },
-      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = "device",
+      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = nb::none(),
       nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
       nb::arg("queue") = nb::none(),
       nb::sig("def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | "
-              "SupportsUSM = 'device', strides: Sequence[int] | None = None, offset: SupportsIndex "
-              "= 0, order: Order = 'C', queue: QueueLike = None) -> None"));
+              "SupportsUSM | None = None, strides: Sequence[int] | None = None, offset: "
+              "SupportsIndex = 0, order: Order = 'C', queue: QueueLike = None) -> None"));
   c.def(
       "_getitem",
       [](nb::handle self, nb::handle key) {

@@ -11,6 +11,7 @@
 #include "support/bindings.hpp"
 #include "support/self.hpp"
 #include "usmx/operations.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::python {
 
@@ -55,6 +56,14 @@ class ndarray {
   }
   usm_kind kind() const noexcept { return later_ ? later_->kind() : value_.kind(); }
   const sycl::queue& queue() const noexcept { return later_ ? later_->queue() : value_.queue(); }
+  /// As an operand: `kinds` learns its kind and rank, without computing it.
+  void tell(joint_kind& kinds) const noexcept {
+    if (later_) {
+      kinds.add(later_->kind(), static_cast<int>(later_->shape().size()));
+    } else {
+      kinds.add(value_);
+    }
+  }
 
   /// What dpnp was given of it, see as_dpnp.
   nb::object dpnp_view = {};
@@ -92,6 +101,10 @@ void bind_dtype(nb::module_& m);
 extents to_shape(nb::handle obj);
 /// `usm_type=`; None gives `otherwise`.
 usm_kind to_kind(nb::handle obj, usm_kind otherwise);
+/// The same of a new array on a queue; None gives `default_kind`.
+usm_kind to_kind(nb::handle obj, const sycl::queue& queue);
+/// The same of what is made of an array; None gives `kind_or_default`.
+usm_kind to_kind(nb::handle obj, const array& like);
 /// `queue=` and `device=` together; None twice gives the default queue.
 sycl::queue to_place(nb::handle queue, nb::handle device);
 /// An axis, counted from the end if negative. ValueError with the rank.
@@ -103,8 +116,9 @@ bool is_true(nb::handle copy);
 bool is_false(nb::handle copy);
 /// "C" or "F" where `order` is "A": Fortran order if only that fits.
 char order_of(char order, const layout& like) noexcept;
-/// The kind of memory of an array, device memory if it has none: without elements.
-usm_kind kind_or_device(const array& a) noexcept;
+/// The kind of memory of an array; that of new arrays if it has none of USM's: memory of the host,
+/// and arrays without elements.
+usm_kind kind_or_default(const array& a);
 /// The positional arguments of `reshape` and `transpose`: one sequence, or its items in a row.
 nb::object one_sequence(const nb::args& args);
 

@@ -405,7 +405,7 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, nb::handl
     if (auto later = cast_later(self, wanted)) return wrap_deferred(*std::move(later));
   }
   const array& a = value_of(self);
-  return wrap_array(placed(a, a.queue(), wanted, kind_or_device(a), true, kept));
+  return wrap_array(placed(a, a.queue(), wanted, kind_or_default(a), true, kept));
 }
 
 nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
@@ -421,7 +421,7 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
   }
   const sycl::queue place =
       queue.is_none() && device.is_none() ? a.queue() : to_place(queue, device);
-  const usm_kind kind = to_kind(usm_type, kind_or_device(a));
+  const usm_kind kind = to_kind(usm_type, a);
   return wrap_array(placed(a, place, a.elements().dtype(), kind, true, kept));
 }
 

@@ -19,6 +19,7 @@
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
+#include "usmx/default_kind.hpp"
 
 namespace usmx::python {
 namespace {
@@ -212,7 +213,8 @@ host_elements host_elements::of(nb::handle obj, const dtype* wanted) {
 namespace {
 
 constexpr const char* place_doc =
-    "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory.\n"
+    "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory; None is that of "
+    "`default_usm_type`, or of the array given.\n"
     "device : str, Device or Queue, optional\n    Where the array lives; its cached queue is "
     "taken.\n"
     "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue on which the array is "
@@ -267,11 +269,11 @@ auto make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_ty
           nb::handle device, nb::handle queue, Finish finish) {
   const Py_ssize_t length = plain_count(shape.ptr());
   const extents lengths = length < 0 ? to_shape(shape) : extents{length};
-  const usm_kind kind = to_kind(usm_type, usm_kind::device);
   const char layout_order = to_order(order, "CF");
   std::optional<sycl::queue> named;
   const sycl::queue* place = device.is_none() ? plain_queue(queue.ptr()) : nullptr;
   if (place == nullptr) place = &named.emplace(to_place(queue, device));
+  const usm_kind kind = to_kind(usm_type, *place);
   const dtype t = type.is_none() ? default_floating(*place) : to_dtype(type);
 
   any_view elements;
@@ -331,14 +333,13 @@ array make_like(nb::handle x, nb::handle type, nb::handle order, nb::handle shap
     // Host elements give shape and type only.
     const host_elements source = host_elements::of(x);
     const dtype t = type.is_none() ? source.view().dtype() : to_dtype(type);
-    return allocate_array(to_place(queue, device), where(source.view().layout(), t), t,
-                          to_kind(usm_type, usm_kind::device));
+    const sycl::queue place = to_place(queue, device);
+    return allocate_array(place, where(source.view().layout(), t), t, to_kind(usm_type, place));
   }
   const sycl::queue place =
       queue.is_none() && device.is_none() ? like->queue() : to_place(queue, device);
   const dtype t = type.is_none() ? like->elements().dtype() : to_dtype(type);
-  return allocate_array(place, where(like->elements().layout(), t), t,
-                        to_kind(usm_type, kind_or_device(*like)));
+  return allocate_array(place, where(like->elements().layout(), t), t, to_kind(usm_type, *like));
 }
 
 bool names_a_device(nb::handle device) noexcept {
@@ -364,9 +365,9 @@ bool within_reach(const array& a, const sycl::queue& queue) {
 array copied_from_host(const any_view& source, const dtype* wanted, nb::handle usm_type,
                        nb::handle device, nb::handle queue) {
   const dtype t = wanted != nullptr ? *wanted : source.dtype();
-  array out =
-      allocate_array(to_place(queue, device), ordered_layout(source.layout(), t.itemsize(), 'K'), t,
-                     to_kind(usm_type, usm_kind::device));
+  const sycl::queue place = to_place(queue, device);
+  array out = allocate_array(place, ordered_layout(source.layout(), t.itemsize(), 'K'), t,
+                             to_kind(usm_type, place));
   const gil_released released;
   copy_from_host(out, source);
   return out;
@@ -447,7 +448,7 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
   const nb::handle to = stop.is_none() ? start : stop;
   const nb::handle by = step.is_none() ? nb::handle(one) : step;
   const sycl::queue place = to_place(queue, device);
-  const usm_kind kind = to_kind(usm_type, usm_kind::device);
+  const usm_kind kind = to_kind(usm_type, place);
   bool all_integers = true;
   for (const nb::handle x : {from, to, by}) all_integers &= PyIndex_Check(x.ptr()) != 0;
   const dtype t = !type.is_none() ? to_dtype(type)
@@ -503,8 +504,8 @@ array placed(const array& a, const sycl::queue& queue, const dtype& type, usm_ki
     const gil_released released;
     return a.on(queue);
   }
-  // Memory of the host is copied into device memory, as asarray copies it.
-  const usm_kind wanted = kind == usm_kind::unknown ? usm_kind::device : kind;
+  // Memory of the host is copied as asarray copies it.
+  const usm_kind wanted = kind == usm_kind::unknown ? default_kind(queue) : kind;
   array out =
       allocate_array(queue, ordered_layout(v.layout(), type.itemsize(), order), type, wanted);
   const gil_released released;
@@ -570,10 +571,10 @@ nb::object as_array(nb::handle obj, nb::handle type, nb::handle usm_type, nb::ha
   const dtype& t = wanted ? *wanted : a.elements().dtype();
   // Without an element there is no kind; memory of the host has none of USM's.
   const bool any_kind = a.elements().size() == 0 && a.kind() == usm_kind::unknown;
-  const usm_kind kind = to_kind(usm_type, any_kind ? usm_kind::device : a.kind());
   std::optional<sycl::queue> other;
   const bool stays = queue.is_none() && device.is_none();
   const sycl::queue& place = stays ? a.queue() : other.emplace(place_for(a, device, queue));
+  const usm_kind kind = any_kind ? to_kind(usm_type, place) : to_kind(usm_type, a.kind());
   const bool has_order = lies_in_order(a.elements().layout(), order);
   if (is_false(copy_if)) {
     const char* reason = !(t == a.elements().dtype())    ? "of another dtype"
@@ -613,6 +614,20 @@ struct asarray_call {
 
 void bind_creation(nb::module_& m) {
   const auto none = nb::none();
+  m.def(
+      "_default_kind",
+      [](nb::handle device) { return nb::str(name(default_kind(to_queue(device, "device")))); },
+      nb::arg("device") = none, "See `usmx.default_usm_type`.",
+      nb::sig("def _default_kind(device: DeviceLike = None) -> UsmKind"));
+  m.def(
+      "_set_default_kind",
+      [](nb::handle kind) {
+        const auto before = set_default_kind(
+            kind.is_none() ? std::nullopt : std::optional(to_kind(kind, usm_kind::unknown)));
+        return before ? nb::object(nb::str(name(*before))) : nb::object(nb::none());
+      },
+      nb::arg("kind").none(), "See `usmx.default_usm_type`. Returns what was chosen before.",
+      nb::sig("def _set_default_kind(kind: UsmKind | None) -> UsmKind | None"));
   m.def("asarray", as_array_in_order, nb::arg("obj").none(), nb::arg("dtype") = none, nb::kw_only(),
         nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
         nb::arg("copy") = none, nb::arg("order") = none,

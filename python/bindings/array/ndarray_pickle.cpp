@@ -58,7 +58,7 @@ nb::object elements_of(nb::handle self, int protocol) {
 /// Memory of the host, which has none of USM's kinds, arrives where the host sees it too.
 const char* kind_to_pickle(const array& a) noexcept {
   const bool is_host = a.kind() == usm_kind::unknown && a.elements().size() > 0;
-  return name(is_host ? usm_kind::host : kind_or_device(a));
+  return name(is_host ? usm_kind::host : kind_or_default(a));
 }
 
 nb::object reduce(nb::handle self, int protocol) {
@@ -134,7 +134,7 @@ nb::object rebuild(nb::handle data, nb::handle shape, nb::handle type, nb::handl
   layout where;
   check(to_order(order, "CF") == 'F' ? layout::f_order(lengths, t.itemsize(), where)
                                      : layout::c_order(lengths, t.itemsize(), where));
-  const usm_kind kind = to_kind(usm_type, usm_kind::device);
+  const usm_kind kind = to_kind(usm_type, queue);
   if (auto same = shared_with(data, queue, kind, t, where, read_only)) {
     return wrap_array(*std::move(same));
   }

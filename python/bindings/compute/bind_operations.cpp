@@ -53,9 +53,8 @@ bool operation_operands::read(std::span<PyObject* const> objects) {
   for (PyObject* const o : objects) {
     if (!is_ready<ndarray>(o)) continue;
     const ndarray& a = *nb::inst_ptr<ndarray>(o);
-    queue_ = a.queue();
-    if (a.kind() != usm_kind::unknown) kind_ = a.kind();
-    break;
+    if (!queue_) queue_ = a.queue();
+    a.tell(kinds_);
   }
   return std::ranges::all_of(objects, [this](PyObject* o) { return add(o); });
 }
@@ -93,9 +92,9 @@ bool operation_operands::add(nb::handle obj) {
       return false;  // what has operators of its own answers for both
     }
     const nb::none none;
-    const nb::object queue = queue_ ? nb::cast(*queue_) : nb::object(none);
-    const nb::object kind = nb::str(name(kind_));
-    const nb::object made = as_array(obj, none, kind, none, queue, none);
+    const sycl::queue place = queue();
+    const nb::object kind = nb::str(name(kinds_.result(place)));
+    const nb::object made = as_array(obj, none, kind, none, nb::cast(place), none);
     borrowed_.push_back(value_of(made));
   } else if (PyLong_Check(o)) {  // enums
     return all.emplace_back(whole_number(o)), true;
@@ -103,7 +102,7 @@ bool operation_operands::add(nb::handle obj) {
     // As NumPy's operators do: the numbers go where the array is.
     const nb::none none;
     const nb::object made =
-        as_array(obj, none, nb::str(name(kind_)), none, nb::cast(*queue_), none);
+        as_array(obj, none, nb::str(name(kinds_.result(*queue_))), none, nb::cast(*queue_), none);
     borrowed_.push_back(value_of(made));
   } else {
     return false;

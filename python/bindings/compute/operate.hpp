@@ -9,6 +9,7 @@
 
 #include "compute/operations.hpp"
 #include "support/bindings.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::python {
 
@@ -19,7 +20,7 @@ class operation_operands {
   explicit operation_operands(bool takes_all = false) : takes_all_(takes_all) {}
   /// Of all objects of the call; false, and no error is set, if one is nothing that is computed
   /// with. Arrays of ours, Python's numbers, NumPy's scalars, and arrays of others: USM as it is,
-  /// memory of the host as a copy in the kind of the first array.
+  /// memory of the host as a copy where the arrays of ours are, in the kind of their results.
   bool read(std::span<PyObject* const> objects);
   /// Where to compute: the queue of the first array, else the default queue.
   sycl::queue queue() const;
@@ -31,7 +32,7 @@ class operation_operands {
 
   std::vector<array> borrowed_;
   std::optional<sycl::queue> queue_;
-  usm_kind kind_ = usm_kind::device;
+  joint_kind kinds_;  // of the arrays of ours
   bool takes_all_;
 };
 

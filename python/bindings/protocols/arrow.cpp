@@ -17,6 +17,7 @@
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
+#include "usmx/default_kind.hpp"
 
 namespace usmx::python {
 namespace {
@@ -421,7 +422,7 @@ array joined(const std::vector<imported_elements>& chunks, const import_request&
   const sycl::queue queue = request.queue ? *request.queue : chunks.front().elements.queue();
   layout where;
   check(layout::c_order(shape, like.dtype().itemsize(), where), shape);
-  array out = allocate_array(queue, std::move(where), like.dtype(), usm_kind::device);
+  array out = allocate_array(queue, std::move(where), like.dtype(), default_kind(queue));
   const gil_released unlocked;
   std::int64_t at = 0;
   for (const imported_elements& chunk : chunks) {

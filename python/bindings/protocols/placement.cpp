@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
@@ -75,14 +76,14 @@ nb::object coerced_usm_type(const nb::args& given) {
 
 nb::str joint_kind_of(const nb::args& given) {
   joint_kind kinds;
+  std::optional<sycl::queue> queue;
   for (const nb::handle item : given) {
-    const array* const a = array_of(item);
-    if (a == nullptr) continue;
-    const any_view& v = a->elements();
-    kinds.add(a->kind() == usm_kind::unknown && v.size() > 0 ? usm_kind::host : a->kind(),
-              v.rank());
+    if (!is_ready<ndarray>(item)) continue;
+    const ndarray& a = *nb::inst_ptr<ndarray>(item);
+    a.tell(kinds);
+    if (!queue) queue = a.queue();
   }
-  return nb::str(name(kinds.result()));
+  return nb::str(name(kinds.result(queue ? *queue : default_queue())));
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tril",
         "triu",
     ),
+    "default_kind": ("ChosenUsmType", "default_usm_type"),
     "data_types": (
         "astype",
         "bool",

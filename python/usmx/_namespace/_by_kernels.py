@@ -194,7 +194,7 @@ def orthogonal_columns(a: ndarray) -> tuple[ndarray, ndarray]:
     m, n = a.shape[-2:]
     stack = _stack(a)
     x = contiguous(a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2)))
-    v = _usmx.zeros((*a.shape[:-2], n, n), a.dtype, usm_type=x.usm_type, queue=x.queue)
+    v = _usmx.zeros((*a.shape[:-2], n, n), a.dtype, usm_type=kind_of(x), queue=x.queue)
     diagonal = v.reshape(stack, n * n)[:, :: n + 1] if stack and n else v
     diagonal[...] = 1
     if not a.size or n == 1:

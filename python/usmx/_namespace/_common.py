@@ -12,14 +12,10 @@ from .._usmx import ndarray
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-KINDS = ("device", "shared", "host")
-
 
 def kind_of(x: ndarray, *others: ndarray) -> Any:
     """The kind of memory for results that are made of an array, or of several."""
-    if others:
-        return _usmx._joint_kind(x, *others)
-    return x.usm_type if x.usm_type in KINDS else "device"
+    return _usmx._joint_kind(x, *others)
 
 
 def imported(x: Any) -> ndarray | None:
@@ -37,11 +33,27 @@ def as_array(x: Any, like: ndarray | None = None) -> ndarray:
     return _usmx.asarray(x, usm_type=kind_of(like), queue=like.queue)
 
 
+def place_of(values: Iterable[Any]) -> dict[str, Any]:
+    """Where results of arguments go: the queue of the first array of ours, in the kind of all.
+
+    Without an array among them, nothing: what is made is where new arrays are.
+    """
+    arrays = [x for x in values if isinstance(x, ndarray)]
+    if not arrays:
+        return {}
+    return {"usm_type": kind_of(*arrays), "queue": arrays[0].queue}
+
+
 def as_arrays(values: Iterable[Any]) -> list[ndarray]:
-    """Arguments as arrays, where the first array of ours is."""
+    """Arguments as arrays; what is not USM is copied to where the arrays of ours are."""
     given = list(values)
-    first = next((x for x in given if isinstance(x, ndarray)), None)
-    return [as_array(x, first) for x in given]
+    place = place_of(given)
+
+    def taken(x: Any) -> ndarray:
+        found = imported(x)
+        return _usmx.asarray(x, **place) if found is None else found
+
+    return [taken(x) for x in given]
 
 
 def apart_from(target: ndarray, x: ndarray) -> ndarray:

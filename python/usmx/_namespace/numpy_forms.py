@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array
+from ._common import as_array, place_of
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
@@ -328,7 +328,7 @@ class vectorize:
         self.__doc__ = self._function.__doc__
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        first = next((x for x in (*args, *keywords.values()) if isinstance(x, ndarray)), None)
+        place = place_of((*args, *keywords.values()))
 
         def seen(value: Any) -> Any:
             return value.to_numpy() if isinstance(value, ndarray) else value
@@ -336,9 +336,7 @@ class vectorize:
         made = self._function(*map(seen, args), **{k: seen(v) for k, v in keywords.items()})
 
         def back(value: Any) -> ndarray:
-            if first is None:
-                return _usmx.asarray(value)
-            return _usmx.asarray(value, usm_type=first.usm_type, queue=first.queue)
+            return _usmx.asarray(value, **place)
 
         return tuple(map(back, made)) if isinstance(made, tuple) else back(made)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import along, as_array, empty_at
+from ._common import along, as_array, empty_at, kind_of
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike
@@ -61,7 +61,9 @@ def _statistic(mode: str, part: ndarray, axis: int) -> ndarray:
         if mode in ("maximum", "minimum"):
             raise ValueError(f"stat_length: of 0 elements there is no {mode}")
         shape = [1 if k == axis else n for k, n in enumerate(part.shape)]
-        made: ndarray = _usmx.full(shape, float("nan"), dtype="float64", usm_type=part.usm_type)
+        made: ndarray = _usmx.full(
+            shape, float("nan"), dtype="float64", usm_type=kind_of(part), queue=part.queue
+        )
         return made.astype(part.dtype)
     functions: dict[str, Callable[..., Any]] = {
         "maximum": statistics.max,
@@ -83,7 +85,7 @@ def _ramp(end: Any, edge: ndarray, count: int, axis: int) -> ndarray:
     from .elementwise import floor
 
     steps = _usmx.asarray(
-        np.arange(count) / max(count, 1), usm_type=edge.usm_type, queue=edge.queue
+        np.arange(count) / max(count, 1), usm_type=kind_of(edge), queue=edge.queue
     )
     steps = steps.reshape([-1 if k == axis else 1 for k in range(edge.ndim)])
     kind = "complex128" if edge.dtype.kind == "c" else "float64"
@@ -168,7 +170,7 @@ def _padded(array: ndarray, pad_width: Any, mode: Any, keywords: dict[str, Any])
 
     if callable(mode):
         made = np.pad(array.to_numpy(), pad_width, mode, **keywords)
-        return _usmx.asarray(made, usm_type=array.usm_type, queue=array.queue)
+        return _usmx.asarray(made, usm_type=kind_of(array), queue=array.queue)
     if mode not in KEYWORDS:
         modes = ", ".join(map(repr, KEYWORDS))
         raise ValueError(f"mode: {mode!r}; expected a function or one of {modes}")

@@ -130,7 +130,7 @@ def _sum(a1: ArrayLike, a2: ArrayLike, name: str) -> ndarray:
     a, b = (_line(x) for x in as_arrays([a1, a2]))
     length = max(a.size, b.size)
     a, b = (
-        concat([_usmx.zeros(length - x.size, x.dtype, queue=x.queue, usm_type=x.usm_type), x])
+        concat([_usmx.zeros(length - x.size, x.dtype, queue=x.queue, usm_type=kind_of(x)), x])
         for x in (a, b)
     )
     made: ndarray = _usmx.Operation(name)(a, b)
@@ -212,7 +212,7 @@ def poly(seq_of_zeros: ArrayLike) -> ndarray:
         (v.conjugate() for v in values), key=lambda z: (z.real, z.imag)
     ) == sorted(values, key=lambda z: (z.real, z.imag)):
         made = [one.real for one in made]
-    return _usmx.asarray(made, usm_type=zeros.usm_type, queue=zeros.queue)
+    return _usmx.asarray(made, usm_type=kind_of(zeros), queue=zeros.queue)
 
 
 def roots(p: ArrayLike) -> ndarray:

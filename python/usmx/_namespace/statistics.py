@@ -696,7 +696,7 @@ def _cumulative(
         return done
     shape = list(done.shape)
     shape[along] += 1
-    whole = _usmx.empty(tuple(shape), result, usm_type=a.usm_type, queue=a.queue)
+    whole = _usmx.empty(tuple(shape), result, usm_type=kind_of(a), queue=a.queue)
     front: list[Any] = [slice(None)] * a.ndim
     front[along] = slice(0, 1)
     rest = list(front)

@@ -4,9 +4,12 @@
 #include "runtime/backend.hpp"
 
 #include <array>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "check.hpp"
+#include "usmx/default_kind.hpp"
 #include "usmx/detail/whole_groups.hpp"
 #include "usmx/runtime.hpp"
 
@@ -37,6 +40,26 @@ TEST(Backend, OnlyACpuDeviceHasTheRowOfTheHost) {
   const sycl::queue queue = usmx::default_queue();
   CHECK(backend_of(queue).is_host == queue.get_device().is_cpu());
   CHECK(&backend_of(queue) == &backend_of(queue.get_device()));
+}
+
+TEST(Backend, NewArraysOfTheHostsDevicesAreInSharedMemoryUnlessAnotherKindIsChosen) {
+  using usmx::usm_kind;
+  for (const auto& row : usmx::detail::backend_rows()) {
+    CHECK(row.default_kind == (row.is_host ? usm_kind::shared : usm_kind::device));
+  }
+  const sycl::queue queue = usmx::default_queue();
+  const std::optional<usm_kind> before = usmx::set_default_kind({});
+  const usm_kind own = usmx::default_kind(queue);
+  CHECK(usmx::default_kind(queue.get_device()) == own);
+  for (const usm_kind kind : {usm_kind::device, usm_kind::shared, usm_kind::host}) {
+    usmx::set_default_kind(kind);
+    CHECK(usmx::default_kind(queue) == kind);
+    CHECK(usmx::default_kind(queue.get_device()) == kind);
+  }
+  CHECK_THROWS(std::invalid_argument, usmx::set_default_kind(usm_kind::unknown));
+  CHECK(usmx::set_default_kind({}) == usm_kind::host);
+  CHECK(usmx::default_kind(queue) == own);
+  usmx::set_default_kind(before);
 }
 
 TEST(Backend, FormsOfAnotherBackendCanBeChosen) {

@@ -85,6 +85,51 @@ def test_the_kind_of_a_result_is_that_of_the_rule_in_each_order(one, two, call):
         np.testing.assert_array_equal(made.to_numpy(), plain.to_numpy())
 
 
+@pytest.mark.parametrize(("one", "two", "call"), list(cases()))
+def test_the_default_kind_has_no_say_where_operands_are(one, two, call):
+    for kind, default in (("device", "shared"), ("shared", "host"), ("host", "device")):
+        with usmx.default_usm_type(default):
+            made = call(usmx.asarray(one, usm_type=kind), usmx.asarray(two, usm_type=kind))
+        assert made.usm_type == kind, default
+
+
+# Functions of three operands in any order, of which one may be a number unless they join them.
+THREE = {
+    "where": usmx.where,
+    "clip": usmx.clip,
+    "select": lambda a, b, c: usmx.select([a > 0, b > 0], [b, c]),
+    "einsum": partial(usmx.einsum, "...,...,...->..."),
+    "vectorize": usmx.vectorize(lambda a, b, c: a + b + c),
+    "fuse": usmx.fuse(lambda a, b, c: a + b * c),
+    "ElementwiseKernel": usmx.ElementwiseKernel("T a, T b, T c", "T d", "d = a + b * c"),
+    "triangular": lambda a, b, c: usmx.random.default_rng(1).triangular(
+        a * 0 - 1, b * 0, c * 0 + 1
+    ),
+}
+JOINING = {
+    "concat": lambda *xs: usmx.concat(xs),
+    "stack": lambda *xs: usmx.stack(xs),
+    "a list": lambda *xs: usmx.asarray([list(xs), list(xs)]),
+}
+OPERANDS = {
+    **{kind: partial(usmx.asarray, FLOATS, usm_type=kind) for kind in KINDS},
+    "number": partial(usmx.asarray, 1.0, usm_type="device"),
+    "NumPy": FLOATS.copy,
+}
+
+
+@pytest.mark.parametrize("name", [*THREE, *JOINING])
+def test_the_kind_of_a_result_does_not_depend_on_the_order_of_three_operands(name):
+    call = {**THREE, **JOINING}[name]
+    for names in itertools.combinations(OPERANDS, 3):
+        if name in JOINING and "number" in names:
+            continue
+        expected = usmx.get_coerced_usm_type(*[name for name in names if name in KINDS])
+        for order in itertools.permutations(names):
+            made = call(*[OPERANDS[name]() for name in order])
+            assert made.usm_type == expected, order
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
 def test_an_operand_without_dimensions_has_no_say_next_to_others(kind, other):

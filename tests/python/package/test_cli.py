@@ -154,6 +154,27 @@ def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint
     assert f"fix: {fix}" in printed.stdout
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (None, "new arrays are in shared memory"),
+        ("host", "new arrays are in host memory, by USMX_USM_TYPE"),
+    ],
+)
+def test_the_doctor_says_which_memory_new_arrays_are_in(kind, said):
+    texts = [f["text"] for f in findings(run("doctor", "--json", USMX_USM_TYPE=kind), "ok")]
+    name = usmx.Device("cpu").filter_string
+    assert [text for text in texts if name in text and text.endswith(said)]
+
+
+def test_the_doctor_names_the_fix_of_a_wrong_kind_of_memory():
+    result = run("doctor", "--json", USMX_USM_TYPE="managed")
+    assert result.returncode == 1
+    (error,) = findings(result, "error")
+    assert "USMX_USM_TYPE: 'managed' is not supported" in error["text"]
+    assert error["fix"] == "unset USMX_USM_TYPE"
+
+
 def test_a_missing_driver_wheel_is_named(monkeypatch):
     nothing = {"driver": "", "shown": False, "early_loader": "", "early_tbb": ""}
     monkeypatch.setattr("usmx._usmx._cpu_driver", lambda: nothing)
@@ -250,7 +271,7 @@ def test_trace_runs_a_script_and_writes_what_it_did(tmp_path):
 
 def test_trace_of_a_script_that_fails_is_written_all_the_same(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("import usmx; a = usmx.empty(5); 1 / 0\n")
+    script.write_text("import usmx; a = usmx.empty(5, usm_type='device'); 1 / 0\n")
     result = subprocess.run(
         [sys.executable, "-m", "usmx", "trace", script],
         capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
