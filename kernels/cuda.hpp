@@ -378,22 +378,14 @@ inline T atomicCAS(T* p, E expected, D desired) {
 }
 
 /// CUDA's vectors, with its alignments: float4 is read as a whole.
-#define USMX_VECTORS(name, T)                                        \
-  struct name##1 {                                                   \
-    T x;                                                             \
-  };                                                                 \
-  struct alignas(2 * sizeof(T)) name##2 {                            \
-    T x, y;                                                          \
-  };                                                                 \
-  struct name##3 {                                                   \
-    T x, y, z;                                                       \
-  };                                                                 \
-  struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) name##4 {       \
-    T x, y, z, w;                                                    \
-  };                                                                 \
-  inline name##1 make_##name##1(T x) { return {x}; }                 \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+#define USMX_VECTORS(name, T)                                                   \
+  struct name##1 { T x; };                                                      \
+  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                            \
+  struct name##3 { T x, y, z; };                                                \
+  struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; }; \
+  inline name##1 make_##name##1(T x) { return {x}; }                            \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                    \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }            \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 USMX_VECTORS(char, signed char)
 USMX_VECTORS(uchar, unsigned char)
