@@ -16,6 +16,8 @@ Out: TypeAlias = ndarray | tuple[ndarray] | None
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 Types: TypeAlias = str | tuple[DTypeLike, ...] | None
 
+_ONLY_TYPES = "self: an object of a class for type checkers; expected a function such as usmx.add"
+
 
 class UnaryOperation(Operation):
     """A function of one operand."""
@@ -34,7 +36,7 @@ class UnaryOperation(Operation):
         signature: Types = None,
     ) -> ndarray:
         """Compute it."""
-        raise NotImplementedError
+        raise TypeError(_ONLY_TYPES)
 
 
 class BinaryOperation(Operation):
@@ -55,7 +57,7 @@ class BinaryOperation(Operation):
         signature: Types = None,
     ) -> ndarray:
         """Compute it."""
-        raise NotImplementedError
+        raise TypeError(_ONLY_TYPES)
 
 
 class Choice(Operation):
@@ -76,7 +78,7 @@ class Choice(Operation):
     ) -> ndarray: ...
     def __call__(self, *args: object, **keywords: object) -> object:
         """Compute it."""
-        raise NotImplementedError
+        raise TypeError(_ONLY_TYPES)
 
 
 class AngleOperation(Operation):
@@ -96,7 +98,7 @@ class AngleOperation(Operation):
         signature: Types = None,
     ) -> ndarray:
         """Compute it."""
-        raise NotImplementedError
+        raise TypeError(_ONLY_TYPES)
 
 
 class PartOperation(Operation):
@@ -115,4 +117,4 @@ class PartOperation(Operation):
         signature: Types = None,
     ) -> ndarray:
         """Compute it."""
-        raise NotImplementedError
+        raise TypeError(_ONLY_TYPES)
