@@ -101,8 +101,9 @@ TOPICS = {
     ),
     "tracing": Page(
         "Tracing",
-        "What is copied, and which line asked for it: [tracing](../../tracing.md).",
-        ["trace", "expect_zero_copy"],
+        "What is copied, which line asked for it, and how long it takes: "
+        "[tracing](../../tracing.md).",
+        ["trace", "expect_zero_copy", "bench", "Timing"],
     ),
     "errors": Page(
         "Errors",

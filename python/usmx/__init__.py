@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from . import random as random
     from . import special as special
     from . import testing as testing
+    from ._benchmark import Timing, bench
     from ._functions import *  # noqa: F403
     from ._fusion import fuse
     from ._kernel.language.constants import constant
@@ -136,9 +137,10 @@ __all__ = [
     "AllocationError", "AtomicRef", "BuildError", "Context", "CopyError", "Device",
     "DeviceError", "ElementwiseKernel", "Event", "ExecutionPlacementError", "FileArray",
     "FileTable", "InteropError", "KernelError", "LocalMemory", "Platform", "Queue", "RawKernel",
-    "RawModule", "ReductionKernel", "ScanKernel", "__version__", "arange", "asarray", "atomic",
-    "barrier", "bfloat16", "bool_", "broadcast_to", "complex64", "complex128", "constant", "copy",
-    "copy_2d", "copy_2d_async", "copy_async", "default_queue", "device_func", "devices",
+    "RawModule", "ReductionKernel", "ScanKernel", "Timing", "__version__", "arange",
+    "asarray", "atomic", "barrier", "bench", "bfloat16", "bool_", "broadcast_to", "complex64",
+    "complex128", "constant", "copy", "copy_2d", "copy_2d_async", "copy_async", "default_queue",
+    "device_func", "devices",
     "dtype", "empty", "empty_like", "expect_zero_copy", "fence", "fill", "fill_async",
     "float16", "float32", "float64", "from_dlpack", "from_numpy", "from_pointer", "full",
     "full_like", "fuse", "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue",
@@ -156,6 +158,7 @@ _methods.install()
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {
     "_fusion": ("fuse",),
+    "_benchmark": ("Timing", "bench"),
     "_pieces.array": ("FileArray", "FileTable", "open"),
     "_pointers": ("from_pointer",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),

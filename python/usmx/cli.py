@@ -3,6 +3,9 @@
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
 usmx cache [--json]       the kernels that are kept on disk and in memory; --clear empties the disk
+usmx bench [--json]       what the device does in a second, in units of its own memory
+usmx config [--json]      the environment variables of usmx, and what they are set to
+usmx demo                 a picture that the device computes
 usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture
 usmx migrate PROGRAM ...  what to change in programs for numba.cuda, CuPy, dpctl, dpnp; --diff
 usmx --cflags --libs      what g++ needs to build a program with usmx; --cmake-dir for CMake
@@ -280,6 +283,59 @@ def _migrate(programs: Sequence[str], diff: bool) -> int:
     return code
 
 
+#: Variables of the environment: docs/environment.md says more of each.
+_VARIABLES = {
+    "USMX_CACHE": "0: compiled kernels are not kept on disk",
+    "USMX_CACHE_DIR": "the folder in which they are kept",
+    "USMX_CACHE_SIZE": "the most that they take there; 256M by default",
+    "USMX_EAGER": "1: each operation is computed where it is written",
+    "USMX_LEAK_WARNINGS": "objects that are alive when Python ends are listed",
+    "USMX_ONEMKL": "0: oneMKL is not used",
+    "USMX_POOL": "0: each allocation goes to the driver",
+    "USMX_PROGRAM_MEMORY": "the most that compiled programs take in memory; 256M by default",
+    "USMX_SHOWN_DRIVER": "set by usmx: the driver that it made visible",
+    "USMX_SIMULATE": "1: Python kernels run in Python, item by item",
+    "USMX_TRACE": "1: the calls of all libraries are seen by traces from the start",
+    "USMX_USM_TYPE": "the memory of arrays without usm_type: device, shared or host",
+}
+
+
+def _config(as_json: bool) -> int:
+    values = {name: os.environ.get(name) for name in _VARIABLES}
+    if as_json:
+        print(json.dumps(values, indent=2))
+        return 0
+    table = _table(variable="text", value="long", effect="long")
+    for name, text in _VARIABLES.items():
+        value = values[name]
+        table.add_row(name, "" if value is None else value, text)
+    _console().print(table)
+    return 0
+
+
+def _bench(as_json: bool, device: str | None, seconds: float) -> int:
+    from dataclasses import asdict
+
+    from ._benchmark import machine
+
+    queue = usmx.default_queue() if device is None else usmx.Queue(device)
+    rows = machine(queue, seconds=seconds)
+    if as_json:
+        found = {"device": queue.device.name, "rows": [asdict(row) for row in rows]}
+        print(json.dumps(found, indent=2))
+        return 0
+    table = _table(task="text", time="number", rate="number", of_memory="number")
+    for row in rows:
+        rate = "" if row.rate is None else f"{row.rate:.3g} {row.unit}"
+        share = "" if row.share is None else f"{row.share:.0%}"
+        table.add_row(row.task, f"{row.seconds * 1e6:,.1f} us", rate, share)
+    console = _console()
+    console.print(queue.device.name)
+    console.print(table)
+    console.print("of memory: of the bytes that a copy in device memory moves in a second")
+    return 0
+
+
 class _PrintPaths(argparse.Action):
     """Collects what to print of the installation; `main` looks it up when all are known."""
 
@@ -347,11 +403,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("devices", "list the devices"),
         ("doctor", "find out what is wrong, and how to fix it"),
         ("cache", "kernels that are kept on disk"),
+        ("bench", "measure what the device does, in units of its own memory"),
+        ("config", "list the environment variables of usmx, and what they are set to"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--json", action="store_true", help="for programs")
         if name == "cache":
             command.add_argument("--clear", action="store_true", help="remove them all")
+        if name == "bench":
+            command.add_argument("--device", help="a filter string, such as gpu or level_zero:0")
+            command.add_argument(
+                "--seconds", type=float, default=1.0, help="time for each row; default: 1"
+            )
+    text = "show a picture that the device computes, and the time of NumPy"
+    commands.add_parser("demo", help=text, description=text)
     text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
     command = commands.add_parser("trace", help=text, description=text)
     command.add_argument(
@@ -379,6 +444,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "cache":
             return _cache(chosen.json, chosen.clear)
+        if chosen.command == "bench":
+            return _bench(chosen.json, chosen.device, chosen.seconds)
+        if chosen.command == "config":
+            return _config(chosen.json)
+        if chosen.command == "demo":
+            from ._demo import show
+
+            print(show())
+            return 0
         return {"devices": _devices, "doctor": _doctor}[chosen.command](chosen.json)
     except usmx.DeviceError as error:
         print(error, file=sys.stderr)

@@ -1,0 +1,164 @@
+"""How long a call takes until its result is there, and what this machine does in a second."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from . import _usmx
+
+__all__ = ["Timing", "bench"]
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def _text(seconds: float) -> str:
+    scale, unit = next((u for u in _UNITS if seconds >= u[0]), _UNITS[-1])
+    return f"{seconds / scale:.3g} {unit}"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What `bench` found, in seconds.
+
+    Attributes
+    ----------
+    first : float
+        The first call, which compiles kernels.
+    times : tuple of float
+        Each call after it.
+    """
+
+    first: float
+    times: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """The shortest call."""
+        return min(self.times)
+
+    @property
+    def median(self) -> float:
+        """The call in the middle."""
+        return median(self.times)
+
+    def __str__(self) -> str:
+        return (
+            f"median {_text(self.median)}, best {_text(self.best)} of {len(self.times)} calls; "
+            f"first {_text(self.first)}"
+        )
+
+
+def _finish(result: Any) -> None:
+    """Wait until what a call gave is computed."""
+    if isinstance(result, (tuple, list)):
+        for one in result:
+            _finish(one)
+    elif isinstance(result, (_usmx.ndarray, _usmx.Event)):
+        result.wait()
+
+
+def bench(
+    function: Callable[..., Any], *args: Any, seconds: float = 0.5, **keywords: Any
+) -> Timing:
+    """Call a function again and again, each time until its result is computed.
+
+    Arrays are computed when they are needed, and kernels end after the call that launched them:
+    without waiting, `timeit` measures how long it takes to ask.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    *args, **keywords
+        Its arguments.
+    seconds : float
+        For how long, at least; there are two calls at least.
+
+    Returns
+    -------
+    Timing
+        The first call by itself, because it compiles kernels, and those after it.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.ones(1000)
+    >>> found = usmx.bench(lambda: usmx.sqrt(x) + 1, seconds=0.01)
+    >>> found.best <= found.median
+    True
+    """
+    if not seconds >= 0:
+        raise ValueError(f"seconds: {seconds}; expected 0 or more")
+
+    def call() -> float:
+        start = perf_counter()
+        _finish(function(*args, **keywords))
+        return perf_counter() - start
+
+    first = call()
+    times = [call()]
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        times.append(call())
+    return Timing(first, tuple(times))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task: its time in seconds, and what it does in a second in a unit of its own."""
+
+    task: str
+    seconds: float
+    rate: float | None
+    unit: str
+    #: Of the bandwidth that a copy in device memory has; None where it is not the limit.
+    share: float | None
+
+
+def machine(queue: Any, nbytes: int | None = None, seconds: float = 0.5) -> Iterator[Row]:
+    """Tasks that tell how fast a device is, in units of what its own memory does."""
+    from importlib import import_module
+
+    usmx = import_module("usmx")
+    most = queue.device.global_mem_size // 16
+    count = max(1, min(256 << 20, most) if nbytes is None else nbytes) // 4
+    place: Any = {"queue": queue, "usm_type": "device"}
+    x, y = (usmx.full(count, 1.5, "float32", **place) for _ in range(2))
+    pinned = usmx.ones(count, "float32", queue=queue, usm_type="host")
+    copied = bench(usmx.copy, y, x, seconds=seconds).median
+    limit = 2 * x.nbytes / copied
+
+    def row(task: str, moved: int, function: Callable[[], Any], time: float = 0) -> Row:
+        took = time or bench(function, seconds=seconds).median
+        return Row(task, took, moved / took / 1e9, "GB/s", moved / took / limit)
+
+    size = x.nbytes
+    text = f"{size / (1 << 20):.3g} MiB"
+    yield row(f"copy {text} in device memory", 2 * size, lambda: None, copied)
+    yield row(f"copy {text} from the host", size, lambda: usmx.copy(y, pinned))
+    yield row(f"copy {text} to the host", size, lambda: usmx.copy(pinned, y))
+    yield row("fill", size, lambda: usmx.fill(y, 2.0))
+    yield row("x * 2 + y", 3 * size, lambda: x * 2 + y)
+    yield row("x.sum()", size, x.sum)
+    yield row("usmx.cumulative_sum(x)", 2 * size, lambda: usmx.cumulative_sum(x))
+    some = min(count, 1 << 20)
+    numbers = usmx.random.default_rng(1, queue=queue).random(some, "float32")
+    took = bench(usmx.sort, numbers, seconds=seconds).median
+    yield Row(f"usmx.sort of {some} float32", took, some / took / 1e6, "M/s", None)
+    n = min(1024, int(count**0.5))
+    a = x[: n * n].reshape(n, n)
+    took = bench(lambda: a @ a, seconds=seconds).median
+    yield Row(f"a @ a of {n} x {n} float32", took, 2 * n**3 / took / 1e9, "GFLOP/s", None)
+    few = usmx.ones(10, "float32", queue=queue)
+    took = bench(lambda: few + few, seconds=seconds).median
+    yield Row("x + x of 10 float32", took, None, "", None)
+    took = bench(lambda: usmx.empty(1 << 18, "float32", **place), seconds=seconds).median
+    yield Row("usmx.empty of 1 MiB", took, None, "", None)
+    kernel = _usmx.RawKernel("USMX_KERNEL(1) none(float* x) { (void)x; }", "none")
+    took = bench(lambda: kernel[1](x, queue=queue), seconds=seconds).median
+    yield Row("launch of a kernel, until it ended", took, None, "", None)
