@@ -2,6 +2,12 @@
 
 # SPDX-License-Identifier: Apache-2.0
 
+#: What array/test_numpys_rarer_functions.py compares with NumPy.
+RARER = {
+    "asarray_chkfinite", "common_type", "einsum_path", "isfortran", "linalg.tensorinv",
+    "linalg.tensorsolve", "mask_indices", "matvec", "min_scalar_type", "packbits", "polydiv",
+    "real_if_close", "require", "sort_complex", "spacing", "unpackbits", "vecmat",
+}  # fmt: skip
 IN_EVERYDAY_PROGRAMS = {
     "apply_along_axis", "apply_over_axes", "array", "array2string", "array_repr",
     "array_str", "asanyarray", "ascontiguousarray", "asfortranarray", "bartlett",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from depths import of_depth
 from differential_rows import DIFFERENCES, DRAWN, ROWS, TOPICS
-from everyday import IN_EVERYDAY_PROGRAMS
+from everyday import IN_EVERYDAY_PROGRAMS, RARER
 
 import usmx
 
@@ -38,11 +38,7 @@ NOT_CALLED = {
     "asarray", "from_dlpack", "empty_like", "load", "save", "savez", "savez_compressed", "finfo",
     "iinfo", "can_cast", "isdtype", "promote_types", "result_type", "broadcast_shapes",
     "piecewise", "dtype", "ndarray", "get_include", "fft.fftfreq", "fft.rfftfreq",
-    *IN_EVERYDAY_PROGRAMS,
-    # test_numpys_rarer_functions.py compares them.
-    "asarray_chkfinite", "common_type", "einsum_path", "isfortran", "linalg.tensorinv",
-    "linalg.tensorsolve", "mask_indices", "matvec", "min_scalar_type", "packbits", "polydiv",
-    "real_if_close", "require", "sort_complex", "spacing", "unpackbits", "vecmat",
+    *IN_EVERYDAY_PROGRAMS, *RARER,
 }  # fmt: skip
 
 

@@ -435,7 +435,7 @@ def test_functions_of_whole_arrays_can_be_fused(case):
 
 def test_bad_calls():
     fused = usmx.fuse(lambda x: x + 1)
-    with pytest.raises(TypeError, match="missing a required argument"):
+    with pytest.raises(TypeError, match="missing the argument 'x'"):
         fused()
     with pytest.raises(TypeError, match="is of type list; expected USM"):
         fused([1])

@@ -17,7 +17,7 @@ import arguments
 import numpy as np
 import pytest
 from arguments import ROWS, Out, calls, names_of
-from everyday import IN_EVERYDAY_PROGRAMS
+from everyday import IN_EVERYDAY_PROGRAMS, RARER
 
 import usmx
 
@@ -43,6 +43,7 @@ REFUSED_OF = {
     "copy(a)": "usmx.copy copies memory; an array is copied by its method",
     "copy(order)": "usmx.copy copies memory; an array is copied by its method",
     "copy(subok)": "usmx.copy copies memory; an array is copied by its method",
+    "einsum_path(einsum_call)": "for NumPy's own einsum",
     "from_dlpack(x)": "a name by place alone in NumPy",
 }
 #: Calls whose result is another one on purpose: "function {argument: value}", and why.
@@ -90,7 +91,7 @@ ELSEWHERE = {
     "arange", "asarray", "copy", "empty", "empty_like", "from_dlpack", "full", "full_like", "ones",
     "ones_like", "zeros", "zeros_like", "load", "save", "savez", "savez_compressed",
     "get_include", "linalg.eig", "linalg.eigh",
-    *IN_EVERYDAY_PROGRAMS,
+    *IN_EVERYDAY_PROGRAMS, *RARER,
 }  # fmt: skip
 
 
