@@ -619,9 +619,9 @@ def test_calls_of_known_types_refuse_what_the_first_would():
     x = usm(np.arange(5, dtype="f4"))
     for _ in range(2):
         fused(x, x), fused(x, 1)
-        with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+        with pytest.raises(TypeError, match="missing the argument 'y'"):
             fused(x)
-        with pytest.raises(TypeError, match="too many positional arguments"):
+        with pytest.raises(TypeError, match="takes 2 arguments by place, got 3"):
             fused(x, 1, 2)
         with pytest.raises(TypeError, match="size"):
             fused(x, 1, size=3)
