@@ -124,41 +124,43 @@ def machine(queue: Any, nbytes: int | None = None, seconds: float = 0.5) -> Iter
     """Tasks that tell how fast a device is, in units of what its own memory does."""
     from importlib import import_module
 
-    usmx = import_module("usmx")
+    usmx = import_module("usmx")  # which imports this module when `bench` is used
     most = queue.device.global_mem_size // 16
     count = max(1, min(256 << 20, most) if nbytes is None else nbytes) // 4
     place: Any = {"queue": queue, "usm_type": "device"}
     x, y = (usmx.full(count, 1.5, "float32", **place) for _ in range(2))
     pinned = usmx.ones(count, "float32", queue=queue, usm_type="host")
-    copied = bench(usmx.copy, y, x, seconds=seconds).median
+
+    def timed(function: Callable[[], Any]) -> float:
+        return bench(function, seconds=seconds).median
+
+    copied = timed(lambda: usmx.copy(y, x))
     limit = 2 * x.nbytes / copied
 
-    def row(task: str, moved: int, function: Callable[[], Any], time: float = 0) -> Row:
-        took = time or bench(function, seconds=seconds).median
+    def row(task: str, moved: int, took: float) -> Row:
         return Row(task, took, moved / took / 1e9, "GB/s", moved / took / limit)
 
     size = x.nbytes
     text = f"{size / (1 << 20):.3g} MiB"
-    yield row(f"copy {text} in device memory", 2 * size, lambda: None, copied)
-    yield row(f"copy {text} from the host", size, lambda: usmx.copy(y, pinned))
-    yield row(f"copy {text} to the host", size, lambda: usmx.copy(pinned, y))
-    yield row("fill", size, lambda: usmx.fill(y, 2.0))
-    yield row("x * 2 + y", 3 * size, lambda: x * 2 + y)
-    yield row("x.sum()", size, x.sum)
-    yield row("usmx.cumulative_sum(x)", 2 * size, lambda: usmx.cumulative_sum(x))
+    yield row(f"copy {text} in device memory", 2 * size, copied)
+    yield row(f"copy {text} from the host", size, timed(lambda: usmx.copy(y, pinned)))
+    yield row(f"copy {text} to the host", size, timed(lambda: usmx.copy(pinned, y)))
+    yield row("fill", size, timed(lambda: usmx.fill(y, 2.0)))
+    yield row("x * 2 + y", 3 * size, timed(lambda: x * 2 + y))
+    yield row("x.sum()", size, timed(x.sum))
+    yield row("usmx.cumulative_sum(x)", 2 * size, timed(lambda: usmx.cumulative_sum(x)))
     some = min(count, 1 << 20)
     numbers = usmx.random.default_rng(1, queue=queue).random(some, "float32")
-    took = bench(usmx.sort, numbers, seconds=seconds).median
+    took = timed(lambda: usmx.sort(numbers))
     yield Row(f"usmx.sort of {some} float32", took, some / took / 1e6, "M/s", None)
     n = min(1024, int(count**0.5))
     a = x[: n * n].reshape(n, n)
-    took = bench(lambda: a @ a, seconds=seconds).median
+    took = timed(lambda: a @ a)
     yield Row(f"a @ a of {n} x {n} float32", took, 2 * n**3 / took / 1e9, "GFLOP/s", None)
     few = usmx.ones(10, "float32", queue=queue)
-    took = bench(lambda: few + few, seconds=seconds).median
-    yield Row("x + x of 10 float32", took, None, "", None)
-    took = bench(lambda: usmx.empty(1 << 18, "float32", **place), seconds=seconds).median
+    yield Row("x + x of 10 float32", timed(lambda: few + few), None, "", None)
+    took = timed(lambda: usmx.empty(1 << 18, "float32", **place))
     yield Row("usmx.empty of 1 MiB", took, None, "", None)
     kernel = _usmx.RawKernel("USMX_KERNEL(1) none(float* x) { (void)x; }", "none")
-    took = bench(lambda: kernel[1](x, queue=queue), seconds=seconds).median
+    took = timed(lambda: kernel[1](x, queue=queue))
     yield Row("launch of a kernel, until it ended", took, None, "", None)

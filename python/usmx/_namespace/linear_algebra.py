@@ -54,12 +54,19 @@ def _checked(x: Any, name: str) -> _usmx.ndarray:
     raise TypeError(f"{name}: is of type {type(x).__name__}, expected an array of usmx")
 
 
-def _both(x1: Any, x2: Any) -> list[_usmx.ndarray]:
-    """Two operands, of which one may be of NumPy or a list: it goes to where the other one is."""
+def _both(x1: Any, x2: Any, least: tuple[int, int] = (0, 0)) -> list[_usmx.ndarray]:
+    """Two operands, of which one may be of NumPy or a list: it goes to where the other one is.
+
+    Each has at least so many dimensions.
+    """
     for name, x in (("x1", x1), ("x2", x2)):
         if isinstance(x, (int, float, complex)):
             raise TypeError(f"{name}: is of type {type(x).__name__}, expected an array")
-    return as_arrays((x1, x2))
+    made = as_arrays((x1, x2))
+    for name, x, count in zip(("x1", "x2"), made, least, strict=True):
+        if x.ndim < count:
+            raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {count}")
+    return made
 
 
 def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.ndarray:
@@ -539,10 +546,7 @@ def matvec(
         from .ufunc_arguments import product
 
         return product("matvec", matvec, x1, x2, out, keywords)
-    a, b = _both(x1, x2)
-    if a.ndim < 2 or b.ndim < 1:
-        name, x, least = ("x1", a, 2) if a.ndim < 2 else ("x2", b, 1)
-        raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {least}")
+    a, b = _both(x1, x2, least=(2, 1))
     return matmul(a, b[..., None])[..., 0]
 
 
@@ -568,10 +572,7 @@ def vecmat(
         from .ufunc_arguments import product
 
         return product("vecmat", vecmat, x1, x2, out, keywords)
-    a, b = _both(x1, x2)
-    if a.ndim < 1 or b.ndim < 2:
-        name, x, least = ("x1", a, 1) if a.ndim < 1 else ("x2", b, 2)
-        raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {least}")
+    a, b = _both(x1, x2, least=(1, 2))
     if a.dtype.kind == "c":
         a = a.conj()
     return matmul(a[..., None, :], b)[..., 0, :]

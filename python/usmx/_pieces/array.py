@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .. import _usmx
+from .._namespace._common import to_axes
 from . import results, stream
 from .sources import ARRAYS, TABLES, Source
 from .stream import Progress
@@ -249,9 +250,8 @@ class FileArray(NDArrayOperatorsMixin):
         return made if dtype is None else made.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        if (
-            len(keywords.get("out", ())) == 1 and keywords["out"][0] is self
-        ):  # `x += 1` names a new array `x`
+        # `x += 1` gives the name to a new array.
+        if len(keywords.get("out", ())) == 1 and keywords["out"][0] is self:
             keywords.pop("out")
         if method != "__call__" or keywords:
             raise TypeError(f"numpy.{ufunc.__name__}.{method}: is not computed of arrays in files")
@@ -340,11 +340,6 @@ class FileArray(NDArrayOperatorsMixin):
 
     # --- reductions -------------------------------------------------------------------------------
 
-    def _axes(self, axis: Any) -> tuple[int, ...]:
-        from .._namespace._common import to_axes
-
-        return to_axes(axis, self.ndim)
-
     def _fold(
         self,
         name: str,
@@ -354,9 +349,22 @@ class FileArray(NDArrayOperatorsMixin):
         join: Callable[[Any, Any], Any],
         finish: Callable[[Any], Any],
         progress: Progress,
+        **given: Any,
     ) -> Any:
-        """One value of each piece, joined on the host; the axis of rows is among those reduced."""
-        axes = self._axes(axis)
+        """A reduction: over rows one value of each piece, joined on the host; else of each row.
+
+        The type is that of the function of that name, which takes `given` too.
+        """
+        from .. import _namespace
+
+        function: Any = _namespace.find("statistics", name)
+        axes = to_axes(axis, self.ndim)
+        if 0 not in axes:
+            return self._combine(
+                lambda x: function(x, axis=axes, keepdims=keepdims, **given), (self,)
+            )
+        row = _usmx.empty((1, *self.shape[1:]), self.dtype, queue=self._queue)
+        dtype = np.dtype(function(row, axis=axes, keepdims=True).dtype)
         total: Any = None
         for _, made in self._stream(progress):
             if made.shape[0]:
@@ -364,102 +372,79 @@ class FileArray(NDArrayOperatorsMixin):
                 total = part if total is None else join(total, part)
         if total is None:
             raise ValueError(f"{name}: the array has no rows")
-        found = np.asarray(finish(total))
+        found = np.asarray(finish(total)).astype(dtype)
         if not keepdims:
             found = found.reshape([n for k, n in enumerate(found.shape) if k not in axes])
         return _usmx.asarray(found, queue=self._queue)
 
-    def _reduce(
-        self, name: str, axis: Any, keepdims: bool, join: Any, progress: Progress, wide: bool
-    ) -> Any:
-        axes = self._axes(axis)
-        function = getattr(_array_functions(), name)
-        if 0 not in axes:
-            return self._combine(lambda x: function(x, axis=axes, keepdims=keepdims), (self,))
-        empty = _usmx.empty((1, *self.shape[1:]), self.dtype, queue=self._queue)
-        dtype = np.dtype(function(empty, axis=axes, keepdims=True).dtype)
+    def _reduce(self, name: str, axis: Any, keepdims: bool, join: Any, progress: Progress) -> Any:
+        """A reduction whose parts are joined by a function of NumPy."""
 
         def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
-            part = np.asarray(function(x, axis=over, keepdims=True).to_numpy())
-            return part.astype(_wide(dtype)) if wide else part
+            part = getattr(x, name)(axis=over, keepdims=True).to_numpy()
+            return part.astype(_wide(part.dtype))
 
-        def finish(total: Any) -> Any:
-            return total.astype(dtype)
-
-        return self._fold(name, axis, keepdims, of_piece, join, finish, progress)
+        return self._fold(name, axis, keepdims, of_piece, join, lambda total: total, progress)
 
     def sum(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """The sum of the elements, of the type that `usmx.sum` gives."""
-        return self._reduce("sum", axis, keepdims, np.add, progress, True)
+        return self._reduce("sum", axis, keepdims, np.add, progress)
 
     def prod(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """The product of the elements."""
-        return self._reduce("prod", axis, keepdims, np.multiply, progress, True)
+        return self._reduce("prod", axis, keepdims, np.multiply, progress)
 
     def min(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """The smallest element; NaN if there is one."""
-        return self._reduce("min", axis, keepdims, np.minimum, progress, False)
+        return self._reduce("min", axis, keepdims, np.minimum, progress)
 
     def max(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """The largest element; NaN if there is one."""
-        return self._reduce("max", axis, keepdims, np.maximum, progress, False)
+        return self._reduce("max", axis, keepdims, np.maximum, progress)
 
     def any(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """Whether an element is not 0."""
-        return self._reduce("any", axis, keepdims, np.logical_or, progress, False)
+        return self._reduce("any", axis, keepdims, np.logical_or, progress)
 
     def all(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """Whether no element is 0."""
-        return self._reduce("all", axis, keepdims, np.logical_and, progress, False)
+        return self._reduce("all", axis, keepdims, np.logical_and, progress)
 
-    def _moments(
-        self, name: str, axis: Any, ddof: float, keepdims: bool, root: bool, progress: Progress
+    def _variance(
+        self, name: str, axis: Any, ddof: float, keepdims: bool, progress: Progress
     ) -> Any:
-        """Mean, or variance if `ddof` is not NaN, by counts, means and squares of the pieces."""
-        functions = _array_functions()
-        axes = self._axes(axis)
-        if 0 not in axes:
-            given = {} if name == "mean" else {"ddof": ddof}
-            function = getattr(functions, name)
-            return self._combine(
-                lambda x: function(x, axis=axes, keepdims=keepdims, **given), (self,)
-            )
-        empty = _usmx.empty((1, *self.shape[1:]), self.dtype, queue=self._queue)
-        dtype = np.dtype(getattr(functions, name)(empty, axis=axes, keepdims=True).dtype)
-        is_mean = name == "mean"
+        """`var` or `std`: counts, means and sums of squares of the pieces are joined."""
 
         def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
-            if not is_mean:
-                x.wait()  # read twice
-            mean = functions.mean(x, axis=over, keepdims=True)
+            x.wait()  # read twice
             count = np.prod([x.shape[k] for k in over], dtype=float)
-            squares = np.zeros(())
-            if not is_mean:
-                squares = functions.var(x, axis=over, keepdims=True).to_numpy().astype("f8") * count
-            numbers = mean.to_numpy()
-            return count, numbers.astype(_wide(numbers.dtype)), squares
+            mean = x.mean(axis=over, keepdims=True).to_numpy()
+            squares = x.var(axis=over, keepdims=True).to_numpy().astype("f8") * count
+            return count, mean.astype(_wide(mean.dtype)), squares
 
         def join(a: Any, b: Any) -> Any:
-            count = a[0] + b[0]
-            step = b[1] - a[1]
-            squares = a[2] + b[2]
-            if not is_mean:
-                squares = squares + np.abs(step) ** 2 * (a[0] * b[0] / count)
-            return count, a[1] + step * (b[0] / count), squares
+            count, mean = _joined_means(a, b)
+            between = np.abs(b[1] - a[1]) ** 2 * (a[0] * b[0] / count)
+            return count, mean, a[2] + b[2] + between
 
         def finish(total: Any) -> Any:
-            count, mean, squares = total
-            if is_mean:
-                return mean.astype(dtype)
             with np.errstate(divide="ignore", invalid="ignore"):
-                variance = squares / np.maximum(count - ddof, 0)
-            return (np.sqrt(variance) if root else variance).astype(dtype)
+                variance = total[2] / np.maximum(total[0] - ddof, 0)
+            return np.sqrt(variance) if name == "std" else variance
 
-        return self._fold(name, axis, keepdims, of_piece, join, finish, progress)
+        return self._fold(name, axis, keepdims, of_piece, join, finish, progress, ddof=ddof)
 
     def mean(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
         """The mean of the elements."""
-        return self._moments("mean", axis, 0, keepdims, False, progress)
+
+        def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
+            count = np.prod([x.shape[k] for k in over], dtype=float)
+            mean = x.mean(axis=over, keepdims=True).to_numpy()
+            return count, mean.astype(_wide(mean.dtype))
+
+        return self._fold(
+            "mean", axis, keepdims, of_piece, _joined_means, lambda total: total[1], progress
+        )
 
     def var(
         self,
@@ -470,7 +455,7 @@ class FileArray(NDArrayOperatorsMixin):
         progress: Progress = False,
     ) -> Any:
         """The mean of the squares of differences from the mean, divided by ``count - ddof``."""
-        return self._moments("var", axis, ddof, keepdims, False, progress)
+        return self._variance("var", axis, ddof, keepdims, progress)
 
     def std(
         self,
@@ -481,7 +466,7 @@ class FileArray(NDArrayOperatorsMixin):
         progress: Progress = False,
     ) -> Any:
         """The square root of `var`."""
-        return self._moments("std", axis, ddof, keepdims, True, progress)
+        return self._variance("std", axis, ddof, keepdims, progress)
 
     def histogram(
         self,
@@ -499,7 +484,8 @@ class FileArray(NDArrayOperatorsMixin):
         range : (float, float), optional
             The outer edges. Without it the file is read twice: first for its limits.
         """
-        functions = _array_functions()
+        from .._namespace.histograms import histogram
+
         if isinstance(bins, (int, np.integer)) and range is None:
             low = high = None
             for _, made in self.pieces():
@@ -511,7 +497,7 @@ class FileArray(NDArrayOperatorsMixin):
         counts: Any = None
         edges: Any = None
         for _, made in self.pieces(progress):
-            found, edges = functions.histogram(made.reshape(-1), bins, range)
+            found, edges = histogram(made.reshape(-1), bins, range)
             part = found.to_numpy()
             counts = part if counts is None else counts + part
         return _usmx.asarray(counts, queue=self._queue), edges
@@ -540,10 +526,10 @@ def _checked(function: Callable[..., Any]) -> Callable[..., _usmx.ndarray]:
     return call
 
 
-def _array_functions() -> Any:
-    from importlib import import_module
-
-    return import_module("usmx")
+def _joined_means(a: Any, b: Any) -> tuple[Any, Any]:
+    """Count and mean of two parts together, by what the second differs from the first."""
+    count = a[0] + b[0]
+    return count, a[1] + (b[1] - a[1]) * (b[0] / count)
 
 
 def _wide(dtype: np.dtype[Any]) -> Any:
