@@ -18,7 +18,7 @@
 namespace usmx {
 
 /// What an operator gives: the elements are computed when an array is made of it, and they are
-/// those of the line where it stands, whatever is written to its operands later. Cheap to copy.
+/// those of the line where it stands, also if its operands change later. Cheap to copy.
 class deferred_array {
  public:
   explicit deferred_array(shared_deferred value);
