@@ -34,7 +34,7 @@ int main(int count, char** words) {
 
   // A reduction of one's own, where no operator says it.
   const usmx::reduction_kernel within("T left, float64 limit", "int64 n",
-                                      {.map = "sycl::fabs(left) <= limit ? 1 : 0",
+                                      {.map = "abs(left) <= limit ? 1 : 0",
                                        .reduce = "a + b",
                                        .post_map = "n = a",
                                        .identity = "0",
