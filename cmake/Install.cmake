@@ -1,7 +1,7 @@
 # What a user of the installed library finds: headers, the library, find_package(usmx).
 include(CMakePackageConfigHelpers)
 install(TARGETS usmx EXPORT usmxTargets LIBRARY DESTINATION ${USMX_LIBDIR} RUNTIME DESTINATION ${USMX_LIBDIR})
-install(DIRECTORY include/usmx DESTINATION ${USMX_INCLUDEDIR})
+install(DIRECTORY include/usmx ${CMAKE_CURRENT_BINARY_DIR}/include/usmx DESTINATION ${USMX_INCLUDEDIR})
 install(EXPORT usmxTargets NAMESPACE usmx:: DESTINATION ${USMX_LIBDIR}/cmake/usmx)
 configure_package_config_file(cmake/usmxConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/usmxConfig.cmake
                               INSTALL_DESTINATION ${USMX_LIBDIR}/cmake/usmx)

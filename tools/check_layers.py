@@ -43,6 +43,7 @@ WITHOUT_SOURCE = {
     "resources": "memory",
     "umf": "memory",
     "detail/built_kernels": "kernel",
+    "detail/functions": "compute",  # built from the table of operations
     "python_api": KIT,
     "detail/argument": KIT,
     "detail/explained_calls": KIT,
@@ -106,7 +107,7 @@ def header_room(files: frozenset[str], name: str) -> str | None:
 def included_room(included: str, room_of: RoomOf) -> str | None:
     """The room of a header of ours; None for a header of another project."""
     path = PurePosixPath(included)
-    if path.parts[0] == "usmx" and path.suffix in (".hpp", ".h"):
+    if path.parts[0] == "usmx" and path.suffix in (".hpp", ".h", ".inc"):
         return room_of(str(PurePosixPath(*path.parts[1:]).with_suffix("")))
     return path.parts[0] if path.parts[0] in ROOMS and len(path.parts) > 1 else None
 

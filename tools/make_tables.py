@@ -1,8 +1,9 @@
 """Writes what comes of the table of operations.
 
-``python tools/make_tables.py cpp FILE`` writes the rows for C++ and ``python FOLDER`` the modules
-with their names into a package: the build does both. ``docs`` shows how the tables of the
-documentation differ from the rows, with exit code 1 if they do, and ``docs --write`` corrects them.
+``python tools/make_tables.py cpp ROWS FUNCTIONS`` writes the rows for C++ and their functions, and
+``python FOLDER`` the modules with their names into a package: the build does both. ``docs`` shows
+how the tables of the documentation differ from the rows, with exit code 1 if they do, and
+``docs --write`` corrects them.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -123,6 +124,39 @@ def for_cpp() -> str:
             f'{{{{{texts}}}}}, "{row.mixed}"}},\n'
         )
     return "".join(lines)
+
+
+#: The operator of C++ for a special method of Python; C++ has none for the others.
+CPP_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "mod": "%", "and": "&", "or": "|",
+    "xor": "^", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "neg": "-",
+    "pos": "+", "invert": "~",
+}  # fmt: skip
+
+
+def functions_for_cpp() -> str:
+    """The text of ``usmx/detail/functions.inc``: a function of C++ for each row."""
+    lines = ["// Built from python/usmx/_operations.py; do not edit."]
+    for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
+        if not row.texts:
+            continue
+        operands = "abc"[: row.arity]
+        types = ", ".join(f"class {one.upper()}" for one in operands)
+        given = ", ".join(f"const {one.upper()}& {one}" for one in operands)
+        names = [row.name]
+        if symbol := CPP_OPERATORS.get(row.method):
+            names.append(f"operator{symbol}")
+        for name in names:
+            lines += [
+                f"/// {row.doc}",
+                f"template <{types}>",
+                f"  requires detail::operands<{', '.join(operands.upper())}>",
+                f"deferred_array {name}({given}) {{",
+                f'  static const operation& row = detail::operation_of("{row.name}");',
+                f"  return detail::compute(row, {', '.join(operands)});",
+                "}",
+            ]
+    return "\n".join([*lines, ""])
 
 
 def in_order(names: list[str]) -> list[str]:
@@ -258,8 +292,9 @@ def check(write: bool) -> int:
 def main(arguments: list[str]) -> int:
     """Do what the first argument says."""
     match arguments:
-        case ["cpp", file]:
-            replace(Path(file), for_cpp())
+        case ["cpp", rows, functions]:
+            replace(Path(rows), for_cpp())
+            replace(Path(functions), functions_for_cpp())
         case ["python", folder]:
             for name, text in python_files().items():
                 replace(Path(folder) / name, text)

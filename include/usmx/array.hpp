@@ -73,6 +73,15 @@ class array {
   const shared_owner& keep_alive() const noexcept { return owner_; }
   void* data() const noexcept { return view_.data(); }
   usm_kind kind() const noexcept { return view_.kind(); }
+  int rank() const noexcept { return view_.rank(); }
+  /// Number of elements.
+  std::int64_t size() const noexcept { return view_.size(); }
+  /// Lengths of the dimensions; valid while the array is.
+  std::span<const std::int64_t> shape() const noexcept { return view_.layout().shape().span(); }
+  /// Length of dimension `axis`, which must be one.
+  std::int64_t extent(int axis) const noexcept {
+    return view_.layout().shape()[static_cast<std::size_t>(axis)];
+  }
 
   /// For `submission`, which calls it before its command goes to `queue`, and one of the next two.
   void used_on(const sycl::queue& queue) const {

@@ -106,6 +106,13 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
 void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
             const reduction_axes& axes, const array& out);
 
+/// The reductions that have a name in NumPy, with the types that NumPy gives their results: sums of
+/// integers have 64 bits, a mean of integers is a double.
+enum class named_reduction : std::uint8_t { sum, product, mean, smallest, largest, any, all };
+/// Throws interop_error (dtype_mismatch) for records, and as `reduce` does.
+shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
+                       named_reduction which, const reduction_axes& axes = {});
+
 /// One step from the elements of a value to a part of them, or to another order of their axes.
 struct view_step {
   enum class kind : char {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/named_reductions.hpp"
 
+#include <stdexcept>
 #include <string>
+#include <variant>
 
 #include "core/format.hpp"
 #include "usmx/promotion.hpp"
@@ -73,3 +75,22 @@ std::optional<value_reduction> reduction_of(named_reduction name, const dtype& t
 }
 
 }  // namespace usmx::detail
+
+namespace usmx {
+
+shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
+                       named_reduction which, const reduction_axes& axes) {
+  const auto* number = std::get_if<operand>(&what);
+  if (number != nullptr && number->array() == nullptr) {
+    throw std::invalid_argument("what: is a number; expected an array");
+  }
+  const dtype& type = number != nullptr ? number->type() : std::get<shared_deferred>(what)->dtype();
+  const auto how = detail::reduction_of(which, type);
+  if (!how) {
+    throw interop_error(fault::dtype_mismatch,
+                        detail::format("dtype: {} has no sum, mean or order", type.name()));
+  }
+  return reduce(queue, what, *how, axes);
+}
+
+}  // namespace usmx

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "usmx/operations.hpp"
 
 namespace usmx::detail {
 
-enum class named_reduction : std::uint8_t { sum, product, mean, smallest, largest, any, all };
+using usmx::named_reduction;
 
 /// What it does with elements of a type; empty for types that it does not take.
 std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type);

@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 
 import nanobind
+import numpy as np
 import pybind11
 import pytest
 from environments import ROOT, run
@@ -84,6 +85,35 @@ def test_a_program_of_ten_lines_computes_without_any_variable(tmp_path: Path) ->
         [tmp_path / "squares"], env={}, capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout.split(), done.stderr) == (["0", "1", "4", "9", "16"], "")
+
+
+def test_a_program_reads_a_file_and_computes_with_operators(tmp_path: Path) -> None:
+    source = PROGRAM.with_name("line.cpp")
+    run(
+        "g++",
+        "-Wall",
+        "-Werror",
+        *paths.get_cflags(),
+        source,
+        *paths.get_libs(),
+        "-o",
+        tmp_path / "line",
+    )
+    x = np.linspace(0.0, 10.0, 10_001)
+    y = 3 * x - 2 + np.sin(50 * x)
+    np.savetxt(tmp_path / "points.txt", np.stack([x, y], axis=1))
+    done = subprocess.run(
+        [tmp_path / "line", tmp_path / "points.txt"],
+        env={}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    slope, intercept = np.polyfit(x, y, 1)
+    left = y - (slope * x + intercept)
+    near = np.count_nonzero(np.abs(left) <= left.std())
+    expected = (
+        f"y = {slope:.6g} x + {intercept:.6g}, deviation {left.std():.6g}, "
+        f"{near} of 10001 points within it"
+    )
+    assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize("linker", LINKERS)

@@ -1,6 +1,7 @@
 """What comes of the table of operations is as the table says."""
 # SPDX-License-Identifier: Apache-2.0
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,19 @@ def test_nothing_that_is_built_is_committed():
         cwd=ROOT,
     ).stdout
     assert tracked == ""
+
+
+def test_each_row_is_a_function_of_cpp(tmp_path):
+    subprocess.run(
+        [sys.executable, TOOL, "cpp", tmp_path / "rows", tmp_path / "functions"],
+        check=True,
+        timeout=60,
+    )
+    rows = re.findall(r'^\{"(\w+)"', (tmp_path / "rows").read_text("utf-8"), re.M)
+    text = (tmp_path / "functions").read_text("utf-8")
+    assert len(rows) > 80
+    assert re.findall(r"^deferred_array (\w+)\(", text, re.M) == rows
+    assert "deferred_array operator+(const A& a, const B& b) {" in text
 
 
 def test_a_row_that_is_new_is_missed(tmp_path):

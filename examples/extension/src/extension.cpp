@@ -18,11 +18,10 @@ namespace {
 
 /// A view in, an array out. The result uses the queue of the input: compute follows data.
 usmx::array scale(usmx::host_view<const float, 2> x, float factor) {
-  auto out =
-      usmx::array::empty(x.queue(), x.shape, usmx::dtype::of<float>(), usmx::usm_kind::shared);
-  auto* to = static_cast<float*>(out.data());
+  auto out = usmx::empty<float>(x.queue(), x.shape, usmx::usm_kind::shared);
+  auto to = out.host();
   for (std::int64_t i = 0; i < x.extent(0); ++i) {
-    for (std::int64_t j = 0; j < x.extent(1); ++j) *to++ = factor * x(i, j);
+    for (std::int64_t j = 0; j < x.extent(1); ++j) to(i, j) = factor * x(i, j);
   }
   return out;
 }

@@ -12,22 +12,9 @@
 #include <type_traits>
 
 #include "usmx/python_api.hpp"
+#include "usmx/typed_array.hpp"
 
 namespace usmx {
-
-/// A view that the host may loop over, valid until the function returns.
-template <class T, int Rank>
-struct host_view : view<T, Rank> {
-  const array* origin = nullptr;
-  /// Where results belong: compute follows data.
-  const sycl::queue& queue() const { return origin->queue(); }
-};
-
-/// An array whose dtype and rank were checked, for work that outlives the call.
-template <class T, int Rank>
-struct typed_array : array {
-  usmx::view<T, Rank> view;
-};
 
 namespace python {
 // Each extension has its own copy of everything here.
@@ -103,29 +90,14 @@ bool load_typed(view<T, Rank>& out, const array& from) {
     case fault::dtype_mismatch:
     case fault::rank_mismatch:
       return false;
-    case fault::read_only:
-      throw interop_error(fault::read_only,
-                          "data: is read-only, and the function writes to this argument");
     default:
-      throw interop_error(fault::data_misaligned,
-                          "data: is not aligned for elements of type " + v.dtype().name());
+      usmx::detail::refuse_typed(v.typed(out), v, dtype::of<T>(), Rank);
   }
 }
 
 /// Waits for pending work on the memory. Throws error_is_set.
 inline void load_idle(const array& from) {
   if (!find_api()->wait(&from)) throw error_is_set{};
-}
-
-/// Throws interop_error unless the host may touch every element.
-inline void require_on_host(const array& from) {
-  const any_view& v = from.elements();
-  // Of kind `unknown`: the host's own.
-  if (v.size() == 0 || host_accessible(v.kind()) || v.kind() == usm_kind::unknown) return;
-  throw interop_error(fault::kind_mismatch,
-                      std::string("data: is USM of kind '") + name(v.kind()) +
-                          "', which the host cannot touch; this function takes shared or host "
-                          "memory");
 }
 
 // --- each type of parameter: false if dtype or rank differ; throws as above
@@ -144,7 +116,7 @@ template <class T, int Rank>
 bool fill(host_view<T, Rank>& out, const array& from) {
   out.origin = &from;
   if (!load_typed(out, from)) return false;
-  require_on_host(from);
+  usmx::detail::require_on_host(from);
   load_idle(from);
   return true;
 }
