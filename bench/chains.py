@@ -134,7 +134,7 @@ def _usmx(chain: Callable[..., Any]) -> Way:
 
     def call(*values: Any) -> Any:
         result = chain(usmx, *values)
-        result.pointer  # what was put off is submitted  # noqa: B018
+        result.pointer  # what was deferred is submitted  # noqa: B018
         result.queue.wait()
         return result
 

@@ -30,6 +30,11 @@ WORDS = {
     r"(?<!there )(?:is|are|was|were) no(?! longer| more| fewer)(?= )": "is not a ...",
     r"must hold": "must have",
     r"must not stand": "must not be, appears twice",
+    r"put(?:s|ting)? off": "defer, deferred",
+    r"kin|sisters?": "related functions, the other methods",
+    r"lie(?:s)? apart": "do not overlap, the distance between",
+    r"of no elements": "of an empty array",
+    r"one of none": "0 dimensions",
     r"stands? on (?:it|one|them|another|any)": "has it as its upstream, is stacked on",
 }
 

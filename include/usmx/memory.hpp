@@ -41,7 +41,7 @@ class deferred_use {
 };
 
 namespace detail {
-/// While one lives, commands of this thread make nothing submit what was put off: they only read
+/// While one lives, commands of this thread make nothing submit what was deferred: they only read
 /// memory that was there before.
 class only_reading {
  public:
@@ -91,7 +91,7 @@ class owner {
   bool is_seen_by_host() const noexcept { return views_.load(std::memory_order_acquire) != 0; }
   /// `what` is made to submit its commands before the memory is used otherwise.
   void used_later(std::weak_ptr<deferred_use> what);
-  /// Commands that were put off are submitted now.
+  /// Deferred commands are submitted now.
   void submit_deferred() noexcept {
     if (deferred_.load(std::memory_order_acquire)) submit_all_deferred();
   }
@@ -121,13 +121,13 @@ class owner {
   bool busy() noexcept;
   /// The same for queues from `used_on` only: commands of others are theirs to order.
   bool has_own_work() noexcept;
-  /// The same without submitting what was put off. Remembers what has ended for `try_submitted`.
+  /// The same without submitting what was deferred. Remembers what has ended for `try_submitted`.
   bool has_submitted_work() noexcept;
   /// `busy` and `has_own_work` for callers with a lock that others need, such as the GIL: only
   /// events are queried. Empty if a queue has to be queried, which may wait for other threads.
   std::optional<bool> try_busy() noexcept;
   std::optional<bool> try_own_work() noexcept;
-  /// `try_busy` for those who only read: what was put off only reads as well.
+  /// `try_busy` for those who only read: what was deferred only reads as well.
   std::optional<bool> try_submitted() noexcept;
   /// `exposed_on` for such callers: false, and nothing was changed, if that needs a command.
   [[nodiscard]] bool try_exposed_on(const sycl::queue& queue, const sycl::queue& home);
@@ -258,7 +258,7 @@ inline bool came_back(const shared_owner& memory) noexcept {
 class host_access {
  public:
   host_access() = default;
-  /// Submits what was put off and does not wait: call `wait` on the owner after it.
+  /// Submits what was deferred and does not wait: call `wait` on the owner after it.
   explicit host_access(shared_owner memory) noexcept : memory_(std::move(memory)) {
     if (!memory_) return;
     address_leaves(memory_);

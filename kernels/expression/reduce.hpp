@@ -242,7 +242,7 @@ template <int Items, int Blocks, class Value, class Kept, class Rows, class Map,
       [&](const Value& value, int64_t column) { store(value, place{column, number, 0, column}); });
 }
 
-/// The result of each of no elements.
+/// The result of each empty reduction.
 template <class Identity, class Store>
 [[gnu::always_inline]] inline void nothing(int64_t results, const Identity& identity,
                                            const Store& store) {

@@ -459,7 +459,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _fits_array(of: ast.Tuple, value: Any) -> bool | None:
-    """Of an array as `usmx::view` and its kin take it: the dtype and the number of dimensions."""
+    """Of an array as `usmx::view` takes it: its dtype and number of dimensions."""
     if _is_plain(value):
         return False
     wanted = _about_array(of)

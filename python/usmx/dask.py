@@ -87,7 +87,7 @@ class _OnHost:
 def _device_bytes(value: object) -> int:
     """The bytes in device memory of an array, of containers of arrays, and of xarray's objects."""
     if isinstance(value, _usmx.ndarray):
-        sizeof(value)  # computes it: what is put off holds its operands
+        sizeof(value)  # computes it: a deferred value holds its operands
         return value.nbytes if value.usm_type == "device" else 0
     if isinstance(value, dict):
         return sum(map(_device_bytes, value.values()))

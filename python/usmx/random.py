@@ -1246,7 +1246,7 @@ class Generator:
         if hasattr(a, "shape") or isinstance(a, Sequence):
             source = _usmx.asarray(a, **({} if isinstance(a, _usmx.ndarray) else made))
             if source.ndim == 0:
-                raise ValueError("a: expected an int or an array with dimensions, got one of none")
+                raise ValueError("a: expected an int or an array with dimensions, got 0 dimensions")
             axis = _axis(axis, source.ndim)
             length = source.shape[axis]
         else:

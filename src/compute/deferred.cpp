@@ -1,4 +1,4 @@
-// Values that are computed when they are needed: when that is, and what is put off.
+// Values that are computed when they are needed: when that is, and what is deferred.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>

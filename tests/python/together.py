@@ -1,4 +1,4 @@
-"""Computes arrays whose elements are put off by few kernels, because compiling takes longest."""
+"""Computes arrays whose elements are deferred by few kernels, because compiling takes longest."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

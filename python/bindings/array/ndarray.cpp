@@ -387,13 +387,14 @@ void bind_properties(nb::class_<ndarray>& c) {
   }
   c.def(
       "_compute", [](nb::handle self) { value_of(self); },
-      "Submits what was put off. `pointer` does that too, but lets others use the memory.");
+      "Submits what was deferred. `pointer` does that too, but lets others use the memory.");
   c.def_prop_ro(
       "_is_deferred", [](nb::handle self) { return self_of<ndarray>(self).later() != nullptr; },
-      "Whether the elements may still be put off.");
+      "Whether the elements may still be deferred.");
   c.def(
       "wait", [](nb::handle self) { wait_for_work(value_of(self)); },
-      "Wait until the elements are there: what was put off is computed, and commands on the memory "
+      "Wait until the elements are there: what was deferred is computed, and commands on the "
+      "memory "
       "have\nended. It costs nothing where nothing is pending; `queue.wait()` waits for all of a "
       "queue.\n\n"
       "Raises\n------\nDeviceError\n    A command failed.");

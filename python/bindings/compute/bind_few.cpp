@@ -19,7 +19,7 @@ namespace {
 std::optional<array> few_of(nb::handle obj) {
   if (!is_ready<ndarray>(obj)) return {};
   const ndarray& holder = *nb::inst_ptr<ndarray>(obj);
-  // What was put off becomes a part of the kernel that asks.
+  // A deferred value becomes a part of the kernel that asks.
   if (holder.later() || holder.size() > detail::most_on_host) return {};
   array a = holder.known();
   if (!host_accessible(a.kind())) return {};

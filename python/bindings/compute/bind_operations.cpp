@@ -155,7 +155,7 @@ std::optional<operand> plain_number(PyObject* o) {
 }
 
 /// The plain case of few elements: arrays of one shape, kind and queue that are there, and numbers.
-/// Nothing is put off, and nothing was done where this gives nothing.
+/// Nothing is deferred, and nothing was done where this gives nothing.
 std::optional<array> operate_plain(const operation& op, std::span<PyObject* const> objects) {
   std::array<detail::few_operand, 3> in;
   std::array<std::optional<operand>, 3> numbers;
@@ -565,7 +565,7 @@ void bind_operations(nb::module_& m) {
               "str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, out: ndarray "
               "| None = None) -> ndarray"),
       "A reduction by texts of C++, as `ReductionKernel` takes them, of elements that are cast to "
-      "`value`\nand called `x`; what was put off is computed on the way.");
+      "`value`\nand called `x`; deferred values are computed in it.");
   m.def(
       "_result_types",
       [](nb::handle name, const nb::args& operands) -> nb::object {

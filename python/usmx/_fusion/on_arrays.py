@@ -1,4 +1,4 @@
-"""Fused functions that are more than one kernel: run on arrays, which put off what they compute."""
+"""Fused functions that are more than one kernel: run on arrays, which defer what they compute."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

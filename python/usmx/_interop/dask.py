@@ -38,7 +38,7 @@ def register_sizes(sizeof: Any) -> None:
 def _size(x: _usmx.ndarray) -> int:
     """The bytes of an array, which is computed first.
 
-    Schedulers ask for the size of what they are about to keep. A result that is put off would keep
+    Schedulers ask for the size of what they are about to keep. A deferred result would keep
     its operands, which they believe to be gone.
     """
     if x.size and _usmx._is_deferred(x):

@@ -62,7 +62,7 @@ def token(x: _usmx.ndarray) -> tuple[object, ...]:
     Parameters
     ----------
     x : usmx.ndarray
-        Computed first, if it was put off.
+        Computed first, if it was deferred.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""When arrays are computed: what is put off, and a switch that puts off nothing."""
+"""When arrays are computed: what is deferred, and a switch that defers nothing."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -94,7 +94,7 @@ def eager(enabled: bool = True) -> Iterator[None]:
     Parameters
     ----------
     enabled : bool, optional
-        False puts off again inside of an eager block.
+        False defers again inside of an eager block.
     """
     before = _usmx._is_eager()
     _usmx._set_eager(enabled)

@@ -131,7 +131,7 @@ def tiles(a: _usmx.ndarray, b: _usmx.ndarray, made: _usmx.ndarray) -> None:
 
 
 def stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:
-    """Contiguous matrices of a type, and how far they lie apart: 0 if there is one for all."""
+    """Contiguous matrices of a type, and the distance between them: 0 if there is one for all."""
     if prod(x.shape[:-2]) == 1:
         step = 0
     else:

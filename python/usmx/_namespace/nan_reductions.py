@@ -210,8 +210,7 @@ def _extreme(
         # NaN is what no other number hides: the number that it begins with stands for it.
         known = _where(_known(a, where), a, first)
         return written(join(function(known, axis, None, keepdims, initial), first), out)
-    if statistics._counted(a.shape, statistics._axes(axis, a.ndim)) == 0:
-        raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
+    statistics._require_elements(name, a.shape, statistics._axes(axis, a.ndim))
     text = "smaller_number(a, b)" if order == "<" else "larger_number(a, b)"
     if a.dtype.kind == "f":
         text = f"b != b || a {order} b ? a : (a != a || b {order} a ? b : a)"

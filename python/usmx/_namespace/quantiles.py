@@ -195,7 +195,7 @@ def median(
     Returns
     -------
     ndarray
-        NaN of no elements, and where there is one among them.
+        NaN of an empty array, and where there is one among them.
 
     Raises
     ------
@@ -429,8 +429,8 @@ def quantile(
     -------
     ndarray
         The shape of `q` comes first, then that of the other axes. NaN where there is one among
-        the elements, and of no elements. An element itself where its rank is whole, also if it is
-        infinite.
+        the elements, and of an empty array. An element itself where its rank is whole, also if
+        it is infinite.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Elements chosen by index or by value: `take`, `put`, `nonzero` and their kin."""
+"""Elements chosen by index or by value: `take`, `put`, `nonzero` and related functions."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and their places; what was put off is computed on the way."""
+"""Sums, means, extremes and their places; deferred values are computed in the same kernel."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -59,6 +59,14 @@ def _counted(shape: tuple[int, ...], axes: tuple[int, ...] | None) -> int:
         if axes is None or number in axes:
             count *= length
     return count
+
+
+def _require_elements(name: str, shape: tuple[int, ...], axes: tuple[int, ...] | None) -> None:
+    """Raise ValueError where a reduction that has no identity has nothing to reduce."""
+    if _counted(shape, axes) == 0:
+        raise ValueError(
+            f"{name}: a has shape {shape}; expected at least one element along the reduced axes"
+        )
 
 
 def _reduce(
@@ -178,7 +186,7 @@ def sum(
     Returns
     -------
     ndarray
-        Of no elements 0. Floating-point numbers are added in pairs, the same from run to run.
+        Of an empty array 0. Floating-point numbers are added in pairs, the same from run to run.
 
     Raises
     ------
@@ -237,8 +245,7 @@ def _extreme(
     if initial is None:
         if where is not True:
             raise ValueError(f"{name}: where= needs initial=, for where no element counts")
-        if _counted(a.shape, axes) == 0:
-            raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
+        _require_elements(name, a.shape, axes)
     elif _counted(a.shape, axes) == 0:
         # One element for each result, which is the number that it begins with.
         ones = [1 if axes is None or k in axes else n for k, n in enumerate(a.shape)]
@@ -260,7 +267,7 @@ def max(
 ) -> _usmx.ndarray:
     """Give the largest element; NaN if there is one.
 
-    Of no elements it is `initial`, and without that ValueError. `initial` and `where` are as
+    Of an empty array it is `initial`; without `initial`, ValueError. `initial` and `where` are as
     those of `sum`; `where` needs `initial`.
     """
     if out is None and initial is None and where is True:
@@ -385,7 +392,7 @@ def mean(
     *,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Give the mean; of integers as float64, of no elements NaN.
+    """Give the mean; of integers as float64, of an empty array NaN.
 
     Parameters
     ----------
@@ -622,8 +629,7 @@ def _place(
             return few
     a = _array(x, "a")
     axes = _axes(axis, a.ndim)
-    if _counted(a.shape, axes) == 0:
-        raise ValueError(f"{name}: a has shape {a.shape}: of no elements there is none")
+    _require_elements(name, a.shape, axes)
     if _whole.suits(a, axes, "biuf"):
         return _whole.place(a, name == "argmax", keepdims)
     # In C order, as NumPy's, although reductions keep the order of axes.
@@ -639,7 +645,7 @@ def argmax(
 ) -> _usmx.ndarray:
     """Give the index of the largest element, of equal ones the first; of the first NaN.
 
-    Without an axis it counts elements in C order. ValueError of no elements.
+    Without an axis it counts elements in C order. ValueError if there are no elements.
     """
     return _place("argmax", a, axis, out, keepdims)
 
@@ -653,7 +659,7 @@ def argmin(
 ) -> _usmx.ndarray:
     """Give the index of the smallest element, of equal ones the first; of the first NaN.
 
-    Without an axis it counts elements in C order. ValueError of no elements.
+    Without an axis it counts elements in C order. ValueError if there are no elements.
     """
     return _place("argmin", a, axis, out, keepdims)
 
@@ -727,7 +733,7 @@ def cumulative_sum(
     out : ndarray, optional
         The result is written into this array.
     include_initial : bool, optional
-        Whether the sum of no elements comes first, which makes the axis one longer.
+        Whether 0, the sum of an empty array, comes first, which makes the axis one longer.
     """
     first = 0 if include_initial else None
     dtype = _type_of_out(dtype, out)

@@ -1,5 +1,5 @@
-// Arithmetic from C++: values are put off, keep their operands as they were, are computed once, and
-// what they cannot compute is said where it is asked.
+// Arithmetic from C++: values are deferred, keep their operands as they were, are computed once,
+// and what they cannot compute is said where it is asked.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/copy.hpp"
 #include "usmx/operations.hpp"
@@ -47,7 +47,7 @@ constexpr std::int64_t many = 5000;  // more than the host computes
 
 }  // namespace
 
-TEST(Operations, ArePutOffUntilTheyAreNeeded) {
+TEST(Operations, AreDeferredUntilTheyAreNeeded) {
   const array x = counted(many);
   const auto y = apply("add", {apply("multiply", {x, operand(2)}), operand(1)});
   CHECK(!y->is_computed());

@@ -1,4 +1,4 @@
-# Arrays compute as NumPy's do: the same types for every pair, the same values, and what is put off
+# Arrays compute as NumPy's do: the same types for every pair, the same values, and what is deferred
 # until it is needed is never seen to be.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -192,7 +192,7 @@ def test_layouts_and_broadcasting() -> None:
     np.testing.assert_array_equal((x * row).to_numpy(), n * (n[0, 0] + 1))
 
 
-# --- what is put off is never seen to be
+# --- what is deferred is never seen to be
 
 
 def ways_to_change(x: usmx.ndarray) -> dict[str, object]:
@@ -463,7 +463,7 @@ def test_the_host_reads_any_layout_and_casts_as_a_kernel_does() -> None:
     ],
 )
 def test_what_a_function_does_with_an_array_is_no_export(function: Callable[[Any], Any]) -> None:
-    # Of memory that was exported nothing is put off, and the host never knows whether it is idle.
+    # Of memory that was exported nothing is deferred, and the host never knows whether it is idle.
     x = usmx.asarray(np.arange(10, dtype="f4"), usm_type="shared")
     function(x).to_numpy()
     x.to_numpy()
@@ -530,7 +530,7 @@ def test_a_reduction_computes_its_operand_on_the_way() -> None:
     assert first.item() == second.item() == pytest.approx((n * 3).sum(dtype="f8"), rel=1e-6)
 
 
-# --- what is put off can be seen, and switched off
+# --- what is deferred can be seen, and switched off
 
 
 def test_explain_says_what_is_left_to_compute() -> None:

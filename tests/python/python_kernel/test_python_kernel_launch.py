@@ -139,7 +139,7 @@ def copy_behind(item, a, b):
 
 
 def test_arrays_that_overlap_are_read_after_each_write():
-    # The text for arrays that lie apart would be wrong for those that do not.
+    # The text for arrays that do not overlap would be wrong for those that do not.
     a, b = (usmx.zeros(64, dtype="i4", usm_type="shared") for _ in range(2))
     copy_behind[1](a, b).wait()
     assert b.to_numpy().tolist() == [0] + [1] * 63
