@@ -172,7 +172,7 @@ def compile_kernel(
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
     body = "\n".join(
-        [*(f"  {line}" for line in head + result.declarations), *result.lines, "}", ""]
+        [*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""]
     )
     marks = f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
     head_of = f"{marks}{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"

@@ -245,6 +245,8 @@ class Simulation:
         self.local_range: tuple[int, ...] = read.local_range
         self.read = read
         self.sub_group: int = kernel._sub_group or SUB_GROUP
+        #: Where the launch is; of one that raised an exception, the item that did.
+        self.state: State | None = None
 
     def __call__(
         self, *args: Any, queue: Any = None, depends_on: Any = None, **keywords: Any
@@ -266,7 +268,7 @@ class Simulation:
                 f"kernel '{name}' needs the size of a work-group, for {made.needs_group}: launch "
                 f"it as {name}[global, (local,)](...)"
             )
-        state = State(kernel.__name__, races=kernel._races)
+        state = self.state = State(kernel.__name__, races=kernel._races)
         tools = Tools(state, numba=made.module.numba)
         names = kernel.parameters
         if kernel._of_launch:

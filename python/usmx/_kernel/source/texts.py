@@ -4,6 +4,7 @@ prompt, ``exec``. What is found counts only if compiling it gives the very same 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import collections
 import sys
 
 TYPE_CHECKING = False
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 #: Code of functions that stand in no file -> the lines that it was found in, and its first one.
 _found: dict[CodeType, tuple[list[str], int]] = {}
 _given = 0
+#: What was compiled under a name that is none of a file, the last texts, since `watch` was called.
+_compiled: collections.deque[bytes | str] | None = None
 
 
 def remember(python: Callable[..., Any]) -> None:
@@ -32,6 +35,25 @@ def remember(python: Callable[..., Any]) -> None:
         if _has(text, code):
             _found[code] = (text.splitlines(keepends=True), code.co_firstlineno)
             return
+
+
+def watch() -> None:
+    """Keep the texts that ``exec`` and ``compile`` are given from now on.
+
+    A function that ``exec`` made is often decorated where its text is gone. Python tells what it
+    compiles to hooks, which cannot be removed; so this is for programs that need it.
+    """
+    global _compiled  # noqa: PLW0603 - one hook for the process
+    if _compiled is None:
+        _compiled = collections.deque(maxlen=1024)
+        sys.addaudithook(_seen)
+
+
+def _seen(event: str, given: tuple[Any, ...]) -> None:
+    if event == "compile" and _compiled is not None:
+        text, name = given
+        if isinstance(name, str) and name.startswith("<") and isinstance(text, bytes | str):
+            _compiled.append(text)
 
 
 def of(python: Callable[..., Any]) -> tuple[list[str], int]:
@@ -137,6 +159,10 @@ def _candidates(code: CodeType) -> Iterator[str]:
         values = [*frame.f_locals.values(), *frame.f_code.co_consts]
         yield from (v for v in values if type(v) is str and f"def {code.co_name}" in v)
         frame = frame.f_back  # type: ignore[assignment]
+    for text in reversed(_compiled or ()):
+        plain = text.decode(errors="replace") if isinstance(text, bytes) else text
+        if f"def {code.co_name}" in plain:
+            yield plain
 
 
 def _standard_input() -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._kernel.language import cuda as _language
 from ..._kernel.language.vectors import vec as _vec
+from ..._kernel.source import texts as _texts
 from ..numba_types import TYPES as _TYPES
 from . import arrays as devicearray
 from . import errors, random
@@ -125,6 +126,9 @@ open_ipc_array: Any = _missing(
     "open_ipc_array", "memory is shared between processes by shared_memory and usmx.asarray"
 )
 set_memory_manager: Any = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
+
+# Numba reads the code of a function, so programs decorate what `exec` made long before.
+_texts.watch()
 
 #: What kernels call.
 globals().update(_language.NAMES)

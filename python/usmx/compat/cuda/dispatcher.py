@@ -124,8 +124,11 @@ class Launch:
             event = launch(*found, queue=queue) if queue is not None else launch(*found)
         except KernelError as error:
             raise errors.of(error) from None
-        except (IndexError, ZeroDivisionError) as error:
-            raise kernel.located(error) from None
+        except Exception as error:
+            item = getattr(getattr(launch, "state", None), "current", None)
+            if item is None:
+                raise
+            raise kernel.located(error, item) from None
         if after:
             event.wait()
             for host, copied in after:
@@ -342,14 +345,22 @@ class CUDADispatcher(DeviceFunction):
             self._meets_grid = "this_grid" in set(_names(self.python, set()))
         return self._meets_grid
 
-    def located(self, error: Exception) -> Exception:
-        """An error of the simulator with the line of the kernel where it was raised."""
+    def located(self, error: Exception, item: Any) -> Exception:
+        """What a kernel raised, with the thread and the line; its other arguments stay."""
         file = self.python.__code__.co_filename
         lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
         if not lines:
             return error
         where = lines[-1]
-        return type(error)(f"{error}\n  {where.filename}:{where.lineno}: {where.line}")
+        thread, block = (
+            [*(int(of(k)) for k in reversed(range(len(item.local_range)))), 0, 0][:3]
+            for of in (item.get_local_id, item.get_group_id)
+        )
+        message, *others = error.args or ("",)
+        told = f"tid={thread} ctaid={block}"
+        told = f"{told}: {message}" if error.args else told
+        error.args = (f"{told}\n  {where.filename}:{where.lineno}: {where.line}", *others)
+        return error
 
 
 def _names(python: Any, seen: set[int]) -> Iterator[str]:
