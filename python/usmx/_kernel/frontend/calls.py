@@ -201,6 +201,8 @@ class Calls:
         obj = called.value
         if isinstance(obj, type):  # a class that also has a meaning outside of kernels
             obj = getattr(obj, "_in_kernels", obj)
+        if is_ufunc(obj) and len(node.args) == obj.nin + 1 and not node.keywords:
+            return self._into(node, obj)
         handler = self.handlers.get(id(obj))
         if handler is not None:
             self.walk.result.called[node] = obj
@@ -248,6 +250,28 @@ class Calls:
         if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
             return self.device_functions.call(node, plain(obj))
         raise self.walk.error(node, f"function '{name}' is not supported in kernels")
+
+    def _into(self, node: ast.Call, ufunc: Any) -> Value:
+        """``np.add(a, b, out)``: the function of each element of arrays of one dimension."""
+        values = [self.walk.value(one) for one in node.args]
+        kinds = ""
+        for one, value in zip(node.args, values, strict=True):
+            is_row = isinstance(value, ArrayValue) and value.ndim - len(value.indices) == 1
+            if not is_row and (one is node.args[-1] or not isinstance(value, Number)):
+                raise self.walk.error(
+                    one,
+                    f"{v.describe(value)}; '{ufunc.__name__}' with an array for its results takes "
+                    "arrays of one dimension and numbers",
+                )
+            kinds += "a" if is_row else "n"
+        made = self.lowering.made
+        if node not in made:
+            function = constant(library.INTO[kinds[:-1]])
+            made[node] = ast.fix_missing_locations(
+                ast.copy_location(ast.Call(function, [node.func, *node.args], []), node)
+            )
+        new = self.walk.result.lowered[node] = made[node]
+        return self.walk.value(new)
 
     def _in_parts(self, node: ast.Call) -> ast.Call | None:
         """``vec3(p.position)`` with the numbers of the array one by one; None if there is none."""
@@ -383,6 +407,11 @@ def exact(value: Number) -> str:
     if value.type.is_integer and (is_literal or value.level < v.ATOM):
         return f"{value.type.cpp}({value.code})"
     return value.code
+
+
+def is_ufunc(obj: object) -> bool:
+    """Whether it is a function of NumPy for each element, with one result."""
+    return type(obj).__name__ == "ufunc" and getattr(obj, "nout", 0) == 1
 
 
 def _in_library(obj: object) -> Callable[..., Any] | None:

@@ -11,7 +11,7 @@ from ..._captured import Reads
 from ..language.intrinsics import SPECIAL
 from ..source.function import Function
 from ..types import scalars
-from ..types.scalars import Array, Scalar, Static, Type
+from ..types.scalars import Array, RecordOf, Scalar, Static, Type
 from ..types.values import parts
 from .elaborate import elaborate
 from .items import RANGE
@@ -147,6 +147,12 @@ def compile_kernel(
         elif isinstance(t, Scalar):
             plan += "c" if t.kind == "c" else "n"
             parameters += _scalar(walked, p, t, head)
+        elif isinstance(t, RecordOf):  # an array of one
+            plan += "d"
+            const = "" if p in result.written else "const "
+            parameters.append(f"{const}{t.record.cpp}* {alone}{spelled}_data")
+            parameters.append(f"int64_t {spelled}_n0")
+            head.append(f"{const}{t.record.cpp}& {spelled} = *{spelled}_data;")
         else:
             plan += "d" if t.dense else "s"
             const = "" if p in result.written else "const "

@@ -156,6 +156,15 @@ atomic: Namespace = Namespace(
     },
 )  # fmt: skip
 
+# --- elements past a cache --------------------------------------------------------------------------
+
+for _name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"):
+    globals()[_name] = Form(f"cuda.{_name}", "An element; caches choose themselves.", "a[b]",
+                            "array i")  # fmt: skip
+for _name in ("stcg", "stcs", "stwb", "stwt"):
+    globals()[_name] = Form(f"cuda.{_name}", "Set an element; caches choose themselves.",
+                            "{cuda.stored}(a, b, c)", "array i value")  # fmt: skip
+
 # --- functions of numbers -------------------------------------------------------------------------
 
 selp: Form = Form("cuda.selp", "One of two values.", "b if a else c", "cond a b")

@@ -135,6 +135,11 @@ def reduce_max_sync(mask: Any, value: Any) -> Any:
     return most
 
 
+def stored(array: Any, i: Any, value: Any) -> None:
+    """Set an element."""
+    array[i] = value
+
+
 # --- bits -----------------------------------------------------------------------------------------
 
 

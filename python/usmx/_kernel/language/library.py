@@ -95,6 +95,50 @@ def isclose(a: Any, b: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
     )
 
 
+# A function of NumPy with an array for its results: of each operand the element, or the number.
+
+
+def into_a(f: Any, a: Any, out: Any) -> None:
+    """``np.sin(a, out)`` of an array."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i])
+
+
+def into_n(f: Any, a: Any, out: Any) -> None:
+    """The same of a number."""
+    for i in range(out.shape[0]):
+        out[i] = f(a)
+
+
+def into_aa(f: Any, a: Any, b: Any, out: Any) -> None:
+    """``np.add(a, b, out)`` of arrays."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i], b[i])
+
+
+def into_an(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of an array and a number."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i], b)
+
+
+def into_na(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of a number and an array."""
+    for i in range(out.shape[0]):
+        out[i] = f(a, b[i])
+
+
+def into_nn(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of numbers."""
+    for i in range(out.shape[0]):
+        out[i] = f(a, b)
+
+
+#: By which operands are arrays.
+INTO: dict[str, Callable[..., None]] = {
+    "a": into_a, "n": into_n, "aa": into_aa, "an": into_an, "na": into_na, "nn": into_nn,
+}  # fmt: skip
+
 #: Functions by the path of what they stand for.
 LIBRARY: dict[str, Callable[..., Any]] = {
     "math.frexp": frexp,

@@ -229,6 +229,10 @@ class Simulated(Protocol):
     def _races(self) -> bool:
         """Whether to look for races."""
 
+    @property
+    def _records(self) -> frozenset[int]:
+        """Numbers of the parameters that are one record, of which an array of one is given."""
+
     def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
         """The kernel for the types of these arguments."""
 
@@ -290,6 +294,8 @@ class Simulation:
             return arg
 
         arguments = [argument(name, arg) for name, arg in zip(names, taken, strict=True)]
+        for k in kernel._records:
+            arguments[k] = reference(arguments[k], 0)
         function = Rewriter(made.walked, tools).function()
         local = self.local_range or (1,) * len(self.global_range)
         groups = tuple(g // n for g, n in zip(self.global_range, local, strict=True))

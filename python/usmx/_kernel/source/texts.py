@@ -4,7 +4,6 @@ prompt, ``exec``. What is found counts only if compiling it gives the very same 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import collections
 import sys
 
 TYPE_CHECKING = False
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
 #: Code of functions that stand in no file -> the lines that it was found in, and its first one.
 _found: dict[CodeType, tuple[list[str], int]] = {}
 _given = 0
-#: What was compiled under a name that is none of a file, the last texts, since `watch` was called.
-_compiled: collections.deque[bytes | str] | None = None
+#: What was compiled under a name that is none of a file since `watch` was called: the last texts.
+_compiled: dict[bytes | str, None] | None = None
+_MOST_TEXTS = 1024
 
 
 def remember(python: Callable[..., Any]) -> None:
@@ -45,7 +45,7 @@ def watch() -> None:
     """
     global _compiled  # noqa: PLW0603 - one hook for the process
     if _compiled is None:
-        _compiled = collections.deque(maxlen=1024)
+        _compiled = {}
         sys.addaudithook(_seen)
 
 
@@ -53,7 +53,10 @@ def _seen(event: str, given: tuple[Any, ...]) -> None:
     if event == "compile" and _compiled is not None:
         text, name = given
         if isinstance(name, str) and name.startswith("<") and isinstance(text, bytes | str):
-            _compiled.append(text)
+            _compiled.pop(text, None)
+            _compiled[text] = None
+            if len(_compiled) > _MOST_TEXTS:
+                del _compiled[next(iter(_compiled))]
 
 
 def of(python: Callable[..., Any]) -> tuple[list[str], int]:
@@ -159,7 +162,7 @@ def _candidates(code: CodeType) -> Iterator[str]:
         values = [*frame.f_locals.values(), *frame.f_code.co_consts]
         yield from (v for v in values if type(v) is str and f"def {code.co_name}" in v)
         frame = frame.f_back  # type: ignore[assignment]
-    for text in reversed(_compiled or ()):
+    for text in reversed([*(_compiled or ())]):  # looking at one compiles it again
         plain = text.decode(errors="replace") if isinstance(text, bytes) else text
         if f"def {code.co_name}" in plain:
             yield plain

@@ -8,7 +8,7 @@ import functools
 import math
 import operator
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class InOut(In):
     """An argument that a kernel reads and writes."""
 
 
+def wrap_arg(value: Any, default: Any = InOut) -> Any:
+    """An argument that says how it is used; as `default` if it does not say it."""
+    return value if isinstance(value, In) else default(value)
+
+
 def lengths(given: Any, name: str) -> tuple[int, int, int]:
     """Blocks or threads along x, y and z.
 
@@ -55,13 +60,11 @@ def lengths(given: Any, name: str) -> tuple[int, int, int]:
     """
     many = given if isinstance(given, tuple | list) else (given,)
     if not 1 <= len(many) <= 3:
-        raise ValueError(f"{name}: {given!r}; must be a sequence of 1, 2 or 3 integers")
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {[*many]}")
     try:
         found = [operator.index(n) for n in many]
     except TypeError:
-        raise TypeError(
-            f"{name}: {given!r}; must be an integer or a sequence of integers"
-        ) from None
+        raise TypeError(f"{name} must be a sequence of integers, got {[*many]}") from None
     for n in found:
         if n < 1:
             raise ValueError(f"{name}: {given!r}; expected positive integers")
@@ -110,13 +113,18 @@ class Launch:
                 "at the same time: launch one block, or split the kernel where it waits"
             )
         queue = queue_of(self.stream)
-        given = kernel.converted(args)
         found: list[Any] = []
-        after: list[tuple[Any, Any]] = []
+        after: list[Any] = []
+        given = kernel.converted(kernel.extended(args, self.stream, after))
         copies = not _reads_host(queue)
+        records: tuple[int, ...] = ()
         for a in given:
+            if isinstance(a, np.void) and a.dtype.names is not None:
+                # Kernels write to the record of the host, which is an element of an array there.
+                records += (len(found),)
+                a = np.asarray(a).reshape(1)  # noqa: PLW2901
             found.append(_prepared(a, after, copies, queue))
-        made = kernel.made(self.shared > 0, queue)
+        made = kernel.made(self.shared > 0, queue, records)
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
         launch: Any = made[self.range, self.local]
@@ -131,8 +139,12 @@ class Launch:
             raise kernel.located(error, item) from None
         if after:
             event.wait()
-            for host, copied in after:
-                host[...] = copied.to_numpy()
+            for one in after:
+                if callable(one):  # of an extension
+                    one()
+                else:
+                    host, copied = one
+                    host[...] = copied.to_numpy()
 
 
 def _reads_host(queue: _usmx.Queue | None) -> bool:
@@ -145,7 +157,7 @@ def _system_memory(device: _usmx.Device) -> bool:
     return bool(device.has_aspect("usm_system_allocations"))
 
 
-def _prepared(a: Any, after: list[tuple[Any, Any]], copies: bool, queue: _usmx.Queue | None) -> Any:
+def _prepared(a: Any, after: list[Any], copies: bool, queue: _usmx.Queue | None) -> Any:
     """An argument as a launch of usmx takes it; what is to be copied back is noted."""
     if isinstance(a, In):
         if isinstance(a, Out | InOut):
@@ -179,15 +191,18 @@ class CUDADispatcher(DeviceFunction):
         types: tuple[Any, ...] | None = None,
         debug: bool = False,
         fastmath: bool = False,
+        extensions: Sequence[Any] = (),
     ) -> None:
         super().__init__(python)
         self.is_device = device
         self.debug = debug
         self.types = types
         self.fastmath = fastmath
-        self._made: dict[tuple[bool, int], Kernel] = {}
+        self._made: dict[tuple[bool, int, tuple[int, ...]], Kernel] = {}
         self._meets_grid: bool | None = None
         self._launches: dict[Any, Launch] = {}
+        #: Objects whose `prepare_args` sees each argument before a launch, as Numba's.
+        self.extensions: list[Any] = list(extensions)
 
     @property
     def py_func(self) -> Callable[..., Any]:
@@ -264,8 +279,8 @@ class CUDADispatcher(DeviceFunction):
 
     @property
     def overloads(self) -> dict[Any, Any]:
-        """None that a program could see: kernels are compiled for the types of each call."""
-        return {}
+        """The types that the decorator was given, each with this kernel."""
+        return dict.fromkeys(self.signatures, self)
 
     @property
     def signatures(self) -> list[Any]:
@@ -285,7 +300,7 @@ class CUDADispatcher(DeviceFunction):
         *args
             As in a launch.
         """
-        made = self.made(False, None)
+        made = self.made(False, None, ())
         return made.source(*(unwrapped(a) for a in args))
 
     def _no_assembly(self, *_: Any) -> Any:
@@ -319,11 +334,25 @@ class CUDADispatcher(DeviceFunction):
             for t, a in zip(self.types, args, strict=True)
         )
 
-    def made(self, with_shared: bool, queue: _usmx.Queue | None) -> Kernel:
-        """The kernel of usmx, for a device."""
+    def extended(self, args: tuple[Any, ...], stream: Any, after: list[Any]) -> tuple[Any, ...]:
+        """Arguments as the extensions of the kernel make them."""
+        if not self.extensions:
+            return args
+        made = []
+        types = self.types or (None,) * len(args)
+        for t, a in zip(types, args, strict=False):
+            for one in reversed(self.extensions):
+                t, a = one.prepare_args(t, a, stream=stream, retr=after)  # noqa: PLW2901
+            made.append(a)
+        return tuple(made)
+
+    def made(
+        self, with_shared: bool, queue: _usmx.Queue | None, records: tuple[int, ...]
+    ) -> Kernel:
+        """The kernel of usmx, for a device and the numbers of the arguments that are records."""
         device = _usmx.Device() if queue is None else queue.device
         warp = _warp_of(device)
-        key = with_shared, warp
+        key = with_shared, warp, records
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = Kernel(
@@ -335,6 +364,7 @@ class CUDADispatcher(DeviceFunction):
                 simulate=True if self.debug else None,
                 races=not self.debug,
                 contract=self.fastmath,
+                records=records,
             )
         return found
 
@@ -408,7 +438,7 @@ def _rebuilt(
 
 #: Parameters of ``cuda.jit`` that change nothing here.
 _IGNORED = frozenset({
-    "inline", "link", "opt", "lineinfo", "cache", "max_registers", "extensions", "forceinline",
+    "inline", "link", "opt", "lineinfo", "cache", "max_registers", "forceinline",
     "launch_bounds", "lto", "nopython", "boundscheck", "argtypes", "restype", "bind", "fp_contract",
     "abi", "abi_info", "chip", "shared_memory_carveout", "cc", "target", "forceobj", "looplift",
 })  # fmt: skip
@@ -420,6 +450,7 @@ def jit(
     *,
     debug: bool | None = None,
     fastmath: bool = False,
+    extensions: Sequence[Any] = (),
     **options: Any,
 ) -> Any:
     """Make a kernel of a Python function, or a function that kernels call.
@@ -436,6 +467,8 @@ def jit(
         the index and the line.
     fastmath : bool
         Whether ``a * b + c`` may be rounded once.
+    extensions : sequence of objects
+        Whose ``prepare_args(type, value, stream=, retr=)`` sees each argument before a launch.
     **options
         Others of Numba, which change nothing.
 
@@ -465,7 +498,10 @@ def jit(
         )
     if options.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA; use debug=True")
-    about: dict[str, Any] = {"device": device, "debug": bool(debug), "fastmath": bool(fastmath)}
+    about: dict[str, Any] = {
+        "device": device, "debug": bool(debug), "fastmath": bool(fastmath),
+        "extensions": extensions,
+    }  # fmt: skip
     if func_or_sig is None or is_signature(func_or_sig):
         types = None if func_or_sig is None else arguments_of(func_or_sig)
         return lambda python: _decorated(python, types=types, **about)
