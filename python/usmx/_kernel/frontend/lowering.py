@@ -16,7 +16,7 @@ import sys
 from ... import _operations
 from ..language import cuda_functions, intrinsics
 from ..language.forms import OPERANDS, Form
-from ..language.functions import atomic, item_functions
+from ..language.functions import atomic, item_functions, local
 from ..types import scalars
 from ..types.values import Number, Value
 from .walk import Walk, by_name, constant, in_order
@@ -192,8 +192,8 @@ def _function(path: str) -> object:
         return item_functions[name]
     if module == "type":
         return scalars.BY_NAME[name]
-    if module == "atomic":
-        return getattr(atomic, name)
+    if module in ("atomic", "local"):
+        return getattr({"atomic": atomic, "local": local}[module], name)
     if module == "cuda":
         return cuda_functions.NAMES[name]
     found: object = getattr(importlib.import_module(_MODULES.get(module, module)), name)

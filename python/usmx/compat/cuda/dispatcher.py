@@ -215,7 +215,7 @@ class CUDADispatcher(DeviceFunction):
     def __reduce__(self) -> Any:
         from ..._kernel.source import pickles
 
-        about = (self.is_device, self.types, self.debug, self.fastmath)
+        about = (type(self), self.is_device, self.types, self.debug, self.fastmath)
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -431,9 +431,14 @@ def _as_type(t: Any, a: Any) -> Any:
 
 
 def _rebuilt(
-    python: Callable[..., Any], device: bool, types: Any, debug: bool, fastmath: bool
+    python: Callable[..., Any],
+    kind: type[CUDADispatcher],
+    device: bool,
+    types: Any,
+    debug: bool,
+    fastmath: bool,
 ) -> CUDADispatcher:
-    return CUDADispatcher(python, device=device, types=types, debug=debug, fastmath=fastmath)
+    return kind(python, device=device, types=types, debug=debug, fastmath=fastmath)
 
 
 #: Parameters of ``cuda.jit`` that change nothing here.
