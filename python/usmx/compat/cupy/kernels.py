@@ -241,6 +241,14 @@ def translated(text: str, shared: int = 0) -> str:
     return '#include "usmx/cuda.hpp"\n' + _NAMES + "#line 1\n" + text
 
 
+def _pointed(a: Any) -> Any:
+    """An argument, for whose text an array is a pointer: in Fortran order its elements are those
+    of the transposed array."""
+    if isinstance(a, _usmx.ndarray) and a.flags.f_contiguous and not a.flags.c_contiguous:
+        return a.T
+    return a
+
+
 def _parts(text: str) -> list[str]:
     return [one for one in text.split(",") if one.strip()]
 
@@ -358,9 +366,10 @@ class RawKernel:
         whole, local = _ranges(grid, block)
         launch: Any = self._kernel(int(shared_mem))[whole, local]
         queue = queue_of(stream)
+        given = [_pointed(a) for a in args]
         if self._reads:
-            args = (self._memory.array, *args)
-        launch(*args, queue=queue) if queue is not None else launch(*args)
+            given.insert(0, self._memory.array)
+        launch(*given, queue=queue) if queue is not None else launch(*given)
 
 
 class RawModule:
