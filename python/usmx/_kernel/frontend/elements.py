@@ -176,6 +176,10 @@ class Elements:
             if not -len(of.record.names) <= k < len(of.record.names):
                 raise self.walk.error(node.slice, f"index {k} of {v.describe(of)}")
             return self.records.field(node, of, of.record.names[k])
+        if self.walk.module.numba:  # whose records have their fields by number too
+            k = self.walk.to_constant(node.slice, self.walk.value(node.slice), "a field's number")
+            if 0 <= k < len(of.record.names):
+                return self.records.field(node, of, of.record.names[k])
         raise self.walk.error(node, f"{v.describe(of)} has fields, no elements; write p.name")
 
     def _item(self, node: ast.Subscript, at: ast.expr, of: Tuple) -> Value:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import usmx as _usmx
 
 from ..cuda.streams import queue_of
@@ -54,6 +56,8 @@ _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:__align__\s*\(\d+\)\s*)?"
     r"((?:unsigned\s+|long\s+)*[\w:<>]+)\s+(\w+)\s*\[\s*\]\s*;"
 )
+#: What programs define that is there already, perhaps as another type of the same size.
+_TYPEDEF = re.compile(r"\btypedef\s+[\w ]*\bu?int(?:8|16|32|64)_t\s*;")
 _EXTERN_C = re.compile(r'extern\s*"C"\s*(\{)?')
 _NAMES = """
 #define __syncthreads() usmx::group_barrier()
@@ -233,6 +237,7 @@ def translated(text: str, shared: int = 0) -> str:
         lambda m: f"((unsigned int)usmx::nd_item<3>::{_METHODS[m[1]]}({2 - 'xyz'.index(m[2])}))",
         text,
     )
+    text = _TYPEDEF.sub("", text)
     text = re.sub(r"\bsize_t\b", "uint64_t", text)
     text = re.sub(r"\bunsigned\s+long\s+long\b(\s+int\b)?", "uint64_t", text)
     text = re.sub(r"\blong\s+long\b(\s+int\b)?", "int64_t", text)
@@ -246,7 +251,12 @@ def _pointed(a: Any) -> Any:
     of the transposed array."""
     if isinstance(a, _usmx.ndarray) and a.flags.f_contiguous and not a.flags.c_contiguous:
         return a.T
-    return a
+    return _usmx.asarray(np.asarray(a).reshape(1).view(np.uint8)) if _is_struct(a) else a
+
+
+def _is_struct(a: Any) -> bool:
+    """Whether it is one record of NumPy, which the text takes by value."""
+    return isinstance(a, np.void | np.ndarray) and a.size == 1 and a.dtype.kind == "V"
 
 
 def _parts(text: str) -> list[str]:
@@ -317,19 +327,25 @@ class RawKernel:
         self.code = code
         self.name = name
         self.options: tuple[str, ...] = _options(options)
-        self._made: dict[int, Any] = {}
+        self._made: dict[tuple[int, tuple[int, ...]], Any] = {}
         if is_cuda(code):
             check(code)
         self._memory = Memory(code, options) if memory is None else memory
         self._reads: bool = name.partition("<")[0].strip() in self._memory.readers
 
-    def _kernel(self, shared: int) -> Any:
+    def _kernel(self, shared: int, structs: tuple[int, ...] = ()) -> Any:
         if not is_cuda(self.code):
             shared = 0
-        found = self._made.get(shared)
+        found = self._made.get((shared, structs))
         if found is None:
-            text = translated(self.code, shared) if is_cuda(self.code) else self.code
-            found = self._made[shared] = _usmx.RawKernel(text, self.name, self.options)
+            text = self.code
+            if is_cuda(text):
+                if structs:
+                    name = self.name.partition("<")[0].strip()
+                    text = variables.by_pointer(text, _blanked(text), name, structs)
+                text = translated(text, shared)
+            found = _usmx.RawKernel(text, self.name, self.options)
+            self._made[shared, structs] = found
         return found
 
     def compile(self, log_stream: Any = None) -> None:
@@ -364,7 +380,8 @@ class RawKernel:
             Where it is launched.
         """
         whole, local = _ranges(grid, block)
-        launch: Any = self._kernel(int(shared_mem))[whole, local]
+        structs = tuple(k for k, a in enumerate(args) if _is_struct(a))
+        launch: Any = self._kernel(int(shared_mem), structs)[whole, local]
         queue = queue_of(stream)
         given = [_pointed(a) for a in args]
         if self._reads:
@@ -463,7 +480,7 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
     ) -> None:
         del reduce_dims, no_return, return_tuple
         super().__init__(
-            in_params, out_params, operation, name, preamble=preamble, options=_options(options),
+            in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
             **others,
         )  # fmt: skip
 
@@ -488,5 +505,5 @@ class ReductionKernel(_usmx.ReductionKernel):
         del reduce_dims
         super().__init__(
             in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
-            reduce_type=reduce_type, preamble=preamble, options=_options(options),
+            reduce_type=reduce_type, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
         )  # fmt: skip

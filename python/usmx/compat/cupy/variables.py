@@ -62,6 +62,11 @@ def _depths(plain: str) -> list[int]:
     return found
 
 
+def _without_linkage(plain: str) -> str:
+    """Without ``extern "C" {``, which changes no depth; the quotes are blank."""
+    return re.sub(r"extern\s*\{", lambda m: " " * len(m[0]), plain)
+
+
 def _closing(plain: str, at: int) -> int:
     """Where the bracket at a place is closed."""
     opening = plain[at]
@@ -98,8 +103,7 @@ def found_in(text: str, plain: str, kernels: set[str]) -> Variables | None:
     kernels : set of str
         Names of its kernels.
     """
-    # A linkage of C changes nothing.
-    depths = _depths(re.sub(r'extern\s*"?\s*C?\s*"?\s*\{', lambda m: " " * len(m[0]), plain))
+    depths = _depths(_without_linkage(plain))
     members: list[str] = []
     names: list[str] = []
     first = -1
@@ -207,3 +211,34 @@ def places(names: list[str]) -> str:
         at = f"(const char*)&to->{name} - (const char*)to"
         lines.append(f"places[{2 * k + 1}] = {at}; places[{2 * k + 2}] = sizeof(to->{name});")
     return "\n" + " ".join(lines) + " }\n"
+
+
+def by_pointer(text: str, plain: str, kernel: str, numbers: tuple[int, ...]) -> str:
+    """The text with structs that a kernel takes by value behind pointers: lines stay.
+
+    Parameters
+    ----------
+    text : str
+        Of CUDA.
+    plain : str
+        The same with blanks for comments and quotes.
+    kernel : str
+        Name of the kernel.
+    numbers : tuple of int
+        Of its parameters.
+    """
+    for name, (opening, begin, _) in _functions(plain, _depths(_without_linkage(plain))):
+        if name != kernel:
+            continue
+        closing = _closing(plain, opening)
+        parameters = _split(text[opening + 1 : closing])
+        first = ""
+        for k in numbers:
+            found = re.match(r"(.*?)(\w+)\s*$", parameters[k], re.DOTALL)
+            if found is None:
+                continue
+            parameters[k] = f"{found[1]}*{found[2]}_at"
+            first += f" {found[1].strip()} {found[2]} = *{found[2]}_at;"
+        head = text[: opening + 1] + ",".join(parameters)
+        return head + text[closing : begin + 1] + first + text[begin + 1 :]
+    return text
