@@ -108,6 +108,8 @@ class Elements:
                     raise walk.error(one, f"{v.describe(found)} has no elements")
                 found = self._item(node, one, found)
             return found
+        if isinstance(of, Reference) and walk.module.numba:
+            return self.records.read(node, self._part_of_vector(node, of))
         if not isinstance(of, ArrayValue):
             raise walk.error(node, f"{v.describe(of)} has no elements")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
