@@ -1,4 +1,4 @@
-"""The fourteen kernels of examples/numba_cuda beside Numba's loops on all cores."""
+"""The fourteen kernels of examples/numba_cuda compared with Numba's loops on all cores."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def test_a_function_that_raises_gives_zero_or_the_exception_of_debug():
     cuda.jit(roots)[1, 2](x)
     cuda.synchronize()
     np.testing.assert_array_equal(x, [2, 0])
-    with pytest.raises(ValueError, match="tid=.*negative"):
+    with pytest.raises(ValueError, match=r"tid=.*negative"):
         cuda.jit(roots, debug=True)[1, 2](np.array([4.0, -1.0]))
 
 

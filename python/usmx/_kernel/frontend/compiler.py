@@ -149,10 +149,7 @@ def compile_kernel(
             parameters += _scalar(walked, p, t, head)
         elif isinstance(t, RecordOf):  # an array of one
             plan += "d"
-            const = "" if p in result.written else "const "
-            parameters.append(f"{const}{t.record.cpp}* {alone}{spelled}_data")
-            parameters.append(f"int64_t {spelled}_n0")
-            head.append(f"{const}{t.record.cpp}& {spelled} = *{spelled}_data;")
+            parameters += _record(spelled, t, alone, p in result.written, head)
         else:
             plan += "d" if t.dense else "s"
             const = "" if p in result.written else "const "
@@ -177,9 +174,7 @@ def compile_kernel(
         plan += "r"
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    body = "\n".join(
-        [*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""]
-    )
+    body = "\n".join([*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""])
     marks = f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
     head_of = f"{marks}{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
     text = "\n".join([*lines, head_of, body])
@@ -209,6 +204,13 @@ def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:
     part = scalars.real_of(t).cpp
     head.append(f"{t.cpp} {given}({given}_re, {given}_im);")
     return [f"{part} {given}_re", f"{part} {given}_im"]
+
+
+def _record(name: str, t: RecordOf, alone: str, is_written: bool, head: list[str]) -> list[str]:
+    """The parameters of one record in memory, and its name."""
+    of = ("" if is_written else "const ") + t.record.cpp
+    head.append(f"{of}& {name} = *{name}_data;")
+    return [f"{of}* {alone}{name}_data", f"int64_t {name}_n0"]
 
 
 def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str]) -> str:

@@ -11,7 +11,6 @@ from ..types.scalars import Scalar
 from ..types.values import Tuple
 from .spelling import Speller
 
-
 #: A line that leaves the function, with zeros where it returns something.
 STOP = "usmx_stop;"
 

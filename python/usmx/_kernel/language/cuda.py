@@ -158,7 +158,7 @@ atomic: Namespace = Namespace(
     },
 )  # fmt: skip
 
-# --- elements past a cache --------------------------------------------------------------------------
+# --- elements past a cache ------------------------------------------------------------------------
 
 for _name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"):
     globals()[_name] = Form(f"cuda.{_name}", "An element; caches choose themselves.", "a[b]",

@@ -49,7 +49,7 @@ from .devices import (
 from .dispatcher import In, InOut, Out, declare_device, jit
 from .errors import CudaSupportError, KernelRuntimeError
 from .installing import install
-from .linking import LTOIR, Archive, CUSource, Cubin, Fatbin, LinkableCode, Object, PTXSource
+from .linking import LTOIR, Archive, Cubin, CUSource, Fatbin, LinkableCode, Object, PTXSource
 from .reduction import Reduce
 from .streams import (
     Event,

@@ -330,9 +330,7 @@ def _empty(shape: Any, dtype: Any, order: Any, kind: Any, stream: Any) -> _usmx.
     many = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     lengths = tuple(operator.index(n) for n in many)
     t = np.dtype(getattr(dtype, "name", dtype) if not isinstance(dtype, np.dtype) else dtype)
-    made: _usmx.ndarray = _usmx.empty(
-        lengths, t, order, usm_type=kind, queue=_queue(stream)
-    )
+    made: _usmx.ndarray = _usmx.empty(lengths, t, order, usm_type=kind, queue=_queue(stream))
     return made
 
 

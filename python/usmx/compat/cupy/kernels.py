@@ -480,8 +480,8 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
     ) -> None:
         del reduce_dims, no_return, return_tuple
         super().__init__(
-            in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
-            **others,
+            in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble),
+            options=_options(options), **others,
         )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ _DECLARED = re.compile(
 )
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)")
 _FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*(?=\()")
-#: What stands before a parenthesis and is no function.
+#: What stands before a parenthesis and is not a function.
 _WORDS = frozenset({
     "if", "for", "while", "switch", "return", "sizeof", "alignof", "decltype", "__launch_bounds__",
     "static_assert", "defined", "__align__", "alignas", "__attribute__",

@@ -54,6 +54,6 @@ def errstate(**_: Any) -> Iterator[None]:
 
 
 __all__ = [
-    "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy",
-    "zeros_pinned",
+    "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
+    "scipy", "zeros_pinned",
 ]  # fmt: skip
