@@ -221,6 +221,8 @@ class Kernel(_usmx._KernelDispatcher):
         TypeError
             Too many or too few, or one that no kernel takes.
         """
+        from .types import scalars
+
         names = self.parameters
         if len(args) != len(names):
             from .source.diagnostics import number_of
@@ -232,7 +234,10 @@ class Kernel(_usmx._KernelDispatcher):
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
             t = self._annotated(name, arguments.type_of(arg, self._named(k)), reads)
-            given.append(t.first if k in self._records else t)
+            if k in self._records:
+                assert isinstance(t, scalars.Array)
+                t = t.first
+            given.append(t)
         return given
 
     def _named(self, number: int) -> str:

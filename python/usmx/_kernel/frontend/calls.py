@@ -201,7 +201,7 @@ class Calls:
         obj = called.value
         if isinstance(obj, type):  # a class that also has a meaning outside of kernels
             obj = getattr(obj, "_in_kernels", obj)
-        if is_ufunc(obj) and len(node.args) == obj.nin + 1 and not node.keywords:
+        if is_ufunc(obj) and len(node.args) == operands_of(obj) + 1 and not node.keywords:
             return self._into(node, obj)
         handler = self.handlers.get(id(obj))
         if handler is not None:
@@ -412,6 +412,11 @@ def exact(value: Number) -> str:
 def is_ufunc(obj: object) -> bool:
     """Whether it is a function of NumPy for each element, with one result."""
     return type(obj).__name__ == "ufunc" and getattr(obj, "nout", 0) == 1
+
+
+def operands_of(ufunc: Any) -> int:
+    """How many operands such a function has."""
+    return int(ufunc.nin)
 
 
 def _in_library(obj: object) -> Callable[..., Any] | None:

@@ -158,9 +158,11 @@ def compile_kernel(
             strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
             parameters += [f"int64_t {n}" for n in lengths + strides]
             head.append(_view(spelled, t, const, lengths, strides))
-    lines = [f"// {function.name}({_signature(names, arguments)})"]
-    lines += [f'#include "{header}"' for header in sorted(module.headers)]
-    lines += declarations(module.records)
+    lines = [
+        f"// {function.name}({_signature(names, arguments)})",
+        *(f'#include "{header}"' for header in sorted(module.headers)),
+        *declarations(module.records),
+    ]
     # In namespaces, so that a variable of the same name hides nothing.
     if module.constants:
         lines += ["namespace table {", *_declarations(module), "}", ""]
@@ -175,8 +177,10 @@ def compile_kernel(
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
     body = "\n".join([*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""])
-    marks = f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
-    head_of = f"{marks}{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
+    head_of = (
+        f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
+        f"{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
+    )
     text = "\n".join([*lines, head_of, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'

@@ -145,7 +145,7 @@ class Context:
 
         del mapped
         made = _usmx.empty(bytesize, "uint8", usm_type="host", queue=queue())
-        return np.asarray(memoryview(made))  # type: ignore[call-overload]
+        return np.asarray(memoryview(made))
 
     def reset(self) -> None:
         """Wait for all that was launched."""

@@ -174,7 +174,7 @@ class Memory:
             kernel[1](self._array, found, 1)
         return self._array
 
-    def variable(self, name: str) -> Any:
+    def variable(self, name: str) -> MemoryPointer:
         """Where a variable is.
 
         Raises
@@ -182,12 +182,13 @@ class Memory:
         ValueError
             The text has none of this name.
         """
-        array = self.array if self.names else None
+        if self.names:
+            _ = self.array
         if name not in self._places:
             shown = ", ".join(self.names) or "none"
             raise ValueError(f"name: {name!r}; the text has these variables: {shown}")
         begin, size = self._places[name]
-        return MemoryPointer(array[begin : begin + size])
+        return MemoryPointer(self.array[begin : begin + size])
 
 
 def translated(text: str, shared: int = 0) -> str:
