@@ -8,6 +8,8 @@ import pytest
 
 import usmx
 from usmx.compat import cuda
+from usmx.compat.cuda import grid as place
+from usmx.compat.cuda import threadIdx as number
 from usmx.compat.cupyx import jit
 
 
@@ -298,3 +300,60 @@ def test_atomic_operations_on_local_memory_that_one_thread_set_count_those_of_al
     cuda.jit(total)[1, threads](x, out)
     cuda.synchronize()
     assert out[0] == x.sum()
+
+
+def squares(x):
+    i = place(1)
+    if i < x.size:
+        x[i] = math.sqrt(abs(x[i]))
+
+
+def by_alias(x):
+    x[place(1)] = number.x
+
+
+@cuda.jit(device=True)
+def lane(x):
+    return cuda.blockDim.x
+
+
+def through_a_function(x):
+    x[place(1)] = lane(x)
+
+
+def inside(x):
+    def own():
+        return cuda.blockIdx.x
+
+    x[place(1)] = own()
+
+
+def of_unknown_modules(x):
+    x[place(1)] = pickle.HIGHEST_PROTOCOL
+
+
+@pytest.mark.parametrize(
+    ("python", "apart"),
+    [
+        (squares, True), (roots, True), (by_alias, False), (through_a_function, False),
+        (inside, False), (of_unknown_modules, False),
+    ],
+)  # fmt: skip
+def test_a_kernel_that_knows_nothing_of_blocks_is_launched_in_any(python, apart):
+    assert cuda.jit(python).is_apart is apart
+    assert not cuda.jit(python, debug=True).is_apart
+
+
+def test_such_a_kernel_has_as_many_threads_as_its_blocks_have():
+    def count(x):
+        i, j = cuda.grid(2)
+        cuda.atomic.add(x, 0, 1)
+        cuda.atomic.max(x, 1, i)
+        cuda.atomic.max(x, 2, j)
+
+    x = np.zeros(3, "i4")
+    kernel = cuda.jit(count)
+    kernel[(3, 5), (7, 2)](x)
+    cuda.synchronize()
+    assert kernel.is_apart
+    assert x.tolist() == [210, 20, 9]

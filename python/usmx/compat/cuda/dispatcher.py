@@ -8,7 +8,7 @@ import functools
 import math
 import operator
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..._kernel.language.local_memory import LocalMemory
 from ..._kernel.launch import Kernel
 from ..._kernel.source.diagnostics import KernelError
 from ..numba_types import arguments_of, is_signature
-from . import devices, errors
+from . import blocks, devices, errors
 from .arrays import unwrapped
 from .streams import queue_of
 
@@ -82,18 +82,18 @@ class Launch:
                 f"kernel '{kernel.__name__}': must specify at least the griddim and blockdim, and "
                 f"at most the stream and the shared memory too; got {config!r}"
             )
-        blocks, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
+        grid, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
         self.kernel = kernel
         self.stream: Any = many[2] if len(many) > 2 else 0
         self.shared: int = operator.index(many[3]) if len(many) > 3 else 0
-        rank = max(k + 1 if blocks[k] * threads[k] > 1 else 1 for k in range(3))
+        rank = max(k + 1 if grid[k] * threads[k] > 1 else 1 for k in range(3))
         # CUDA's x is the last dimension.
         self.local: tuple[int, ...] = tuple(reversed(threads[:rank]))
-        self.groups: tuple[int, ...] = tuple(reversed(blocks[:rank]))
+        self.groups: tuple[int, ...] = tuple(reversed(grid[:rank]))
         self.range: tuple[int, ...] = tuple(
             b * t for b, t in zip(self.groups, self.local, strict=True)
         )
-        self.blocks: int = math.prod(blocks)
+        self.blocks: int = math.prod(grid)
         queue_of(self.stream)  # refuses what is none
 
     def __call__(self, *args: Any) -> None:
@@ -127,7 +127,10 @@ class Launch:
         made = kernel.made(self.shared > 0, queue, records)
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
-        launch: Any = made[self.range, self.local]
+        # A processor takes long rows faster than the small squares that suit a GPU.
+        free = self.shared == 0 and kernel.is_apart and _is_processor(queue)
+        ranges: Any = (self.range, None if free else self.local)
+        launch: Any = made[ranges]
         try:
             event = launch(*found, queue=queue) if queue is not None else launch(*found)
         except KernelError as error:
@@ -145,6 +148,10 @@ class Launch:
                 else:
                     host, copied = one
                     host[...] = copied.to_numpy()
+
+
+def _is_processor(queue: _usmx.Queue | None) -> bool:
+    return bool((_usmx.Device() if queue is None else queue.device).is_cpu)
 
 
 def _reads_host(queue: _usmx.Queue | None) -> bool:
@@ -200,6 +207,7 @@ class CUDADispatcher(DeviceFunction):
         self.fastmath = fastmath
         self._made: dict[tuple[bool, int, tuple[int, ...]], Kernel] = {}
         self._meets_grid: bool | None = None
+        self._is_apart: bool | None = None
         self._launches: dict[Any, Launch] = {}
         #: Objects whose `prepare_args` sees each argument before a launch, as Numba's.
         self.extensions: list[Any] = list(extensions)
@@ -372,8 +380,15 @@ class CUDADispatcher(DeviceFunction):
     def meets_grid(self) -> bool:
         """Whether it waits for all blocks."""
         if self._meets_grid is None:
-            self._meets_grid = "this_grid" in set(_names(self.python, set()))
+            self._meets_grid = "this_grid" in blocks.names_of(self.python)
         return self._meets_grid
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it gives the same in blocks of any size."""
+        if self._is_apart is None:
+            self._is_apart = not self.debug and blocks.is_apart(self.python)
+        return self._is_apart
 
     def located(self, error: Exception, item: Any) -> Exception:
         """What a kernel raised, with the thread and the line; its other arguments stay."""
@@ -391,24 +406,6 @@ class CUDADispatcher(DeviceFunction):
         told = f"{told}: {message}" if error.args else told
         error.args = (f"{told}\n  {where.filename}:{where.lineno}: {where.line}", *others)
         return error
-
-
-def _names(python: Any, seen: set[int]) -> Iterator[str]:
-    """The names that a function and those that it calls ask for."""
-    code = getattr(python, "__code__", None)
-    if code is None or id(python) in seen:
-        return
-    seen.add(id(python))
-    yield from code.co_names
-    for name in code.co_names:
-        found = python.__globals__.get(name)
-        yield from _names(getattr(found, "python", found), seen)
-    for cell in python.__closure__ or ():
-        try:
-            found = cell.cell_contents
-        except ValueError:
-            continue
-        yield from _names(getattr(found, "python", found), seen)
 
 
 @functools.lru_cache(maxsize=16)
