@@ -172,7 +172,7 @@ def in_rows(x, y, flags, n):
 
 
 @pytest.mark.parametrize("simulate", [False, True])
-def test_functions_of_numpy_write_arrays_of_one_dimension(simulate):
+def test_functions_of_numpy_write_arrays(simulate):
     x, y, flags = np.arange(4.0), np.zeros(4), np.zeros(4, bool)
     n = np.arange(4)
     with usmx.simulate(simulate):
@@ -180,8 +180,12 @@ def test_functions_of_numpy_write_arrays_of_one_dimension(simulate):
     np.testing.assert_allclose(y, np.sin(x), rtol=1e-15)
     assert flags.tolist() == [False, True, True, True]
     assert n.tolist() == [3, 2, 1, 0]
-    with pytest.raises(usmx.KernelError, match="arrays of one dimension"):
-        in_rows[1, 1](np.zeros((2, 2)), np.zeros((2, 2)), flags, n)
+    x, y = np.arange(12.0).reshape(2, 2, 3), np.zeros((2, 2, 3))
+    with usmx.simulate(simulate):
+        in_rows[1, 1](x, y, np.zeros((2, 2, 3), bool), n)
+    np.testing.assert_allclose(y, np.sin(x), rtol=1e-15)
+    with pytest.raises(usmx.KernelError, match="arrays of as many dimensions"):
+        in_rows[1, 1](x, np.zeros(3), flags, n)
 
 
 @cuda.jit

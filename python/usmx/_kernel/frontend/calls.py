@@ -252,21 +252,25 @@ class Calls:
         raise self.walk.error(node, f"function '{name}' is not supported in kernels")
 
     def _into(self, node: ast.Call, ufunc: Any) -> Value:
-        """``np.add(a, b, out)``: the function of each element of arrays of one dimension."""
+        """``np.add(a, b, out)``: the function of each element of arrays."""
         values = [self.walk.value(one) for one in node.args]
-        kinds = ""
-        for one, value in zip(node.args, values, strict=True):
-            is_row = isinstance(value, ArrayValue) and value.ndim - len(value.indices) == 1
-            if not is_row and (one is node.args[-1] or not isinstance(value, Number)):
+        ranks = [
+            a.ndim - len(a.indices) if isinstance(a, ArrayValue) else 0 if isinstance(a, Number)
+            else -1
+            for a in values
+        ]  # fmt: skip
+        rank = ranks[-1]
+        for one, value, own in zip(node.args, values, ranks, strict=True):
+            if rank < 1 or own not in (0, rank):
                 raise self.walk.error(
                     one,
                     f"{v.describe(value)}; '{ufunc.__name__}' with an array for its results takes "
-                    "arrays of one dimension and numbers",
+                    "arrays of as many dimensions and numbers",
                 )
-            kinds += "a" if is_row else "n"
+        kinds = "".join("a" if own else "n" for own in ranks[:-1])
         made = self.lowering.made
         if node not in made:
-            function = constant(library.INTO[kinds[:-1]])
+            function = constant(library.INTO[rank > 1, kinds])
             made[node] = ast.fix_missing_locations(
                 ast.copy_location(ast.Call(function, [node.func, *node.args], []), node)
             )
