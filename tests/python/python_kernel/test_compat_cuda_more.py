@@ -332,6 +332,26 @@ def inside(x):
     x[place(1)] = own()
 
 
+class ForProcessors:
+    """As a function with numba.njit."""
+
+    def __init__(self, function):
+        self.py_func = function
+        self.__code__ = function.__code__
+
+    def __call__(self, x):
+        return self.py_func(x)
+
+
+@ForProcessors
+def one_more(x):
+    return x + cuda.threadIdx.y
+
+
+def through_another_decorator(x):
+    x[place(1)] = one_more(1)
+
+
 def of_unknown_modules(x):
     x[place(1)] = pickle.HIGHEST_PROTOCOL
 
@@ -340,7 +360,7 @@ def of_unknown_modules(x):
     ("python", "apart"),
     [
         (squares, True), (roots, True), (by_alias, False), (through_a_function, False),
-        (inside, False), (of_unknown_modules, False),
+        (inside, False), (through_another_decorator, False), (of_unknown_modules, False),
     ],
 )  # fmt: skip
 def test_a_kernel_that_knows_nothing_of_blocks_is_launched_in_any(python, apart):

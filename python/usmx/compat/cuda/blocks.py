@@ -26,16 +26,16 @@ _MODULES = frozenset({"math", "cmath", "operator", "numpy", "usmx.compat.cuda"})
 def codes_of(python: Any, seen: dict[int, Any]) -> Iterator[tuple[types.CodeType, Any]]:
     """The codes of a function, of those inside of it and of those that it calls, each with the
     function whose globals it reads."""
-    code = getattr(python, "__code__", None)
-    if code is None or id(python) in seen:
+    if not isinstance(python, types.FunctionType) or id(python) in seen:
         return
+    code = python.__code__
     seen[id(python)] = python
     inner = [code]
     for one in inner:
         yield one, python
         inner += [c for c in one.co_consts if isinstance(c, types.CodeType)]
     for found in values_of(python, inner):
-        yield from codes_of(getattr(found, "python", found), seen)
+        yield from codes_of(_plain_function(found), seen)
 
 
 def values_of(python: Any, codes: list[types.CodeType]) -> Iterator[Any]:
@@ -73,8 +73,13 @@ def is_apart(python: Any) -> bool:
     return True
 
 
+def _plain_function(value: Any) -> Any:
+    """The function of Python that a decorator of usmx or of Numba made something else of."""
+    return getattr(value, "python", None) or getattr(value, "py_func", value)
+
+
 def _is_function(value: Any) -> bool:
-    return getattr(getattr(value, "python", value), "__code__", None) is not None
+    return isinstance(_plain_function(value), types.FunctionType)
 
 
 def _plain() -> tuple[type, ...]:
