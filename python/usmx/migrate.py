@@ -39,7 +39,9 @@ MISSING = {
     "numba.cuda.cudadrv": "internals of its driver",
     "numba.cuda.extending": "overloads: write a function that kernels call",
     "cupyx.scipy.sparse": "sparse matrices are not in usmx",
-    "cupyx.jit": "write the kernel with @usmx.kernel or usmx.compat.cuda",
+    "cupyx.jit.cub": "write the reduction with shared_memory",
+    "cupyx.jit.thrust": "see usmx's functions of arrays",
+    "cupyx.jit.cg": "groups are syncthreads(), shuffles and atomic operations",
     "cupy.cuda.nccl": "see mpi4py, which takes arrays of usmx",
     "cupy.cuda.texture": "textures exist on NVIDIA's devices only",
     "dpctl.program": "usmx.RawModule",
@@ -294,7 +296,7 @@ class _Reader(ast.NodeVisitor):
         """A kernel, by its decorator."""
         for one in node.decorator_list:
             path = self.path(one.func if isinstance(one, ast.Call) else one)
-            if path in ("numba.cuda.jit", "numba_dpex.kernel", "numba_dpex.device_func"):
+            if path in _KERNELS:
                 self.kernel(node, one)
         self.generic_visit(node)
 
@@ -316,9 +318,12 @@ class _Reader(ast.NodeVisitor):
         self.add(node, "kernel", node.name, status, advice)
 
 
+#: Decorators of kernels and of functions that kernels call.
+_KERNELS = (
+    "numba.cuda.jit", "cupyx.jit.rawkernel", "numba_dpex.kernel", "numba_dpex.device_func",
+)  # fmt: skip
 #: What kernels have not -> what to write.
 _UNSUPPORTED: dict[type[ast.AST], str] = {
-    ast.Raise: "raise: use assert, or write to an array",
     ast.Try: "try: test the condition",
     ast.ListComp: "a list: use cuda.local.array",
     ast.List: "a list: use a tuple, or cuda.local.array",

@@ -44,6 +44,8 @@ class Kernel(_usmx._KernelDispatcher):
         Items in each sub-group, for kernels that ask about them; 0 for what the device chooses.
     races
         Whether the simulator looks for races; it always checks indices.
+    records
+        Numbers of the parameters that are one record: a launch gives an array of one.
     simulate, options, contract
         As for `kernel`; `usmx.simulate` and ``USMX_SIMULATE`` decide where `simulate` is None.
     """
@@ -62,6 +64,7 @@ class Kernel(_usmx._KernelDispatcher):
         of_launch: bool = False,
         sub_group: int = 0,
         races: bool = True,
+        records: Sequence[int] = (),
     ) -> None:
         super().__init__()
         if getattr(python, "__code__", None) is None:
@@ -73,6 +76,7 @@ class Kernel(_usmx._KernelDispatcher):
         self._of_launch = of_launch
         self._sub_group = sub_group
         self._races = races
+        self._records = frozenset(records)
         self._choice = simulate
         self._always_ask = simulate is True
         self._families: dict[tuple[object, ...], tuple[str, ...]] = {}
@@ -100,7 +104,7 @@ class Kernel(_usmx._KernelDispatcher):
     def __reduce__(self) -> pickles.Reduced:
         about = (
             self._choice, self._options[1:], self._has_item, self._numba, self._of_launch,
-            self._sub_group, self._races,
+            self._sub_group, self._races, sorted(self._records),
         )  # fmt: skip
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
@@ -217,6 +221,8 @@ class Kernel(_usmx._KernelDispatcher):
         TypeError
             Too many or too few, or one that no kernel takes.
         """
+        from .types import scalars
+
         names = self.parameters
         if len(args) != len(names):
             from .source.diagnostics import number_of
@@ -227,7 +233,11 @@ class Kernel(_usmx._KernelDispatcher):
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
-            given.append(self._annotated(name, arguments.type_of(arg, self._named(k)), reads))
+            t = self._annotated(name, arguments.type_of(arg, self._named(k)), reads)
+            if k in self._records:
+                assert isinstance(t, scalars.Array)
+                t = t.first
+            given.append(t)
         return given
 
     def _named(self, number: int) -> str:
@@ -351,7 +361,10 @@ class Kernel(_usmx._KernelDispatcher):
         With ``partial`` the last group may have items beyond the range, with ``apart`` no two
         arrays have a byte in common.
         """
-        form = (self._has_item, self._numba, self._of_launch, self._sub_group, self._options)
+        form = (
+            self._has_item, self._numba, self._of_launch, self._sub_group, self._options,
+            tuple(sorted(self._records)),
+        )  # fmt: skip
         about = (args, len(global_), *form, partial, apart)
         found = kept.key_of(self.python, *about)
         if found:
@@ -420,11 +433,12 @@ def _rebuilt(
     of_launch: bool = False,
     sub_group: int = 0,
     races: bool = True,
+    records: Sequence[int] = (),
 ) -> Kernel:
     """The kernel that was pickled."""
     return Kernel(
         python, simulate=simulate, options=options, has_item=has_item, numba=numba,
-        of_launch=of_launch, sub_group=sub_group, races=races,
+        of_launch=of_launch, sub_group=sub_group, races=races, records=records,
     )  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def is_signature(obj: object) -> bool:
     if isinstance(obj, list | tuple):
         return all(is_signature(one) for one in obj)
     own = isinstance(obj, Signature | Type | str)
-    return own or type(obj).__module__.startswith("numba.core.")
+    return own or type(obj).__module__.startswith(("numba.core.", "numba.cuda.types"))
 
 
 int8: NumberType = NumberType("int8", 1)

@@ -299,11 +299,6 @@ def withs(item, a):
         a[0] = 1
 
 
-@wrong("raise is not supported in kernels; use assert", "raise", F)
-def raises(item, a):
-    raise ValueError
-
-
 @wrong("import is not supported in kernels; import outside", "import", F)
 def imports(item, a):
     import math

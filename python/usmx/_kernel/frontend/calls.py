@@ -201,6 +201,8 @@ class Calls:
         obj = called.value
         if isinstance(obj, type):  # a class that also has a meaning outside of kernels
             obj = getattr(obj, "_in_kernels", obj)
+        if is_ufunc(obj) and len(node.args) == operands_of(obj) + 1 and not node.keywords:
+            return self._into(node, obj)
         handler = self.handlers.get(id(obj))
         if handler is not None:
             self.walk.result.called[node] = obj
@@ -248,6 +250,32 @@ class Calls:
         if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
             return self.device_functions.call(node, plain(obj))
         raise self.walk.error(node, f"function '{name}' is not supported in kernels")
+
+    def _into(self, node: ast.Call, ufunc: Any) -> Value:
+        """``np.add(a, b, out)``: the function of each element of arrays."""
+        values = [self.walk.value(one) for one in node.args]
+        ranks = [
+            a.ndim - len(a.indices) if isinstance(a, ArrayValue) else 0 if isinstance(a, Number)
+            else -1
+            for a in values
+        ]  # fmt: skip
+        rank = ranks[-1]
+        for one, value, own in zip(node.args, values, ranks, strict=True):
+            if rank < 1 or own not in (0, rank):
+                raise self.walk.error(
+                    one,
+                    f"{v.describe(value)}; '{ufunc.__name__}' with an array for its results takes "
+                    "arrays of as many dimensions and numbers",
+                )
+        kinds = "".join("a" if own else "n" for own in ranks[:-1])
+        made = self.lowering.made
+        if node not in made:
+            function = constant(library.INTO[rank > 1, kinds])
+            made[node] = ast.fix_missing_locations(
+                ast.copy_location(ast.Call(function, [node.func, *node.args], []), node)
+            )
+        new = self.walk.result.lowered[node] = made[node]
+        return self.walk.value(new)
 
     def _in_parts(self, node: ast.Call) -> ast.Call | None:
         """``vec3(p.position)`` with the numbers of the array one by one; None if there is none."""
@@ -383,6 +411,16 @@ def exact(value: Number) -> str:
     if value.type.is_integer and (is_literal or value.level < v.ATOM):
         return f"{value.type.cpp}({value.code})"
     return value.code
+
+
+def is_ufunc(obj: object) -> bool:
+    """Whether it is a function of NumPy for each element, with one result."""
+    return type(obj).__name__ == "ufunc" and getattr(obj, "nout", 0) == 1
+
+
+def operands_of(ufunc: Any) -> int:
+    """How many operands such a function has."""
+    return int(ufunc.nin)
 
 
 def _in_library(obj: object) -> Callable[..., Any] | None:

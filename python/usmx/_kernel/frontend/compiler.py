@@ -11,7 +11,7 @@ from ..._captured import Reads
 from ..language.intrinsics import SPECIAL
 from ..source.function import Function
 from ..types import scalars
-from ..types.scalars import Array, Scalar, Static, Type
+from ..types.scalars import Array, RecordOf, Scalar, Static, Type
 from ..types.values import parts
 from .elaborate import elaborate
 from .items import RANGE
@@ -147,6 +147,9 @@ def compile_kernel(
         elif isinstance(t, Scalar):
             plan += "c" if t.kind == "c" else "n"
             parameters += _scalar(walked, p, t, head)
+        elif isinstance(t, RecordOf):  # an array of one
+            plan += "d"
+            parameters += _record(spelled, t, alone, p in result.written, head)
         else:
             plan += "d" if t.dense else "s"
             const = "" if p in result.written else "const "
@@ -155,9 +158,11 @@ def compile_kernel(
             strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
             parameters += [f"int64_t {n}" for n in lengths + strides]
             head.append(_view(spelled, t, const, lengths, strides))
-    lines = [f"// {function.name}({_signature(names, arguments)})"]
-    lines += [f'#include "{header}"' for header in sorted(module.headers)]
-    lines += declarations(module.records)
+    lines = [
+        f"// {function.name}({_signature(names, arguments)})",
+        *(f'#include "{header}"' for header in sorted(module.headers)),
+        *declarations(module.records),
+    ]
     # In namespaces, so that a variable of the same name hides nothing.
     if module.constants:
         lines += ["namespace table {", *_declarations(module), "}", ""]
@@ -171,11 +176,11 @@ def compile_kernel(
         plan += "r"
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    body = "\n".join(
-        [*(f"  {line}" for line in head + result.declarations), *result.lines, "}", ""]
+    body = "\n".join([*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""])
+    head_of = (
+        f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
+        f"{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
     )
-    marks = f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
-    head_of = f"{marks}{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
     text = "\n".join([*lines, head_of, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
@@ -203,6 +208,13 @@ def _scalar(walked: Walked, name: str, t: Scalar, head: list[str]) -> list[str]:
     part = scalars.real_of(t).cpp
     head.append(f"{t.cpp} {given}({given}_re, {given}_im);")
     return [f"{part} {given}_re", f"{part} {given}_im"]
+
+
+def _record(name: str, t: RecordOf, alone: str, is_written: bool, head: list[str]) -> list[str]:
+    """The parameters of one record in memory, and its name."""
+    of = ("" if is_written else "const ") + t.record.cpp
+    head.append(f"{of}& {name} = *{name}_data;")
+    return [f"{of}* {alone}{name}_data", f"int64_t {name}_n0"]
 
 
 def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str]) -> str:

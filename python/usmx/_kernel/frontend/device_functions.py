@@ -331,7 +331,7 @@ def write(module: Module, walked: Walked, arguments: Mapping[str, object]) -> In
             fields = " ".join(f"{t.cpp} v{k};" for k, t in enumerate(result.returns))
             lines.append(f"struct {returns} {{ {fields} }};")
     lines.append(f"inline {returns} {name}({', '.join(parameters)}) {{")
-    lines += ["  " + d for d in result.declarations] + result.lines + ["}"]
+    lines += ["  " + d for d in result.declarations] + result.text + ["}"]
     return Instance(f"device::{name}", numbers, "\n".join(lines), walked)
 
 

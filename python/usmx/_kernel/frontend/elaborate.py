@@ -124,6 +124,7 @@ def put_together(walk: Walk) -> Names:
         ast.FunctionDef: device_functions.on_nested,
         ast.If: statements.on_if,
         ast.Pass: statements.on_pass,
+        ast.Raise: statements.on_raise,
         ast.Return: statements.on_return,
         ast.While: statements.on_while,
     }

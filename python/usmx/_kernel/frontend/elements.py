@@ -108,6 +108,8 @@ class Elements:
                     raise walk.error(one, f"{v.describe(found)} has no elements")
                 found = self._item(node, one, found)
             return found
+        if isinstance(of, Reference) and walk.module.numba:
+            return self.records.read(node, self._part_of_vector(node, of))
         if not isinstance(of, ArrayValue):
             raise walk.error(node, f"{v.describe(of)} has no elements")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -176,6 +178,10 @@ class Elements:
             if not -len(of.record.names) <= k < len(of.record.names):
                 raise self.walk.error(node.slice, f"index {k} of {v.describe(of)}")
             return self.records.field(node, of, of.record.names[k])
+        if self.walk.module.numba:  # whose records have their fields by number too
+            k = self.walk.to_constant(node.slice, self.walk.value(node.slice), "a field's number")
+            if 0 <= k < len(of.record.names):
+                return self.records.field(node, of, of.record.names[k])
         raise self.walk.error(node, f"{v.describe(of)} has fields, no elements; write p.name")
 
     def _item(self, node: ast.Subscript, at: ast.expr, of: Tuple) -> Value:

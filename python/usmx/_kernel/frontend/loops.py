@@ -213,7 +213,8 @@ class Loops:
 
     def _bounds(self, call: ast.Call) -> tuple[Number, Number, Number]:
         """Start, stop and step."""
-        if call.keywords or not 1 <= len(call.args) <= 3:
+        others = [k for k in call.keywords if k.arg != "unroll"]  # of cupyx.jit, a hint
+        if others or not 1 <= len(call.args) <= 3:
             raise self.walk.error(call, f"range takes 1 to 3 numbers, got {len(call.args)}")
         bounds = []
         for one in call.args:

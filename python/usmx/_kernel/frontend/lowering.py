@@ -16,7 +16,7 @@ import sys
 from ... import _operations
 from ..language import cuda_functions, intrinsics
 from ..language.forms import OPERANDS, Form
-from ..language.functions import atomic, item_functions
+from ..language.functions import atomic, item_functions, local
 from ..types import scalars
 from ..types.values import Number, Value
 from .walk import Walk, by_name, constant, in_order
@@ -40,6 +40,22 @@ TEMPLATES = {
     "numpy.divmod": "(a // b, a % b)",
     "numpy.true_divide": "a / b",
     "numpy.mod": "a % b",
+    "numpy.bitwise_and": "a & b",
+    "numpy.bitwise_or": "a | b",
+    "numpy.bitwise_xor": "a ^ b",
+    "numpy.invert": "~a",
+    "numpy.left_shift": "a << b",
+    "numpy.right_shift": "a >> b",
+    "numpy.equal": "a == b",
+    "numpy.not_equal": "a != b",
+    "numpy.less": "a < b",
+    "numpy.less_equal": "a <= b",
+    "numpy.greater": "a > b",
+    "numpy.greater_equal": "a >= b",
+    "numpy.logical_and": "(a != 0) & (b != 0)",
+    "numpy.logical_or": "(a != 0) | (b != 0)",
+    "numpy.logical_xor": "(a != 0) != (b != 0)",
+    "numpy.logical_not": "a == 0",
     "operator.abs": "{builtins.abs}(a)",
     "operator.inv": "~a",
     "operator.invert": "~a",
@@ -176,8 +192,8 @@ def _function(path: str) -> object:
         return item_functions[name]
     if module == "type":
         return scalars.BY_NAME[name]
-    if module == "atomic":
-        return getattr(atomic, name)
+    if module in ("atomic", "local"):
+        return getattr({"atomic": atomic, "local": local}[module], name)
     if module == "cuda":
         return cuda_functions.NAMES[name]
     found: object = getattr(importlib.import_module(_MODULES.get(module, module)), name)

@@ -10,7 +10,7 @@ from ..language import records
 from ..language.local_memory import LocalMemory
 from ..types import scalars
 from ..types.scalars import Record, Scalar, Static
-from ..types.values import ArrayValue, PythonObject, Tuple, Value
+from ..types.values import ArrayValue, PythonObject, Tuple, Value, constant
 from .walk import Walk, by_name
 
 #: The argument that stands for the local memory of a launch.
@@ -90,6 +90,8 @@ class Memory:
         if shape_node is None or dtype_node is None:
             raise walk.error(node, f"'{ast.unparse(node.func)}' takes a shape and a dtype")
         shape = walk.value(shape_node)
+        if of_launch and isinstance(shape, PythonObject) and shape.value is None:
+            shape = constant(0)  # CuPy's word for it
         nodes = shape_node.elts if isinstance(shape_node, ast.Tuple) else [shape_node] * 9
         items = shape.items if isinstance(shape, Tuple) else (shape,)
         if not 1 <= len(items) <= 4:

@@ -70,7 +70,7 @@ class Printing:
         """One value: its conversion, with the C++ added to `values`."""
         if isinstance(value, Tuple):
             parts = [self.formatted(node, item, form, values) for item in value.items]
-            return "(" + ", ".join(parts) + ")"
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
         if not isinstance(value, Number):
             raise self.walk.error(
                 node, f"print takes numbers and string literals, not {describe(value)}"

@@ -11,6 +11,9 @@ from ..types.scalars import Scalar
 from ..types.values import Tuple
 from .spelling import Speller
 
+#: A line that leaves the function, with zeros where it returns something.
+STOP = "usmx_stop;"
+
 
 class Specialise(Exception):
     """Something must be known when compiling that only the arguments of a launch can say."""
@@ -54,6 +57,12 @@ class Result:
     partial: set[ast.AST] = field(default_factory=set)
     #: For the simulator: indices that count from the end.
     from_end: set[ast.AST] = field(default_factory=set)
+
+    @property
+    def text(self) -> list[str]:
+        """The lines in C++."""
+        stop = "return;" if self.returns is None else "return {};"
+        return [s.replace(STOP, stop) if s.endswith(STOP) else s for s in self.lines]
 
 
 @dataclass(frozen=True, eq=False)

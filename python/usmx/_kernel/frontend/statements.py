@@ -1,4 +1,4 @@
-"""Statements: branches, `while`, return, assert."""
+"""Statements: branches, `while`, return, assert, raise."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -10,6 +10,7 @@ from ..types import values as v
 from ..types.values import Number, Tuple
 from .expressions import Operators
 from .printing import quoted
+from .results import STOP
 from .walk import Walk, bound_when, meet
 
 
@@ -169,15 +170,32 @@ class Statements:
         )
 
     def on_assert(self, node: ast.Assert) -> None:
-        """``assert``: prints where and what; the item goes on."""
+        """``assert``: prints where and what; the item goes on, or stops where Numba's does."""
         condition = self.operators.condition(node.test)
         text = ast.unparse(node.test)
         if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
             text += ": " + node.msg.value
-        elif node.msg is not None:
+        elif node.msg is not None and not self.walk.module.numba:
             raise self.walk.error(node.msg, "the message of an assert must be a string literal")
+        self.walk.line(f"if (!{condition.at(v.UNARY)}) {{")
+        with self.walk.indented():
+            self._say(node, f"assertion failed: {text}")
+            if self.walk.module.numba:
+                self.walk.line(STOP)
+        self.walk.line("}")
+
+    def on_raise(self, node: ast.Raise) -> None:
+        """``raise``: prints where and what, and the item leaves the function.
+
+        Its arguments are Python's, and are computed in the simulator only.
+        """
+        if not self.walk.module.numba:
+            self._say(node, ast.unparse(node))
+        self.walk.line(STOP)
+        self.walk.bound = None
+
+    def _say(self, node: ast.stmt, what: str) -> None:
+        """Print where a statement is and what happened there."""
         where = f"{self.walk.place.filename}:{self.walk.place.lineno(node)}"
-        message = f"{where}: {self.walk.function.name}: assertion failed: {text}\n".replace(
-            "%", "%%"
-        )
-        self.walk.line(f"if (!{condition.at(v.UNARY)}) USMX_PRINT({quoted(message)});")
+        message = f"{where}: {self.walk.function.name}: {what}\n".replace("%", "%%")
+        self.walk.line(f"USMX_PRINT({quoted(message)});")

@@ -8,6 +8,8 @@ thread.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import re
+
 from . import cuda_functions
 from . import functions as f
 from .forms import Form
@@ -156,6 +158,15 @@ atomic: Namespace = Namespace(
     },
 )  # fmt: skip
 
+# --- elements past a cache ------------------------------------------------------------------------
+
+for _name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"):
+    globals()[_name] = Form(f"cuda.{_name}", "An element; caches choose themselves.", "a[b]",
+                            "array i")  # fmt: skip
+for _name in ("stcg", "stcs", "stwb", "stwt"):
+    globals()[_name] = Form(f"cuda.{_name}", "Set an element; caches choose themselves.",
+                            "{cuda.stored}(a, b, c)", "array i value")  # fmt: skip
+
 # --- functions of numbers -------------------------------------------------------------------------
 
 selp: Form = Form("cuda.selp", "One of two values.", "b if a else c", "cond a b")
@@ -258,6 +269,46 @@ _OTHERS = {
     "sincospi": ("({row.sinpi}(a), {row.cospi}(a))", "x"),
     "jn": ("{row.jn}(a, b)", "n x"),
     "yn": ("{row.yn}(a, b)", "n x"),
+    "jnf": ("{type.float32}({row.jn}(a, {type.float32}(b)))", "n x"),
+    "ynf": ("{type.float32}({row.yn}(a, {type.float32}(b)))", "n x"),
+    "sincospif": ("({row.sinpi}({type.float32}(a)), {row.cospi}({type.float32}(a)))", "x"),
+    "fast_sincosf": ("({math.sin}({type.float32}(a)), {math.cos}({type.float32}(a)))", "x"),
+    "hadd": ("{type.int32}(({type.int64}(a) + {type.int64}(b)) >> 1)", "x y"),
+    "rhadd": ("{type.int32}(({type.int64}(a) + {type.int64}(b) + 1) >> 1)", "x y"),
+    "uhadd": ("{type.uint32}(({type.int64}(a) + {type.int64}(b)) >> 1)", "x y"),
+    "urhadd": ("{type.uint32}(({type.int64}(a) + {type.int64}(b) + 1) >> 1)", "x y"),
+    "sad": ("{type.int32}({builtins.abs}({type.int64}(a) - {type.int64}(b)) + c)", "x y z"),
+    "usad": ("{type.uint32}({builtins.abs}({type.int64}(a) - {type.int64}(b)) + c)", "x y z"),
+    "umul24": ("{type.uint32}(a) * {type.uint32}(b)", "x y"),
+    "double2float_rn": ("{type.float32}({type.float64}(a))", "x"),
+    "finitef": ("{math.isfinite}({type.float32}(a))", "x"),
+    "isfinited": ("{math.isfinite}({type.float64}(a))", "x"),
+    "isinfd": ("{math.isinf}({type.float64}(a))", "x"),
+    "isnand": ("{math.isnan}({type.float64}(a))", "x"),
+    "signbitd": ("1 if {math.copysign}(1.0, {type.float64}(a)) < 0 else 0", "x"),
+    "signbitf": ("1 if {math.copysign}(1.0, {type.float64}(a)) < 0 else 0", "x"),
+}  # fmt: skip
+#: Functions of a float64, and with an f behind their names of a float32.
+_OF_BOTH = {
+    "fdim": ("{row.fmax}(T(a) - T(b), T(0))", "x y"),
+    "frexp": ("{math.frexp}(T(a))", "x"),
+    "ilogb": ("{math.frexp}(T(a))[1] - 1", "x"),
+    "ldexp": ("{math.ldexp}(T(a), b)", "x y"),
+    "llrint": ("{type.int64}({row.rint}(T(a)))", "x"),
+    "llround": ("{type.int64}({cuda.rounded}(T(a)))", "x"),
+    "logb": ("T({math.frexp}(T(a))[1] - 1)", "x"),
+    "modf": ("{math.modf}(T(a))", "x"),
+    "powi": ("{math.pow}(T(a), T(b))", "x y"),
+    "rcbrt": ("T(1) / {row.cbrt}(T(a))", "x"),
+    "remainder": ("{math.remainder}(T(a), T(b))", "x y"),
+    "round": ("{cuda.rounded}(T(a))", "x"),
+    "scalbn": ("{math.ldexp}(T(a), b)", "x y"),
+}
+#: Operators that are rounded to the nearest, by the names of both types.
+_ROUNDED = {
+    "add": ("T(a) + T(b)", "x y"), "sub": ("T(a) - T(b)", "x y"), "mul": ("T(a) * T(b)", "x y"),
+    "div": ("T(a) / T(b)", "x y"), "rcp": ("T(1) / T(a)", "x"),
+    "sqrt": ("{math.sqrt}(T(a))", "x"), "rsqrt": ("{usmx.rsqrt}(T(a))", "x"),
 }  # fmt: skip
 
 
@@ -270,6 +321,10 @@ def _libdevice() -> dict[str, Any]:
         found |= {
             f"{n}{letter}": (f"{{{to}}}({of}(a), {of}(b))", "x y") for n, to in _OF_TWO.items()
         }
+        both = {f"{n}{letter}": row for n, row in _OF_BOTH.items()}
+        both |= {f"{'f' if letter else 'd'}{n}_rn": row for n, row in _ROUNDED.items()}
+        both[f"fma{letter}_rn"] = ("{usmx.fma}(T(a), T(b), T(c))", "x y z")
+        found |= {n: (re.sub(r"\bT\(", f"{of}(", text), p) for n, (text, p) in both.items()}
     for name in ("cos", "exp", "exp10", "log", "log10", "log2", "sin", "tan"):
         found[f"fast_{name}f"] = found[f"{name}f"]
     for whole in ("int", "uint", "ll", "ull"):

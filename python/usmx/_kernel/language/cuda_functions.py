@@ -27,6 +27,7 @@ uint64: Any = BY_NAME["uint64"]
 get_group: Any = item_functions["get_group"]
 get_sub_group: Any = item_functions["get_sub_group"]
 popcount: Any = vars(functions)["popcount"]
+trunc: Any = math.trunc
 
 
 # --- all items of a group -------------------------------------------------------------------------
@@ -135,6 +136,11 @@ def reduce_max_sync(mask: Any, value: Any) -> Any:
     return most
 
 
+def stored(array: Any, i: Any, value: Any) -> None:
+    """Set an element."""
+    array[i] = value
+
+
 # --- bits -----------------------------------------------------------------------------------------
 
 
@@ -165,6 +171,12 @@ def ffs(x: Any) -> Any:
     """One more than the number of the lowest bit that is set; 0 if none is."""
     y = int64(x)
     return 0 if y == 0 else int(popcount((y & -y) - 1)) + 1
+
+
+def rounded(x: Any) -> Any:
+    """The nearest whole number; of two the one farther from 0."""
+    whole = trunc(x)
+    return whole + math.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
 
 
 # --- random numbers -------------------------------------------------------------------------------

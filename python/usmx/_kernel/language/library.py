@@ -95,6 +95,90 @@ def isclose(a: Any, b: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
     )
 
 
+# A function of NumPy with an array for its results: of each operand the element, or the number; of
+# arrays of more dimensions one row after the other.
+
+
+def into_a(f: Any, a: Any, out: Any) -> None:
+    """``np.sin(a, out)`` of an array."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i])
+
+
+def into_n(f: Any, a: Any, out: Any) -> None:
+    """The same of a number."""
+    for i in range(out.shape[0]):
+        out[i] = f(a)
+
+
+def into_aa(f: Any, a: Any, b: Any, out: Any) -> None:
+    """``np.add(a, b, out)`` of arrays."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i], b[i])
+
+
+def into_an(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of an array and a number."""
+    for i in range(out.shape[0]):
+        out[i] = f(a[i], b)
+
+
+def into_na(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of a number and an array."""
+    for i in range(out.shape[0]):
+        out[i] = f(a, b[i])
+
+
+def into_nn(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of numbers."""
+    for i in range(out.shape[0]):
+        out[i] = f(a, b)
+
+
+def into_rows_a(f: Any, a: Any, out: Any) -> None:
+    """``np.sin(a, out)`` of an array of more dimensions."""
+    for i in range(out.shape[0]):
+        f(a[i], out[i])
+
+
+def into_rows_n(f: Any, a: Any, out: Any) -> None:
+    """The same of a number."""
+    for i in range(out.shape[0]):
+        f(a, out[i])
+
+
+def into_rows_aa(f: Any, a: Any, b: Any, out: Any) -> None:
+    """``np.add(a, b, out)`` of arrays of more dimensions."""
+    for i in range(out.shape[0]):
+        f(a[i], b[i], out[i])
+
+
+def into_rows_an(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of an array and a number."""
+    for i in range(out.shape[0]):
+        f(a[i], b, out[i])
+
+
+def into_rows_na(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of a number and an array."""
+    for i in range(out.shape[0]):
+        f(a, b[i], out[i])
+
+
+def into_rows_nn(f: Any, a: Any, b: Any, out: Any) -> None:
+    """The same of numbers."""
+    for i in range(out.shape[0]):
+        f(a, b, out[i])
+
+
+#: By whether there are rows, and by which operands are arrays.
+INTO: dict[tuple[bool, str], Callable[..., None]] = {
+    (False, "a"): into_a, (False, "n"): into_n, (False, "aa"): into_aa, (False, "an"): into_an,
+    (False, "na"): into_na, (False, "nn"): into_nn, (True, "a"): into_rows_a,
+    (True, "n"): into_rows_n, (True, "aa"): into_rows_aa, (True, "an"): into_rows_an,
+    (True, "na"): into_rows_na, (True, "nn"): into_rows_nn,
+}  # fmt: skip
+
 #: Functions by the path of what they stand for.
 LIBRARY: dict[str, Callable[..., Any]] = {
     "math.frexp": frexp,

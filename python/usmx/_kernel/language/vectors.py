@@ -365,8 +365,9 @@ def arranged(kind: Any, values: Sequence[Any]) -> list[Any]:
     numbers: list[Any] = []
     for value in values:
         numbers += list(value) if hasattr(value, "__len__") else [value]
-    rows = len(kind._shape) == 2 and len(values) == kind._shape[0]
-    if len(numbers) != count or (len(values) != count and not rows):
+    # A vector is made of numbers and shorter vectors, a matrix of numbers or rows.
+    parts = len(kind._shape) == 1 or len(values) == kind._shape[0]
+    if len(numbers) != count or (len(values) != count and not parts):
         wanted = f"{count} numbers"
         if len(kind._shape) == 2:
             wanted += f" or {kind._shape[0]} rows of {kind._shape[1]}"

@@ -312,7 +312,7 @@ class SimRecord:
         record = self.usmx_record
         if not isinstance(name, str):
             kind = records.kind_of(record)
-            if len(kind._shape) == 2:
+            if records.is_vector(record) and len(kind._shape) == 2:
                 return self.usmx_part(record.names[0])[name]
             name = record.names[int(name)]
         f = record.field(name)

@@ -253,6 +253,10 @@ class Rewriter(ast.NodeTransformer):
             return self.assign(node.target, value)
         return ast.Assign([node.target], value)
 
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """Python's own."""
+        return node
+
     def visit_Return(self, node: ast.Return) -> Any:
         """In the type of the function."""
         if node.value is None:

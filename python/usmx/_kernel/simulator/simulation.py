@@ -229,6 +229,10 @@ class Simulated(Protocol):
     def _races(self) -> bool:
         """Whether to look for races."""
 
+    @property
+    def _records(self) -> frozenset[int]:
+        """Numbers of the parameters that are one record, of which an array of one is given."""
+
     def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
         """The kernel for the types of these arguments."""
 
@@ -245,6 +249,8 @@ class Simulation:
         self.local_range: tuple[int, ...] = read.local_range
         self.read = read
         self.sub_group: int = kernel._sub_group or SUB_GROUP
+        #: Where the launch is; of one that raised an exception, the item that did.
+        self.state: State | None = None
 
     def __call__(
         self, *args: Any, queue: Any = None, depends_on: Any = None, **keywords: Any
@@ -266,7 +272,7 @@ class Simulation:
                 f"kernel '{name}' needs the size of a work-group, for {made.needs_group}: launch "
                 f"it as {name}[global, (local,)](...)"
             )
-        state = State(kernel.__name__, races=kernel._races)
+        state = self.state = State(kernel.__name__, races=kernel._races)
         tools = Tools(state, numba=made.module.numba)
         names = kernel.parameters
         if kernel._of_launch:
@@ -288,6 +294,8 @@ class Simulation:
             return arg
 
         arguments = [argument(name, arg) for name, arg in zip(names, taken, strict=True)]
+        for k in kernel._records:
+            arguments[k] = reference(arguments[k], 0)
         function = Rewriter(made.walked, tools).function()
         local = self.local_range or (1,) * len(self.global_range)
         groups = tuple(g // n for g, n in zip(self.global_range, local, strict=True))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Code of functions that stand in no file -> the lines that it was found in, and its first one.
 _found: dict[CodeType, tuple[list[str], int]] = {}
 _given = 0
+#: What was compiled under a name that is none of a file since `watch` was called: the last texts.
+_compiled: dict[bytes | str, None] | None = None
+_MOST_TEXTS = 1024
 
 
 def remember(python: Callable[..., Any]) -> None:
@@ -32,6 +35,28 @@ def remember(python: Callable[..., Any]) -> None:
         if _has(text, code):
             _found[code] = (text.splitlines(keepends=True), code.co_firstlineno)
             return
+
+
+def watch() -> None:
+    """Keep the texts that ``exec`` and ``compile`` are given from now on.
+
+    A function that ``exec`` made is often decorated where its text is gone. Python tells what it
+    compiles to hooks, which cannot be removed; so this is for programs that need it.
+    """
+    global _compiled  # noqa: PLW0603 - one hook for the process
+    if _compiled is None:
+        _compiled = {}
+        sys.addaudithook(_seen)
+
+
+def _seen(event: str, given: tuple[Any, ...]) -> None:
+    if event == "compile" and _compiled is not None:
+        text, name = given
+        if isinstance(name, str) and name.startswith("<") and isinstance(text, bytes | str):
+            _compiled.pop(text, None)
+            _compiled[text] = None
+            if len(_compiled) > _MOST_TEXTS:
+                del _compiled[next(iter(_compiled))]
 
 
 def of(python: Callable[..., Any]) -> tuple[list[str], int]:
@@ -137,6 +162,10 @@ def _candidates(code: CodeType) -> Iterator[str]:
         values = [*frame.f_locals.values(), *frame.f_code.co_consts]
         yield from (v for v in values if type(v) is str and f"def {code.co_name}" in v)
         frame = frame.f_back  # type: ignore[assignment]
+    for text in reversed([*(_compiled or ())]):  # looking at one compiles it again
+        plain = text.decode(errors="replace") if isinstance(text, bytes) else text
+        if f"def {code.co_name}" in plain:
+            yield plain
 
 
 def _standard_input() -> Iterator[str]:

@@ -261,6 +261,12 @@ class Array:
     dense: bool = True
     writable: bool = True
 
+    @property
+    def first(self) -> RecordOf:
+        """Of an array of records the type of one, where it is."""
+        assert isinstance(self.element, Record)
+        return RecordOf(self.element, self.writable)
+
     def __str__(self) -> str:
         return f"a {self.ndim}-d array of {self.element}"
 

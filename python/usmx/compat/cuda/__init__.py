@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._kernel.language import cuda as _language
-from ..._kernel.language.vectors import vec as _vec
+from ..._kernel.language.vectors import _class_of
+from ..._kernel.source import texts as _texts
 from ..numba_types import TYPES as _TYPES
 from . import arrays as devicearray
 from . import errors, random
@@ -48,6 +49,7 @@ from .devices import (
 from .dispatcher import In, InOut, Out, declare_device, jit
 from .errors import CudaSupportError, KernelRuntimeError
 from .installing import install
+from .linking import LTOIR, Archive, Cubin, CUSource, Fatbin, LinkableCode, Object, PTXSource
 from .reduction import Reduce
 from .streams import (
     Event,
@@ -126,36 +128,47 @@ open_ipc_array: Any = _missing(
 )
 set_memory_manager: Any = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
 
+# Numba reads the code of a function, so programs decorate what `exec` made long before.
+_texts.watch()
+
 #: What kernels call.
 globals().update(_language.NAMES)
 #: Types of numbers in signatures and kernels.
 globals().update(
     {name: t for name, t in _TYPES.items() if name not in ("bool", "array", "Array", "Type")}
 )
-#: Vectors of 2 to 4 numbers, by both of Numba's names.
+#: Vectors of 1 to 4 numbers, by all of Numba's names.
 _VECTORS = {
-    "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",
-    "uint16": "ushort", "uint32": "uint", "uint64": "ulong", "float32": "float",
+    "int8": "char", "int16": "short", "int32": "int", "int64": "long longlong", "uint8": "uchar",
+    "uint16": "ushort", "uint32": "uint", "uint64": "ulong ulonglong", "float32": "float",
     "float64": "double",
 }  # fmt: skip
 globals().update(
     {
-        name: _vec(count, t)
-        for t, alias in _VECTORS.items()
-        for count in (2, 3, 4)
-        for name in (f"{t}x{count}", f"{alias}{count}")
+        f"{name}{count}": _class_of((count,), t)
+        for t, aliases in _VECTORS.items()
+        for count in (1, 2, 3, 4)
+        for name in (f"{t}x", *aliases.split())
     }
 )
 
 __all__ = [
+    "LTOIR",
+    "Archive",
+    "CUSource",
+    "Cubin",
     "CudaSupportError",
     "DeviceNDArray",
     "Event",
+    "Fatbin",
     "HostNDArray",
     "In",
     "InOut",
     "KernelRuntimeError",
+    "LinkableCode",
+    "Object",
     "Out",
+    "PTXSource",
     "Reduce",
     "Stream",
     "as_cuda_array",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,9 @@ class DeviceNDArray:
         Its elements. `usmx` is this array, for all that usmx can do with it.
     """
 
+    #: What it was made or bound with.
+    stream: Any = 0
+
     def __init__(self, array: _usmx.ndarray) -> None:
         self.usmx = array
 
@@ -41,17 +45,9 @@ class DeviceNDArray:
     @property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next."""
-        described = self.usmx.__sycl_usm_array_interface__["strides"]
-        if described is not None:
-            return tuple(int(n) * self.dtype.itemsize for n in described)
-        made = np.lib.stride_tricks.as_strided(np.empty(0, self.dtype), self.shape)
-        return np.empty(self.shape, self.dtype).strides if made.size == 0 else self._dense()
-
-    def _dense(self) -> tuple[int, ...]:
-        steps = [self.dtype.itemsize]
-        for n in self.shape[:0:-1]:
-            steps.append(steps[-1] * n)
-        return tuple(reversed(steps)) if self.ndim else ()
+        if self.size == 0:
+            return np.empty(self.shape, self.dtype).strides
+        return tuple(n * self.dtype.itemsize for n in self.usmx.strides)
 
     @property
     def ndim(self) -> int:
@@ -69,6 +65,11 @@ class DeviceNDArray:
         return self.usmx.nbytes
 
     alloc_size = nbytes
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
 
     @property
     def T(self) -> DeviceNDArray:
@@ -230,7 +231,7 @@ class DeviceNDArray:
 
     def bind(self, stream: Any = 0) -> DeviceNDArray:
         """Itself: commands on the same memory are in order on all streams."""
-        del stream
+        self.stream = stream
         return self
 
     def get_ipc_handle(self) -> Any:
@@ -326,11 +327,10 @@ def _is_fortran(a: Any) -> bool:
 
 
 def _empty(shape: Any, dtype: Any, order: Any, kind: Any, stream: Any) -> _usmx.ndarray:
-    lengths = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    many = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    lengths = tuple(operator.index(n) for n in many)
     t = np.dtype(getattr(dtype, "name", dtype) if not isinstance(dtype, np.dtype) else dtype)
-    made: _usmx.ndarray = _usmx.empty(
-        tuple(int(n) for n in lengths), t, order, usm_type=kind, queue=_queue(stream)
-    )
+    made: _usmx.ndarray = _usmx.empty(lengths, t, order, usm_type=kind, queue=_queue(stream))
     return made
 
 
@@ -352,7 +352,7 @@ def device_array(
     stream
         Where it is used first.
     """
-    made = DeviceNDArray(_empty(shape, dtype, order, "device", stream))
+    made = DeviceNDArray(_empty(shape, dtype, order, "device", stream)).bind(stream)
     if strides is not None and tuple(np.atleast_1d(strides)) != made.strides:
         raise NotImplementedError(f"strides: {strides}; expected those of order={order!r}, or None")
     return made

@@ -127,6 +127,26 @@ class Context:
         """Nothing: memory goes back to a pool, which waits for nothing."""
         yield
 
+    def memalloc(self, bytesize: int) -> Any:
+        """Memory of the device: an array of bytes."""
+        return _usmx.empty(bytesize, "uint8", usm_type="device", queue=queue())
+
+    def memhostalloc(self, bytesize: int, mapped: bool = False, **_: Any) -> Any:
+        """Memory of the host that the device reads: an array of bytes of NumPy.
+
+        Parameters
+        ----------
+        bytesize : int
+            How many.
+        mapped : bool
+            Without effect: devices read and write it.
+        """
+        import numpy as np
+
+        del mapped
+        made = _usmx.empty(bytesize, "uint8", usm_type="host", queue=queue())
+        return np.asarray(memoryview(made))
+
     def reset(self) -> None:
         """Wait for all that was launched."""
         synchronize()

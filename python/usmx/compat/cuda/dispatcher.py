@@ -8,7 +8,7 @@ import functools
 import math
 import operator
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..._kernel.language.local_memory import LocalMemory
 from ..._kernel.launch import Kernel
 from ..._kernel.source.diagnostics import KernelError
 from ..numba_types import arguments_of, is_signature
-from . import devices, errors
+from . import blocks, devices, errors
 from .arrays import unwrapped
 from .streams import queue_of
 
@@ -45,6 +45,11 @@ class InOut(In):
     """An argument that a kernel reads and writes."""
 
 
+def wrap_arg(value: Any, default: Any = InOut) -> Any:
+    """An argument that says how it is used; as `default` if it does not say it."""
+    return value if isinstance(value, In) else default(value)
+
+
 def lengths(given: Any, name: str) -> tuple[int, int, int]:
     """Blocks or threads along x, y and z.
 
@@ -55,13 +60,11 @@ def lengths(given: Any, name: str) -> tuple[int, int, int]:
     """
     many = given if isinstance(given, tuple | list) else (given,)
     if not 1 <= len(many) <= 3:
-        raise ValueError(f"{name}: {given!r}; must be a sequence of 1, 2 or 3 integers")
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {[*many]}")
     try:
         found = [operator.index(n) for n in many]
     except TypeError:
-        raise TypeError(
-            f"{name}: {given!r}; must be an integer or a sequence of integers"
-        ) from None
+        raise TypeError(f"{name} must be a sequence of integers, got {[*many]}") from None
     for n in found:
         if n < 1:
             raise ValueError(f"{name}: {given!r}; expected positive integers")
@@ -79,18 +82,18 @@ class Launch:
                 f"kernel '{kernel.__name__}': must specify at least the griddim and blockdim, and "
                 f"at most the stream and the shared memory too; got {config!r}"
             )
-        blocks, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
+        grid, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
         self.kernel = kernel
         self.stream: Any = many[2] if len(many) > 2 else 0
         self.shared: int = operator.index(many[3]) if len(many) > 3 else 0
-        rank = max(k + 1 if blocks[k] * threads[k] > 1 else 1 for k in range(3))
+        rank = max(k + 1 if grid[k] * threads[k] > 1 else 1 for k in range(3))
         # CUDA's x is the last dimension.
         self.local: tuple[int, ...] = tuple(reversed(threads[:rank]))
-        self.groups: tuple[int, ...] = tuple(reversed(blocks[:rank]))
+        self.groups: tuple[int, ...] = tuple(reversed(grid[:rank]))
         self.range: tuple[int, ...] = tuple(
             b * t for b, t in zip(self.groups, self.local, strict=True)
         )
-        self.blocks: int = math.prod(blocks)
+        self.blocks: int = math.prod(grid)
         queue_of(self.stream)  # refuses what is none
 
     def __call__(self, *args: Any) -> None:
@@ -110,26 +113,45 @@ class Launch:
                 "at the same time: launch one block, or split the kernel where it waits"
             )
         queue = queue_of(self.stream)
-        given = kernel.converted(args)
         found: list[Any] = []
-        after: list[tuple[Any, Any]] = []
+        after: list[Any] = []
+        given = kernel.converted(kernel.extended(args, self.stream, after))
         copies = not _reads_host(queue)
+        records: tuple[int, ...] = ()
         for a in given:
+            if isinstance(a, np.void) and a.dtype.names is not None:
+                # Kernels write to the record of the host, which is an element of an array there.
+                records += (len(found),)
+                a = np.asarray(a).reshape(1)  # noqa: PLW2901
             found.append(_prepared(a, after, copies, queue))
-        made = kernel.made(self.shared > 0, queue)
+        made = kernel.made(self.shared > 0, queue, records)
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
-        launch: Any = made[self.range, self.local]
+        # A processor takes long rows faster than the small squares that suit a GPU.
+        free = self.shared == 0 and kernel.is_apart and _is_processor(queue)
+        ranges: Any = (self.range, None if free else self.local)
+        launch: Any = made[ranges]
         try:
             event = launch(*found, queue=queue) if queue is not None else launch(*found)
         except KernelError as error:
             raise errors.of(error) from None
-        except (IndexError, ZeroDivisionError) as error:
-            raise kernel.located(error) from None
+        except Exception as error:
+            item = getattr(getattr(launch, "state", None), "current", None)
+            if item is None:
+                raise
+            raise kernel.located(error, item) from None
         if after:
             event.wait()
-            for host, copied in after:
-                host[...] = copied.to_numpy()
+            for one in after:
+                if callable(one):  # of an extension
+                    one()
+                else:
+                    host, copied = one
+                    host[...] = copied.to_numpy()
+
+
+def _is_processor(queue: _usmx.Queue | None) -> bool:
+    return bool((_usmx.Device() if queue is None else queue.device).is_cpu)
 
 
 def _reads_host(queue: _usmx.Queue | None) -> bool:
@@ -142,7 +164,7 @@ def _system_memory(device: _usmx.Device) -> bool:
     return bool(device.has_aspect("usm_system_allocations"))
 
 
-def _prepared(a: Any, after: list[tuple[Any, Any]], copies: bool, queue: _usmx.Queue | None) -> Any:
+def _prepared(a: Any, after: list[Any], copies: bool, queue: _usmx.Queue | None) -> Any:
     """An argument as a launch of usmx takes it; what is to be copied back is noted."""
     if isinstance(a, In):
         if isinstance(a, Out | InOut):
@@ -176,15 +198,19 @@ class CUDADispatcher(DeviceFunction):
         types: tuple[Any, ...] | None = None,
         debug: bool = False,
         fastmath: bool = False,
+        extensions: Sequence[Any] = (),
     ) -> None:
         super().__init__(python)
         self.is_device = device
         self.debug = debug
         self.types = types
         self.fastmath = fastmath
-        self._made: dict[tuple[bool, int], Kernel] = {}
+        self._made: dict[tuple[bool, int, tuple[int, ...]], Kernel] = {}
         self._meets_grid: bool | None = None
+        self._is_apart: bool | None = None
         self._launches: dict[Any, Launch] = {}
+        #: Objects whose `prepare_args` sees each argument before a launch, as Numba's.
+        self.extensions: list[Any] = list(extensions)
 
     @property
     def py_func(self) -> Callable[..., Any]:
@@ -197,7 +223,7 @@ class CUDADispatcher(DeviceFunction):
     def __reduce__(self) -> Any:
         from ..._kernel.source import pickles
 
-        about = (self.is_device, self.types, self.debug, self.fastmath)
+        about = (type(self), self.is_device, self.types, self.debug, self.fastmath)
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -261,8 +287,8 @@ class CUDADispatcher(DeviceFunction):
 
     @property
     def overloads(self) -> dict[Any, Any]:
-        """None that a program could see: kernels are compiled for the types of each call."""
-        return {}
+        """The types that the decorator was given, each with this kernel."""
+        return dict.fromkeys(self.signatures, self)
 
     @property
     def signatures(self) -> list[Any]:
@@ -282,7 +308,7 @@ class CUDADispatcher(DeviceFunction):
         *args
             As in a launch.
         """
-        made = self.made(False, None)
+        made = self.made(False, None, ())
         return made.source(*(unwrapped(a) for a in args))
 
     def _no_assembly(self, *_: Any) -> Any:
@@ -316,11 +342,25 @@ class CUDADispatcher(DeviceFunction):
             for t, a in zip(self.types, args, strict=True)
         )
 
-    def made(self, with_shared: bool, queue: _usmx.Queue | None) -> Kernel:
-        """The kernel of usmx, for a device."""
+    def extended(self, args: tuple[Any, ...], stream: Any, after: list[Any]) -> tuple[Any, ...]:
+        """Arguments as the extensions of the kernel make them."""
+        if not self.extensions:
+            return args
+        made = []
+        types = self.types or (None,) * len(args)
+        for t, a in zip(types, args, strict=False):
+            for one in reversed(self.extensions):
+                t, a = one.prepare_args(t, a, stream=stream, retr=after)  # noqa: PLW2901
+            made.append(a)
+        return tuple(made)
+
+    def made(
+        self, with_shared: bool, queue: _usmx.Queue | None, records: tuple[int, ...]
+    ) -> Kernel:
+        """The kernel of usmx, for a device and the numbers of the arguments that are records."""
         device = _usmx.Device() if queue is None else queue.device
         warp = _warp_of(device)
-        key = with_shared, warp
+        key = with_shared, warp, records
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = Kernel(
@@ -332,6 +372,7 @@ class CUDADispatcher(DeviceFunction):
                 simulate=True if self.debug else None,
                 races=not self.debug,
                 contract=self.fastmath,
+                records=records,
             )
         return found
 
@@ -339,35 +380,32 @@ class CUDADispatcher(DeviceFunction):
     def meets_grid(self) -> bool:
         """Whether it waits for all blocks."""
         if self._meets_grid is None:
-            self._meets_grid = "this_grid" in set(_names(self.python, set()))
+            self._meets_grid = "this_grid" in blocks.names_of(self.python)
         return self._meets_grid
 
-    def located(self, error: Exception) -> Exception:
-        """An error of the simulator with the line of the kernel where it was raised."""
+    @property
+    def is_apart(self) -> bool:
+        """Whether it gives the same in blocks of any size."""
+        if self._is_apart is None:
+            self._is_apart = not self.debug and blocks.is_apart(self.python)
+        return self._is_apart
+
+    def located(self, error: Exception, item: Any) -> Exception:
+        """What a kernel raised, with the thread and the line; its other arguments stay."""
         file = self.python.__code__.co_filename
         lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
         if not lines:
             return error
         where = lines[-1]
-        return type(error)(f"{error}\n  {where.filename}:{where.lineno}: {where.line}")
-
-
-def _names(python: Any, seen: set[int]) -> Iterator[str]:
-    """The names that a function and those that it calls ask for."""
-    code = getattr(python, "__code__", None)
-    if code is None or id(python) in seen:
-        return
-    seen.add(id(python))
-    yield from code.co_names
-    for name in code.co_names:
-        found = python.__globals__.get(name)
-        yield from _names(getattr(found, "python", found), seen)
-    for cell in python.__closure__ or ():
-        try:
-            found = cell.cell_contents
-        except ValueError:
-            continue
-        yield from _names(getattr(found, "python", found), seen)
+        thread, block = (
+            [*(int(of(k)) for k in reversed(range(len(item.local_range)))), 0, 0][:3]
+            for of in (item.get_local_id, item.get_group_id)
+        )
+        message, *others = error.args or ("",)
+        told = f"tid={thread} ctaid={block}"
+        told = f"{told}: {message}" if error.args else told
+        error.args = (f"{told}\n  {where.filename}:{where.lineno}: {where.line}", *others)
+        return error
 
 
 @functools.lru_cache(maxsize=16)
@@ -390,14 +428,19 @@ def _as_type(t: Any, a: Any) -> Any:
 
 
 def _rebuilt(
-    python: Callable[..., Any], device: bool, types: Any, debug: bool, fastmath: bool
+    python: Callable[..., Any],
+    kind: type[CUDADispatcher],
+    device: bool,
+    types: Any,
+    debug: bool,
+    fastmath: bool,
 ) -> CUDADispatcher:
-    return CUDADispatcher(python, device=device, types=types, debug=debug, fastmath=fastmath)
+    return kind(python, device=device, types=types, debug=debug, fastmath=fastmath)
 
 
 #: Parameters of ``cuda.jit`` that change nothing here.
 _IGNORED = frozenset({
-    "inline", "link", "opt", "lineinfo", "cache", "max_registers", "extensions", "forceinline",
+    "inline", "link", "opt", "lineinfo", "cache", "max_registers", "forceinline",
     "launch_bounds", "lto", "nopython", "boundscheck", "argtypes", "restype", "bind", "fp_contract",
     "abi", "abi_info", "chip", "shared_memory_carveout", "cc", "target", "forceobj", "looplift",
 })  # fmt: skip
@@ -409,6 +452,7 @@ def jit(
     *,
     debug: bool | None = None,
     fastmath: bool = False,
+    extensions: Sequence[Any] = (),
     **options: Any,
 ) -> Any:
     """Make a kernel of a Python function, or a function that kernels call.
@@ -425,6 +469,8 @@ def jit(
         the index and the line.
     fastmath : bool
         Whether ``a * b + c`` may be rounded once.
+    extensions : sequence of objects
+        Whose ``prepare_args(type, value, stream=, retr=)`` sees each argument before a launch.
     **options
         Others of Numba, which change nothing.
 
@@ -454,7 +500,10 @@ def jit(
         )
     if options.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA; use debug=True")
-    about: dict[str, Any] = {"device": device, "debug": bool(debug), "fastmath": bool(fastmath)}
+    about: dict[str, Any] = {
+        "device": device, "debug": bool(debug), "fastmath": bool(fastmath),
+        "extensions": extensions,
+    }  # fmt: skip
     if func_or_sig is None or is_signature(func_or_sig):
         types = None if func_or_sig is None else arguments_of(func_or_sig)
         return lambda python: _decorated(python, types=types, **about)

@@ -24,18 +24,14 @@ def _module(name: str, doc: str, **contents: Any) -> types.ModuleType:
 
 def _parts(cuda: Any) -> dict[str, Any]:
     """The modules that programs import from ``numba.cuda``."""
-    from . import arrays, devices, dispatcher, errors, random, streams, ufuncs
+    from . import arrays, devices, dispatcher, driver, errors, linking, random, ufuncs
 
     libdevice = _module(f"{_NAME}.libdevice", "Functions of numbers.", **vars(cuda.libdevice))
-    driver = _module(
-        f"{_NAME}.cudadrv.driver", "Streams, events and errors.",
-        CudaAPIError=errors.CudaAPIError, Stream=streams.Stream, Event=streams.Event,
-        Device=devices.Device, host_to_device=None, device_to_host=None, driver=None,
-    )  # fmt: skip
     drv = _module(
         f"{_NAME}.cudadrv", "Names of its driver.",
-        devicearray=arrays, devices=devices, driver=driver, error=errors,
+        devicearray=arrays, devices=devices, driver=driver, error=errors, linkable_code=linking,
     )  # fmt: skip
+    core = _module(f"{_NAME}.core", "Its compiler.", errors=errors)
     return {
         _NAME: cuda,
         f"{_NAME}.random": random,
@@ -49,6 +45,9 @@ def _parts(cuda: Any) -> dict[str, Any]:
         f"{_NAME}.cudadrv.devices": devices,
         f"{_NAME}.cudadrv.driver": driver,
         f"{_NAME}.cudadrv.error": errors,
+        f"{_NAME}.cudadrv.linkable_code": linking,
+        f"{_NAME}.core": core,
+        f"{_NAME}.core.errors": errors,
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import usmx as _usmx
 
-from . import cuda, testing
+from . import cuda, random, testing
 from .arrays import asnumpy, get_array_module, install_methods
 from .kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 
@@ -92,5 +92,5 @@ __all__ = [
     "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "asnumpy", "clear_memo",
     "cuda", "fuse", "get_array_module", "get_default_memory_pool",
     "get_default_pinned_memory_pool", "is_available", "may_share_memory", "memoize", "ndarray",
-    "shares_memory", "show_config", "testing",
+    "random", "shares_memory", "show_config", "testing",
 ]  # fmt: skip

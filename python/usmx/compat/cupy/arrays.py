@@ -30,6 +30,44 @@ class MemoryPointer:
         self.ptr: int = array.pointer
         self.device_id = 0
         self.mem: Any = array.base
+        self._array = array
+
+    @property
+    def __sycl_usm_array_interface__(self) -> Any:
+        """The memory, for arrays in it: ``cp.ndarray(shape, dtype, pointer)``."""
+        return self._array.__sycl_usm_array_interface__
+
+    def _bytes(self) -> _usmx.ndarray:
+        found: _usmx.ndarray = self._array.reshape(-1).view("uint8")
+        return found
+
+    def memset(self, value: int, size: int) -> None:
+        """Set bytes to a number."""
+        self._bytes()[:size] = value
+
+    def copy_from(self, mem: Any, size: int) -> None:
+        """Copy bytes of a `MemoryPointer`, of an array of NumPy, or of an address of the host."""
+        if isinstance(mem, MemoryPointer):
+            self._bytes()[:size] = mem._bytes()[:size]
+            return
+        if isinstance(mem, int) or hasattr(mem, "value"):
+            import ctypes
+
+            mem = np.frombuffer(ctypes.string_at(mem, size), np.uint8)
+        self._bytes()[:size] = np.ascontiguousarray(mem).reshape(-1).view(np.uint8)[:size]
+
+    copy_from_host = copy_from
+    copy_from_device = copy_from
+
+    def copy_to_host(self, mem: Any, size: int) -> None:
+        """Copy bytes to an array of NumPy, or to an address of the host."""
+        found = self._bytes()[:size].to_numpy()
+        if isinstance(mem, int) or hasattr(mem, "value"):
+            import ctypes
+
+            ctypes.memmove(mem, found.tobytes(), size)
+        else:
+            mem.reshape(-1).view(np.uint8)[:size] = found
 
     def __int__(self) -> int:
         return self.ptr

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import usmx as _usmx
@@ -303,3 +304,30 @@ def using_allocator(allocator: Any = None) -> Iterator[None]:
     """A ``with`` block of `set_allocator`."""
     set_allocator(allocator)
     yield
+
+
+class Nvtx:
+    """Marks for NVIDIA's tools, which are not there: see `usmx.trace`."""
+
+    @staticmethod
+    def RangePush(*_: Any) -> None:
+        """Nothing."""
+
+    @staticmethod
+    def RangePop(*_: Any) -> None:
+        """Nothing."""
+
+    Mark = RangePush
+
+
+nvtx: Nvtx = Nvtx()
+#: The modules that these names are in too.
+stream: Any = SimpleNamespace(
+    Stream=Stream, Event=Event, get_current_stream=get_current_stream,
+    get_elapsed_time=get_elapsed_time,
+)  # fmt: skip
+device: Any = SimpleNamespace(Device=Device)
+memory: Any = SimpleNamespace(
+    MemoryPool=MemoryPool, PinnedMemoryPool=PinnedMemoryPool, set_allocator=set_allocator,
+    alloc=get_default_memory_pool().malloc,
+)  # fmt: skip

@@ -12,14 +12,16 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import usmx as _usmx
 
 from ..cuda.streams import queue_of
+from . import variables
+from .arrays import MemoryPointer
 
 #: What texts of CUDA have that no device but NVIDIA's has, and why.
 REFUSED = {
-    "__constant__": "constant memory is usmx.constant.array in kernels in Python, or a parameter",
-    "__managed__": "pass an array of usm_type='shared'",
     "texture": "textures exist on NVIDIA's devices only",
     "cudaTextureObject_t": "textures exist on NVIDIA's devices only",
     "tex1D": "textures exist on NVIDIA's devices only",
@@ -54,6 +56,8 @@ _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:__align__\s*\(\d+\)\s*)?"
     r"((?:unsigned\s+|long\s+)*[\w:<>]+)\s+(\w+)\s*\[\s*\]\s*;"
 )
+#: What programs define that is there already, perhaps as another type of the same size.
+_TYPEDEF = re.compile(r"\btypedef\s+[\w ]*\bu?int(?:8|16|32|64)_t\s*;")
 _EXTERN_C = re.compile(r'extern\s*"C"\s*(\{)?')
 _NAMES = """
 #define __syncthreads() usmx::group_barrier()
@@ -111,6 +115,82 @@ def is_cuda(text: str) -> bool:
     return "__global__" in _blanked(text)
 
 
+def _variables(text: str) -> variables.Variables | None:
+    """The variables of a text of CUDA, if it has any.
+
+    Raises
+    ------
+    UntranslatableError
+        One stands in a namespace or in a function.
+    """
+    plain = _blanked(text)
+    found = variables.found_in(text, plain, set(_GLOBAL.findall(plain)))
+    rest = plain if found is None else _blanked(found.text)
+    left = re.search(r"__(?:constant|managed)__", rest)
+    if left:
+        line = rest.count("\n", 0, left.start()) + 1
+        raise UntranslatableError(
+            f"line {line}: '{left[0]}' is understood for variables outside of functions and "
+            "namespaces only"
+        )
+    return found
+
+
+class Memory:
+    """The variables of a text, on the device: made at the first launch, or when asked for.
+
+    Parameters
+    ----------
+    text : str
+        Of CUDA.
+    options : sequence of str
+        For the compiler.
+    """
+
+    def __init__(self, text: str, options: Sequence[str]) -> None:
+        found = _variables(text) if is_cuda(text) else None
+        self.readers: set[str] = set() if found is None else found.readers
+        self.names: list[str] = [] if found is None else found.names
+        self._text = text
+        self._options = tuple(options)
+        self._array: Any = None
+        self._places: dict[str, tuple[int, int]] = {}
+
+    @property
+    def array(self) -> Any:
+        """The bytes of all variables."""
+        if self._array is None:
+            kernel: Any = _usmx.RawKernel(
+                translated(self._text), variables.PLACES, _options(self._options)
+            )
+            found = _usmx.zeros(2 * len(self.names) + 1, dtype="int64")
+            # Where they are does not depend on memory, whose size is not known before.
+            kernel[1](_usmx.zeros(1, dtype="uint8"), found, 0)
+            size, *others = found.to_numpy().tolist()
+            self._places = {
+                name: (others[2 * k], others[2 * k + 1]) for k, name in enumerate(self.names)
+            }
+            self._array = _usmx.zeros(size, dtype="uint8", usm_type="device")
+            kernel[1](self._array, found, 1)
+        return self._array
+
+    def variable(self, name: str) -> MemoryPointer:
+        """Where a variable is.
+
+        Raises
+        ------
+        ValueError
+            The text has none of this name.
+        """
+        if self.names:
+            _ = self.array
+        if name not in self._places:
+            shown = ", ".join(self.names) or "none"
+            raise ValueError(f"name: {name!r}; the text has these variables: {shown}")
+        begin, size = self._places[name]
+        return MemoryPointer(self.array[begin : begin + size])
+
+
 def translated(text: str, shared: int = 0) -> str:
     """A text of CUDA C++ for usmx; lines stay where they are.
 
@@ -122,6 +202,9 @@ def translated(text: str, shared: int = 0) -> str:
         Bytes of shared memory that the launch gives.
     """
     check(text)
+    found = _variables(text)
+    if found is not None:
+        text = found.text
     text = re.sub(r"^(\s*#\s*include\s*" + _OPTIONAL.pattern + r")", "", text, flags=re.MULTILINE)
     braces = [m for m in _EXTERN_C.finditer(text) if m[1]]
     text = _EXTERN_C.sub(lambda m: "namespace usmx_text {" if m[1] else "", text)
@@ -155,10 +238,26 @@ def translated(text: str, shared: int = 0) -> str:
         lambda m: f"((unsigned int)usmx::nd_item<3>::{_METHODS[m[1]]}({2 - 'xyz'.index(m[2])}))",
         text,
     )
+    text = _TYPEDEF.sub("", text)
     text = re.sub(r"\bsize_t\b", "uint64_t", text)
     text = re.sub(r"\bunsigned\s+long\s+long\b(\s+int\b)?", "uint64_t", text)
     text = re.sub(r"\blong\s+long\b(\s+int\b)?", "int64_t", text)
+    if found is not None:
+        text += variables.places(found.names)
     return '#include "usmx/cuda.hpp"\n' + _NAMES + "#line 1\n" + text
+
+
+def _pointed(a: Any) -> Any:
+    """An argument, for whose text an array is a pointer: in Fortran order its elements are those
+    of the transposed array."""
+    if isinstance(a, _usmx.ndarray) and a.flags.f_contiguous and not a.flags.c_contiguous:
+        return a.T
+    return _usmx.asarray(np.asarray(a).reshape(1).view(np.uint8)) if _is_struct(a) else a
+
+
+def _is_struct(a: Any) -> bool:
+    """Whether it is one record of NumPy, which the text takes by value."""
+    return isinstance(a, np.void | np.ndarray) and a.size == 1 and a.dtype.kind == "V"
 
 
 def _parts(text: str) -> list[str]:
@@ -197,6 +296,8 @@ class RawKernel:
         For the compiler; those of NVIDIA's change nothing.
     backend, translate_cucomplex, enable_cooperative_groups, jitify
         As CuPy has them; cooperative groups are refused.
+    memory : optional
+        The variables of the module that it belongs to.
 
     Examples
     --------
@@ -214,6 +315,7 @@ class RawKernel:
         translate_cucomplex: bool = False,
         enable_cooperative_groups: bool = False,
         jitify: bool = False,
+        memory: Memory | None = None,
     ) -> None:
         del backend, jitify
         if enable_cooperative_groups:
@@ -226,17 +328,25 @@ class RawKernel:
         self.code = code
         self.name = name
         self.options: tuple[str, ...] = _options(options)
-        self._made: dict[int, Any] = {}
+        self._made: dict[tuple[int, tuple[int, ...]], Any] = {}
         if is_cuda(code):
             check(code)
+        self._memory = Memory(code, options) if memory is None else memory
+        self._reads: bool = name.partition("<")[0].strip() in self._memory.readers
 
-    def _kernel(self, shared: int) -> Any:
+    def _kernel(self, shared: int, structs: tuple[int, ...] = ()) -> Any:
         if not is_cuda(self.code):
             shared = 0
-        found = self._made.get(shared)
+        found = self._made.get((shared, structs))
         if found is None:
-            text = translated(self.code, shared) if is_cuda(self.code) else self.code
-            found = self._made[shared] = _usmx.RawKernel(text, self.name, self.options)
+            text = self.code
+            if is_cuda(text):
+                if structs:
+                    name = self.name.partition("<")[0].strip()
+                    text = variables.by_pointer(text, _blanked(text), name, structs)
+                text = translated(text, shared)
+            found = _usmx.RawKernel(text, self.name, self.options)
+            self._made[shared, structs] = found
         return found
 
     def compile(self, log_stream: Any = None) -> None:
@@ -271,9 +381,13 @@ class RawKernel:
             Where it is launched.
         """
         whole, local = _ranges(grid, block)
-        launch: Any = self._kernel(int(shared_mem))[whole, local]
+        structs = tuple(k for k, a in enumerate(args) if _is_struct(a))
+        launch: Any = self._kernel(int(shared_mem), structs)[whole, local]
         queue = queue_of(stream)
-        launch(*args, queue=queue) if queue is not None else launch(*args)
+        given = [_pointed(a) for a in args]
+        if self._reads:
+            given.insert(0, self._memory.array)
+        launch(*given, queue=queue) if queue is not None else launch(*given)
 
 
 class RawModule:
@@ -313,22 +427,36 @@ class RawModule:
         }  # fmt: skip
         if is_cuda(code):
             check(code)
+        self._memory = Memory(code, options)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel of that name."""
-        return RawKernel(self.code, name, **self._how)
+        return RawKernel(self.code, name, memory=self._memory, **self._how)
 
-    def get_global(self, name: str) -> Any:
-        """Not here.
+    def get_global(self, name: str) -> MemoryPointer:
+        """Where a variable of the text is, ``__constant__`` or ``__device__``.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        MemoryPointer
+            ``cp.ndarray(shape, dtype, pointer)`` is an array there.
 
         Raises
         ------
-        UntranslatableError
-            Always: memory of a text has no address that the host sees.
+        ValueError
+            The text has no variable of this name.
+
+        Examples
+        --------
+        >>> weights = cp.ndarray((9,), cp.float32, module.get_global("weights"))
+        >>> weights[...] = cp.arange(9)
         """
-        raise UntranslatableError(
-            f"get_global({name!r}): variables of a text are not seen from outside; pass an array"
-        )
+        return self._memory.variable(name)
 
     def compile(self, log_stream: Any = None) -> None:
         """Nothing: each kernel is compiled at its first launch."""
@@ -353,8 +481,8 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
     ) -> None:
         del reduce_dims, no_return, return_tuple
         super().__init__(
-            in_params, out_params, operation, name, preamble=preamble, options=_options(options),
-            **others,
+            in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble),
+            options=_options(options), **others,
         )  # fmt: skip
 
 
@@ -378,5 +506,5 @@ class ReductionKernel(_usmx.ReductionKernel):
         del reduce_dims
         super().__init__(
             in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
-            reduce_type=reduce_type, preamble=preamble, options=_options(options),
+            reduce_type=reduce_type, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
         )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 import usmx as _usmx
 
 from ..cuda.arrays import pinned_array
+from . import jit, scipy
 
 
 def scatter_add(a: _usmx.ndarray, slices: Any, value: Any) -> None:
@@ -53,6 +54,6 @@ def errstate(**_: Any) -> Iterator[None]:
 
 
 __all__ = [
-    "empty_pinned", "errstate", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
-    "zeros_pinned",
+    "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
+    "scipy", "zeros_pinned",
 ]  # fmt: skip

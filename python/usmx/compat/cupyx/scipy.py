@@ -1,0 +1,17 @@
+"""``cupyx.scipy``: what usmx has of SciPy's names; sparse matrices and images are missing."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import usmx as _usmx
+
+#: Parts that are usmx's own.
+_PARTS = ("special", "fft", "linalg")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return getattr(_usmx, name)
+    raise AttributeError(f"cupyx.scipy has no '{name}' here; it has {', '.join(_PARTS)}")
