@@ -96,7 +96,7 @@ TOPICS = {
         [
             "kernel", "device_func", "simulate", "RawKernel", "RawModule", "LocalMemory",
             "ElementwiseKernel", "ReductionKernel", "ScanKernel", "fuse", "program_memory",
-            "set_program_memory",
+            "set_program_memory", "use_programs",
         ],
     ),
     "tracing": Page(

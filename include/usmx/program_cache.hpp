@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sycl/queue.hpp>
+
 namespace usmx {
 
 /// Where programs are kept and how many bytes of them.
@@ -19,6 +21,7 @@ namespace usmx {
 /// $XDG_CACHE_HOME/usmx/programs (~/.cache/usmx/programs), or in the folder usmx-programs of the
 /// one that USMX_CACHE_DIR names; USMX_CACHE_SIZE sets the limit in bytes, also as 64K, 256M or 1G,
 /// and USMX_PROGRAM_MEMORY that of a process, which is read once: `program::set_memory_limit`.
+/// USMX_NOTICES=0 turns notices off.
 /// The other variables are read each time.
 struct program_cache_settings {
   bool enabled = true;
@@ -28,6 +31,8 @@ struct program_cache_settings {
   /// The code of about 200 programs that were compiled, or 600 that were loaded: more than a
   /// process uses at a time, and little compared with its data.
   std::size_t most_in_memory = std::size_t{256} << 20;
+  /// Whether a line on a terminal says that kernels have been compiled for a second.
+  bool notices = true;
 
   /// Throws std::invalid_argument naming the variable with a wrong value.
   static program_cache_settings from_environment();
@@ -58,11 +63,42 @@ cached_texts count_cached_texts();
 /// they have loaded.
 std::size_t clear_cached_programs();
 
+/// A folder of a package that holds programs, compiled when the package was built.
+struct installed_programs {
+  std::filesystem::path folder;
+  std::size_t programs = 0;        ///< for all kinds of processors together
+  std::size_t bytes = 0;           ///< of these and of the C++ of Python kernels
+  std::vector<std::string> kinds;  ///< of processors, as the driver names them
+};
+
+/// From now on programs are looked for in this folder too, after the user's own. It is trusted like
+/// the package that it lies in. What does not fit this version of usmx, of the runtime and of the
+/// driver is not used.
+void add_installed_programs(const std::filesystem::path& folder);
+/// The folders: that next to the library, if there is one, and those that were added.
+std::vector<installed_programs> installed_program_folders();
+
+/// From now on an object of each program that this process compiles is written into the folder, for
+/// `link_for_package`. Call it once, before anything is compiled.
+void record_programs(const std::filesystem::path& folder);
+/// Makes programs of the objects in a folder, for the kind of processor that
+/// CL_CONFIG_CPU_TARGET_ARCH names, and writes them into the folder of a package. Nothing is run:
+/// the kind may be newer than this processor. Returns how many were written.
+std::size_t link_for_package(const sycl::queue& queue, const std::filesystem::path& objects,
+                             const std::filesystem::path& package);
+/// The kinds of processors that programs of packages are looked for, the newest first.
+std::vector<std::string_view> processor_kinds();
+
 namespace detail {
 
 /// Texts that were stored with exactly this key, which may be any bytes; empty if there are none.
-/// Both throw std::invalid_argument if a variable has a wrong value.
-std::optional<std::vector<std::string>> load_texts(std::string_view key);
+/// With `portable`, those that a package brought are looked for under it. Both functions throw
+/// std::invalid_argument if a variable has a wrong value.
+std::optional<std::vector<std::string>> load_texts(std::string_view key,
+                                                   std::string_view portable = {});
+/// Writes texts into the folder of a package; true if that succeeded.
+bool store_texts_for_package(const std::filesystem::path& folder, std::string_view portable,
+                             std::span<const std::string> texts);
 /// If they cannot be written, nothing is reported.
 void store_texts(std::string_view key, std::span<const std::string> texts);
 

@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from ._pieces.array import FileArray, FileTable
     from ._pieces.array import open as open
     from ._pointers import from_pointer
+    from ._programs import use_programs
     from .tracing import CopyError, expect_zero_copy, trace
 
 if _runtime.wants_trace():
@@ -148,7 +149,7 @@ __all__ = [
     "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones",
     "ones_like", "platforms", "prefetch", "prefetch_async", "private", "program_memory",
     "set_program_memory", "simulate", "trace", "uint8", "uint16", "uint32", "uint64",
-    "usm_ndarray", "vec", "zeros", "zeros_like",
+    "use_programs", "usm_ndarray", "vec", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
@@ -161,6 +162,7 @@ _LATER = {
     "_benchmark": ("Timing", "bench"),
     "_pieces.array": ("FileArray", "FileTable", "open"),
     "_pointers": ("from_pointer",),
+    "_programs": ("use_programs",),
     "tracing": ("CopyError", "expect_zero_copy", "trace"),
     "_kernel.language.constants": ("constant",),
     "_kernel.language.functions": (

@@ -2,7 +2,9 @@
 
 usmx devices [--json]     every device, its properties and aspects
 usmx doctor [--json]      check drivers, runtime and versions; exit code 1 if something is broken
-usmx cache [--json]       the kernels that are kept on disk and in memory; --clear empties the disk
+usmx cache [--json]       the kernels that are shipped, on disk and in memory; --clear empties the
+                          disk, --warm [PROGRAM] compiles those of common calls or of a program
+usmx build PACKAGE ...    compile the kernels of a package that a program launches into the package
 usmx bench [--json]       what the device does in a second, in units of its own memory
 usmx config [--json]      the environment variables of usmx, and what they are set to
 usmx demo                 a picture that the device computes
@@ -180,6 +182,139 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+class _Progress:
+    """A line on a terminal that is written again and again; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        if self._shown:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.show("")
+
+
+def _run(script: str, arguments: Sequence[str]) -> object:
+    """Run a program as Python would; its exit code."""
+    import runpy
+
+    sys.argv = [script, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as stop:
+        return stop.code
+    return None
+
+
+def _exit_code(code: object) -> int:
+    """What the process ends with, from what a program gave to ``sys.exit``."""
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    return code if isinstance(code, int) else int(code is not None)
+
+
+def _warm(program: Sequence[str]) -> int:
+    import time
+
+    from . import _usmx
+    from ._ahead import compile_common
+
+    if program and not os.path.isfile(program[0]):
+        print(f"usmx cache --warm: there is no file {program[0]}", file=sys.stderr)
+        return 2
+    settings = _usmx._program_cache_settings()
+    if not settings["enabled"]:
+        print("usmx cache --warm: USMX_CACHE=0 keeps nothing on disk", file=sys.stderr)
+        return 2
+    if settings["problem"]:
+        print(f"usmx cache --warm: the folder {settings['problem']}", file=sys.stderr)
+        return 2
+    begin, code = time.perf_counter(), None
+    if program:
+        code = _run(program[0], program[1:])
+    else:
+        with _Progress() as line:
+            compile_common(lambda k, n, name: line.show(f"{k} of {n}: {name}"))
+    compiled, _, read = _usmx._program_counts()
+    print(
+        f"{_many(compiled, 'program')} compiled, {_many(read, 'program')} there before; "
+        f"{time.perf_counter() - begin:.1f} s"
+    )
+    return _exit_code(code)
+
+
+def _build(package: str, program: Sequence[str], kinds: str | None) -> int:
+    import time
+
+    from . import _ahead, _usmx
+    from ._programs import FOLDER
+
+    package = os.path.abspath(package)
+    if not os.path.isfile(os.path.join(package, "__init__.py")):
+        print(f"usmx build: {package} is not a package: it has no __init__.py", file=sys.stderr)
+        return 2
+    if not program:
+        if not os.path.isfile(os.path.join(package, "__main__.py")):
+            print(
+                f"usmx build: say which program launches the kernels: `usmx build {package} "
+                "program.py`; a package with a __main__.py is its own",
+                file=sys.stderr,
+            )
+            return 2
+        program = [f"-m {os.path.basename(package)}"]
+    elif not os.path.isfile(program[0]):
+        print(f"usmx build: there is no file {program[0]}", file=sys.stderr)
+        return 2
+    wanted = kinds.split(",") if kinds else _usmx._processor_kinds()
+    for kind in wanted:
+        if kind not in _usmx._processor_kinds():
+            known = ", ".join(_usmx._processor_kinds())
+            print(f"usmx build: --kinds: '{kind}'; expected some of {known}", file=sys.stderr)
+            return 2
+    problem = _ahead.can_build()
+    if problem:
+        print(f"usmx build: programs cannot be compiled ahead here: {problem}", file=sys.stderr)
+        return 1
+    begin, folder = time.perf_counter(), os.path.join(package, FOLDER)
+    try:
+        with _Progress() as line:
+            for done in _ahead.build(folder, package, program[0], program[1:], wanted):
+                line.show(done)
+    except _ahead.BuildProblem as error:
+        print(f"usmx build: {error}", file=sys.stderr)
+        return 1
+    _usmx._add_installed_programs(folder)
+    (about,) = [a for a in _usmx._installed_programs() if a["folder"] == folder]
+    per_kind = about["programs"] // len(wanted)
+    print(
+        f"{_many(per_kind, 'program')} for {_many(len(wanted), 'kind')} of processors, "
+        f"{_size(about['bytes'])} in {folder}; {time.perf_counter() - begin:.1f} s"
+    )
+    with open(os.path.join(package, "__init__.py"), encoding="utf-8") as file:
+        if "use_programs(" not in file.read():
+            print(f"add to {file.name}: usmx.use_programs(__file__)")
+    return 0
+
+
+def _print_shipped(console: Console) -> None:
+    from . import _usmx
+
+    found = [about for about in _usmx._installed_programs() if about["programs"]]
+    for about in found:
+        console.print(
+            f"shipped: {_many(about['programs'], 'program')} for {', '.join(about['kinds'])}, "
+            f"{_size(about['bytes'])} in {about['folder']}"
+        )
+    if not found:
+        console.print("shipped: none")
+
+
 def _cache(as_json: bool, clear: bool) -> int:
     from . import _usmx
 
@@ -192,7 +327,13 @@ def _cache(as_json: bool, clear: bool) -> int:
     settings = _usmx._program_cache_settings()
     programs = _usmx._cached_programs()
     if as_json:
-        report = {**settings, "programs": programs, "texts": texts, "memory": usmx.program_memory()}
+        report = {
+            **settings,
+            "programs": programs,
+            "texts": texts,
+            "memory": usmx.program_memory(),
+            "shipped": _usmx._installed_programs(),
+        }
         print(json.dumps(report, indent=2))
         return 0
     from datetime import datetime
@@ -220,6 +361,7 @@ def _cache(as_json: bool, clear: bool) -> int:
         f"{_many(len(programs), 'program')}, {_size(held)} of at most "
         f"{_size(settings['most'])} in {folder or 'no folder: HOME is not set'}{state}"
     )
+    _print_shipped(console)
     memory = usmx.program_memory()
     console.print(
         f"in memory: {_many(memory['programs'], 'program')}, {_size(memory['bytes'])} of at most "
@@ -231,8 +373,6 @@ def _cache(as_json: bool, clear: bool) -> int:
 
 
 def _trace(script: str, arguments: Sequence[str], output: str) -> int:
-    import runpy
-
     from . import counters
     from ._tracing.units import amount, duration
 
@@ -243,15 +383,11 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
         counters.enable()
     except RuntimeError as error:
         print(f"usmx trace: other libraries are not seen: {error}", file=sys.stderr)
-    sys.argv = [script, *arguments]
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
     recorded = usmx.trace()
     code: object = 0
     try:
         with recorded:
-            runpy.run_path(script, run_name="__main__")
-    except SystemExit as stop:
-        code = stop.code
+            code = _run(script, arguments)
     finally:
         summary = recorded.summary()
         table = _table(**{"": "text"}, calls="number", bytes="number", time="number")
@@ -265,9 +401,7 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
         console.print(f"{duration(summary.nanoseconds)}, seen: {summary.watched}")
         viewer = "a browser" if output.endswith(".svg") else "https://ui.perfetto.dev"
         console.print(f"wrote {output}: open it in {viewer}")
-    if isinstance(code, str):
-        print(code, file=sys.stderr)
-    return code if isinstance(code, int) else int(code is not None)
+    return _exit_code(code)
 
 
 def _migrate(programs: Sequence[str], diff: bool) -> int:
@@ -285,11 +419,12 @@ def _migrate(programs: Sequence[str], diff: bool) -> int:
 
 #: Variables of the environment: docs/environment.md says more of each.
 _VARIABLES = {
-    "USMX_CACHE": "0: compiled kernels are not kept on disk",
+    "USMX_CACHE": "0: compiled kernels are neither kept on disk nor read from it",
     "USMX_CACHE_DIR": "the folder in which they are kept",
     "USMX_CACHE_SIZE": "the most that they take there; 256M by default",
     "USMX_EAGER": "1: each operation is computed where it is written",
     "USMX_LEAK_WARNINGS": "objects that are alive when Python ends are listed",
+    "USMX_NOTICES": "0: no line says that kernels are compiled",
     "USMX_ONEMKL": "0: oneMKL is not used",
     "USMX_POOL": "0: each allocation goes to the driver",
     "USMX_PROGRAM_MEMORY": "the most that compiled programs take in memory; 256M by default",
@@ -410,6 +545,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument("--json", action="store_true", help="for programs")
         if name == "cache":
             command.add_argument("--clear", action="store_true", help="remove them all")
+            command.add_argument(
+                "--warm",
+                nargs=argparse.REMAINDER,
+                metavar="PROGRAM",
+                help="compile the kernels of common calls, or those of a program with arguments",
+            )
         if name == "bench":
             command.add_argument("--device", help="a filter string, such as gpu or level_zero:0")
             command.add_argument(
@@ -424,6 +565,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("script", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    text = "compile the kernels of a package into it, so that they start without a compiler"
+    command = commands.add_parser("build", help=text, description=text)
+    command.add_argument("--kinds", help="of processors, with commas; default: all")
+    command.add_argument("package", help="the folder of a package")
+    command.add_argument(
+        "program",
+        nargs=argparse.REMAINDER,
+        help="a Python file that launches its kernels, and its arguments; default: __main__.py",
+    )
     text = "say what to change in programs for numba.cuda, CuPy, numba-dpex, dpctl and dpnp"
     command = commands.add_parser("migrate", help=text, description=text)
     command.add_argument("--diff", action="store_true", help="print the changes of lines instead")
@@ -442,6 +592,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command == "migrate":
         return _migrate(chosen.programs, chosen.diff)
     try:
+        if chosen.command == "build":
+            return _build(chosen.package, chosen.program, chosen.kinds)
+        if chosen.command == "cache" and chosen.warm is not None:
+            return _warm(chosen.warm)
         if chosen.command == "cache":
             return _cache(chosen.json, chosen.clear)
         if chosen.command == "bench":

@@ -117,7 +117,17 @@ std::optional<cache_folder> cache_folder::open(const fs::path& path, bool create
   if (::fstat(folder.number(), &about) != 0) return {};
   if (about.st_uid != ::geteuid()) return refuse("belongs to another user");
   if (!is_ours(about)) return refuse("is writable by other users; chmod go-w makes it safe");
-  return cache_folder(std::move(folder));
+  return cache_folder(std::move(folder), false);
+}
+
+std::optional<cache_folder> cache_folder::open_installed(const fs::path& path) {
+  descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return {};
+  return cache_folder(std::move(folder), true);
+}
+
+bool cache_folder::is_safe(const struct stat& about) const noexcept {
+  return installed_ || is_ours(about);
 }
 
 std::optional<cache_folder::opened> cache_folder::read(const std::string& name) const {
@@ -127,7 +137,7 @@ std::optional<cache_folder::opened> cache_folder::read(const std::string& name) 
                {}};
   struct stat about{};
   if (!found.file || ::fstat(found.file.number(), &about) != 0) return {};
-  if (!S_ISREG(about.st_mode) || !is_ours(about)) return {};
+  if (!S_ISREG(about.st_mode) || !is_safe(about)) return {};
   found.text.resize(static_cast<std::size_t>(about.st_size));
   if (!read_all(found.file.number(), found.text)) return {};
   return found;
@@ -172,11 +182,11 @@ std::vector<cache_folder::entry> cache_folder::files() const {
     if (!is_own_file(name) && !is_draft(name)) continue;
     struct stat about{};
     if (::fstatat(folder_.number(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
+    if (!S_ISREG(about.st_mode) || !(installed_ || about.st_uid == ::geteuid())) continue;
     const auto time = last_write(about);
     if (!is_draft(name)) {
       found.push_back({name, static_cast<std::uintmax_t>(about.st_size), time});
-    } else if (fs::file_time_type::clock::now() - time > std::chrono::hours(1)) {
+    } else if (!installed_ && fs::file_time_type::clock::now() - time > std::chrono::hours(1)) {
       remove(name);  // its process ended while writing it
     }
   }

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -60,6 +62,9 @@ class cache_folder {
   /// Empty if there is no such folder, or if it is not safe: then `problem` says why.
   static std::optional<cache_folder> open(const std::filesystem::path& path, bool create,
                                           std::string* problem = nullptr);
+  /// A folder of an installed package, of any owner: who can write to it can write to the package,
+  /// whose code runs as well. Empty if there is no such folder.
+  static std::optional<cache_folder> open_installed(const std::filesystem::path& path);
 
   /// Empty if there is no such file, or if other users may have written it.
   std::optional<opened> read(const std::string& name) const;
@@ -73,8 +78,13 @@ class cache_folder {
   void shrink(std::uintmax_t most) const;
 
  private:
-  explicit cache_folder(descriptor folder) noexcept : folder_(std::move(folder)) {}
+  cache_folder(descriptor folder, bool installed) noexcept
+      : folder_(std::move(folder)), installed_(installed) {}
+  /// Whether this folder's files may be trusted.
+  bool is_safe(const struct stat& about) const noexcept;
+
   descriptor folder_;
+  bool installed_;
 };
 
 }  // namespace usmx::detail

@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -22,6 +23,7 @@
 #include <sycl/platform.hpp>
 
 #include "core/format.hpp"
+#include "kernel/compile_notice.hpp"
 #include "kernel/large_stack.hpp"
 #include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
@@ -35,6 +37,9 @@
 namespace usmx::detail {
 namespace experimental = sycl::ext::oneapi::experimental;
 namespace {
+
+/// Read by Intel's driver for processors when it starts.
+constexpr const char* kind_variable = "CL_CONFIG_CPU_TARGET_ARCH";
 
 /// Items of a vector that USMX_SHORT_VECTORS asks for, see kernels/prelude/types.hpp.
 constexpr std::size_t short_vector = 8;
@@ -131,19 +136,32 @@ std::string processor() {
     text += format(".{}.{}.{}", b, c, d);
   }
 #endif
+  // The driver compiles for another kind of processor.
+  if (const char* const kind = std::getenv(kind_variable)) text.append(1, '.').append(kind);
   return text;
 }
 
 /// Identifies the build of the runtime: its file changes with every release, its version does not.
-std::string runtime_identity() {
-  Dl_info where{};
-  const auto any_function = reinterpret_cast<void*>(&sycl::get_kernel_ids);
-  if (dladdr(any_function, &where) == 0 || where.dli_fname == nullptr) return {};
-  std::error_code failed;
-  const std::filesystem::path file = where.dli_fname;
-  const auto size = std::filesystem::file_size(file, failed);
-  const auto time = std::filesystem::last_write_time(file, failed).time_since_epoch().count();
-  return failed ? std::string() : format("{}.{}", size, time);
+/// Its size is the same wherever a release is installed, its time is that of one installation.
+struct runtime_file {
+  std::uintmax_t size = 0;  // 0: not known
+  std::int64_t time = 0;
+
+  runtime_file() {
+    Dl_info where{};
+    const auto any_function = reinterpret_cast<void*>(&sycl::get_kernel_ids);
+    if (dladdr(any_function, &where) == 0 || where.dli_fname == nullptr) return;
+    std::error_code failed;
+    const std::filesystem::path file = where.dli_fname;
+    const auto bytes = std::filesystem::file_size(file, failed);
+    time = std::filesystem::last_write_time(file, failed).time_since_epoch().count();
+    if (!failed) size = bytes;
+  }
+};
+
+bool takes_short_vectors(const sycl::device& device) {
+  const auto sizes = device.get_info<sycl::info::device::sub_group_sizes>();
+  return std::ranges::find(sizes, short_vector) != sizes.end();
 }
 
 using source_bundle = sycl::kernel_bundle<sycl::bundle_state::ext_oneapi_source>;
@@ -240,7 +258,7 @@ namespace {
 
 executable compile_here(const sycl::context& context, const sycl::device& device,
                         const std::string& source, std::vector<std::string> options,
-                        const read_files* files) {
+                        const read_files* files, std::vector<char>* object) {
   experimental::include_files headers;
   if (files) {
     for (auto& option : files->options()) options.push_back(std::move(option));
@@ -260,8 +278,7 @@ executable compile_here(const sycl::context& context, const sycl::device& device
     std::vector<std::string> first;
     if (backend_of(device).is_host) {
       first.emplace_back("-DUSMX_HOST_CORES");
-      const auto sizes = device.get_info<sycl::info::device::sub_group_sizes>();
-      if (std::ranges::find(sizes, short_vector) != sizes.end()) {
+      if (takes_short_vectors(device)) {
         first.emplace_back(format("-DUSMX_SHORT_VECTOR={}", short_vector));
       }
     }
@@ -276,6 +293,13 @@ executable compile_here(const sycl::context& context, const sycl::device& device
   try {
     text.emplace(experimental::create_kernel_bundle_from_source(
         context, experimental::source_language::sycl, source, experimental::properties{headers}));
+    if (object) {
+      // Compiled twice: what is linked of an object does not know its kernels' arguments.
+      *object =
+          experimental::compile(*text, std::vector<sycl::device>{device},
+                                experimental::properties{experimental::build_options{options}})
+              .ext_oneapi_get_content();
+    }
     return {experimental::build(*text, std::vector<sycl::device>{device},
                                 experimental::properties{experimental::build_options{options},
                                                          experimental::save_log{&log}}),
@@ -298,7 +322,7 @@ executable compile_here(const sycl::context& context, const sycl::device& device
 
 executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
-                   const read_files* files) {
+                   const read_files* files, std::vector<char>* object) {
   const driver_entry inside;
   if (const std::size_t line = too_deep(source); line != 0) {
     const std::string log = format(
@@ -308,31 +332,52 @@ executable compile(const sycl::context& context, const sycl::device& device,
     throw build_error(summary_of(log) + "\n" + log, log);
   }
   std::optional<executable> made;
-  on_large_stack([&] { made = compile_here(context, device, source, std::move(options), files); });
+  const compile_time_record time;
+  on_large_stack(
+      [&] { made = compile_here(context, device, source, std::move(options), files, object); },
+      time.until_notice());
   return *std::move(made);
 }
 
-std::string disk_key(const sycl::device& device, std::string_view source,
-                     std::span<const std::string> options) {
-  if (!backend_of(device).keeps_binaries) return {};
-  static const std::string process = [] {
-    const std::string runtime = runtime_identity();
-    if (runtime.empty()) return runtime;
-    std::string text = std::string(version) + '\0' + runtime + '\0' + processor();
+program_keys disk_keys(const sycl::device& device, std::string_view source,
+                       std::span<const std::string> options) {
+  const auto& backend = backend_of(device);
+  if (!backend.keeps_binaries) return {};
+  static const std::string files = [] {
+    std::string text(version);
     for (const auto name : kernel_file_names()) text.append(1, '\0').append(kernel_file(name));
     // The prelude is long and the same for all programs: a checksum of it is enough.
-    return format("{}", checksum(text)) + '\0' + runtime + '\0' + processor();
+    return format("{}", checksum(text));
   }();
-  if (process.empty()) return {};
-  std::string key = process;
-  for (const auto& part :
-       {device.get_platform().get_info<sycl::info::platform::version>(),
-        device.get_info<sycl::info::device::vendor>(), device.get_info<sycl::info::device::name>(),
-        device.get_info<sycl::info::device::driver_version>()}) {
-    key.append(1, '\0').append(part);
+  static const runtime_file runtime;
+  static const std::string machine =
+      format("{}.{}", runtime.size, runtime.time) + '\0' + processor();
+  if (runtime.size == 0) return {};
+  const std::string platform = device.get_platform().get_info<sycl::info::platform::version>();
+  const std::string driver = device.get_info<sycl::info::device::driver_version>();
+  std::string text;
+  for (const auto& option : options) text.append(1, '\0').append(option);
+  text.append(1, '\0').append(source);
+  program_keys keys;
+  keys.exact = files + '\0' + machine;
+  for (const auto& part : {platform, device.get_info<sycl::info::device::vendor>(),
+                           device.get_info<sycl::info::device::name>(), driver}) {
+    keys.exact.append(1, '\0').append(part);
   }
-  for (const auto& option : options) key.append(1, '\0').append(option);
-  return key.append(1, '\0').append(source);
+  keys.exact += text;
+  if (backend.has_processor_kinds) {
+    keys.portable = files + '\0' + format("{}", runtime.size);
+    for (const auto& part : {platform, driver, format("{}", takes_short_vectors(device))}) {
+      keys.portable.append(1, '\0').append(part);
+    }
+    keys.portable += text;
+  }
+  return keys;
+}
+
+std::string_view compiled_kind() {
+  const char* const kind = std::getenv(kind_variable);
+  return kind == nullptr ? std::string_view() : kind;
 }
 
 std::optional<executable> load(const sycl::context& context, const sycl::device& device,
@@ -346,6 +391,13 @@ std::optional<executable> load(const sycl::context& context, const sycl::device&
   } catch (const sycl::exception&) {
     return {};
   }
+}
+
+std::vector<char> linked(const sycl::queue& queue, std::vector<char>& object) {
+  return sycl::link(experimental::get_kernel_bundle<sycl::bundle_state::object>(
+                        queue.get_context(), {queue.get_device()},
+                        sycl::span<char>(object.data(), object.size())))
+      .ext_oneapi_get_content();
 }
 
 sycl::kernel executable::get(const std::string& name, const sycl::context& context) {

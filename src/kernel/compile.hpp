@@ -11,6 +11,7 @@
 
 #include <sycl/kernel_bundle.hpp>
 
+#include "kernel/program_cache.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/kernel.hpp"
 
@@ -26,6 +27,9 @@ class executable {
   bool has(const std::string& name) { return bundle_.ext_oneapi_has_kernel(name); }
   /// A kernel for queues of `context`; it keeps the code alive.
   sycl::kernel get(const std::string& name, const sycl::context& context);
+  /// The runtime knows it only of kernels that it has compiled in one step; otherwise OpenCL is
+  /// asked.
+  std::size_t argument_count(const std::string& name);
   std::vector<char> content() { return bundle_.ext_oneapi_get_content(); }
 
  private:
@@ -46,21 +50,26 @@ std::string summary_of(const std::string& log);
 std::vector<std::string> imported_symbols(std::string_view object);
 
 /// Compiles for one device, and lists in `files` what the compiler read. Throws build_error with
-/// the compiler's log.
+/// the compiler's log. With `object`, that is what the executable can be linked from, as SYCLBIN.
 executable compile(const sycl::context& context, const sycl::device& device,
                    const std::string& source, std::vector<std::string> options,
-                   const read_files* files = nullptr);
+                   const read_files* files = nullptr, std::vector<char>* object = nullptr);
 
 /// Keeps a text for tests; see usmx/detail/inspection.hpp.
 void keep_compiled_text(const std::string& source, const std::vector<std::string>& options);
 
 /// Everything except files that determines what `compile` returns; empty if the runtime cannot
 /// store or load binaries.
-std::string disk_key(const sycl::device& device, std::string_view source,
-                     std::span<const std::string> options);
+program_keys disk_keys(const sycl::device& device, std::string_view source,
+                       std::span<const std::string> options);
+/// The kind of processor that the driver was told to compile for; empty: that of this machine.
+std::string_view compiled_kind();
 
 /// The executable that another process stored; empty if the runtime refuses it.
 std::optional<executable> load(const sycl::context& context, const sycl::device& device,
                                std::vector<char>& binary);
+
+/// The executable of an object, for the kind of processor that the driver compiles for.
+std::vector<char> linked(const sycl::queue& queue, std::vector<char>& object);
 
 }  // namespace usmx::detail

@@ -11,6 +11,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -107,12 +108,20 @@ bool start(pthread_t& thread, const stack_memory& stack, task& t) noexcept {
 
 }  // namespace
 
-void on_large_stack(const std::function<void()>& function) {
+void on_large_stack(const std::function<void()>& function, const patience& waiting) {
   const stack_memory stack;
   task t{function, nullptr};
   pthread_t thread;
   if (!start(thread, stack, t)) return function();
-  pthread_join(thread, nullptr);
+  bool ended = false;
+  if (waiting.ended) {
+    const auto until = std::chrono::system_clock::now() + waiting.lasts;
+    const auto seconds = std::chrono::time_point_cast<std::chrono::seconds>(until);
+    const timespec at{seconds.time_since_epoch().count(), (until - seconds).count()};
+    ended = pthread_timedjoin_np(thread, nullptr, &at) == 0;
+    if (!ended) waiting.ended();
+  }
+  if (!ended) pthread_join(thread, nullptr);
   if (t.failed) std::rethrow_exception(t.failed);
 }
 

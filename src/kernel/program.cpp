@@ -37,15 +37,15 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
                                  : detail::read_signatures(from.source, from.options)),
         source(detail::with_wrappers(from.source, signatures, from.sized, from.sizes)),
         input(detail::input_of(from.source, from.options)),
-        disk_key(input == detail::program_input::files
-                     ? std::string()
-                     : detail::disk_key(from.device, source, from.options)) {}
+        disk_keys(input == detail::program_input::files
+                      ? detail::program_keys()
+                      : detail::disk_keys(from.device, source, from.options)) {}
 
   origin from;
   std::vector<detail::signature> signatures;
   std::string source;  // with the wrappers
   detail::program_input input;
-  std::string disk_key;  // empty: not kept on disk
+  detail::program_keys disk_keys;
   std::vector<std::string> names;
 
   mutable std::mutex mutex;
@@ -71,7 +71,8 @@ struct program::state final : detail::held_program, std::enable_shared_from_this
 
   bool load_from_disk() const;
   void compile() const;
-  void store(std::vector<std::string> files, std::vector<char> binary) const noexcept;
+  void store(std::vector<std::string> files, std::vector<char> binary,
+             std::vector<char> object) const noexcept;
   /// The kernels that the text or its author declares, each once.
   std::vector<std::string> declared_names() const;
   void find_names();
@@ -146,23 +147,22 @@ void program::state::drop_code() const noexcept {
 bool program::state::load_from_disk() const {
   // A wrong setting is reported also for programs that are not stored.
   static_cast<void>(program_cache_settings::from_environment());
-  if (disk_key.empty()) return false;
-  auto stored = detail::load_program(disk_key);
-  if (!stored) return false;
-  const std::size_t taken = detail::estimated_bytes(true, stored->binary.size());
   const bool is_for_good = !detail::backend_of(from.device).reads_apart;
-  if (is_for_good && !program_memory::get().reserve_for_good(taken)) return false;
-  built = detail::load(from.context, from.device, stored->binary);
-  if (!built) {
-    detail::drop_program(disk_key);
-    return false;
-  }
-  loaded = true;
-  stays = is_for_good;
-  bytes = is_for_good ? 0 : taken;  // already counted
-  argument_counts.clear();
-  for (auto& k : stored->kernels) argument_counts.emplace(std::move(k.name), k.argument_count);
-  return true;
+  bool has_room = true;
+  const bool found = detail::find_program(disk_keys, [&](detail::stored_program& stored) {
+    const std::size_t taken = detail::estimated_bytes(true, stored.binary.size());
+    has_room = !is_for_good || program_memory::get().reserve_for_good(taken);
+    if (!has_room) return true;
+    built = detail::load(from.context, from.device, stored.binary);
+    if (!built) return false;
+    loaded = true;
+    stays = is_for_good;
+    bytes = is_for_good ? 0 : taken;  // already counted
+    argument_counts.clear();
+    for (auto& k : stored.kernels) argument_counts.emplace(std::move(k.name), k.argument_count);
+    return true;
+  });
+  return found && has_room;
 }
 
 std::vector<std::string> program::state::declared_names() const {
@@ -196,12 +196,13 @@ void program::state::compile() const {
   ++counted.compiled;
   const traced record(trace_action::build,
                       [&] { return detail::traced_on(from.device, {.bytes = source.size()}); });
-  const bool lists_files = !disk_key.empty() && input == detail::program_input::headers;
+  const bool lists_files = !disk_keys.exact.empty() && input == detail::program_input::headers;
   std::optional<detail::read_files> read;
   if (lists_files) read.emplace();
+  std::vector<char> object;
   try {
-    built =
-        detail::compile(from.context, from.device, source, from.options, read ? &*read : nullptr);
+    built = detail::compile(from.context, from.device, source, from.options,
+                            read ? &*read : nullptr, detail::is_recording() ? &object : nullptr);
   } catch (const build_error& e) {
     // The compiler quotes lines with the names in the wrappers.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
@@ -217,12 +218,14 @@ void program::state::compile() const {
   }
   bytes = detail::estimated_bytes(false, binary.size());
   std::vector<std::string> files;
-  if (!read || read->get(files)) store(std::move(files), std::move(binary));
+  if (!read || read->get(files)) {
+    store(std::move(files), std::move(binary), std::move(object));
+  }
 }
 
-void program::state::store(std::vector<std::string> files,
-                           std::vector<char> binary) const noexcept {
-  if (disk_key.empty() || binary.empty()) return;
+void program::state::store(std::vector<std::string> files, std::vector<char> binary,
+                           std::vector<char> object) const noexcept {
+  if (disk_keys.exact.empty() || binary.empty()) return;
   try {
     detail::stored_program program;
     program.files = std::move(files);
@@ -232,7 +235,12 @@ void program::state::store(std::vector<std::string> files,
       const auto handle = built->get(name, from.context);
       program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
     }
-    detail::store_program(disk_key, from.device.get_info<sycl::info::device::name>(), program);
+    detail::store_program(disk_keys.exact, from.device.get_info<sycl::info::device::name>(),
+                          program);
+    // Of the headers that were read a package needs nothing.
+    if (!object.empty()) {
+      detail::record_object(disk_keys.portable, {program.kernels, std::move(object), {}});
+    }
   } catch (...) {  // it runs without being stored
   }
 }
@@ -411,6 +419,24 @@ const std::vector<std::string>& program::names() const noexcept { return state_-
 
 program::cache_counts program::counts() {
   return {counted.compiled, counted.found, counted.loaded};
+}
+
+std::size_t link_for_package(const sycl::queue& queue, const std::filesystem::path& objects,
+                             const std::filesystem::path& package) {
+  const detail::driver_entry inside;
+  const auto device = queue.get_device();
+  const auto kind = detail::compiled_kind();
+  const auto kinds = processor_kinds();
+  if (!detail::backend_of(device).has_processor_kinds || std::ranges::count(kinds, kind) == 0) {
+    throw std::invalid_argument(
+        detail::format("CL_CONFIG_CPU_TARGET_ARCH: '{}' is not a kind of processor that packages "
+                       "hold programs for; "
+                       "expected one of {}, and a CPU device",
+                       kind, detail::joined(kinds)));
+  }
+  return detail::link_recorded(objects, package, kind, [&](std::vector<char>& object) {
+    return detail::linked(queue, object);
+  });
 }
 
 program::memory_use program::memory() { return program_memory::get().use(); }

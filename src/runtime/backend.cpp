@@ -26,6 +26,7 @@ constexpr std::array<backend_row, 8> rows = {{
      .waits_in_turn = true,
      .keeps_binaries = true,
      .reads_apart = true,
+     .has_processor_kinds = true,
      .forms = on_host_cores},
     {.backend = sycl::backend::opencl,
      .name = "opencl",

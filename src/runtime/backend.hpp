@@ -92,6 +92,10 @@ struct backend_row {
   /// reads for as long as the context lives: 0.43 MB a program. Elsewhere programs are compiled
   /// once what was read has taken its share of memory. Used by compile.cpp.
   bool reads_apart = false;
+  /// The driver compiles for a kind of processor that CL_CONFIG_CPU_TARGET_ARCH names, and refuses
+  /// binaries that are for a newer kind than its own: packages bring programs for several kinds.
+  /// Used by compile.cpp.
+  bool has_processor_kinds = false;
   /// `info::kernel::num_args` is the number of parameters. CUDA's adapter counts the arguments set
   /// so far, which is 0 before the first launch. Used by program.cpp.
   bool counts_arguments = true;

@@ -44,6 +44,25 @@ def test_the_wheel_holds_what_extensions_need_and_nothing_else(wheel: Path) -> N
     assert [n for n in names if tests.search(n) or n.endswith((".cpp", ".pyc"))] == []
 
 
+def test_the_wheel_has_the_licences_of_what_is_compiled_into_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith("/THIRD-PARTY-NOTICES.txt"))
+        notices = archive.read(name).decode()
+    for library, holder in (
+        ("{fmt}", "Victor Zverovich and {fmt} contributors"),
+        ("nanobind", "Wenzel Jakob"),
+        ("robin-map", "Thibaut Goetghebuer-Planchon"),
+    ):
+        text = notices.split(f"\n{library}: https://")[1]
+        assert f"{holder}" in text[:600], text[:600]
+
+
+def test_the_wheel_has_programs_for_each_kind_of_processor(wheel: Path) -> None:
+    programs = [n for n in names_in(wheel) if n.startswith("usmx/lib/usmx-programs/")]
+    assert len(programs) % 4 == 0
+    assert len(programs) > 400, "was the driver for processors there when the wheel was built?"
+
+
 def test_the_library_is_there_once(wheel: Path) -> None:
     names = [n for n in names_in(wheel) if "/libusmx.so" in n]
     with zipfile.ZipFile(wheel) as archive:

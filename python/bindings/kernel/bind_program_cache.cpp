@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "support/bindings.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/program_cache.hpp"
+#include "usmx/runtime.hpp"
 
 namespace usmx::python {
 namespace {
@@ -19,6 +21,16 @@ nb::object to_str(const std::filesystem::path& path) {
       PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);
+}
+
+/// A sequence of bytes.
+std::vector<std::string> to_texts(nb::handle texts) {
+  std::vector<std::string> all;
+  for (const nb::handle item : texts) {
+    const auto text = nb::cast<nb::bytes>(item);
+    all.emplace_back(text.c_str(), text.size());
+  }
+  return all;
 }
 
 }  // namespace
@@ -70,28 +82,87 @@ void bind_program_cache(nb::module_& m) {
       nb::sig("def _cached_texts() -> dict[str, int]"));
   m.def(
       "_load_texts",
-      [](nb::bytes key) -> nb::object {
+      [](nb::bytes key, nb::bytes portable) -> nb::object {
         std::optional<std::vector<std::string>> texts;
         {
           const std::string_view wanted(key.c_str(), key.size());
+          const std::string_view installed(portable.c_str(), portable.size());
           const gil_released release;
-          texts = detail::load_texts(wanted);
+          texts = detail::load_texts(wanted, installed);
         }
         if (!texts) return nb::none();
         nb::list all;
         for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
         return all;
       },
-      nb::sig("def _load_texts(key: bytes) -> list[bytes] | None"), nb::arg("key"),
-      "What _store_texts kept under exactly this key, or None.");
+      nb::sig("def _load_texts(key: bytes, portable: bytes = b\"\") -> list[bytes] | None"),
+      nb::arg("key"), nb::arg("portable") = nb::bytes("", 0),
+      "What _store_texts kept under exactly this key, or a package under the portable one; or "
+      "None.");
+  m.def(
+      "_store_texts_for_package",
+      [](nb::handle folder, nb::bytes portable, nb::handle texts) {
+        const auto all = to_texts(texts);
+        return detail::store_texts_for_package(nb::cast<std::filesystem::path>(folder),
+                                               std::string_view(portable.c_str(), portable.size()),
+                                               all);
+      },
+      nb::arg("folder"), nb::arg("portable"), nb::arg("texts"),
+      nb::sig("def _store_texts_for_package(folder: str, portable: bytes, "
+              "texts: Sequence[bytes]) -> bool"),
+      "Writes bytes into the folder of a package; whether that succeeded.");
+  m.def(
+      "_add_installed_programs",
+      [](nb::handle folder) { add_installed_programs(nb::cast<std::filesystem::path>(folder)); },
+      nb::arg("folder"), nb::sig("def _add_installed_programs(folder: str) -> None"),
+      "From now on compiled programs are looked for in this folder too.");
+  m.def(
+      "_installed_programs",
+      [] {
+        nb::list all;
+        for (const auto& of : installed_program_folders()) {
+          nb::dict about;
+          about["folder"] = to_str(of.folder);
+          about["programs"] = of.programs;
+          about["bytes"] = of.bytes;
+          about["kinds"] = nb::cast(of.kinds);
+          all.append(std::move(about));
+        }
+        return all;
+      },
+      nb::sig("def _installed_programs() -> list[dict[str, Any]]"),
+      "The folders of packages that hold compiled programs.");
+  m.def(
+      "_record_programs",
+      [](nb::handle folder) { record_programs(nb::cast<std::filesystem::path>(folder)); },
+      nb::arg("folder"), nb::sig("def _record_programs(folder: str) -> None"),
+      "From now on objects of compiled programs are written into this folder.");
+  m.def(
+      "_link_for_package",
+      [](nb::handle objects, nb::handle package) {
+        const auto from = nb::cast<std::filesystem::path>(objects);
+        const auto to = nb::cast<std::filesystem::path>(package);
+        const gil_released release;
+        return link_for_package(default_queue(), from, to);
+      },
+      nb::arg("objects"), nb::arg("package"),
+      nb::sig("def _link_for_package(objects: str, package: str) -> int"),
+      "Makes programs of objects for the kind of processor that CL_CONFIG_CPU_TARGET_ARCH names, "
+      "in "
+      "the folder of a package; how many.");
+  m.def(
+      "_processor_kinds",
+      [] {
+        nb::list all;
+        for (const auto kind : processor_kinds()) all.append(nb::cast(std::string(kind)));
+        return all;
+      },
+      nb::sig("def _processor_kinds() -> list[str]"),
+      "The kinds of processors that packages hold programs for, the newest first.");
   m.def(
       "_store_texts",
       [](nb::bytes key, nb::handle texts) {
-        std::vector<std::string> all;
-        for (const nb::handle item : texts) {
-          const auto text = nb::cast<nb::bytes>(item);
-          all.emplace_back(text.c_str(), text.size());
-        }
+        const auto all = to_texts(texts);
         const std::string_view wanted(key.c_str(), key.size());
         const gil_released release;
         detail::store_texts(wanted, all);

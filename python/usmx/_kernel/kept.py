@@ -25,6 +25,24 @@ _MOST_BYTES = 1 << 16
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
+#: Folders of packages that `usmx.use_programs` named; their functions have a second, portable key.
+packages: list[str] = []
+#: While a package is built: the folder for its texts.
+_recorded_in: list[str] = []
+
+
+class Key(bytes):
+    """What decides a text. ``portable`` is the same without this machine, for a function of a
+    package that brings its programs: its files are those of its release. Otherwise it is empty."""
+
+    portable: bytes = b""
+
+    def __add__(self, more: bytes) -> Key:  # type: ignore[override]
+        made = Key(bytes(self) + more)
+        made.portable = self.portable + more if self.portable else b""
+        return made
+
+
 class _Unknown(Exception):
     """Something that may change without being noticed."""
 
@@ -34,6 +52,10 @@ class _Key:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        #: Instead of a part, by its place: what it is to a package. Empty if no package is used.
+        self.portable: dict[int, str] = {}
+        #: The folder of the package that the first function belongs to.
+        self.package: str | None = None
         #: Each table that was met, and whether it is given at each launch.
         self.tables: dict[Any, bool] = {}
         self.seen: set[int] = set()
@@ -50,9 +72,14 @@ class _Key:
         self.seen.add(id(python))
         code = python.__code__
         self.reads.function(python)
-        self.parts += [f"def {python.__qualname__}", code.co_filename, str(code.co_firstlineno)]
+        if len(self.seen) == 1:
+            self.package = next(filter(code.co_filename.startswith, packages), None)
+        self.parts.append(f"def {python.__qualname__}")
+        self.of_machine(code.co_filename, code.co_filename.removeprefix(self.package or ""))
+        self.parts.append(str(code.co_firstlineno))
         # Messages name the file as it is seen from here.
-        self.parts += [os.getcwd(), _lines(code), repr(sorted(python.__annotations__))]
+        self.of_machine(os.getcwd(), "")
+        self.parts += [_lines(code), repr(sorted(python.__annotations__))]
         self.value(python.__defaults__, frozenset())
         self.value(tuple(sorted((python.__kwdefaults__ or {}).items())), frozenset())
         names: set[str] = set()
@@ -77,13 +104,17 @@ class _Key:
             if value is not _MISSING:
                 self.value(value, attributes)
 
+    def of_machine(self, part: str, portable: str) -> None:
+        """A part that is another one in another installation of a package."""
+        if packages:
+            self.portable[len(self.parts)] = portable
+        self.parts.append(part)
+
     def code(self, code: CodeType, names: set[str]) -> None:
         """What was compiled of the lines, should the file have changed since."""
         names.update(code.co_names)
-        self.parts += [
-            code.co_code.hex(),
-            repr((code.co_names, code.co_varnames, code.co_freevars)),
-        ]
+        self.of_machine(code.co_code.hex(), "")
+        self.parts.append(repr((code.co_names, code.co_varnames, code.co_freevars)))
         for constant in code.co_consts:
             if isinstance(constant, type(code)):
                 self.code(constant, names)
@@ -252,7 +283,7 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
 
     Returns
     -------
-    (bytes, dict of ConstantArray, Reads) or None
+    (Key, dict of ConstantArray, Reads) or None
         The key, the tables that it holds with whether each is given at a launch, and what was read;
         None if something has no description.
     """
@@ -261,23 +292,39 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
     if not _about_compiler:
         _about_compiler.append(_compiler())
     key = _Key()
-    key.parts += [_about_compiler[0], repr(more)]
+    key.of_machine(_about_compiler[0], _usmx.__version__)
+    key.parts.append(repr(more))
     try:
         key.function(python)
         for arg in args:
             key.argument(arg)
     except _Unknown:
         return None
-    text = "\n".join(f"{len(part)} {part}" for part in key.parts)
-    return text.encode(errors="surrogatepass"), key.tables, key.reads
+    made = Key(_joined(key.parts))
+    if key.package is not None:
+        parts = (key.portable.get(k, part) for k, part in enumerate(key.parts))
+        made.portable = _joined(parts)
+    return made, key.tables, key.reads
 
 
-def load(key: bytes) -> list[str] | None:
+def _joined(parts: Iterable[str]) -> bytes:
+    return "\n".join(f"{len(part)} {part}" for part in parts).encode(errors="surrogatepass")
+
+
+def load(key: Key) -> list[str] | None:
     """What `store` kept for exactly this key; None if there is nothing to be believed."""
-    held = _usmx._load_texts(key)
+    held = _usmx._load_texts(key, key.portable)
     return None if held is None else [text.decode(errors="surrogatepass") for text in held]
 
 
-def store(key: bytes, values: Iterable[str]) -> None:
+def store(key: Key, values: Iterable[str]) -> None:
     """Keep texts for a key. What cannot be kept is made again."""
-    _usmx._store_texts(key, [value.encode(errors="surrogatepass") for value in values])
+    texts = [value.encode(errors="surrogatepass") for value in values]
+    _usmx._store_texts(key, texts)
+    if key.portable and _recorded_in:
+        _usmx._store_texts_for_package(_recorded_in[0], key.portable, texts)
+
+
+def record(folder: str) -> None:
+    """From now on texts of functions of packages are written into this folder too."""
+    _recorded_in[:] = [folder]

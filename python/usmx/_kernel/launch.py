@@ -405,7 +405,7 @@ class Kernel(_usmx._KernelDispatcher):
 
     def _load(
         self,
-        key: bytes,
+        key: kept.Key,
         tables: dict[ConstantArray, bool],
         reads: Reads,
         args: Sequence[Any],
@@ -454,11 +454,11 @@ def _number_at(
 
 
 def _exact(
-    key: bytes,
+    key: kept.Key,
     known: Sequence[tuple[str, int, int]],
     args: Sequence[Any],
     local: Sequence[int],
-) -> bytes:
+) -> kept.Key:
     """The key with the numbers that the text is specialised for."""
     return key + f"\n{known} {[_number_at(k, args, local) for k in known]}".encode()
 
