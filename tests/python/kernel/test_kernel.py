@@ -8,6 +8,7 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 import usmx.memory
@@ -269,7 +270,7 @@ def test_strided_arrays_are_refused_where_a_pointer_would_ignore_the_strides(axp
 
 
 def test_memory_of_another_context_is_refused(axpy):
-    other = dpctl.SyclQueue(dpctl.SyclContext([dpctl.SyclDevice("cpu")]), dpctl.SyclDevice("cpu"))
+    other = dpctl.SyclQueue(dpctl.SyclContext([dpctl.SyclDevice(ROW.device)]), dpctl.SyclDevice(ROW.device))
     x, y = array(np.ones(8), "f4"), array(np.ones(8), "f4")
     foreign = dpctl.memory.MemoryUSMShared(32, queue=other)
     with pytest.raises(ValueError, match="another context"):

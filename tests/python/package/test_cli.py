@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from backend_row import ROW
 
 import usmx
 from usmx import cli, doctor
@@ -49,8 +50,8 @@ def test_wrong_arguments_exit_with_2_and_the_usage(arguments):
 def test_devices_are_a_table():
     result = run("devices")
     assert result.returncode == 0
-    (row,) = [line for line in result.stdout.splitlines() if "opencl:cpu:0" in line]
-    cpu = usmx.Device("cpu")
+    (row,) = [line for line in result.stdout.splitlines() if ROW.device in line]
+    cpu = usmx.Device(ROW.device)
     assert cpu.name in row
     assert cpu.driver_version in row
     assert "device shared host" in row
@@ -63,7 +64,7 @@ def test_devices_as_json_tell_everything():
         device.filter_string for device in usmx.devices()
     ]
     assert sum(device["default"] for device in report) == 1
-    cpu = usmx.Device("cpu")
+    cpu = usmx.Device(ROW.device)
     (told,) = [device for device in report if device["filter_string"] == cpu.filter_string]
     assert set(told["aspects"]) == cpu.aspects
     assert told["usm_kinds"] == list(cpu.usm_kinds)
@@ -91,7 +92,7 @@ def test_json_is_not_disturbed_by_what_adapters_write_to_stderr(command, monkeyp
     cli.main([command, "--json"])
     os.write(2, b"later\n")
     out, err = capfd.readouterr()
-    assert "opencl:cpu:0" in out
+    assert ROW.device in out
     assert json.loads(out)
     assert err == "later\n"
 
@@ -163,7 +164,7 @@ def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint
 )
 def test_the_doctor_says_which_memory_new_arrays_are_in(kind, said):
     texts = [f["text"] for f in findings(run("doctor", "--json", USMX_USM_TYPE=kind), "ok")]
-    name = usmx.Device("cpu").filter_string
+    name = usmx.Device(ROW.device).filter_string
     assert [text for text in texts if name in text and text.endswith(said)]
 
 
@@ -221,7 +222,7 @@ def test_a_self_test_that_fails_or_crashes_is_an_error(monkeypatch):
 
 
 def test_a_self_test_runs_apart_and_reports_how_it_ended(monkeypatch):
-    assert set(doctor._test_apart("opencl:cpu:0").values()) == {""}
+    assert set(doctor._test_apart(ROW.device).values()) == {""}
     (fault,) = doctor._test_apart("cpu:99").values()
     assert "ended with code 1" in fault
     assert "no device matches the filter 'cpu:99'" in fault

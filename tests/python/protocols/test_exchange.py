@@ -9,6 +9,7 @@ import dpctl
 import exchange_structs as c
 import numpy as np
 import pytest
+from backend_row import ROW
 from exchange_structs import PENDING, READ_ONLY, Array, Crafted, crafted
 from gate import Gate
 from layouts import DTYPES, KINDS, LAYOUTS
@@ -447,7 +448,7 @@ def test_the_kind_comes_from_the_driver():
 
 
 def test_memory_of_another_context_is_refused():
-    device = dpctl.SyclDevice("cpu")
+    device = dpctl.SyclDevice(ROW.device)
     other = usmx.zeros(4, "float32", queue=dpctl.SyclQueue(dpctl.SyclContext([device]), device))
     source = crafted()(shared(), data=other.pointer, shape=(4,))
     with pytest.raises(usmx.InteropError, match="not USM"):

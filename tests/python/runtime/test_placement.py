@@ -5,6 +5,7 @@ import dpctl
 import dpnp
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 
@@ -13,7 +14,7 @@ KINDS = ["device", "shared", "host"]
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    return usmx.Queue(usmx.Context([usmx.Device("cpu")]), "cpu")
+    return usmx.Queue(usmx.Context([usmx.Device(ROW.device)]), ROW.device)
 
 
 def test_the_queue_is_that_of_the_first_array_in_usm():
@@ -23,7 +24,7 @@ def test_the_queue_is_that_of_the_first_array_in_usm():
     assert usmx.get_execution_queue([y, x]) == other
     assert usmx.get_execution_queue(np.ones(3), y) == other
     assert usmx.get_execution_queue(y.usm_data) == other
-    assert usmx.get_execution_queue(dpnp.ones(3)) == dpctl.get_device_cached_queue("cpu")
+    assert usmx.get_execution_queue(dpnp.ones(3)) == dpctl.get_device_cached_queue(ROW.device)
     assert usmx.get_execution_queue(np.ones(3)) == usmx.default_queue()
     assert usmx.get_execution_queue() is None
 
@@ -41,8 +42,8 @@ def test_arrays_of_two_contexts_have_none_and_the_error_says_where_they_are(else
     with pytest.raises(usmx.ExecutionPlacementError) as raised:
         usmx.get_execution_queue(here, there)
     text = str(raised.value)
-    assert "array 0 is shared memory on opencl:cpu:0" in text
-    assert "array 1 is device memory on opencl:cpu:0" in text
+    assert f"array 0 is shared memory on {ROW.device}" in text
+    assert f"array 1 is device memory on {ROW.device}" in text
     assert "in another context" in text
     assert "to_device(queue)" in text
     assert issubclass(usmx.ExecutionPlacementError, ValueError)
@@ -76,7 +77,7 @@ def test_every_tier_says_where_an_array_of_another_context_is(tier, elsewhere):
         call(usmx.ones(3), usmx.ones(3, queue=elsewhere, usm_type="shared"))
     text = str(raised.value)
     assert text.startswith(name)
-    assert "belongs to another context than the queue: it is shared memory on opencl:cpu:0" in text
+    assert f"belongs to another context than the queue: it is shared memory on {ROW.device}" in text
     assert "to_device(queue)" in text
 
 

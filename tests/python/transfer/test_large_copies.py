@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 from usmx import memory as um
@@ -95,7 +96,7 @@ def test_what_changes_on_the_way_or_has_gaps_is_right_too() -> None:
 
 
 def test_work_on_other_queues_comes_first() -> None:
-    first, second = usmx.Queue(usmx.Device()), usmx.Queue("cpu")
+    first, second = usmx.Queue(usmx.Device()), usmx.Queue(ROW.device)
     array = usmx.zeros(LARGE, "u1", usm_type="shared", queue=first)
     slow = usmx.RawKernel(
         """
