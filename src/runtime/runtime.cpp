@@ -12,6 +12,7 @@
 #include <sycl/usm/usm_pointer_info.hpp>
 
 #include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
 #include "runtime/block_registry.hpp"
 #include "runtime/cache.hpp"
 
@@ -64,6 +65,7 @@ sycl::context default_context(const sycl::device& device) {
 
 sycl::queue make_queue(const sycl::context& context, const sycl::device& device,
                        const sycl::property_list& properties) {
+  detail::uses_driver_of(detail::backend_of(device));
   return {context, device, throw_first, properties};
 }
 

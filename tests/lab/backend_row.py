@@ -31,6 +31,8 @@ class Row(NamedTuple):
     takes_structs: bool
     #: A work-group is a loop on one core: rows are one kernel, short vectors are chosen.
     groups_are_loops: bool
+    #: No child of fork can use the driver.
+    lost_by_fork: bool
     #: The driver's own copy to pageable memory is used, without staging.
     copies_to_host_by_driver: bool
     most_alignment: int
@@ -80,6 +82,11 @@ REASONS = {
     "row_kernels": "rows are joined into one kernel only where groups are loops",
     "binaries": "programs are kept on disk, and this backend gives no binary of them",
     "structs": "kernels take structures by value, and this backend's compiler cannot",
+    "limits": "shared memory that the device does not have is refused; CUDA moves pages in and out",
+    "onemkl": "oneMKL computes on Intel's devices and on processors",
+    "ipc": "memory is opened by other processes, and usmx has no handles of this backend's",
+    "contexts": "memory is unknown in another context, and this backend has one for each device",
+    "own_functions": "exp and others have the same bits everywhere where usmx computes them itself",
     "oneapi": "DLPack's name for the memory is oneAPI's, and this backend has one of its own",
     "staging": "copies to the host are staged, and this driver's own are faster",
     "fork": "a child of fork uses the device, and on this backend none can",
@@ -97,9 +104,14 @@ def has(what: str, row: Row = ROW) -> bool:
         "row_kernels": row.groups_are_loops,
         "binaries": row.keeps_binaries,
         "structs": row.takes_structs,
+        "limits": row.backend != "cuda",
+        "onemkl": row.backend in ("opencl", "level_zero"),
+        "ipc": row.is_host,
+        "contexts": row.backend != "cuda",
+        "own_functions": row.groups_are_loops,
         "oneapi": set(row.dlpack.values()) == {14},
         "staging": not row.copies_to_host_by_driver,
-        "fork": row.backend != "cuda",
+        "fork": not row.lost_by_fork,
     }[what]
 
 

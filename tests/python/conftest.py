@@ -74,7 +74,9 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["numpy", "onemkl", "kernels"])
+@pytest.fixture(
+    params=["numpy", pytest.param("onemkl", marks=backend_row.needs("onemkl")), "kernels"]
+)
 def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
     """Linear algebra and transforms by each library of the table, where it computes them."""
     with usmx.linalg.use_library(request.param):

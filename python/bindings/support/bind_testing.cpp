@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
 #include "support/bindings.hpp"
 #include "usmx/detail/inspection.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 nb::dict fields_of(const detail::backend_row& row) {
   nb::dict fields;
   fields["name"] = row.name;
+  fields["lost_by_fork"] = row.lost_by_fork;
   fields["is_host"] = row.is_host;
   fields["keeps_binaries"] = row.keeps_binaries;
   fields["reads_apart"] = row.reads_apart;
@@ -49,6 +51,14 @@ void bind_testing(nb::module_& m) {
       },
       nb::sig("def _kept_compiled_texts() -> list[tuple[str, list[str]]]"),
       "The texts that were compiled and their options.");
+  m.def(
+      "_uses_driver_of",
+      [](std::string_view name) {
+        for (const detail::backend_row& row : detail::named_backends()) {
+          if (name == row.name) detail::uses_driver_of(row);
+        }
+      },
+      nb::arg("backend"), "Take the driver of a backend for used, as a device of it would.");
   m.def(
       "_backend_row",
       [](nb::handle device) { return fields_of(detail::backend_of(to_device(device))); },

@@ -15,6 +15,8 @@ from depths import of_depth
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from backend_row import needs
+
 import usmx
 from usmx import _usmx
 from usmx._operations import OPERATIONS
@@ -433,6 +435,7 @@ def test_functions_of_whole_arrays_can_be_fused(case):
         np.testing.assert_allclose(fused(usm(host)).to_numpy(), wanted)
 
 
+@needs("host_memory")
 def test_bad_calls():
     fused = usmx.fuse(lambda x: x + 1)
     with pytest.raises(TypeError, match="missing the argument 'x'"):

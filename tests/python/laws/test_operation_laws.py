@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gate import Gate
+from gate import Gate, ready_for_copies
 from layouts import DTYPES, KINDS, LAYOUTS, LONG_LAYOUTS, PLACES, Layout, numbers
 from operations import OPERATIONS, Operation
 
@@ -264,8 +264,9 @@ def test_operation_comes_after_pending_commands_of_other_queues(
         write(row, out, ours, keywords)  # compiled before the gate is closed
         with Gate(busy):
             for x, values in zip(ours, there, strict=True):
-                usmx.copy_async(x, values, queue=busy)
-            usmx.copy_async(out, np.zeros(right.shape, right.dtype), queue=busy)
+                usmx.copy_async(x, ready_for_copies(values), queue=busy)
+            blank = ready_for_copies(np.zeros(right.shape, right.dtype))
+            usmx.copy_async(out, blank, queue=busy)
             row.into(out, *ours, **keywords)
             copied = usmx.copy_async(seen, out)
             assert not copied.is_done

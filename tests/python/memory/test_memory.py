@@ -12,7 +12,6 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
-
 from backend_row import ROW
 
 import usmx

@@ -73,7 +73,7 @@ def test_the_command_bench_is_a_table_and_json() -> None:
     table = said("bench", "--seconds", "0")
     assert "x.sum()" in table
     assert "of memory" in table
-    found = json.loads(said("bench", "--seconds", "0", "--json", "--device", "cpu"))
+    found = json.loads(said("bench", "--seconds", "0", "--json", "--device", ROW.device))
     assert found["device"] == usmx.Device(ROW.device).name
     assert {"task", "seconds", "rate", "unit", "share"} == found["rows"][0].keys()
 

@@ -10,12 +10,16 @@ import subprocess
 import sys
 
 import pytest
-from backend_row import ROW
+from backend_row import ROW, needs
 
 import usmx
 from usmx import cli, doctor
 
-HEALTHY = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None, "USMX_SHOWN_DRIVER": None}
+HEALTHY = {
+    "OCL_ICD_FILENAMES": None,
+    "ONEAPI_DEVICE_SELECTOR": None if ROW.is_host else os.environ.get("ONEAPI_DEVICE_SELECTOR"),
+    "USMX_SHOWN_DRIVER": None,
+}
 
 
 def run(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
@@ -73,6 +77,7 @@ def test_devices_as_json_tell_everything():
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
+@needs("cpu")
 def test_no_device_is_an_error_that_says_why(arguments):
     result = run("devices", *arguments, OCL_ICD_FILENAMES="")
     assert result.returncode == 1
@@ -101,6 +106,7 @@ def findings(result: subprocess.CompletedProcess[str], level: str) -> list[dict[
     return [f for f in json.loads(result.stdout)["findings"] if f["level"] == level]
 
 
+@needs("cpu")
 def test_the_doctor_finds_a_working_installation_healthy():
     result = run("doctor", "--json")
     assert findings(result, "error") == []
@@ -142,6 +148,7 @@ def test_the_doctor_finds_a_working_installation_healthy():
         ),
     ],
 )
+@needs("cpu")
 def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint, fix):
     result = run("doctor", "--json", **environment)
     assert result.returncode == 1
@@ -158,7 +165,7 @@ def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (None, "new arrays are in shared memory"),
+        (None, f"new arrays are in {'shared' if ROW.is_host else 'device'} memory"),
         ("host", "new arrays are in host memory, by USMX_USM_TYPE"),
     ],
 )
@@ -168,6 +175,7 @@ def test_the_doctor_says_which_memory_new_arrays_are_in(kind, said):
     assert [text for text in texts if name in text and text.endswith(said)]
 
 
+@needs("cpu")
 def test_the_doctor_names_the_fix_of_a_wrong_kind_of_memory():
     result = run("doctor", "--json", USMX_USM_TYPE="managed")
     assert result.returncode == 1
@@ -188,6 +196,7 @@ def test_a_missing_driver_wheel_is_named(monkeypatch):
 @pytest.mark.parametrize(
     "first", [{}, {"early_loader": "/old/libOpenCL.so.1"}, {"early_tbb": "/old/libtbb.so.12"}]
 )
+@needs("cpu")
 def test_the_doctor_never_advises_to_unset_what_usmx_set(monkeypatch, first):
     driver = "/env/lib/libintelocl.so"
     found = {"driver": driver, "shown": True, "early_loader": "", "early_tbb": "", **first}
@@ -236,6 +245,7 @@ def test_two_major_versions_of_the_runtime_are_an_error(monkeypatch):
     assert "2 major versions" in errors[0].text
 
 
+@needs("cpu")
 def test_an_adapter_that_cannot_be_loaded_says_why(tmp_path):
     broken = tmp_path / "libur_adapter_cuda.so.0"
     broken.write_bytes(b"not a library")

@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 import shipped
-from backend_row import ROW
+from backend_row import ROW, needs
 
 import usmx
 import usmx.memory
@@ -81,6 +81,7 @@ def test_pending_commands_come_before_a_pickle(kind):
         assert set(np.unique(sent(x).to_numpy())) == {step}
 
 
+@needs("host_memory")
 def test_memory_of_the_host_arrives_where_the_host_reads_it():
     y = sent(usmx.asarray(np.arange(4.0), copy=False))
     assert y.usm_type == "host"

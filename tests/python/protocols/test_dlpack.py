@@ -11,7 +11,7 @@ import dpnp.tensor as dpt
 import exchange_partners as partners
 import numpy as np
 import pytest
-from backend_row import ROW, own_device
+from backend_row import ROW, needs, own_device
 from dlpack_structs import COPIED, CPU, ONEAPI, READ_ONLY, Crafted, Legacy, Table, Tensor, Versioned
 from layouts import KINDS, LAYOUTS
 
@@ -221,6 +221,7 @@ def test_wrong_arguments_name_the_argument(arguments, error, words):
         shared().__dlpack__(**{"max_version": (1, 0), **arguments})
 
 
+@needs("contexts")
 def test_memory_of_another_context_has_no_name_in_dlpack():
     device = dpctl.SyclDevice(ROW.device)
     x = usmx.zeros(3, queue=dpctl.SyclQueue(dpctl.SyclContext([device]), device))
@@ -278,6 +279,7 @@ def test_our_own_array_comes_back_itself():
     assert usmx.from_dlpack(x.__dlpack__()).pointer == x.pointer
 
 
+@needs("oneapi")
 def test_a_copy_is_made_where_the_producer_cannot_be_asked_for_one():
     class Old(Crafted):
         def __dlpack__(self):
@@ -331,6 +333,7 @@ def test_a_deleter_that_is_null_is_not_called():
     assert usmx.from_dlpack(source).to_numpy().tolist() == [0, 1, 2, 3, 4, 5]
 
 
+@needs("oneapi")
 def test_the_producer_is_asked_for_the_newest_version_and_old_ones_for_none():
     source = Crafted(shared())
     usmx.from_dlpack(source)
@@ -467,6 +470,7 @@ def test_errors_of_the_producer_pass_through():
 # --- host memory ----------------------------------------------------------------------------------
 
 
+@needs("host_memory")
 def test_numpy_comes_in_without_a_copy_where_the_device_reads_it():
     theirs = np.arange(10, dtype="int64")
     x = usmx.from_dlpack(theirs)

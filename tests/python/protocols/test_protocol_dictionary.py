@@ -319,7 +319,7 @@ def test_negative_strides_count_from_the_lowest_address():
 
 def syclobjs():
     return {
-        "filter string": lambda q: "cpu",
+        "filter string": lambda q: ROW.device,
         "dpctl.SyclContext": lambda q: q.sycl_context,
         "SyclContextRef": lambda q: q.sycl_context._get_capsule(),
         "dpctl.SyclQueue": lambda q: q,

@@ -5,7 +5,7 @@ import dpctl
 import dpnp
 import numpy as np
 import pytest
-from backend_row import ROW
+from backend_row import ROW, needs
 
 import usmx
 
@@ -17,6 +17,7 @@ def elsewhere():
     return usmx.Queue(usmx.Context([usmx.Device(ROW.device)]), ROW.device)
 
 
+@needs("host_memory")
 def test_the_queue_is_that_of_the_first_array_in_usm():
     one, other = usmx.Queue(in_order=True), usmx.Queue(in_order=True)
     x, y = usmx.ones(3, queue=one), usmx.ones(3, queue=other)
@@ -29,6 +30,7 @@ def test_the_queue_is_that_of_the_first_array_in_usm():
     assert usmx.get_execution_queue() is None
 
 
+@needs("host_memory")
 def test_it_is_where_kernels_run():
     one, other = usmx.Queue(in_order=True), usmx.Queue(in_order=True)
     x, y = usmx.ones(3, queue=one), usmx.ones(3, queue=other)
@@ -81,6 +83,7 @@ def test_every_tier_says_where_an_array_of_another_context_is(tier, elsewhere):
     assert "to_device(queue)" in text
 
 
+@needs("host_memory")
 def test_host_memory_goes_where_the_others_are(elsewhere):
     add = usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y")
     there = usmx.ones(3, queue=elsewhere)
@@ -108,6 +111,7 @@ def test_kinds_are_coerced_as_dpnp_does_and_as_kernels_do(one, other):
     assert usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y")(x, y).usm_type == theirs
 
 
+@needs("host_memory")
 def test_coercion_of_nothing_of_unknown_words_and_of_host_memory():
     assert usmx.get_coerced_usm_type() is None
     assert usmx.get_coerced_usm_type([]) is None

@@ -85,7 +85,9 @@ def test_dpctl_sees_the_same_device_and_default_context():
     assert usmx.Device(dpctl.SyclDevice(ROW.device)) == usmx.Device(ROW.device)
     assert usmx.Context(dpctl.SyclContext(ROW.device)) == usmx.Context(ROW.device)
     assert usmx.Context(dpctl.SyclQueue(ROW.device)) == usmx.Context(ROW.device)
-    assert dpctl.SyclContext(usmx.Context(ROW.device)._get_capsule()) == dpctl.SyclContext(ROW.device)
+    assert dpctl.SyclContext(usmx.Context(ROW.device)._get_capsule()) == dpctl.SyclContext(
+        ROW.device
+    )
 
 
 def test_memory_of_one_is_recognised_in_the_default_context_of_the_other(kind):
