@@ -220,7 +220,7 @@ std::vector<std::string> imported_symbols(std::string_view object) {
 
 std::string summary_of(const std::string& log) {
   auto text = "the kernel source could not be compiled: " + first_error(log);
-  // The compiler brings its device library in itself, and looks for it beside a folder of this name.
+  // The compiler brings its device library in itself, and finds it from a folder of this name.
   if (text.find("libspirv.") != std::string::npos) {
     text += "; mkdir -p /sycl-jit-toolchain/lib helps, the folder that the compiler looks from";
   }

@@ -1,8 +1,8 @@
-"""What the device of the tests can do, as the table of backends says it: tests ask this row, no name.
+"""What the device of the tests can do, as the table of backends says it.
 
-`ROW` is the row of the default device. A test that can only be on some devices says which by
-``pytestmark = needs(...)`` or ``@needs(...)``; it is left out elsewhere, and the end of the run says how
-many were and why.
+Tests ask `ROW`, the row of the default device, and no name. A test that only some devices can run
+says which by ``pytestmark = needs(...)`` or ``@needs(...)``. Elsewhere it is left out, and the end
+of the run says how many were and why.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -80,6 +80,7 @@ REASONS = {
     "host_memory": "kernels use the host's own memory, which this device cannot reach",
     "few_on_host": "few elements are computed by the host only where the device is the host",
     "row_kernels": "rows are joined into one kernel only where groups are loops",
+    "kernel_copies": "long copies are made by a kernel, or by all cores, where the device is the host",
     "binaries": "programs are kept on disk, and this backend gives no binary of them",
     "structs": "kernels take structures by value, and this backend's compiler cannot",
     "limits": "shared memory that the device does not have is refused; CUDA moves pages in and out",
@@ -102,6 +103,7 @@ def has(what: str, row: Row = ROW) -> bool:
         "host_memory": row.uses_host_memory,
         "few_on_host": row.is_host,
         "row_kernels": row.groups_are_loops,
+        "kernel_copies": row.is_host,
         "binaries": row.keeps_binaries,
         "structs": row.takes_structs,
         "limits": row.backend != "cuda",

@@ -3,8 +3,8 @@
     make test-device DEVICE=cuda:0
     ONEAPI_DEVICE_SELECTOR=cuda:0 python -m pytest -p on_device tests/python
 
-What only some devices have is left out by `backend_row.needs`; here is what needs no device, or another
-one. The end of a run says what was left out and why.
+What only some devices have is left out by `backend_row.needs`; here is what needs no device, or
+another one. The end of a run says what was left out and why.
 """
 
 # SPDX-License-Identifier: Apache-2.0

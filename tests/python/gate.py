@@ -19,8 +19,8 @@ _CL_COMPLETE = 0
 def ready_for_copies(values: Any) -> Any:
     """Numbers that `copy_async` takes and gives behind a gate without holding the host.
 
-    CUDA's driver waits for the stream in each copy from or to pageable memory (docs/transfers.md), so
-    they are in pinned memory there. Kernels have to be compiled before the gate is closed, too:
+    CUDA's driver waits for the stream in each copy from or to pageable memory (docs/transfers.md),
+    so they are in pinned memory there. Kernels have to be compiled before the gate is closed, too:
     loading one waits until the device is idle.
     """
     return values if ROW.is_host else usmx.asarray(values, usm_type="host")

@@ -13,6 +13,7 @@
 #include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "runtime/backend.hpp"
 #include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"

@@ -119,7 +119,7 @@ void come_after_foreign_stream(const sycl::queue& queue, void* stream) {
 }
 
 bool put_foreign_stream_behind(void* stream, const array& a) {
-  // Nobody is put behind anything by a note, so the host waits too.
+  // A note puts no stream behind anything, so the host waits too.
   if (take_note("behind", stream)) return false;
   const sycl::queue& home = a.queue();
   if (detail::backend_of(home).api != detail::driver_api::cuda || !home.is_in_order()) return false;

@@ -80,7 +80,7 @@ TEST(CudaDriver, OrdersStreamsByAnEventWithoutTheHost) {
   CHECK_EQUAL(order_cuda_streams(5, first, next, driver), 0);
   CHECK_EQUAL(calls, "retain 5; push 5; make 2; record 9 on 1; 2 behind 9; drop; pop; ");
   calls.clear();
-  refused_record = 4;  // the event is given back all the same, and nobody is put behind it
+  refused_record = 4;  // the event is given back all the same, and no stream waits for it
   CHECK_EQUAL(order_cuda_streams(5, first, next, driver), 4);
   CHECK_EQUAL(calls, "push 5; make 2; record 9 on 1; drop; pop; ");
   cuda_driver without = recorded();

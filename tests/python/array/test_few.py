@@ -33,7 +33,7 @@ def values(char: str, shape: tuple[int, ...], special: bool = True) -> Any:
 
 
 def by_host(function: Callable[..., Any], *operands: Any) -> Any:
-    """The results as NumPy's arrays; where the device is the host, no kernel was launched for them."""
+    """The results as NumPy's arrays, without a kernel where the device is the host."""
     placed = [usmx.asarray(n, usm_type="shared") for n in operands]
     with usmx.trace() as t:
         made = function(*placed)

@@ -11,11 +11,10 @@ import re
 import dpnp
 import numpy as np
 import pytest
+from backend_row import needs
 from depths import of_depth
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-
-from backend_row import needs
 
 import usmx
 from usmx import _usmx

@@ -7,6 +7,7 @@ from backend_row import own_device
 from dlpack_structs import api
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED, ONEAPI = 1, 2, 3, 13, 14
+DEVICE = own_device("device")
 
 
 class Schema(ctypes.Structure):
@@ -166,7 +167,7 @@ class Crafted:
 
 
 class CraftedOnDevice(Crafted):
-    def __init__(self, *args, device=own_device("device"), sync_event=None, **more):
+    def __init__(self, *args, device=DEVICE, sync_event=None, **more):
         super().__init__(*args, **more)
         self.device, self.sync_event = device, sync_event
 
@@ -233,7 +234,7 @@ class CraftedDeviceStream(CraftedStream):
 
     __arrow_c_stream__ = None
 
-    def __init__(self, *args, device=own_device("device"), **more):
+    def __init__(self, *args, device=DEVICE, **more):
         super().__init__(*args, **more)
         self.device = device
 

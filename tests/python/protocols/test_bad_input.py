@@ -57,7 +57,9 @@ def outcomes(names):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=needs("contexts")) if "another-context" in name else name
+        pytest.param(name, marks=needs("contexts"))
+        if name.endswith(("another-context", "other-context"))
+        else name
         for name in CASES
     ],
 )
