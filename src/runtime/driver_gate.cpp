@@ -255,7 +255,9 @@ void uses_driver_of(const backend_row& backend) noexcept {
 }
 
 void submits_to(const sycl::queue& queue) {
-  if (!here.last.is(queue)) queue_book::instance().note(queue);
+  if (here.last.is(queue)) return;
+  uses_driver_of(backend_of(queue));
+  queue_book::instance().note(queue);
 }
 
 driver_entry_of_caller::driver_entry_of_caller() noexcept { ++here.depth; }

@@ -80,7 +80,7 @@ REASONS = {
     "host_memory": "kernels use the host's own memory, which this device cannot reach",
     "few_on_host": "few elements are computed by the host only where the device is the host",
     "row_kernels": "rows are joined into one kernel only where groups are loops",
-    "kernel_copies": "long copies are made by a kernel, or by all cores, where the device is the host",
+    "kernel_copies": "long copies are made by a kernel or all cores where the device is the host",
     "binaries": "programs are kept on disk, and this backend gives no binary of them",
     "structs": "kernels take structures by value, and this backend's compiler cannot",
     "limits": "shared memory that the device does not have is refused; CUDA moves pages in and out",

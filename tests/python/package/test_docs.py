@@ -50,7 +50,8 @@ def needed(text: str) -> list[pytest.MarkDecorator]:
     """What the device of a program has to have, by what it calls."""
     found = {
         "cpu": 'device="cpu"' in text or '("cpu")' in text,
-        "host_memory": "copy=False" in text,
+        "host_memory": "copy=False" in text or "get_execution_queue(np." in text,
+        "ipc": "usmx.ipc" in text,
     }
     return [needs(what) for what, is_needed in found.items() if is_needed]
 

@@ -54,15 +54,13 @@ def outcomes(names):
     return said
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=needs("contexts"))
-        if name.endswith(("another-context", "other-context"))
-        else name
-        for name in CASES
-    ],
-)
+def needed(name: str) -> list[pytest.MarkDecorator]:
+    """What the device has to have for an input to be wrong."""
+    what = {"other-context": "contexts", "another-context": "contexts", "sub-device": "parts"}
+    return [needs(need) for end, need in what.items() if name.endswith(end)]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needed(name)) for name in CASES])
 def test_refused_with_words_that_help(name):
     together = next(names for names in BATCHES if name in names)
     assert outcomes(together)[name] is None

@@ -132,7 +132,14 @@ def test_data_missing_and_a_buffer_instead():
     assert values[2] == 9
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("syclobj-")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs("parts")) if name.endswith("sub-device") else name
+        for name in CASES
+        if name.startswith("syclobj-")
+    ],
+)
 def test_syclobj_of_every_wrong_sort(door, ground, name):
     case = CASES[name]
     with pytest.raises(case.error, match=case.says):
