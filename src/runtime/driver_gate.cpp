@@ -234,7 +234,8 @@ driver_entry::driver_entry() : driver_entry(std::nothrow) {
   if (lost.load(std::memory_order_relaxed)) [[unlikely]] {
     if (lost_its_backend.load()) {
       throw device_error(format(
-          "fork: this process was forked from one that had used a device of {0}, whose driver works "
+          "fork: this process was forked from one that had used a device of {0}, whose driver "
+          "works "
           "in no child of fork; start processes with multiprocessing's 'spawn' or 'forkserver', or "
           "use the device only after the fork",
           lost_by_fork.load()->name));

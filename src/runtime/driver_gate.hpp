@@ -16,8 +16,8 @@ struct backend_row;
 /// driver's own threads hold locks while they start and end commands.
 void submits_to(const sycl::queue& queue);
 
-/// The process uses a driver of this backend from now on. Where that is lost by a fork, children say
-/// so by its name.
+/// The process uses a driver of this backend from now on. Where that is lost by a fork, children
+/// say so by its name.
 void uses_driver_of(const backend_row& backend) noexcept;
 
 /// As driver_entry, around the driver's allocator only, which is called with locks of pools held: a

@@ -84,9 +84,11 @@ void wait_for_native_stream(const sycl::device& device, void* stream) {
 
 namespace {
 
-/// The stream that all commands of a queue are on; nothing where there is none, or there are several.
+/// The stream that all commands of a queue are on; nothing where there is none, or there are
+/// several.
 std::optional<void*> cuda_stream_of(const sycl::queue& queue) {
-  if (backend_row_of(queue.get_backend()).api != driver_api::cuda || !queue.is_in_order()) return {};
+  if (backend_row_of(queue.get_backend()).api != driver_api::cuda || !queue.is_in_order())
+    return {};
   return reinterpret_cast<void*>(native_handle(queue));
 }
 

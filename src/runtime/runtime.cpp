@@ -12,9 +12,9 @@
 #include <sycl/usm/usm_pointer_info.hpp>
 
 #include "runtime/backend.hpp"
-#include "runtime/driver_gate.hpp"
 #include "runtime/block_registry.hpp"
 #include "runtime/cache.hpp"
+#include "runtime/driver_gate.hpp"
 
 namespace usmx {
 namespace {
@@ -68,6 +68,7 @@ sycl::context default_context(const sycl::device& device) {
 
 sycl::queue make_queue(const sycl::context& context, const sycl::device& device,
                        const sycl::property_list& properties) {
+  const detail::driver_entry inside;  // says so in a child of fork that has lost its driver
   return {context, device, throw_first, properties};
 }
 

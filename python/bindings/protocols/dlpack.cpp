@@ -121,7 +121,8 @@ nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flag
 }
 
 /// `stream`: where the consumer submits next. A queue is made to wait, without the host; so is a
-/// stream of CUDA for device memory, by an event. None and every other device get finished elements.
+/// stream of CUDA for device memory, by an event. None and every other device get finished
+/// elements.
 void order(const array& a, nb::handle stream, const dlpack::device& where) {
   if (PyBool_Check(stream.ptr())) wrong_type("stream", stream, "None, an integer or a queue");
   if (stream.is_none() || PyLong_Check(stream.ptr())) {
@@ -243,8 +244,8 @@ nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::ha
   return to_capsule<managed_tensor>(std::forward<Array>(a), where, flags, std::move(shown));
 }
 
-/// Whether the memory, which has a name of its own, may be named as memory of the device that was asked
-/// for: PyTorch takes memory of CUDA that the host sees too under the device's name only.
+/// Whether the memory, which has a name of its own, may be named as memory of the device that was
+/// asked for: PyTorch takes memory of CUDA that the host sees too under the device's name only.
 bool is_reached_from(const array& a, const dlpack::device& own, const dlpack::device& asked) {
   const detail::dlpack_types& types = exchange_row(a.queue().get_device()).dlpack;
   const dlpack::device plain{types.device, own.type == types.shared ? own.id : asked.id};
