@@ -55,7 +55,7 @@ def row_of(device: usmx.Device) -> Row:
     fields = usmx._usmx._backend_row(device)
     kept = {name: fields[name] for name in Row._fields if name in fields}
     return Row(
-        device=device.filter_string,
+        device=device.filter_string or device.name,
         backend=fields["name"],
         uses_host_memory="usm_system_allocations" in device.aspects,
         shows_device_memory=device.is_cpu,
@@ -139,7 +139,8 @@ class LeftOut:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        kept, excluded = [], []
+        kept: list[pytest.Item] = []
+        excluded: list[pytest.Item] = []
         for item in items:
             lacks = next(self._lacks(item), None)
             (kept if lacks is None else excluded).append(item)
