@@ -245,7 +245,7 @@ nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::ha
 }
 
 /// Whether the memory, which has a name of its own, may be named as memory of the device that was
-/// asked for: PyTorch takes memory of CUDA that the host sees too under the device's name only.
+/// asked for: some consumers know memory of CUDA that the host sees too by the device's name only.
 bool is_reached_from(const array& a, const dlpack::device& own, const dlpack::device& asked) {
   const detail::dlpack_types& types = exchange_row(a.queue().get_device()).dlpack;
   const dlpack::device plain{types.device, own.type == types.shared ? own.id : asked.id};
