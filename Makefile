@@ -14,6 +14,8 @@ STAMPS := $(VENV)/.stamps
 PYTEST_ARGS ?= -n auto --dist worksteal
 # quick: a case of each test function at least; full: all cases. docs/testing.md
 DEPTH ?= quick
+# Of `make test-device`: in the form of ONEAPI_DEVICE_SELECTOR, backend:number or backend:type.
+DEVICE ?= *:*
 # Warnings as errors, in CI.
 USMX_WERROR ?= OFF
 SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md tools/make_*.py \
@@ -74,6 +76,10 @@ test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth $(DEPTH) \
 	  --full-in tests/python/memory --full-in tests/python/protocols --full-in tests/python/transfer $(PYTEST_ARGS)
+
+test-device: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on the device DEVICE=cuda:0, as the SYCL runtime names it
+	cmake --build $(BUILD) --target tests/lab/all
+	PYTHONPATH=tests/lab ONEAPI_DEVICE_SELECTOR='$(DEVICE)' $(BIN)/python -m pytest -p on_device tests/python --depth $(DEPTH) --timeout 300 $(PYTEST_ARGS)
 
 test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
@@ -173,4 +179,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables docs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables docs lint format wheel clean

@@ -100,6 +100,12 @@ bool reads_host_memory(const sycl::device& device);
 /// (CUstream; null is the default stream). Throws device_error if the driver cannot be asked.
 void wait_for_native_stream(const sycl::device& device, void* stream);
 
+/// What is submitted to `queue` from now on comes after all that is on the stream, as above, and
+/// the other way round; the host does not wait. False where that cannot be: the queue has no order
+/// of its own, or the driver no events.
+bool put_behind_native_stream(const sycl::queue& queue, void* stream);
+bool put_native_stream_behind(void* stream, const sycl::queue& queue);
+
 /// The driver's own handle as an integer: cl_*, ze_*_handle_t (for queues an immediate command list
 /// where SYCL uses one), CUdevice or CUstream. Borrowed: valid as long as the SYCL object lives;
 /// to keep it longer, retain it with the driver. Throws sycl::exception if there is none.

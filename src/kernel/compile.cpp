@@ -73,7 +73,9 @@ std::string first_error(const std::string& log) {
   const auto error = log.find("error:");
   if (error == std::string::npos) {
     if (log.starts_with("The program was built for")) {
-      return "the device's linker rejected the program and gave no reason; see stderr";
+      return "the device's linker rejected the program and gave no reason, as it does for "
+             "undefined "
+             "functions and for more local memory than a work-group can have";
     }
     return log.substr(0, log.find('\n'));
   }
@@ -236,7 +238,12 @@ std::vector<std::string> imported_symbols(std::string_view object) {
 }
 
 std::string summary_of(const std::string& log) {
-  return "the kernel source could not be compiled: " + first_error(log);
+  auto text = "the kernel source could not be compiled: " + first_error(log);
+  // The compiler brings its device library in itself, and finds it from a folder of this name.
+  if (text.find("libspirv.") != std::string::npos) {
+    text += "; mkdir -p /sycl-jit-toolchain/lib helps, the folder that the compiler looks from";
+  }
+  return text;
 }
 
 std::vector<std::string> common_options(const backend_row& backend) {

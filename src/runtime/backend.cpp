@@ -42,6 +42,7 @@ constexpr std::array<backend_row, 8> rows = {{
      .name = "cuda",
      .api = driver_api::cuda,
      .waits_by_barrier_event = true,
+     .lost_by_fork = true,
      .counts_arguments = false,
      .takes_structs = false,
      .needs_cuda_path = true,

@@ -85,6 +85,10 @@ struct backend_row {
   /// barrier 12 of 12. Used by wait.cpp.
   bool waits_by_barrier_event = false;
 
+  /// In a child of fork the driver refuses each call if the parent had used it. CUDA answers
+  /// CUDA_ERROR_NOT_INITIALIZED. Used by driver_gate.cpp.
+  bool lost_by_fork = false;
+
   /// The binary of an executable can be read and loaded again. CUDA's is empty (168 bytes).
   bool keeps_binaries = false;
   /// A program that is read from its binary is read into a SYCL context of its own, over the same

@@ -22,6 +22,10 @@ const cuda_driver& cuda_driver::loaded() {
     find(d.release_mapping, "cuMemRelease");
     find(d.wait_for_stream, "cuStreamSynchronize");
     find(d.wait_for_event, "cuEventSynchronize");
+    find(d.make_event, "cuEventCreate");
+    find(d.record_event, "cuEventRecord");
+    find(d.put_behind_event, "cuStreamWaitEvent");
+    find(d.drop_event, "cuEventDestroy_v2");
     return d;
   }();
   return driver;
@@ -54,6 +58,25 @@ int wait_for_cuda_stream(cuda_driver::device device, void* stream, const cuda_dr
 int wait_for_cuda_event(cuda_driver::device device, void* event, const cuda_driver& driver) {
   const inside_primary_context inside(device, driver);
   return inside && driver.wait_for_event ? driver.wait_for_event(event) : -1;
+}
+
+int order_cuda_streams(cuda_driver::device device, void* first, void* next,
+                       const cuda_driver& driver) {
+  if (!driver.make_event || !driver.record_event || !driver.put_behind_event ||
+      !driver.drop_event) {
+    return -1;
+  }
+  const inside_primary_context inside(device, driver);
+  if (!inside) return -1;
+  constexpr unsigned without_times = 2;  // CU_EVENT_DISABLE_TIMING: faster, and no times are read
+  void* event = nullptr;
+  int result = driver.make_event(&event, without_times);
+  if (result != 0) return result;
+  result = driver.record_event(event, first);
+  if (result == 0) result = driver.put_behind_event(next, event, 0);
+  // The driver keeps it until both streams are past it.
+  driver.drop_event(event);
+  return result;
 }
 
 }  // namespace usmx::detail

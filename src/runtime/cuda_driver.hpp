@@ -25,6 +25,10 @@ struct cuda_driver {
   int (*release_mapping)(unsigned long long) = nullptr;
   int (*wait_for_stream)(void*) = nullptr;
   int (*wait_for_event)(void*) = nullptr;
+  int (*make_event)(void**, unsigned) = nullptr;
+  int (*record_event)(void*, void*) = nullptr;
+  int (*put_behind_event)(void*, void*, unsigned) = nullptr;
+  int (*drop_event)(void*) = nullptr;
 
   /// The driver that SYCL's adapter has loaded. Only for devices of CUDA: it looks once.
   static const cuda_driver& loaded();
@@ -49,6 +53,11 @@ class inside_primary_context {
 /// The result of the driver for a CUstream or a CUevent; -1 if it cannot be asked.
 int wait_for_cuda_stream(cuda_driver::device device, void* stream, const cuda_driver& driver);
 int wait_for_cuda_event(cuda_driver::device device, void* event, const cuda_driver& driver);
+
+/// What is submitted to `next` from now on comes after all that is on `first`, without the host.
+/// The driver's result; -1 if it cannot be asked.
+int order_cuda_streams(cuda_driver::device device, void* first, void* next,
+                       const cuda_driver& driver);
 
 /// `wait_for_native_stream` for an event: a pointer to a CUevent or to a sycl::event, by the
 /// backend of the device. Throws device_error if it cannot be waited for.

@@ -21,6 +21,8 @@
 #include <sycl/ext/oneapi/weak_object.hpp>
 
 #include "core/fork_guard.hpp"
+#include "core/format.hpp"
+#include "runtime/backend.hpp"
 #include "usmx/error.hpp"
 #include "usmx/exit.hpp"
 #include "usmx/wait.hpp"
@@ -52,6 +54,9 @@ struct known_queue {
 std::atomic<int> users = 0;  // threads that have been in the driver and are alive
 std::atomic<bool> was_used = false;
 std::atomic<bool> lost = false;
+/// The backend in use that no child of fork can use, and whether this is such a child.
+std::atomic<const backend_row*> lost_by_fork = nullptr;
+std::atomic<bool> lost_its_backend = false;
 /// See end_at_once.
 std::atomic<bool> never_ends = false;
 /// In a child of a process that had used the driver, whose worker threads do not exist here.
@@ -183,6 +188,10 @@ class driver_gate final : public fork_guarded {
     if (in_child) {
       if (!was_empty_) lost.store(true);
       if (was_used.load()) inherited.store(true);
+      if (lost_by_fork.load() != nullptr) {
+        lost.store(true);
+        lost_its_backend.store(true);
+      }
       inside_.store(own_);
       users.store(here.is_user ? 1 : 0);
     }
@@ -223,6 +232,14 @@ driver_entry::driver_entry(std::nothrow_t) noexcept {
 // The other constructor has ended, so what is thrown here runs the destructor.
 driver_entry::driver_entry() : driver_entry(std::nothrow) {
   if (lost.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (lost_its_backend.load()) {
+      throw device_error(format(
+          "fork: this process was forked from one that had used a device of {0}, whose driver "
+          "works "
+          "in no child of fork; start processes with multiprocessing's 'spawn' or 'forkserver', or "
+          "use the device only after the fork",
+          lost_by_fork.load()->name));
+    }
     throw device_error(
         "fork: this process was forked while threads or commands were inside the SYCL driver, so "
         "it cannot use a device; start processes with multiprocessing's 'spawn' or 'forkserver', "
@@ -234,8 +251,14 @@ driver_entry::~driver_entry() {
   if (--here.depth == 0) commands().leave();
 }
 
+void uses_driver_of(const backend_row& backend) noexcept {
+  if (backend.lost_by_fork) lost_by_fork.store(&backend, std::memory_order_relaxed);
+}
+
 void submits_to(const sycl::queue& queue) {
-  if (!here.last.is(queue)) queue_book::instance().note(queue);
+  if (here.last.is(queue)) return;
+  uses_driver_of(backend_of(queue));
+  queue_book::instance().note(queue);
 }
 
 driver_entry_of_caller::driver_entry_of_caller() noexcept { ++here.depth; }

@@ -10,9 +10,15 @@
 
 namespace usmx::detail {
 
+struct backend_row;
+
 /// Commands are about to be submitted to `queue`: a fork waits until it is idle, because the
 /// driver's own threads hold locks while they start and end commands.
 void submits_to(const sycl::queue& queue);
+
+/// The process uses a driver of this backend from now on. Where that is lost by a fork, children
+/// say so by its name.
+void uses_driver_of(const backend_row& backend) noexcept;
 
 /// As driver_entry, around the driver's allocator only, which is called with locks of pools held: a
 /// fork takes those first.

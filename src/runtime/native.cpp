@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -79,6 +80,32 @@ void wait_for_native_stream(const sycl::device& device, void* stream) {
                                           stream, detail::cuda_driver::loaded());
   }
   if (result != 0) refuse_to_wait(device, "stream", result);
+}
+
+namespace {
+
+/// The stream that all commands of a queue are on; nothing where there is none, or there are
+/// several.
+std::optional<void*> cuda_stream_of(const sycl::queue& queue) {
+  if (backend_row_of(queue.get_backend()).api != driver_api::cuda || !queue.is_in_order())
+    return {};
+  return reinterpret_cast<void*>(native_handle(queue));
+}
+
+}  // namespace
+
+bool put_behind_native_stream(const sycl::queue& queue, void* stream) {
+  const auto own = cuda_stream_of(queue);
+  return own && detail::order_cuda_streams(
+                    sycl::get_native<sycl::backend::ext_oneapi_cuda>(queue.get_device()), stream,
+                    *own, detail::cuda_driver::loaded()) == 0;
+}
+
+bool put_native_stream_behind(void* stream, const sycl::queue& queue) {
+  const auto own = cuda_stream_of(queue);
+  return own && detail::order_cuda_streams(
+                    sycl::get_native<sycl::backend::ext_oneapi_cuda>(queue.get_device()), *own,
+                    stream, detail::cuda_driver::loaded()) == 0;
 }
 
 void detail::wait_for_native_event(const sycl::device& device, void* event) {

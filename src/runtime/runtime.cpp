@@ -14,6 +14,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/block_registry.hpp"
 #include "runtime/cache.hpp"
+#include "runtime/driver_gate.hpp"
 
 namespace usmx {
 namespace {
@@ -59,11 +60,15 @@ bool is_sub_device(const sycl::device& device) {
 sycl::context default_context(const sycl::device& device) {
   static auto& cache =
       *new detail::lasting_cache<sycl::device, sycl::context>;  // leaked: cache.hpp
-  return cache.get(device, [&] { return make_default_context(device); });
+  return cache.get(device, [&] {
+    detail::uses_driver_of(detail::backend_of(device));
+    return make_default_context(device);
+  });
 }
 
 sycl::queue make_queue(const sycl::context& context, const sycl::device& device,
                        const sycl::property_list& properties) {
+  const detail::driver_entry inside;  // says so in a child of fork that has lost its driver
   return {context, device, throw_first, properties};
 }
 

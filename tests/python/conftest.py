@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import backend_row
 import pytest
 
 import usmx
@@ -38,6 +39,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 # own default is shared memory: the host must not touch it on any device. Programs of users, which
 # are processes of their own, have the default of users; `array/test_default_kind.py` is about that.
 usmx.default_usm_type("device")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out what the device lacks by its row in the table of backends."""
+    config.addinivalue_line("markers", "needs(*what): see tests/lab/backend_row.py")
+    config.pluginmanager.register(backend_row.LeftOut(), "left_out")
 
 
 def pytest_collection_finish() -> None:
@@ -67,7 +74,9 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["numpy", "onemkl", "kernels"])
+@pytest.fixture(
+    params=["numpy", pytest.param("onemkl", marks=backend_row.needs("onemkl")), "kernels"]
+)
 def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
     """Linear algebra and transforms by each library of the table, where it computes them."""
     with usmx.linalg.use_library(request.param):

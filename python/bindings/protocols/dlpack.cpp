@@ -13,6 +13,7 @@
 #include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "runtime/backend.hpp"
 #include "support/error_text.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
@@ -119,8 +120,9 @@ nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flag
   return nb::steal(capsule);
 }
 
-/// `stream`: where the consumer submits next. A queue is made to wait, without the host. None, an
-/// integer and every other device get finished elements: SYCL cannot make a foreign stream wait.
+/// `stream`: where the consumer submits next. A queue is made to wait, without the host; so is a
+/// stream of CUDA for device memory, by an event. None and every other device get finished
+/// elements.
 void order(const array& a, nb::handle stream, const dlpack::device& where) {
   if (PyBool_Check(stream.ptr())) wrong_type("stream", stream, "None, an integer or a queue");
   if (stream.is_none() || PyLong_Check(stream.ptr())) {
@@ -131,6 +133,16 @@ void order(const array& a, nb::handle stream, const dlpack::device& where) {
       return;
     }
     PyErr_Clear();
+    // What the host can read too has to be finished: it would not ask the stream.
+    if (is_stream && !stream.is_none() && a.kind() == usm_kind::device) {
+      const std::uintptr_t address = PyLong_AsUnsignedLongLong(stream.ptr());
+      if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+      } else if (put_foreign_stream_behind(reinterpret_cast<void*>(address), a)) {
+        address_leaves(a.keep_alive());
+        return;
+      }
+    }
     wait_for_own_work(a);
     return;
   }
@@ -232,6 +244,15 @@ nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::ha
   return to_capsule<managed_tensor>(std::forward<Array>(a), where, flags, std::move(shown));
 }
 
+/// Whether the memory, which has a name of its own, may be named as memory of the device that was
+/// asked for: some consumers know memory of CUDA that the host sees too by the device's name only.
+bool is_reached_from(const array& a, const dlpack::device& own, const dlpack::device& asked) {
+  const detail::dlpack_types& types = exchange_row(a.queue().get_device()).dlpack;
+  const dlpack::device plain{types.device, own.type == types.shared ? own.id : asked.id};
+  return a.kind() != usm_kind::unknown && own.type != types.device && asked == plain &&
+         device_from_dlpack(asked) == a.queue().get_device();
+}
+
 nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
                      nb::handle dl_device, nb::handle copy_if) {
   const dlpack::version wanted = read_version(max_version);
@@ -243,12 +264,13 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
 
   constexpr dlpack::device host{device_type::cpu, 0};
   const bool to_host = asked && *asked == host;
-  const dlpack::device own = to_host ? host : device_in_dlpack(a);
-  if (asked && *asked != own) {
+  dlpack::device own = to_host ? host : device_in_dlpack(a);
+  if (asked && *asked != own && !is_reached_from(a, own, *asked)) {
     refuse(detail::format(
         "dl_device: {} is not where the array is; expected {}, or (1, 0) for the host",
         text_of(*asked), text_of(own)));
   }
+  if (asked) own = *asked;
   if (copied.value_or(to_host && !host_accessible(a.kind()))) {
     const bool kept = !to_host && a.kind() != usm_kind::unknown;
     array made = copy_in(a, kept ? a.kind() : usm_kind::host);
@@ -442,8 +464,13 @@ void wait_for_producer(const dlpack::exchange_table& table, const dlpack::device
         "host's");
   }
   if (d.type != device_type::oneapi || stream == nullptr) {
-    // A stream of CUDA or ROCm as an integer, which the driver can wait for.
-    wait_for_foreign_stream(device_from_dlpack(d), stream);
+    // A stream of CUDA or ROCm as an integer, which the driver can order or wait for.
+    const sycl::device device = device_from_dlpack(d);
+    if (d.type == exchange_row(device).dlpack.device) {
+      come_after_foreign_stream(default_queue(device), stream);
+    } else {
+      wait_for_foreign_stream(device, stream);  // the host may look next
+    }
     return;
   }
   // The stream of oneAPI is the address of a sycl::queue.

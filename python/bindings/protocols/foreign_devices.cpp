@@ -12,6 +12,7 @@
 #include "runtime/cuda_driver.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
+#include "usmx/submission.hpp"
 
 namespace usmx::python {
 namespace {
@@ -109,6 +110,28 @@ void wait_for_foreign_stream(const sycl::device& device, void* stream) {
   if (take_note("stream", stream)) return;
   const gil_released unlocked;
   wait_for_native_stream(device, stream);
+}
+
+void come_after_foreign_stream(const sycl::queue& queue, void* stream) {
+  if (take_note("stream", stream)) return;
+  const gil_released unlocked;
+  if (!put_behind_native_stream(queue, stream)) wait_for_native_stream(queue.get_device(), stream);
+}
+
+bool put_foreign_stream_behind(void* stream, const array& a) {
+  // A note puts no stream behind anything, so the host waits too.
+  if (take_note("behind", stream)) return false;
+  const sycl::queue& home = a.queue();
+  if (detail::backend_of(home).api != detail::driver_api::cuda || !home.is_in_order()) return false;
+  const gil_released unlocked;
+  submission command(home);
+  command.after(a);
+  if (!command.before().empty()) {
+    command.submit([](sycl::queue& q, const std::vector<sycl::event>& before) {
+      return q.ext_oneapi_submit_barrier(before);
+    });
+  }
+  return put_native_stream_behind(stream, home);
 }
 
 void wait_for_foreign_event(const sycl::device& device, void* event) {

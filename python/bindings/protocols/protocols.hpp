@@ -141,6 +141,12 @@ sycl::device device_from_dlpack(const dlpack::device& d);
 /// Waits for a stream or an event of the library below SYCL, without the GIL. DeviceError if that
 /// cannot be asked.
 void wait_for_foreign_stream(const sycl::device& device, void* stream);
+/// What is submitted to the queue next comes after the stream: by an event of the driver, without
+/// the host, or as above where there is none.
+void come_after_foreign_stream(const sycl::queue& queue, void* stream);
+/// What is submitted to the stream next comes after what is pending on the elements. False where
+/// the host has to wait for that instead.
+bool put_foreign_stream_behind(void* stream, const array& a);
 void wait_for_foreign_event(const sycl::device& device, void* event);
 void bind_foreign_devices(nb::module_& m);
 

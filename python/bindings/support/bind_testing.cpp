@@ -4,10 +4,36 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "runtime/backend.hpp"
+#include "runtime/driver_gate.hpp"
 #include "support/bindings.hpp"
 #include "usmx/detail/inspection.hpp"
 
 namespace usmx::python {
+namespace {
+
+/// The fields that decide what a test may expect, by their names in the table.
+nb::dict fields_of(const detail::backend_row& row) {
+  nb::dict fields;
+  fields["name"] = row.name;
+  fields["lost_by_fork"] = row.lost_by_fork;
+  fields["is_host"] = row.is_host;
+  fields["keeps_binaries"] = row.keeps_binaries;
+  fields["reads_apart"] = row.reads_apart;
+  fields["takes_structs"] = row.takes_structs;
+  fields["waits_in_turn"] = row.waits_in_turn;
+  fields["most_alignment"] = row.most_alignment;
+  fields["copies_to_host_by_driver"] = row.copies_to_host_by_driver;
+  fields["groups_are_loops"] = row.forms.groups_are_loops;
+  nb::dict dlpack;
+  dlpack["device"] = static_cast<int>(row.dlpack.device);
+  dlpack["shared"] = static_cast<int>(row.dlpack.shared);
+  dlpack["host"] = static_cast<int>(row.dlpack.host);
+  fields["dlpack"] = dlpack;
+  return fields;
+}
+
+}  // namespace
 
 void bind_testing(nb::module_& m) {
   m.def("_use_forms_of", &detail::use_forms_of, nb::arg("backend"),
@@ -25,6 +51,20 @@ void bind_testing(nb::module_& m) {
       },
       nb::sig("def _kept_compiled_texts() -> list[tuple[str, list[str]]]"),
       "The texts that were compiled and their options.");
+  m.def(
+      "_uses_driver_of",
+      [](std::string_view name) {
+        for (const detail::backend_row& row : detail::named_backends()) {
+          if (name == row.name) detail::uses_driver_of(row);
+        }
+      },
+      nb::arg("backend"), "Take the driver of a backend for used, as a device of it would.");
+  m.def(
+      "_backend_row",
+      [](nb::handle device) { return fields_of(detail::backend_of(to_device(device))); },
+      nb::arg("device") = nb::none(),
+      nb::sig("def _backend_row(device: Any = None) -> dict[str, Any]"),
+      "What the table of backends says of a device.");
 }
 
 }  // namespace usmx::python

@@ -15,10 +15,11 @@ namespace {
 /// What was called, in order.
 std::string calls;
 int refusal = 0;
+int refused_record = 0;
 
 cuda_driver recorded() {
   calls.clear();
-  refusal = 0;
+  refusal = refused_record = 0;
   cuda_driver d;
   d.retain_primary = [](cuda_driver::context* out, cuda_driver::device device) {
     calls += "retain " + std::to_string(device) + "; ";
@@ -41,6 +42,25 @@ cuda_driver recorded() {
     calls += "event; ";
     return 7;
   };
+  d.make_event = [](void** out, unsigned flags) {
+    calls += "make " + std::to_string(flags) + "; ";
+    *out = reinterpret_cast<void*>(9);
+    return 0;
+  };
+  d.record_event = [](void* event, void* stream) {
+    calls += "record " + std::to_string(reinterpret_cast<std::uintptr_t>(event)) + " on " +
+             std::to_string(reinterpret_cast<std::uintptr_t>(stream)) + "; ";
+    return refused_record;
+  };
+  d.put_behind_event = [](void* stream, void* event, unsigned) {
+    calls += std::to_string(reinterpret_cast<std::uintptr_t>(stream)) + " behind " +
+             std::to_string(reinterpret_cast<std::uintptr_t>(event)) + "; ";
+    return 0;
+  };
+  d.drop_event = [](void*) {
+    calls += "drop; ";
+    return 0;
+  };
   return d;
 }
 
@@ -51,6 +71,26 @@ TEST(CudaDriver, WaitsInsideThePrimaryContextOfTheDevice) {
   calls.clear();
   CHECK_EQUAL(wait_for_cuda_event(3, nullptr, driver), 7);  // the driver's own result
   CHECK_EQUAL(calls, "push 3; event; pop; ");               // retained once and kept
+}
+
+TEST(CudaDriver, OrdersStreamsByAnEventWithoutTheHost) {
+  const cuda_driver driver = recorded();
+  void* const first = reinterpret_cast<void*>(1);
+  void* const next = reinterpret_cast<void*>(2);
+  CHECK_EQUAL(order_cuda_streams(5, first, next, driver), 0);
+  CHECK_EQUAL(calls, "retain 5; push 5; make 2; record 9 on 1; 2 behind 9; drop; pop; ");
+  calls.clear();
+  refused_record = 4;  // the event is given back all the same, and no stream waits for it
+  CHECK_EQUAL(order_cuda_streams(5, first, next, driver), 4);
+  CHECK_EQUAL(calls, "push 5; make 2; record 9 on 1; drop; pop; ");
+  cuda_driver without = recorded();
+  without.put_behind_event = nullptr;
+  CHECK_EQUAL(order_cuda_streams(5, first, next, without), -1);
+  CHECK_EQUAL(calls, "");
+  const sycl::queue queue = default_queue();
+  if (backend_of(queue).api == driver_api::cuda) return;
+  CHECK(!put_behind_native_stream(queue, first));
+  CHECK(!put_native_stream_behind(first, queue));
 }
 
 TEST(CudaDriver, LeavesNoContextThatItCouldNotEnter) {

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import needs
 from together import compute_together
 
 import usmx
@@ -344,6 +345,7 @@ def extremes(char: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("char", "?bBhHiIqQfd")
+@needs("few_on_host")
 def test_the_host_computes_the_same_bits_as_a_kernel(char: str) -> None:
     values = extremes(char)
     pairs = [m.ravel() for m in np.meshgrid(values, values)]
@@ -390,6 +392,7 @@ FOLDS = {
 
 
 @pytest.mark.parametrize("name", FOLDS)
+@needs("few_on_host")
 def test_the_host_reduces_to_the_same_bits_as_a_kernel(name: str) -> None:
     rng = np.random.default_rng(5)
     function = getattr(usmx, name)
@@ -416,6 +419,7 @@ def test_the_host_reduces_to_the_same_bits_as_a_kernel(name: str) -> None:
     np.testing.assert_array_equal(transposed.to_numpy(), getattr(np, name)(x.to_numpy().T))
 
 
+@needs("few_on_host")
 def test_the_host_reads_any_layout_and_casts_as_a_kernel_does() -> None:
     rng = np.random.default_rng(6)
 
@@ -462,6 +466,7 @@ def test_the_host_reads_any_layout_and_casts_as_a_kernel_does() -> None:
         usmx.fuse(lambda x: x * x + 1),
     ],
 )
+@needs("few_on_host")
 def test_what_a_function_does_with_an_array_is_no_export(function: Callable[[Any], Any]) -> None:
     # Of memory that was exported nothing is deferred, and the host never knows whether it is idle.
     x = usmx.asarray(np.arange(10, dtype="f4"), usm_type="shared")
@@ -474,6 +479,7 @@ def test_what_a_function_does_with_an_array_is_no_export(function: Callable[[Any
 
 
 @pytest.mark.parametrize("usm_type", ["shared", "host"])
+@needs("few_on_host")
 def test_the_host_computes_again_after_a_kernel_has_ended(usm_type: str) -> None:
     x = usmx.asarray(np.arange(10, dtype="f4"), usm_type=usm_type)
     add_one = usmx.ElementwiseKernel("float32 x", "float32 y", "y = x + 1")

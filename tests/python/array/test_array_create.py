@@ -10,6 +10,7 @@ from typing import Any
 import dpnp.tensor
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 
@@ -47,9 +48,9 @@ def test_every_creation_function_takes_kind_device_and_queue(create: Any, kind: 
     assert create().usm_type == "device"
     device = usmx.Device()
     queue = usmx.Queue(device)
-    for place in ("cpu", device, queue, ""):
+    for place in (ROW.device, device, queue, ""):
         assert create(device=place).device == device
-    for place in (queue, "cpu"):
+    for place in (queue, ROW.device):
         assert create(queue=place, usm_type=kind).device == device
     assert create(queue=queue).queue == queue
     assert create(queue=queue, device=device).queue == queue
@@ -282,7 +283,7 @@ def test_copy_false_says_why_a_copy_is_needed(kind: str) -> None:
 
 def test_to_device_and_to_host_move_explicitly(kind: str) -> None:
     a = usmx.arange(6, usm_type=kind)
-    assert a.to_device("cpu") is a
+    assert a.to_device(ROW.device) is a
     assert a.to_device(a.device) is a
     sibling = usmx.Queue(a.context, a.device)
     b = a.to_device(sibling)

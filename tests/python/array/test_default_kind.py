@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -72,6 +73,7 @@ def test_new_arrays_have_the_default_kind(make):
             assert make().usm_type == kind
 
 
+@needs("cpu")
 def test_on_a_processor_new_arrays_are_shared_memory_which_numpy_reads_in_place(run_python):
     code = """
         import numpy as np, usmx

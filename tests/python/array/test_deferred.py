@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -438,6 +439,7 @@ def test_numbers_that_count_up_are_those_of_numpy_in_every_use(function, named):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32"])
+@needs("row_kernels")
 def test_a_row_of_numbers_that_count_up_is_divided_by_its_sum(dtype):
     def shares(xp, a):
         return a / xp.sum(a, axis=-1, keepdims=True)

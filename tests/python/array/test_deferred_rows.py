@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
+
+pytestmark = needs("row_kernels")
 
 
 def values(shape, seed=1, dtype=np.float32):

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import needs
 from test_few import by_host, equal_bits
 
 import usmx
+
+pytestmark = needs("own_functions")
 
 OPERANDS = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "arctan2": 2, "hypot": 2}
 INF, NAN = np.inf, np.nan

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import ROW
+from depths import some
 
 import usmx
 
@@ -31,13 +33,13 @@ def values(char: str, shape: tuple[int, ...], special: bool = True) -> Any:
 
 
 def by_host(function: Callable[..., Any], *operands: Any) -> Any:
-    """The results as NumPy's arrays; no kernel was launched for them."""
+    """The results as NumPy's arrays, without a kernel where the device is the host."""
     placed = [usmx.asarray(n, usm_type="shared") for n in operands]
     with usmx.trace() as t:
         made = function(*placed)
         results = made if isinstance(made, tuple) else (made,)
         read = tuple(r.to_numpy() for r in results)
-    assert t.summary().kernels == 0
+    assert t.summary().kernels == 0 or not ROW.is_host
     assert all(r.usm_type == "shared" for r in results)
     assert all(r.queue == placed[0].queue for r in results)
     return read if isinstance(made, tuple) else read[0]
@@ -151,7 +153,7 @@ def test_blocks_of_elements_have_the_bits_of_kernels(shape: tuple[int, ...]) -> 
         lambda x, y: usmx.sqrt(usmx.abs(x)) + usmx.floor(y),
         lambda x, y: usmx.exp(x),
     ]
-    for chars in itertools.product("hiIfd", repeat=2):
+    for chars in some(list(itertools.product("hiIfd", repeat=2)), 5):
         numbers = [values(c, shape, special=False) for c in chars]
         there = [usmx.asarray(n, usm_type="device") for n in numbers]
         for k, function in enumerate(functions):

@@ -6,12 +6,13 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx import linalg
 from usmx._namespace import _by_kernels, _by_numpy, _libraries
 
-ROWS = ["numpy", "onemkl", "kernels"]
+EACH = ["numpy", pytest.param("onemkl", marks=needs("onemkl")), "kernels"]
 
 
 @pytest.fixture
@@ -44,6 +45,7 @@ def test_every_row_computes_what_it_says():
 
 
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@needs("cpu")
 def test_on_the_cpu_numpy_computes_small_matrices(kind, by_numpy):
     a = some(kind, 6, 6)
     host = a.to_numpy()
@@ -67,6 +69,7 @@ def test_on_the_cpu_numpy_computes_small_matrices(kind, by_numpy):
     ]  # fmt: skip
 
 
+@needs("cpu")
 def test_no_kernel_is_compiled_for_them(texts):
     for kind in ("device", "shared"):
         a = some(kind, 5, 5)
@@ -89,7 +92,8 @@ def test_types_that_a_library_does_not_take_are_computed_by_kernels(by_numpy):
     assert by_numpy == []
 
 
-@pytest.mark.parametrize("library", ROWS)
+@pytest.mark.parametrize("library", EACH)
+@needs("cpu")
 def test_the_choice_ends_with_its_block_and_is_that_of_a_thread(library, by_numpy):
     a = some("shared", 4, 4)
     with linalg.use_library("kernels"):
@@ -121,7 +125,7 @@ def test_a_wrong_choice_is_refused_with_the_names(monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("library", ROWS)
+@pytest.mark.parametrize("library", EACH)
 def test_the_matrix_of_a_stack_that_has_no_result_is_named(library):
     a = np.stack([np.eye(3)] * 6).reshape(2, 3, 3, 3)
     a[1, 2] = 0

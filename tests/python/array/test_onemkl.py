@@ -8,10 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx import _usmx
 from usmx._namespace import _onemkl
+
+pytestmark = needs("onemkl")
 
 TYPES = ["float32", "float64", "complex64", "complex128"]
 

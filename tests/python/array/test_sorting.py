@@ -228,11 +228,11 @@ def long_rows(char: str) -> dict[str, Any]:
     else:
         limits = np.iinfo(dtype)
         made["all"] = rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
-        made["ends"] = np.where(rng.integers(0, 2, n), limits.min, limits.max)
+        made["ends"] = rng.choice(np.array([limits.min, limits.max], dtype), n)
         # Those of one bucket share all bits but two and the low ones, which are in reverse.
         high = rng.integers(0, 3, n).astype(dtype) << (dtype.itemsize * 5)
         made["clusters"] = high + np.arange(n)[::-1].astype(dtype)
-        made["clusters"][::500] = limits.max
+        made["clusters"][::500] = dtype.type(limits.max)
     made["sorted"] = np.sort(rng.integers(0, 100_000, n))
     made["reversed"] = made["sorted"][::-1]
     return {name: np.ascontiguousarray(x.astype(dtype)) for name, x in made.items()}

@@ -158,7 +158,7 @@ def test_a_second_call_compiles_nothing():
     k = usmx.ScanKernel("T x", "T y", "x + 5", "a + b", name="once")
     k(usmx.ones(100_000, "f4"))
     first, texts = compiled(), len(k.sources)
-    assert texts == 3
+    assert texts in (1, 3)  # one launch where groups wait for others
     k(usmx.ones(200_001, "f4"))
     assert (compiled(), len(k.sources)) == (first, texts)
 

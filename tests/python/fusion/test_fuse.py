@@ -11,6 +11,7 @@ import re
 import dpnp
 import numpy as np
 import pytest
+from backend_row import needs
 from depths import of_depth
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -433,6 +434,7 @@ def test_functions_of_whole_arrays_can_be_fused(case):
         np.testing.assert_allclose(fused(usm(host)).to_numpy(), wanted)
 
 
+@needs("host_memory")
 def test_bad_calls():
     fused = usmx.fuse(lambda x: x + 1)
     with pytest.raises(TypeError, match="missing the argument 'x'"):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -77,6 +78,7 @@ def test_what_is_one_kernel_says_no_reason():
     assert fused.several == []
 
 
+@needs("host_memory")
 def test_arguments_are_changed_in_place():
     def f(x, y):
         x[0] = y
@@ -103,6 +105,7 @@ def test_elements_that_a_mask_chooses_are_changed():
     np.testing.assert_array_equal(x.to_numpy(), wanted)
 
 
+@needs("host_memory")
 def test_results_do_not_see_what_the_host_writes_later():
     host = A.copy()
     made = usmx.fuse(lambda x, y: x[::-1] - x.mean() + y)(host, 2)

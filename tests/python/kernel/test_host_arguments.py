@@ -15,6 +15,7 @@ import weakref
 import lab
 import numpy as np
 import pytest
+from backend_row import needs
 from gate import Gate
 
 import usmx
@@ -103,6 +104,7 @@ def operands(tier, wrap=lambda a: a):
 
 @pytest.mark.parametrize("form", FORMS)
 @tiers
+@needs("host_memory")
 def test_memory_of_the_host_is_used_in_place_and_complete_at_once(tier, form, tmp_path):
     x, y, right = operands(tier, lambda a: FORMS[form](a, tmp_path))
     with usmx.trace() as record:
@@ -112,6 +114,7 @@ def test_memory_of_the_host_is_used_in_place_and_complete_at_once(tier, form, tm
 
 
 @tiers
+@needs("host_memory")
 def test_it_mixes_with_usm_on_the_queue_of_that(tier):
     queue = usmx.Queue(in_order=True)
     x, y, right = operands(tier)
@@ -124,6 +127,7 @@ def test_it_mixes_with_usm_on_the_queue_of_that(tier):
 
 
 @tiers
+@needs("host_memory")
 def test_the_call_returns_after_its_command(tier):
     x, y, right = operands(tier)
     TIERS[tier][0](x, y)  # compiled
@@ -145,6 +149,7 @@ def test_the_call_returns_after_its_command(tier):
 
 
 @tiers
+@needs("host_memory")
 def test_an_input_alone_makes_the_call_wait_too(tier):
     """Otherwise the program could write it while the kernel still reads."""
     x, y, right = operands(tier)
@@ -157,6 +162,7 @@ def test_an_input_alone_makes_the_call_wait_too(tier):
 
 
 @tiers
+@needs("host_memory")
 def test_a_read_only_output_is_refused_by_its_name(tier):
     x, y, _ = operands(tier)
     y.flags.writeable = False
@@ -169,6 +175,7 @@ def test_a_read_only_output_is_refused_by_its_name(tier):
 
 
 @tiers
+@needs("host_memory")
 def test_read_only_inputs_are_read(tier):
     x, y, right = operands(tier)
     x.flags.writeable = False
@@ -177,6 +184,7 @@ def test_read_only_inputs_are_read(tier):
 
 
 @tiers
+@needs("host_memory")
 def test_nothing_is_kept_after_the_call(tier):
     x, y, _ = operands(tier)
     TIERS[tier][0](x, y)
@@ -187,6 +195,7 @@ def test_nothing_is_kept_after_the_call(tier):
     assert [one() for one in gone] == [None, None]
 
 
+@needs("host_memory")
 def test_strides_of_numpy_are_followed():
     numbers = np.arange(64, dtype="int32").reshape(8, 8)
     x, y = numbers.copy()[::2, ::-1], np.zeros((8, 4), "int32").T
@@ -198,6 +207,7 @@ def test_strides_of_numpy_are_followed():
         RAW[4](x[:, 0], np.zeros(4, "int32"))
 
 
+@needs("host_memory")
 def test_results_of_host_memory_are_host_memory():
     y = EACH(np.arange(4, dtype="int32"))
     assert y.usm_type == "host"
@@ -236,6 +246,7 @@ def test_numbers_of_numpy_stay_numbers():
         assert x.to_numpy().tolist() == [7] * 4
 
 
+@needs("host_memory")
 def test_records_of_numpy_and_bytes_stay_structures():
     source = (
         "struct pair { int a; float b; };"
@@ -250,6 +261,7 @@ def test_records_of_numpy_and_bytes_stay_structures():
         assert x.tolist() == [3.5] * 4
 
 
+@needs("host_memory")
 def test_a_typed_array_is_not_taken_for_bytes():
     with pytest.raises(TypeError, match=r"argument 0 .*has elements of uint8; expected int32"):
         RAW[4](np.zeros(16, "uint8"), np.zeros(4, "int32"))

@@ -11,6 +11,7 @@ import threading
 
 import numpy as np
 import pytest
+from backend_row import needs
 from element_types import TYPES
 
 import usmx
@@ -53,6 +54,7 @@ def test_every_size_is_compiled_once():
     assert made() == before + 2
 
 
+@needs("binaries")
 def test_the_next_process_compiles_nothing(tmp_path):
     program = f"""
 import usmx
@@ -163,6 +165,7 @@ def test_a_size_of_local_memory_is_told_by_ints():
             usmx.LocalMemory(wrong, "f4")
 
 
+@needs("opencl")
 def test_a_launch_that_the_driver_refuses_names_the_kernel_and_the_local_memory():
     k = usmx.RawKernel(
         "USMX_KERNEL(1) large(float* x) { usmx::local<float[10000000]> t;"

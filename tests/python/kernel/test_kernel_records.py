@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx import _usmx
@@ -227,6 +228,7 @@ NOT_READ = {
 
 
 @pytest.mark.parametrize("what", NOT_READ)
+@needs("structs")
 def test_a_struct_that_cannot_be_read_takes_nothing(what):
     kernel = usmx.RawKernel(NOT_READ[what] + "\nUSMX_KERNEL(1) f(s p) {}", "f")
     with pytest.raises(TypeError, match="the source does not show the type of this parameter"):

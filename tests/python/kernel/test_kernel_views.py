@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from backend_row import needs
 from element_types import TYPES
 
 import usmx
@@ -210,6 +211,7 @@ def test_a_macro_that_hides_the_kernel_is_named():
         kernel[1](ROW)
 
 
+@needs("structs")
 def test_the_lines_of_messages_are_those_of_the_text():
     source = (
         "USMX_KERNEL(1) g(usmx::strided<float, 1> x) {\n}\n"

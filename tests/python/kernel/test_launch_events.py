@@ -44,6 +44,7 @@ def test_an_event_that_is_kept_is_done_before_later_kernels_are(add, own_queue):
     x = zeros(own_queue)
     other = usmx.Queue(usmx.Device(), in_order=True)
     y = zeros(other)
+    add[100](x, 0).wait()  # compiled before the gate is closed
     with Gate(other):
         held = usmx.fill_async(y, 1)
         first = add[100](x, 1)

@@ -4,6 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from backend_row import needs
 from gate import Gate
 
 import usmx
@@ -294,6 +295,7 @@ def address_of(memory):
 
 
 @pytest.mark.parametrize("kept", ["0", "1"])
+@needs("free_loads")
 def test_a_first_launch_leaves_its_memory_to_the_order_of_its_queue(kept, monkeypatch, tmp_path):
     # What was described for others comes back only when its queue is done.
     monkeypatch.setenv("USMX_CACHE", kept)

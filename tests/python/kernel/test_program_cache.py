@@ -11,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backend_row import needs
+
+pytestmark = needs("binaries")
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 

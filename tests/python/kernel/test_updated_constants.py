@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from backend_row import needs
 from gate import Gate
 
 import usmx
@@ -412,6 +413,7 @@ print(json.dumps([found, _usmx._program_counts()[0], compiled]))
 """
 
 
+@needs("binaries")
 def test_a_fresh_process_finds_kernels_of_updated_tables_on_disk(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

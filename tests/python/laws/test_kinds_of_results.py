@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx._namespace._joint import JOINT
@@ -119,6 +120,7 @@ OPERANDS = {
 
 
 @pytest.mark.parametrize("name", [*THREE, *JOINING])
+@needs("host_memory")
 def test_the_kind_of_a_result_does_not_depend_on_the_order_of_three_operands(name):
     call = {**THREE, **JOINING}[name]
     for names in itertools.combinations(OPERANDS, 3):

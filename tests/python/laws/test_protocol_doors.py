@@ -6,6 +6,7 @@ import array
 import numpy as np
 import pyarrow as pa
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -161,6 +162,7 @@ ATTRIBUTES = (
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
+@needs("host_memory")
 def test_a_property_that_raises_attribute_error_is_absent(name):
     def absent(self):
         raise AttributeError("not for this one")

@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx.memory import MemoryUSMDevice, MemoryUSMHost, MemoryUSMShared
@@ -92,10 +93,11 @@ def test_layouts_and_types(memory):
         ({"strides": (-1,)}, ValueError, "not inside|not USM"),
         ({"strides": (1, 1)}, ValueError, "strides"),
         ({"usm_type": "device"}, ValueError, "usm_type: is 'device'"),
-        (
+        pytest.param(
             {"queue": elsewhere()},
             ValueError,
             "context",
+            marks=needs("contexts"),
         ),
     ],
 )

@@ -12,6 +12,7 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 from usmx import memory as um
@@ -36,7 +37,7 @@ class TestQueues:
             None,
             queue,
             device,
-            "cpu",
+            ROW.device,
             dpctl.SyclQueue(),
             dpctl.SyclQueue()._get_capsule(),
             queue._get_capsule(),
@@ -50,8 +51,8 @@ class TestQueues:
     def test_wrong_ones(self) -> None:
         with pytest.raises(TypeError, match="queue"):
             um.MemoryUSMShared(8, queue=5)
-        with pytest.raises(RuntimeError, match="99"):
-            um.MemoryUSMShared(8, queue="opencl:cpu:99")
+        with pytest.raises(RuntimeError, match="09"):
+            um.MemoryUSMShared(8, queue=f"{ROW.device}9")
 
     def test_zero_copy_with_a_queue_of_another_context_is_refused(self) -> None:
         elsewhere = dpctl.SyclQueue(dpctl.SyclContext([dpctl.SyclDevice()]), dpctl.SyclDevice())
@@ -88,7 +89,7 @@ class TestAllocation:
         with pytest.raises(MemoryError) as caught:
             CLASSES[name](size)
         text = str(caught.value)
-        for part in (str(size), "64.0 TiB", name, "opencl:cpu:0", "free"):
+        for part in (str(size), "64.0 TiB", name, ROW.device, "free"):
             assert part in text
         assert isinstance(caught.value, usmx.AllocationError)
 
@@ -321,7 +322,7 @@ def test_array_interface_of_host_accessible_memory() -> None:
 def test_repr_says_what_and_where(name: str) -> None:
     memory = CLASSES[name](64)
     text = repr(memory)
-    for part in (type(memory).__name__, "64 bytes", name, hex(memory._pointer), "opencl:cpu:0"):
+    for part in (type(memory).__name__, "64 bytes", name, hex(memory._pointer), ROW.device):
         assert part in text
     assert str(memory) == text
 

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from backend_row import needs
 from numpy._core.multiarray import get_handler_name
 
 import usmx
@@ -178,6 +179,7 @@ def test_tasks_have_blocks_of_their_own():
     assert names == {"a": "usmx host", "b": "default_allocator", "c": "usmx host"}
 
 
+@needs("host_memory")
 def test_growing_and_shrinking_keeps_the_elements(host_kind):
     with usmx.numpy_memory(host_kind):
         a = np.arange(5, dtype="int32")
@@ -280,6 +282,7 @@ def test_threads_that_allocate_and_free_leave_nothing_behind():
     assert counted.stats()["blocks"] == 0
 
 
+@needs("fork")
 def test_a_child_of_fork_computes_with_numpy(run_python):
     code = """
     import os, signal, numpy as np, usmx

@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 import pytest
+from backend_row import ROW
 from gate import Gate
 
 import usmx
@@ -60,7 +61,7 @@ class FakeCupy:
 def cupy(monkeypatch):
     fake = FakeCupy()
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(usmx.interop, "_device_name", lambda number: "cpu")
+    monkeypatch.setattr(usmx.interop, "_device_name", lambda number: ROW.device)
     yield fake
     usmx.interop._freed.clear()
 
@@ -93,7 +94,7 @@ def test_what_cupy_drops_waits_for_its_stream(cupy):
 
 
 def test_when_memory_is_short_cupy_waits_for_its_streams(cupy):
-    limited = um.LimitingResource(um.get_resource("cpu"), 3000)
+    limited = um.LimitingResource(um.get_resource(ROW.device), 3000)
     with um.using(limited):
         kept = usmx.interop.cupy_allocator(1000)
         dropped = usmx.interop.cupy_allocator(1000)

@@ -16,6 +16,7 @@ import dpctl
 import dpctl.memory
 import dpnp.tensor as dpt
 import pytest
+from backend_row import needs
 from gate import Gate
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -51,6 +52,7 @@ def pool(kind: str, own_queue: usmx.Queue) -> Iterator[um.PoolResource]:
     assert made.stats()["blocks"] == 0
 
 
+@pytest.mark.parametrize("kind", ["device", pytest.param("shared", marks=needs("limits")), "host"])
 def test_what_the_driver_does_not_have_cannot_be_reserved(kind: str) -> None:
     # The driver gives no cause, which must not look like success.
     pool = um.PoolResource(um.UsmResource(kind))
@@ -314,6 +316,7 @@ def test_memory_that_is_dropped_while_its_queue_is_busy_comes_back_there_at_once
     ]
     set_to = usmx.RawKernel(SET, "set_to")
     result = cls(8, queue=queue)
+    set_to[1](result, 0, queue=queue).wait()  # compiled before the gate is closed
     with Gate(queue) as gate:
         first = cls(12_344, queue=queue)
         address = address_of(first)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backend_row import ROW
 
 import usmx
 from usmx import memory as um
@@ -100,7 +101,7 @@ def test_a_resource_is_known_again_with_its_class(resource: um.MemoryResource, k
     assert type(found) is type(resource)
     assert found != um.UsmResource(kind)
     assert found != "a resource"
-    assert repr(found) == f"<usmx.memory.{type(resource).__name__}: {kind} USM on opencl:cpu:0>"
+    assert repr(found) == f"<usmx.memory.{type(resource).__name__}: {kind} USM on {ROW.device}>"
     upstream = found.upstream
     assert (upstream is None) == isinstance(found, um.UsmResource)
     assert upstream is None or isinstance(upstream, um.UsmResource)
@@ -396,7 +397,7 @@ def test_stats_have_a_row_for_each_kind(kind: str) -> None:
     try:
         memory = getattr(um, f"MemoryUSM{kind.capitalize()}")(3 * MiB)
         (row,) = (r for r in um.stats() if r.resource == counted)
-        assert row.device.startswith("opencl:cpu:0 (")
+        assert row.device.startswith(f"{ROW.device} (")
         assert (row.kind, row.used, row.blocks, row.peak) == (kind, 3 * MiB, 1, 3 * MiB)
         assert row.held is not None
         assert row.held >= 3 * MiB

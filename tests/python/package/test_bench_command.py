@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from backend_row import ROW
 
 import usmx
 from usmx._benchmark import machine
@@ -72,8 +73,8 @@ def test_the_command_bench_is_a_table_and_json() -> None:
     table = said("bench", "--seconds", "0")
     assert "x.sum()" in table
     assert "of memory" in table
-    found = json.loads(said("bench", "--seconds", "0", "--json", "--device", "cpu"))
-    assert found["device"] == usmx.Device("cpu").name
+    found = json.loads(said("bench", "--seconds", "0", "--json", "--device", ROW.device))
+    assert found["device"] == usmx.Device(ROW.device).name
     assert {"task", "seconds", "rate", "unit", "share"} == found["rows"][0].keys()
 
 

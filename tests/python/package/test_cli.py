@@ -10,11 +10,16 @@ import subprocess
 import sys
 
 import pytest
+from backend_row import ROW, needs
 
 import usmx
 from usmx import cli, doctor
 
-HEALTHY = {"OCL_ICD_FILENAMES": None, "ONEAPI_DEVICE_SELECTOR": None, "USMX_SHOWN_DRIVER": None}
+HEALTHY = {
+    "OCL_ICD_FILENAMES": None,
+    "ONEAPI_DEVICE_SELECTOR": None if ROW.is_host else os.environ.get("ONEAPI_DEVICE_SELECTOR"),
+    "USMX_SHOWN_DRIVER": None,
+}
 
 
 def run(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
@@ -49,8 +54,8 @@ def test_wrong_arguments_exit_with_2_and_the_usage(arguments):
 def test_devices_are_a_table():
     result = run("devices")
     assert result.returncode == 0
-    (row,) = [line for line in result.stdout.splitlines() if "opencl:cpu:0" in line]
-    cpu = usmx.Device("cpu")
+    (row,) = [line for line in result.stdout.splitlines() if ROW.device in line]
+    cpu = usmx.Device(ROW.device)
     assert cpu.name in row
     assert cpu.driver_version in row
     assert "device shared host" in row
@@ -63,7 +68,7 @@ def test_devices_as_json_tell_everything():
         device.filter_string for device in usmx.devices()
     ]
     assert sum(device["default"] for device in report) == 1
-    cpu = usmx.Device("cpu")
+    cpu = usmx.Device(ROW.device)
     (told,) = [device for device in report if device["filter_string"] == cpu.filter_string]
     assert set(told["aspects"]) == cpu.aspects
     assert told["usm_kinds"] == list(cpu.usm_kinds)
@@ -72,6 +77,7 @@ def test_devices_as_json_tell_everything():
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
+@needs("cpu")
 def test_no_device_is_an_error_that_says_why(arguments):
     result = run("devices", *arguments, OCL_ICD_FILENAMES="")
     assert result.returncode == 1
@@ -91,7 +97,7 @@ def test_json_is_not_disturbed_by_what_adapters_write_to_stderr(command, monkeyp
     cli.main([command, "--json"])
     os.write(2, b"later\n")
     out, err = capfd.readouterr()
-    assert "opencl:cpu:0" in out
+    assert ROW.device in out
     assert json.loads(out)
     assert err == "later\n"
 
@@ -100,6 +106,7 @@ def findings(result: subprocess.CompletedProcess[str], level: str) -> list[dict[
     return [f for f in json.loads(result.stdout)["findings"] if f["level"] == level]
 
 
+@needs("cpu")
 def test_the_doctor_finds_a_working_installation_healthy():
     result = run("doctor", "--json")
     assert findings(result, "error") == []
@@ -141,6 +148,7 @@ def test_the_doctor_finds_a_working_installation_healthy():
         ),
     ],
 )
+@needs("cpu")
 def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint, fix):
     result = run("doctor", "--json", **environment)
     assert result.returncode == 1
@@ -157,16 +165,17 @@ def test_the_doctor_names_the_fix_of_a_broken_environment(environment, complaint
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (None, "new arrays are in shared memory"),
+        (None, f"new arrays are in {'shared' if ROW.is_host else 'device'} memory"),
         ("host", "new arrays are in host memory, by USMX_USM_TYPE"),
     ],
 )
 def test_the_doctor_says_which_memory_new_arrays_are_in(kind, said):
     texts = [f["text"] for f in findings(run("doctor", "--json", USMX_USM_TYPE=kind), "ok")]
-    name = usmx.Device("cpu").filter_string
+    name = usmx.Device(ROW.device).filter_string
     assert [text for text in texts if name in text and text.endswith(said)]
 
 
+@needs("cpu")
 def test_the_doctor_names_the_fix_of_a_wrong_kind_of_memory():
     result = run("doctor", "--json", USMX_USM_TYPE="managed")
     assert result.returncode == 1
@@ -187,6 +196,7 @@ def test_a_missing_driver_wheel_is_named(monkeypatch):
 @pytest.mark.parametrize(
     "first", [{}, {"early_loader": "/old/libOpenCL.so.1"}, {"early_tbb": "/old/libtbb.so.12"}]
 )
+@needs("cpu")
 def test_the_doctor_never_advises_to_unset_what_usmx_set(monkeypatch, first):
     driver = "/env/lib/libintelocl.so"
     found = {"driver": driver, "shown": True, "early_loader": "", "early_tbb": "", **first}
@@ -221,7 +231,7 @@ def test_a_self_test_that_fails_or_crashes_is_an_error(monkeypatch):
 
 
 def test_a_self_test_runs_apart_and_reports_how_it_ended(monkeypatch):
-    assert set(doctor._test_apart("opencl:cpu:0").values()) == {""}
+    assert set(doctor._test_apart(ROW.device).values()) == {""}
     (fault,) = doctor._test_apart("cpu:99").values()
     assert "ended with code 1" in fault
     assert "no device matches the filter 'cpu:99'" in fault
@@ -235,6 +245,7 @@ def test_two_major_versions_of_the_runtime_are_an_error(monkeypatch):
     assert "2 major versions" in errors[0].text
 
 
+@needs("cpu")
 def test_an_adapter_that_cannot_be_loaded_says_why(tmp_path):
     broken = tmp_path / "libur_adapter_cuda.so.0"
     broken.write_bytes(b"not a library")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import lab
 import pytest
+from backend_row import needs
 from markdown_it import MarkdownIt
 
 PAGES = [lab.ROOT / "README.md", *sorted((lab.ROOT / "docs").rglob("*.md"))]
@@ -45,7 +46,20 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), [p[1:] for p in PROGRAMS], ids=[p[0] for p in PROGRAMS])
+def needed(text: str) -> list[pytest.MarkDecorator]:
+    """What the device of a program has to have, by what it calls."""
+    found = {
+        "cpu": 'device="cpu"' in text or '("cpu")' in text,
+        "host_memory": "copy=False" in text or "get_execution_queue(np." in text,
+        "ipc": "usmx.ipc" in text,
+    }
+    return [needs(what) for what, is_needed in found.items() if is_needed]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [pytest.param(*p[1:], id=p[0], marks=needed(p[1])) for p in PROGRAMS],
+)
 def test_a_block_pasted_alone_does_what_it_shows(text, shown, tmp_path):
     script = tmp_path / "block.py"
     script.write_text(text, encoding="utf-8")

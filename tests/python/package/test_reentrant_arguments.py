@@ -122,13 +122,10 @@ SPIN = usmx.RawKernel(
 
 def test_a_type_is_kept_while_destructors_name_others():
     # Types are remembered by the address of the text that named them: these two share a place.
-    small = "".join(["in", "t8"])
-    keep = []
-    while True:
-        large = "".join(["comp", "lex128"])
-        if (id(large) >> 4) % 64 == (id(small) >> 4) % 64:
-            break
-        keep.append(large)
+    small_at = {(id(text) >> 4) % 64: text for text in ["".join(["in", "t8"]) for _ in range(999)]}
+    larges = ["".join(["comp", "lex128"]) for _ in range(999)]
+    large = next(text for text in larges if (id(text) >> 4) % 64 in small_at)
+    small = small_at[(id(large) >> 4) % 64]
     made = []
 
     class Naming(Producer):

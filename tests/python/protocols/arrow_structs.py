@@ -3,9 +3,11 @@
 import ctypes
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_void_p
 
+from backend_row import own_device
 from dlpack_structs import api
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED, ONEAPI = 1, 2, 3, 13, 14
+DEVICE = own_device("device")
 
 
 class Schema(ctypes.Structure):
@@ -165,7 +167,7 @@ class Crafted:
 
 
 class CraftedOnDevice(Crafted):
-    def __init__(self, *args, device=(ONEAPI, 0), sync_event=None, **more):
+    def __init__(self, *args, device=DEVICE, sync_event=None, **more):
         super().__init__(*args, **more)
         self.device, self.sync_event = device, sync_event
 
@@ -232,7 +234,7 @@ class CraftedDeviceStream(CraftedStream):
 
     __arrow_c_stream__ = None
 
-    def __init__(self, *args, device=(ONEAPI, 0), **more):
+    def __init__(self, *args, device=DEVICE, **more):
         super().__init__(*args, **more)
         self.device = device
 

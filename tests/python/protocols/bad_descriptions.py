@@ -53,15 +53,15 @@ class Ground:
 
     @cached_property
     def other_context(self):
-        return self.dpctl.SyclContext([self.dpctl.SyclDevice("cpu")])
+        return self.dpctl.SyclContext([self.dpctl.SyclDevice()])
 
     @cached_property
     def other_queue(self):
-        return self.dpctl.SyclQueue(self.other_context, self.dpctl.SyclDevice("cpu"))
+        return self.dpctl.SyclQueue(self.other_context, self.dpctl.SyclDevice())
 
     @cached_property
     def part_queue(self):
-        part = self.dpctl.SyclDevice("cpu").create_sub_devices(partition=[1])[0]
+        part = self.dpctl.SyclDevice().create_sub_devices(partition=[1])[0]
         return self.dpctl.SyclQueue(self.dpctl.SyclContext(part), part)
 
     def description(self, **changes):

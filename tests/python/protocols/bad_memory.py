@@ -242,7 +242,7 @@ row(
     "syclobj-dpctl-device",
     TypeError,
     r"^syclobj: .*pass a queue made from it",
-    syclobj=lambda g: g.dpctl.SyclDevice("cpu"),
+    syclobj=lambda g: g.dpctl.SyclDevice(),
 )
 row("syclobj-queue-class", TypeError, r"^syclobj: ", syclobj=lambda g: g.usmx.Queue)
 row("syclobj-dpctl-queue-class", TypeError, r"^syclobj: ", syclobj=lambda g: g.dpctl.SyclQueue)
@@ -273,13 +273,13 @@ def capsule(name, pointer=None):
 
 
 def used_capsule(ground):
-    made = ground.dpctl.SyclQueue("cpu")._get_capsule()
+    made = ground.dpctl.SyclQueue()._get_capsule()
     ground.dpctl.SyclQueue(made)
     return made
 
 
 def used_context_capsule(ground):
-    made = ground.dpctl.SyclContext("cpu")._get_capsule()
+    made = ground.dpctl.SyclContext()._get_capsule()
     ground.dpctl.SyclContext(made)
     return made
 

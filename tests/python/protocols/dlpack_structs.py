@@ -3,6 +3,8 @@
 import ctypes
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_void_p
 
+from backend_row import own_device
+
 CPU, CUDA, ONEAPI = 1, 2, 14
 READ_ONLY, COPIED = 1, 2
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -84,9 +86,9 @@ def numbers(pointer, count):
 class Crafted:
     """A producer whose tensor can be anything; counts how often its deleter is called."""
 
-    def __init__(self, memory, *, kind=Versioned, device=(ONEAPI, 0), capsule_name=None, **changes):
+    def __init__(self, memory, *, kind=Versioned, device=None, capsule_name=None, **changes):
         self.memory = memory  # what has the elements, kept alive here
-        self.device = device
+        self.device = device or own_device(getattr(memory, "usm_type", "device"))
         self.kind = kind
         self.deleted = 0
         self.asked = []

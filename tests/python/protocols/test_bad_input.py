@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bad_input_program
 import pytest
+from backend_row import needs
 
 PROGRAM = Path(bad_input_program.__file__)
 CASES = bad_input_program.CASES
@@ -53,7 +54,13 @@ def outcomes(names):
     return said
 
 
-@pytest.mark.parametrize("name", CASES)
+def needed(name: str) -> list[pytest.MarkDecorator]:
+    """What the device has to have for an input to be wrong."""
+    what = {"other-context": "contexts", "another-context": "contexts", "sub-device": "parts"}
+    return [needs(need) for end, need in what.items() if name.endswith(end)]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needed(name)) for name in CASES])
 def test_refused_with_words_that_help(name):
     together = next(names for names in BATCHES if name in names)
     assert outcomes(together)[name] is None

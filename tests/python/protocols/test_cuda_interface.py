@@ -4,8 +4,10 @@
 import gc
 import weakref
 
+import dlpack_structs
 import numpy as np
 import pytest
+from backend_row import needs
 from flat_memory import growth
 
 import usmx
@@ -45,6 +47,7 @@ class Theirs:
         return self.description
 
 
+@needs("oneapi")
 def test_other_backends_do_not_have_the_attribute():
     for x in (usmx.zeros(3), um.MemoryUSMShared(16)):
         assert not hasattr(x, ATTRIBUTE)
@@ -52,6 +55,7 @@ def test_other_backends_do_not_have_the_attribute():
             getattr(x, ATTRIBUTE)
 
 
+@needs("oneapi")
 def test_other_backends_refuse_memory_of_cuda_by_its_address():
     source = Theirs(usmx.zeros(3, "f4"))
     with pytest.raises(
@@ -79,6 +83,7 @@ def test_an_array_is_described_with_strides_in_bytes(kind):
 
 
 @pytest.mark.usefixtures("waited")
+@needs("host_memory")
 def test_an_array_says_what_else_it_is():
     x = usmx.zeros(4, "f4")
     x.flags.writeable = False
@@ -257,3 +262,27 @@ def test_ten_thousand_exchanges_keep_memory_flat(what):
                 usmx.asarray(wrong)
 
     assert growth(once) < 1 << 20
+
+
+@pytest.mark.parametrize(("kind", "notes"), [("device", [("behind", 4096)]), ("shared", [])])
+def test_a_stream_of_the_consumer_is_put_behind_device_memory(waited, kind, notes):
+    # What the host sees too is finished instead: it would not ask the stream.
+    x = usmx.zeros(3, usm_type=kind)
+    x.__dlpack__(stream=4096, max_version=(1, 0))
+    assert waited == notes
+
+
+@pytest.mark.usefixtures("waited")
+def test_memory_that_the_host_sees_too_has_the_name_of_its_device_if_asked_for():
+    # PyTorch knows no other name.
+    number = usmx.zeros(3).__dlpack_device__()[1]
+    for kind in ("shared", "host"):
+        x = usmx.zeros(3, "f4", usm_type=kind)
+        capsule = x.__dlpack__(dl_device=(2, number), max_version=(1, 0))
+        tensor = dlpack_structs.struct_in(capsule).tensor
+        assert (tensor.device_type, tensor.device_id) == (2, number)
+        assert tensor.data == x.pointer
+        with pytest.raises(BufferError, match=r"device: \(2, 77\)"):
+            x.__dlpack__(dl_device=(2, 77), max_version=(1, 0))
+    with pytest.raises(BufferError, match=r"dl_device: \(13, "):
+        usmx.zeros(3).__dlpack__(dl_device=(13, number), max_version=(1, 0))

@@ -8,6 +8,7 @@ import dpctl
 import dpctl.memory
 import dpnp
 import pytest
+from backend_row import ROW
 
 import usmx
 import usmx.memory
@@ -73,14 +74,14 @@ def test_dpctl_names_give_dpctl_objects_that_mean_the_same(make_object):
 def test_the_device_of_an_array_has_dpctls_names_too():
     device = make("shared").device
     assert isinstance(device.sycl_device, dpctl.SyclDevice)
-    assert device.sycl_device == dpctl.SyclDevice("cpu")
+    assert device.sycl_device == dpctl.SyclDevice(ROW.device)
     common = dpctl.get_device_cached_queue(device.sycl_device)
     assert device.sycl_queue == make("shared").sycl_queue == common
     assert device.sycl_context == common.sycl_context
 
 
 def test_the_default_queue_has_the_name_of_dpctls_default_queue():
-    theirs = dpctl.get_device_cached_queue(dpctl.SyclDevice("cpu"))
+    theirs = dpctl.get_device_cached_queue(dpctl.SyclDevice(ROW.device))
     assert make("shared").sycl_queue == theirs
     assert usmx.memory.MemoryUSMShared(64).sycl_queue == theirs
 

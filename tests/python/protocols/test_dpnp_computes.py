@@ -9,6 +9,7 @@ import dpctl
 import dpnp
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 
@@ -63,7 +64,7 @@ def test_the_dictionary_has_dpctls_queue():
     x = usmx.zeros(3)
     syclobj = x.__sycl_usm_array_interface__["syclobj"]
     assert isinstance(syclobj, dpctl.SyclQueue)
-    assert syclobj == dpctl.get_device_cached_queue(dpctl.SyclDevice("cpu"))
+    assert syclobj == dpctl.get_device_cached_queue(dpctl.SyclDevice(ROW.device))
     own = usmx.Queue(in_order=True)
     syclobj = usmx.zeros(3, queue=own).__sycl_usm_array_interface__["syclobj"]
     assert isinstance(syclobj, dpctl.SyclQueue)

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 import usmx.memory as um
@@ -34,6 +35,7 @@ def sources(tmp_path):
 @pytest.mark.parametrize(
     "name", ["NumPy", "bytearray", "array.array", "memoryview", "mmap", "strided"]
 )
+@needs("host_memory")
 def test_host_memory_is_shared_where_a_copy_is_forbidden(name, tmp_path):
     source = sources(tmp_path)[name]
     seen = np.asarray(source) if name != "mmap" else np.frombuffer(source, "u1")
@@ -51,6 +53,7 @@ def test_host_memory_is_shared_where_a_copy_is_forbidden(name, tmp_path):
     assert seen.tolist() == (before + before).tolist()
 
 
+@needs("host_memory")
 def test_read_only_memory_stays_read_only():
     source = np.arange(4.0)
     source.flags.writeable = False
@@ -60,6 +63,7 @@ def test_read_only_memory_stays_read_only():
     assert not y.flags.writeable
 
 
+@needs("host_memory")
 def test_the_source_lives_as_long_as_the_array():
     source = np.arange(1000.0)
     gone = weakref.ref(source)
@@ -74,6 +78,7 @@ def test_the_source_lives_as_long_as_the_array():
     assert gone() is None
 
 
+@needs("host_memory")
 def test_a_cycle_through_a_shared_buffer_is_collected():
     class Array(np.ndarray):
         pass
@@ -87,6 +92,7 @@ def test_a_cycle_through_a_shared_buffer_is_collected():
     assert gone() is None
 
 
+@needs("host_memory")
 def test_a_buffer_cannot_be_resized_while_it_is_shared():
     source = bytearray(64)
     x = usmx.asarray(source, copy=False)
@@ -154,6 +160,7 @@ NUMBERS = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d",
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
+@needs("host_memory")
 def test_numpy_arrays_of_every_layout_are_read_as_their_buffer_is(dtype):
     whole = np.arange(120).astype(dtype).reshape(4, 5, 6)
     frozen = whole.copy()
@@ -184,12 +191,14 @@ def test_numpy_arrays_of_every_layout_are_read_as_their_buffer_is(dtype):
         assert x.to_numpy().tolist() == given.tolist()
 
 
+@needs("host_memory")
 def test_writing_that_numpy_warns_of_is_not_done():
     given = np.broadcast_arrays(np.zeros(3), np.zeros((2, 3)))[0]
     assert memoryview(given).readonly
     assert not usmx.asarray(given, copy=False).flags.writeable
 
 
+@needs("host_memory")
 def test_classes_that_only_look_like_numpys_are_not_read_as_it():
     with pytest.raises(ValueError, match="copy"):
         usmx.asarray(type("numpy.ndarray", (), {})(), copy=False)
@@ -239,6 +248,7 @@ def test_copies_remain_the_default():
     assert x.pointer != source.ctypes.data
 
 
+@needs("host_memory")
 def test_host_memory_behaves_as_an_array():
     source = np.arange(12.0).reshape(3, 4)
     x = usmx.asarray(source, copy=False)
@@ -264,6 +274,7 @@ SPREAD = np.dtype({"names": ["p", "q"], "formats": ["i2", "f4"], "offsets": [3, 
 
 
 @pytest.mark.parametrize("dtype", [ALIGNED, SPREAD], ids=["aligned", "by offsets"])
+@needs("host_memory")
 def test_records_with_padding_keep_their_places(dtype):
     source = np.frombuffer(bytes(range(1, dtype.itemsize + 1)) * 6, dtype).copy()
     for x in (usmx.asarray(source), usmx.asarray(source, copy=False)):

@@ -7,6 +7,7 @@ from importlib import metadata
 import numba
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -38,6 +39,7 @@ def address(x):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@needs("host_memory")
 def test_elements_are_read_and_written_in_place(kind):
     x = on_host(np.arange(5.0), kind)
     with usmx.trace() as record:
@@ -141,6 +143,7 @@ def test_memory_lives_as_long_as_what_a_function_returned():
     assert view.tolist() == list(range(10, 1000))
 
 
+@needs("host_memory")
 def test_references_are_given_back():
     source = np.arange(4.0)
     x = usmx.asarray(source, copy=False)

@@ -9,6 +9,7 @@ import weakref
 import exchange_partners as partners
 import numpy as np
 import pytest
+from backend_row import needs
 from depths import some
 from flat_memory import growth
 from layouts import DTYPES, LAYOUTS
@@ -102,6 +103,7 @@ def test_numpy_sees_records_in_place(fields, view):
 
 
 @pytest.mark.parametrize("size", [1, 5, 16])
+@needs("host_memory")
 def test_bytes_without_a_type_go_both_ways(size):
     values = np.frombuffer(np.arange(3 * size, dtype="u1").tobytes(), f"V{size}")
     x = usmx.asarray(values, usm_type="shared")
@@ -338,6 +340,7 @@ def described(values, **changes):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
+@needs("host_memory")
 def test_an_interface_is_shared_in_place(name):
     layout = LAYOUTS[name]
     for dtype in DTYPES:
@@ -352,6 +355,7 @@ def test_an_interface_is_shared_in_place(name):
         assert x.flags.writeable == values.flags.writeable
 
 
+@needs("host_memory")
 def test_kernels_write_through_an_interface():
     values = np.arange(6, dtype="i4")
     x = usmx.asarray(described(values), copy=False)
@@ -368,6 +372,7 @@ def test_an_interface_over_usm_is_that_usm():
     assert (y.usm_type, y.pointer) == ("shared", x.pointer + 8)
 
 
+@needs("host_memory")
 def test_the_object_with_the_interface_lives_as_long_as_the_array():
     source = described(np.arange(1000.0))
     gone = weakref.ref(source)
@@ -383,6 +388,7 @@ def test_the_object_with_the_interface_lives_as_long_as_the_array():
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "F", "I", "RGBA"])
+@needs("host_memory")
 def test_images_of_pillow_come_in(mode):
     image = Image.new(mode, (5, 3))
     image.putpixel((4, 2), 7 if len(mode) == 1 else tuple(range(1, len(mode) + 1)))
@@ -393,6 +399,7 @@ def test_images_of_pillow_come_in(mode):
         assert x.tolist() == expected.tolist()
 
 
+@needs("host_memory")
 def test_elements_inside_a_buffer_may_begin_later():
     data = bytearray(np.arange(8, dtype="i4").tobytes())
     source = OnlyInterface(
@@ -407,6 +414,7 @@ def test_elements_inside_a_buffer_may_begin_later():
         data.append(1)
 
 
+@needs("host_memory")
 def test_records_come_in_by_their_description():
     values = np.zeros(4, [("a", "<f4"), ("b", "<i8", (2,))])
     values["b"] = np.arange(8).reshape(4, 2)
@@ -465,6 +473,7 @@ class Gives:
         return self.values.copy() if self.copies else self.values
 
 
+@needs("host_memory")
 def test_an_object_that_gives_its_elements_to_numpy_is_shared():
     values = np.arange(6, dtype="i4")
     source = Gives(values)
@@ -498,6 +507,7 @@ def test_errors_of_a_method_pass_through():
 
 
 @pytest.mark.parametrize("what", ["out", "in", "refused"])
+@needs("host_memory")
 def test_ten_thousand_exchanges_keep_memory_flat(what):
     x = usmx.zeros((10, 10), usm_type="shared")[::-1]
     values = np.zeros(100)

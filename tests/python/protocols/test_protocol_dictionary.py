@@ -12,6 +12,7 @@ import dpctl.memory
 import exchange_partners as partners
 import numpy as np
 import pytest
+from backend_row import ROW
 from exchange_partners import ATTRIBUTE, Block, described
 from layouts import KINDS, LAYOUTS, Layout
 
@@ -318,7 +319,7 @@ def test_negative_strides_count_from_the_lowest_address():
 
 def syclobjs():
     return {
-        "filter string": lambda q: "cpu",
+        "filter string": lambda q: ROW.device,
         "dpctl.SyclContext": lambda q: q.sycl_context,
         "SyclContextRef": lambda q: q.sycl_context._get_capsule(),
         "dpctl.SyclQueue": lambda q: q,
@@ -344,7 +345,7 @@ def test_every_syclobj(name, kind):
 
 
 def test_compute_follows_the_queue_of_the_producer():
-    q = dpctl.SyclQueue("cpu", property="in_order")
+    q = dpctl.SyclQueue(ROW.device, property="in_order")
     m = dpctl.memory.MemoryUSMShared(64, queue=q)
     there = getattr(usmx.asarray(m), ATTRIBUTE)
     assert dpctl.SyclQueue(there["syclobj"]._get_capsule()) == q

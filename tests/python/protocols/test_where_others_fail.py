@@ -9,6 +9,7 @@ import bad_layouts  # noqa: F401
 import bad_memory  # noqa: F401
 import numpy as np
 import pytest
+from backend_row import ROW, needs
 from bad_descriptions import CASES, MISSING, Ground, Producer
 from exchange_partners import Block, Described, described
 from layouts import LAYOUTS
@@ -36,6 +37,7 @@ def refused(door, ground, **changes):
 
 
 @pytest.mark.parametrize("what", ["not USM", "of another context"])
+@needs("contexts")
 def test_pointer_with_a_context_as_syclobj(door, ground, what):
     host, context = ctypes.addressof(ground.host), ground.queue.context
     changes = {
@@ -113,7 +115,13 @@ def test_data_missing_and_a_buffer_instead():
 
         @property
         def __sycl_usm_array_interface__(self):
-            return {"shape": (4,), "typestr": "<f4", "version": 1, "syclobj": "cpu", "offset": 2}
+            return {
+                "shape": (4,),
+                "typestr": "<f4",
+                "version": 1,
+                "syclobj": ROW.device,
+                "offset": 2,
+            }
 
     foreign = Foreign(32)
     values = np.asarray(memoryview(foreign)).view("f4")
@@ -124,7 +132,14 @@ def test_data_missing_and_a_buffer_instead():
     assert values[2] == 9
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("syclobj-")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs("parts")) if name.endswith("sub-device") else name
+        for name in CASES
+        if name.startswith("syclobj-")
+    ],
+)
 def test_syclobj_of_every_wrong_sort(door, ground, name):
     case = CASES[name]
     with pytest.raises(case.error, match=case.says):

@@ -9,6 +9,7 @@ import lab
 import numba
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 import usmx.compat.numba_dpex as dpex
@@ -405,7 +406,10 @@ def test_arrays_of_numpy_are_used_in_place_or_copied_in_and_out(run_python, opti
 
 
 def test_arrays_of_numpy_run_where_the_with_block_says():
-    with dpex.device_context(dpctl.SyclDevice("cpu")) as outer, dpex.device_context(outer) as inner:
+    with (
+        dpex.device_context(dpctl.SyclDevice(ROW.device)) as outer,
+        dpex.device_context(outer) as inner,
+    ):
         assert isinstance(inner, dpctl.SyclQueue)
         assert inner.sycl_device == outer.sycl_device
 

@@ -13,9 +13,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx import cli
+
+pytestmark = needs("binaries")
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -126,3 +126,27 @@ def test_a_child_of_a_fork_beside_a_thread_that_waits_gets_an_error_and_ends(
         env={"PYTHONPATH": os.pathsep.join([HELPERS, os.environ.get("PYTHONPATH", "")])},
     )
     assert done.stdout.strip() == "0 2000.0", done.stderr
+
+
+def test_a_driver_that_no_child_can_use_is_named(run_python: Callable[..., Any]) -> None:
+    # What a device of CUDA does; the CPU device itself goes on in a child.
+    code = """
+    import os, usmx
+
+    x = usmx.ones(3)
+    x.wait()
+    usmx._usmx._uses_driver_of("cuda")
+    child = os.fork()
+    if child == 0:
+        try:
+            usmx.ones(3).wait()
+        except usmx.DeviceError as error:
+            print(error, flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    print(x.sum().item())
+    """
+    child, parent = run_python(code).stdout.splitlines()
+    assert "forked from one that had used a device of cuda" in child
+    assert "'spawn' or 'forkserver'" in child
+    assert parent == "3.0"

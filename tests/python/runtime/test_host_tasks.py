@@ -17,9 +17,12 @@ from typing import Any
 import lab
 import numpy as np
 import pytest
+from backend_row import needs
 from host_tasks import HostTask
 
 import usmx
+
+pytestmark = needs("cpu")
 
 WAYS = {
     "memory that dpctl computes on": """

@@ -12,9 +12,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx import _runtime, _usmx
+
+pytestmark = needs("cpu")
 
 UNSET = {
     "OCL_ICD_FILENAMES": None,

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import ROW, needs
 
 import usmx
 from usmx import memory as um
+
+pytestmark = needs("parts")
 
 N = 5000
 
@@ -17,7 +20,7 @@ N = 5000
 @pytest.fixture(scope="module")
 def queues() -> tuple[usmx.Queue, usmx.Queue]:
     """A queue on each of two devices of one context."""
-    first, second = usmx.Device("cpu").create_sub_devices(1)[:2]
+    first, second = usmx.Device(ROW.device).create_sub_devices(1)[:2]
     context = usmx.Context([first, second])
     return usmx.Queue(context, first), usmx.Queue(context, second)
 

@@ -10,9 +10,12 @@ import signal
 import numpy as np
 import pytest
 import shared_programs
+from backend_row import needs
 
 import usmx
 from usmx.ipc import GoneError, Handle
+
+pytestmark = needs("ipc")
 
 
 def descriptors():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import ROW, needs
 
 import usmx
 from usmx import memory as um
@@ -41,6 +42,7 @@ EACH = """
 
 
 @pytest.mark.parametrize(("size", "copies"), [(LARGE, "by_device"), (LARGE - 1, "0")])
+@needs("kernel_copies")
 def test_a_large_run_of_bytes_is_one_command(run_python: Any, size: int, copies: str) -> None:
     run_python(FIRST.format(bytes=size) + EACH.replace("{copies}", copies))
 
@@ -67,6 +69,7 @@ WITHIN = """
 @pytest.mark.parametrize(
     ("size", "shift", "kernels"), [(2 << 20, 0, 1), (2 << 20, 12, 1), (2 << 20, 1, 0), (99, 0, 0)]
 )
+@needs("kernel_copies")
 def test_a_large_run_of_words_within_the_device_is_copied_by_a_kernel(
     run_python: Any, size: int, shift: int, kernels: int
 ) -> None:
@@ -95,7 +98,7 @@ def test_what_changes_on_the_way_or_has_gaps_is_right_too() -> None:
 
 
 def test_work_on_other_queues_comes_first() -> None:
-    first, second = usmx.Queue(usmx.Device()), usmx.Queue("cpu")
+    first, second = usmx.Queue(usmx.Device()), usmx.Queue(ROW.device)
     array = usmx.zeros(LARGE, "u1", usm_type="shared", queue=first)
     slow = usmx.RawKernel(
         """

@@ -290,6 +290,8 @@ class Simulation:
                     back.append((arg, host))
                 return SimArray(host, element_of(arg), name, state)
             if isinstance(arg, np.ndarray):
+                if arg.ndim == 0:
+                    return arg[()]  # a number, as in kernels
                 return SimArray(arg, element_of(arg), name, state)
             return arg
 
