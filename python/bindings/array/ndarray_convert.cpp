@@ -16,6 +16,7 @@
 #include "support/error_text.hpp"
 #include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
+#include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
 
@@ -452,7 +453,7 @@ nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream)
 /// The class of dpnp's arrays if some part of dpnp is loaded.
 nb::object dpnp_class() {
   for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
-    const nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+    const nb::object module = nb::steal(PyImport_GetModule(new_text(name).ptr()));
     if (module.is_valid() && has_attribute(module, "usm_ndarray"))
       return module.attr("usm_ndarray");
   }
@@ -533,7 +534,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "to_host",
       [](nb::handle self) {
         static_cast<void>(value_of(self));
-        return as_array(self, nb::none(), nb::str("host"), nb::none(), nb::none(), nb::none());
+        return as_array(self, nb::none(), new_text("host"), nb::none(), nb::none(), nb::none());
       },
       "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
       nb::sig("def to_host(self) -> ndarray"));
@@ -567,12 +568,12 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   quick_call<copy_call>::open(c.attr("copy"));
   c.def(
       "__copy__",
-      [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); },
+      [none](nb::handle self) { return copied_array(self, new_text("K"), none, none, none); },
       nb::sig("def __copy__(self) -> ndarray"));
   c.def(
       "__deepcopy__",
       [none](nb::handle self, nb::handle) {
-        return copied_array(self, nb::str("K"), none, none, none);
+        return copied_array(self, new_text("K"), none, none, none);
       },
       nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
   c.def("item", item, nb::arg("index"),

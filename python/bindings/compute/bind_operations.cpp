@@ -93,7 +93,7 @@ bool operation_operands::add(nb::handle obj) {
     }
     const nb::none none;
     const sycl::queue place = queue();
-    const nb::object kind = nb::str(name(kinds_.result(place)));
+    const nb::object kind = new_text(name(kinds_.result(place)));
     const nb::object made = as_array(obj, none, kind, none, nb::cast(place), none);
     borrowed_.push_back(value_of(made));
   } else if (PyLong_Check(o)) {  // enums
@@ -102,7 +102,7 @@ bool operation_operands::add(nb::handle obj) {
     // As NumPy's operators do: the numbers go where the array is.
     const nb::none none;
     const nb::object made =
-        as_array(obj, none, nb::str(name(kinds_.result(*queue_))), none, nb::cast(*queue_), none);
+        as_array(obj, none, new_text(name(kinds_.result(*queue_))), none, nb::cast(*queue_), none);
     borrowed_.push_back(value_of(made));
   } else {
     return false;
@@ -247,6 +247,9 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
   PyObject* const both[] = {self, other};
   if (!operands.read(both)) Py_RETURN_NOTIMPLEMENTED;
   ndarray& target = self_of<ndarray>(self);
+  // First, as in NumPy. What is not computed yet can be written.
+  if (!target.later() && target.known().elements().read_only())
+    throw nb::value_error("output array is read-only");
   try {
     shared_deferred made = compose(target.queue(), op, operands.all);
     if (!can_cast_same_kind(made->dtype(), target.dtype())) {

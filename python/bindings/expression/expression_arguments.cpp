@@ -39,7 +39,8 @@ std::optional<operand> number_in_buffer(nb::handle obj) {
       return {};
     }
     return operand(buffer->elements().dtype(), buffer->elements().data());
-  } catch (nb::python_error&) {  // elements without a dtype of ours: the caller says what helps
+  } catch (nb::python_error& e) {  // elements without a dtype of ours: the caller says what helps
+    if (e.matches(PyExc_MemoryError)) throw;
     return {};
   } catch (const nb::builtin_exception&) {
     return {};

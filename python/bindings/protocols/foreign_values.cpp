@@ -6,6 +6,7 @@
 
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -266,11 +267,11 @@ class typedescr_reader {
 };
 
 nb::object write_field(const field& f) {
-  nb::object name = nb::str(f.name.c_str());
-  if (!f.title.empty()) name = nb::make_tuple(nb::str(f.title.c_str()), name);
+  nb::object name = new_text(f.name);
+  if (!f.title.empty()) name = nb::make_tuple(new_text(f.title), name);
   const dtype::fields* inner = f.type.description();
   const nb::object type = inner != nullptr ? nb::object(write_typedescr(*inner))
-                                           : nb::object(nb::str(f.type.typestr().c_str()));
+                                           : nb::object(new_text(f.type.typestr()));
   if (f.shape.empty()) return nb::make_tuple(name, type);
   nb::list shape;
   for (const std::int64_t n : f.shape) shape.append(nb::int_(n));

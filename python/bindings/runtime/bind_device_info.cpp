@@ -14,6 +14,7 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -95,7 +96,7 @@ inline constexpr auto names<sycl::info::partition_affinity_domain> =
     });
 
 nb::object to_python(bool value) { return nb::bool_(value); }
-nb::object to_python(const std::string& value) { return nb::str(value.c_str(), value.size()); }
+nb::object to_python(const std::string& value) { return new_text(value); }
 template <class T>
   requires std::is_integral_v<T>
 nb::object to_python(T value) {
@@ -105,8 +106,8 @@ template <class Enum>
   requires std::is_enum_v<Enum>
 nb::object to_python(Enum value) {
   for (const auto& row : names<Enum>)
-    if (row.value == value) return nb::str(row.name);
-  return nb::str("unknown");
+    if (row.value == value) return new_text(row.name);
+  return new_text("unknown");
 }
 nb::object to_python(const sycl::range<3>& value) {
   // SYCL counts the fastest dimension last, as arrays do.
@@ -309,7 +310,7 @@ constexpr aspect_row aspects[] = {
 nb::frozenset aspects_of(const sycl::device& device) {
   nb::set held;
   for (const auto& row : aspects)
-    if (device.has(row.value)) held.add(nb::str(row.name));
+    if (device.has(row.value)) held.add(new_text(row.name));
   return nb::frozenset(held);
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/text.hpp"
 #include "usmx/cpu_driver.hpp"
 
 namespace usmx::python {
@@ -102,7 +103,7 @@ nb::object parent_of(const sycl::device& device) {
 
 nb::object filter_of(const sycl::device& device) {
   const std::string filter = filter_string(device);
-  return filter.empty() ? nb::none() : nb::object(nb::str(filter.c_str()));
+  return filter.empty() ? nb::none() : nb::object(new_text(filter));
 }
 
 nb::object reduce(nb::handle self) {

@@ -141,7 +141,7 @@ nb::object time_or_none(std::int64_t time) {
 }
 
 nb::object kind_or_none(usm_kind kind) {
-  return kind == usm_kind::unknown ? nb::object(nb::none()) : nb::object(nb::str(name(kind)));
+  return kind == usm_kind::unknown ? nb::object(nb::none()) : nb::object(new_text(name(kind)));
 }
 
 std::uintptr_t number_of(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
@@ -204,7 +204,7 @@ class kind_finder {
 
 nb::object to_tuple(const trace_record& r) {
   const nb::object inside =
-      r.inside ? nb::object(nb::str(name(*r.inside))) : nb::object(nb::none());
+      r.inside ? nb::object(new_text(name(*r.inside))) : nb::object(nb::none());
   return nb::make_tuple(name(r.action), r.bytes, kind_or_none(r.kind), kind_or_none(r.from),
                         number_of(r.address), number_of(r.source), text_or_none(r.device), r.queue,
                         text_or_none(r.label), r.thread, r.begin, r.end,
