@@ -212,7 +212,7 @@ bool equals(const dtype& self, nb::handle other) {
   try {
     return self == to_dtype(other);
   } catch (nb::python_error& e) {
-    if (e.matches(PyExc_MemoryError)) throw;  // which is no answer
+    if (e.matches(PyExc_MemoryError)) throw;  // not an answer
     return false;
   } catch (nb::builtin_exception&) {
     return false;
