@@ -61,6 +61,7 @@ def findings(path: str, text: str) -> str:
         ("python/bindings/a.cpp", "[](nb::str a, std::string b) {", "reads a str by itself"),
         ("python/bindings/a.cpp", "nb::object o = nb::str(f.name.c_str());", "use new_text"),
         ("python/bindings/a.cpp", 'nb::object o = nb::str("host");', "use new_text"),
+        ("python/bindings/a.cpp", "nb::dict named;", "use new_list"),
         ("python/bindings/a.cpp", "return nb::str(name(kind));", "use new_text"),
         ("python/usmx/cli.py", 'HERE = "/home/somebody/usmx"', "path of one machine"),
     ],

@@ -93,9 +93,12 @@ class explained_calls {
   /// looking whether there was memory for them (docs/upstream/nanobind-any-arguments.md). What is
   /// made here goes to the free lists of CPython, where the next ones of the size come from.
   static bool has_memory(std::size_t nargsf, PyObject* names) noexcept {
-    PyObject* const args = PyTuple_New(static_cast<Py_ssize_t>(count_of(nargsf)));
-    if (args == nullptr) return false;
-    Py_DECREF(args);
+    // Some of the arguments are parameters: the others are in the tuple.
+    for (auto count = static_cast<Py_ssize_t>(count_of(nargsf)); count > 0; --count) {
+      PyObject* const args = PyTuple_New(count);
+      if (args == nullptr) return false;
+      Py_DECREF(args);
+    }
     PyObject* const named = PyDict_New();
     if (named == nullptr) return false;
     const bool some = names != nullptr && PyTuple_GET_SIZE(names) != 0;
@@ -127,9 +130,10 @@ class explained_calls {
     nb::python_error error;
     try {
       if (is_about_overloads(error)) {
-        nb::list given;
+        auto given = nb::steal<nb::list>(PyList_New(0));
+        auto named = nb::steal<nb::dict>(PyDict_New());
+        if (!given.is_valid() || !named.is_valid()) nb::raise_python_error();
         for (PyObject* const one : args) given.append(nb::handle(one));
-        nb::dict named;
         const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
         for (Py_ssize_t k = 0; k < count; ++k)
           named[nb::handle(PyTuple_GET_ITEM(names, k))] = nb::handle(args.data()[args.size() + k]);

@@ -13,6 +13,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
@@ -312,12 +313,12 @@ nb::object array_interface(nb::handle self) {
         "array of ml_dtypes, or astype('float32')");
   }
   expose_to_host(a);
-  nb::dict d;
+  nb::dict d = new_dict();
   d["shape"] = self.attr("shape");
   d["typestr"] = v.dtype().typestr().c_str();
   if (v.dtype().members() != nullptr) d["descr"] = write_typedescr(*v.dtype().members());
   d["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(v.data()), v.read_only());
-  nb::list strides;
+  nb::list strides = new_list();
   for (const std::int64_t s : v.layout().strides())
     strides.append(s * static_cast<std::int64_t>(v.dtype().itemsize()));
   d["strides"] = nb::tuple(strides);
@@ -376,7 +377,7 @@ nb::object nested(const std::byte*& at, const dtype& type, const extents& shape,
     at += type.itemsize();
     return element;
   }
-  nb::list out;
+  nb::list out = new_list();
   for (std::int64_t k = 0; k < shape[axis]; ++k) out.append(nested(at, type, shape, axis + 1));
   return out;
 }

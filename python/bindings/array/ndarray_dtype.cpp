@@ -18,6 +18,7 @@
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -129,7 +130,7 @@ bool has_padding(const dtype::fields& members) {
 
 /// With the places of the fields: a list of fields would make fields of the padding too.
 nb::object to_padded_dtype(nb::handle np, const dtype& type) {
-  nb::list names, formats, offsets, titles;
+  nb::list names = new_list(), formats = new_list(), offsets = new_list(), titles = new_list();
   std::size_t at = 0;
   for (const field& f : *type.members()) {
     const std::size_t begin = at;
@@ -141,12 +142,12 @@ nb::object to_padded_dtype(nb::handle np, const dtype& type) {
     titles.append(f.title.empty() ? nb::none()
                                   : nb::object(new_text(f.title)));
     offsets.append(begin);
-    nb::list shape;
+    nb::list shape = new_list();
     for (const auto n : f.shape) shape.append(n);
     const nb::object one = to_numpy_dtype(f.type);
     formats.append(f.shape.empty() ? one : nb::object(nb::make_tuple(one, nb::tuple(shape))));
   }
-  nb::dict about;
+  nb::dict about = new_dict();
   about["names"] = names;
   about["formats"] = formats;
   about["offsets"] = offsets;
@@ -184,7 +185,7 @@ namespace {
 
 nb::object descr_of(const dtype& type) {
   if (const dtype::fields* named = type.description()) return write_typedescr(*named);
-  nb::list one;
+  nb::list one = new_list();
   one.append(nb::make_tuple("", type.typestr().c_str()));
   return one;
 }
@@ -192,7 +193,7 @@ nb::object descr_of(const dtype& type) {
 nb::object names_of(const dtype& type) {
   const dtype::fields* members = type.members();
   if (members == nullptr) return nb::none();
-  nb::list names;
+  nb::list names = new_list();
   for (const field& f : *members) {
     if (!f.name.empty()) names.append(new_text(f.name));
   }

@@ -16,6 +16,7 @@
 #include "kernel/kernel_state.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "usmx/promotion.hpp"
@@ -506,7 +507,7 @@ void bind_operations(nb::module_& m) {
   m.def(
       "_explain",
       [](nb::handle x) {
-        nb::list out;
+        nb::list out = new_list();
         if (!is_ready<ndarray>(x)) wrong_type("x", x, "an array of usmx");
         const shared_deferred later = self_of<ndarray>(x).later();
         if (!later) return out;
@@ -587,7 +588,7 @@ void bind_operations(nb::module_& m) {
         }
         const auto found = resolve(*row, types);
         if (!found) return nb::none();
-        nb::list out;
+        nb::list out = new_list();
         for (std::size_t k = 0; k < types.size(); ++k) out.append(dtype_object(found->operands[k]));
         out.append(dtype_object(found->result));
         return out;

@@ -12,6 +12,7 @@
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -240,7 +241,7 @@ nb::object expression_call::result() {
 }
 
 nb::tuple signature_of(std::span<const expression_parameter> parameters) {
-  nb::list all;
+  nb::list all = new_list();
   for (const auto& p : parameters) all.append(p.text);
   return nb::tuple(all);
 }

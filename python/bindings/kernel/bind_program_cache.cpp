@@ -28,7 +28,7 @@ void bind_program_cache(nb::module_& m) {
       "_program_cache_settings",
       [] {
         const auto settings = program_cache_settings::from_environment();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["enabled"] = settings.enabled;
         about["folder"] = to_str(settings.folder);
         about["most"] = settings.most;
@@ -41,9 +41,9 @@ void bind_program_cache(nb::module_& m) {
   m.def(
       "_cached_programs",
       [] {
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& p : cached_programs()) {
-          nb::dict about;
+          nb::dict about = new_dict();
           about["file"] = to_str(p.file);
           about["bytes"] = p.bytes;
           about["last_used"] = std::chrono::duration<double>(
@@ -61,7 +61,7 @@ void bind_program_cache(nb::module_& m) {
       "_cached_texts",
       [] {
         const auto texts = count_cached_texts();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["count"] = texts.count;
         about["bytes"] = texts.bytes;
         return about;
@@ -78,7 +78,7 @@ void bind_program_cache(nb::module_& m) {
           texts = detail::load_texts(wanted);
         }
         if (!texts) return nb::none();
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
         return all;
       },
@@ -103,7 +103,7 @@ void bind_program_cache(nb::module_& m) {
       "program_memory",
       [] {
         const auto use = program::memory();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["programs"] = use.programs;
         about["bytes"] = use.bytes;
         about["limit"] = use.limit;

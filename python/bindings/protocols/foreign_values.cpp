@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 
@@ -273,7 +274,7 @@ nb::object write_field(const field& f) {
   const nb::object type = inner != nullptr ? nb::object(write_typedescr(*inner))
                                            : nb::object(new_text(f.type.typestr()));
   if (f.shape.empty()) return nb::make_tuple(name, type);
-  nb::list shape;
+  nb::list shape = new_list();
   for (const std::int64_t n : f.shape) shape.append(nb::int_(n));
   return nb::make_tuple(name, type, nb::tuple(shape));
 }
@@ -288,7 +289,7 @@ dtype::fields read_typedescr(nb::handle value) {
 }
 
 nb::list write_typedescr(const dtype::fields& members) {
-  nb::list out;
+  nb::list out = new_list();
   for (const field& f : members) out.append(write_field(f));
   return out;
 }

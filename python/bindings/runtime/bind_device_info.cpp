@@ -14,6 +14,7 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -121,7 +122,7 @@ nb::object to_python(const std::array<unsigned char, 16>& uuid) {
 }
 template <class T>
 nb::object to_python(const std::vector<T>& values) {
-  nb::list items;
+  nb::list items = new_list();
   for (const auto& value : values) items.append(to_python(value));
   return nb::tuple(items);
 }
@@ -308,7 +309,7 @@ constexpr aspect_row aspects[] = {
 #undef __SYCL_ASPECT
 
 nb::frozenset aspects_of(const sycl::device& device) {
-  nb::set held;
+  nb::set held = new_set();
   for (const auto& row : aspects)
     if (device.has(row.value)) held.add(new_text(row.name));
   return nb::frozenset(held);
@@ -325,7 +326,7 @@ bool has_aspect(const sycl::device& device, std::string_view name) {
 }
 
 nb::dict all_properties(const sycl::device& device) {
-  nb::dict all;
+  nb::dict all = new_dict();
   for (const auto& row : table) {
     try {
       all[row.name] = row.get(device);
