@@ -151,7 +151,10 @@ def check_binding(text: str) -> Iterator[Finding]:
         if RAW_TEXT.search(line) and "nb::" in line:
             yield number, "reads a str by itself; use to_text, shown or repr_of of text.hpp"
         if NEW_TEXT.search(line):
-            yield number, "makes a str by nb::str; use new_text of text.hpp, which knows MemoryError"
+            yield (
+                number,
+                "makes a str by nb::str; use new_text of text.hpp, which knows MemoryError",
+            )
         if NEW_CONTAINER.search(line):
             yield number, "may be null without memory; use new_list() and so on of containers.hpp"
 

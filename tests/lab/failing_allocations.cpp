@@ -1,11 +1,11 @@
 // An `operator new` for whole processes (LD_PRELOAD) that fails where the code of usmx allocates:
 // other libraries' own allocations succeed, because they may end the process.
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <new>
 
 namespace {

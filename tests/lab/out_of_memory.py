@@ -10,6 +10,8 @@ that the last one names the point of a crash. Then the operation must work again
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import _testcapi
+import contextlib
 import ctypes
 import faulthandler
 import gc
@@ -20,7 +22,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import _testcapi
 import numpy as np
 import oom_kernels
 
@@ -50,17 +51,13 @@ def traced() -> None:
 
 
 def refused() -> None:
-    try:
+    with contextlib.suppress(ValueError):
         usmx.empty(-1)
-    except ValueError:
-        pass
 
 
 def wrong_call() -> None:
-    try:
+    with contextlib.suppress(TypeError):
         usmx.zeros(3, dtyp="f4")
-    except TypeError:
-        pass
 
 
 def assigned() -> None:

@@ -139,8 +139,7 @@ nb::object to_padded_dtype(nb::handle np, const dtype& type) {
     at += size;
     if (f.name.empty()) continue;
     names.append(new_text(f.name));
-    titles.append(f.title.empty() ? nb::none()
-                                  : nb::object(new_text(f.title)));
+    titles.append(f.title.empty() ? nb::none() : nb::object(new_text(f.title)));
     offsets.append(begin);
     nb::list shape = new_list();
     for (const auto n : f.shape) shape.append(n);

@@ -99,7 +99,7 @@ bool operation_operands::add(nb::handle obj) {
     borrowed_.push_back(value_of(made));
   } else if (PyLong_Check(o)) {  // enums
     return all.emplace_back(whole_number(o)), true;
-  } else if (queue_ && (PyList_CheckExact(o) || PyTuple_CheckExact(o))) {
+  } else if (queue_ && (PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyRange_Check(o))) {
     // As NumPy's operators do: the numbers go where the array is.
     const nb::none none;
     const nb::object made =

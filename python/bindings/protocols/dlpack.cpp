@@ -1,9 +1,9 @@
 // DLPack: arrays of any library that has it come in without a copy, and ours go out, ordered as the
 // other side asks. The structs and their check are usmx/dlpack.hpp, which knows no Python.
 // SPDX-License-Identifier: Apache-2.0
-#include "support/containers.hpp"
 #include "usmx/dlpack.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 
 #include <algorithm>
 #include <array>

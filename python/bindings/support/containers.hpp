@@ -1,5 +1,5 @@
-// New containers of Python's. Those that nanobind makes without arguments are null where Python has no
-// memory, and a crash later (docs/upstream/nanobind-any-arguments.md).
+// New containers of Python's. Those of nanobind are null where Python has no memory, and a crash
+// later (docs/upstream/nanobind-any-arguments.md).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
-// The one door for text from Python, and to it. A str may hold lone surrogates, which no C++ text can hold,
-// and may be too large for memory: both are exceptions here, never a null pointer and never an
-// abort.
+// The one door for text from Python, and to it. A str may hold lone surrogates, which no C++ text
+// can hold, and may be too large for memory: both are exceptions here, never a null pointer and
+// never an abort.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

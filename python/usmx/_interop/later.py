@@ -66,7 +66,7 @@ class _Watch:
     def executed(self, name: str) -> None:
         calls = self.waiting.pop(name, ())
         if not self.waiting and self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
         for call in calls:
             call()
 
@@ -89,7 +89,7 @@ def when_imported(name: str, then: Callable[[], None]) -> None:
     if module is None:
         _watch.waiting.setdefault(name, []).append(then)
         if _watch not in sys.meta_path:
-            sys.meta_path.insert(0, _watch)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, _watch)
     elif getattr(module.__spec__, "_initializing", False):
         raise ImportError(f"{name} is being imported; expected before or after its import")
     else:

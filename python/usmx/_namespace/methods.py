@@ -119,8 +119,7 @@ def _attribute(name: str, part: int) -> property:
 
 
 class _OfOperation:
-    """A method of NumPy's ufuncs, of the functions of the table, that is imported when it is used.
-    """
+    """A method of NumPy's ufuncs of the functions of the table, imported when it is used."""
 
     def __init__(self, name: str) -> None:
         self.name = name

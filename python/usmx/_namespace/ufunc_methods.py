@@ -108,7 +108,9 @@ def _numpys() -> tuple[type, ...]:
 
 
 #: Methods of NumPy's ufuncs, of operations.
-OF_OPERATIONS = {name: _called(name) for name in ("accumulate", "at", "outer", "reduce", "reduceat")}
+OF_OPERATIONS = {
+    name: _called(name) for name in ("accumulate", "at", "outer", "reduce", "reduceat")
+}
 
 
 def attribute(operation: Any, name: str) -> Any:

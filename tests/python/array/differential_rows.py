@@ -1665,7 +1665,12 @@ DRAWN = [row for row in ROWS for _ in range(row.weight)]
 #: What is not as in NumPy, and why.
 DIFFERENCES: list[Differs] = [
     Differs("(linalg.)?diagonal|diag", "layout", "", "a copy where the layout has no view of it"),
-    Differs("nonzero|where", "layout", r"strides \(1,\) where", "memory for each axis; NumPy's are columns of one array"),
+    Differs(
+        "nonzero|where",
+        "layout",
+        r"strides \(1,\) where",
+        "memory for each axis; NumPy's are columns of one array",
+    ),
     Differs("real", "layout", "", "new elements: the property of an array is the view"),
     Differs(
         "(linalg.)?matmul|x @ y", "layout", "", "of a vector and a stack; the product is moved"
@@ -1682,9 +1687,7 @@ DIFFERENCES: list[Differs] = [
         "std|var", "no error", "Cannot cast ufunc", "a root of integers is cast as dtype= says"
     ),
     Differs("mean", "refused", "same_kind", "means are cast to integers only by dtype="),
-    Differs(
-        "conj|conjugate", "no error|dtype", "", "bools, and keywords of the method"
-    ),
+    Differs("conj|conjugate", "no error|dtype", "", "bools, and keywords of the method"),
     Differs(
         "(logical|is|not|less|greater|equal).*",
         "value|memory",
@@ -1706,7 +1709,10 @@ DIFFERENCES: list[Differs] = [
         "ufunc.at", "refused", "to bool by the rule", "bools meet integers by the rule of casts"
     ),
     Differs(
-        ".*", "layout", "", "which of the axes that have no stride comes first is free",
+        ".*",
+        "layout",
+        "",
+        "which of the axes that have no stride comes first is free",
         given=r"zero|\[(\d+, )*1(, \d+)*\]",
     ),
     Differs(
@@ -1724,7 +1730,10 @@ DIFFERENCES: list[Differs] = [
     Differs("ptp", "no error", "subtract", "the difference is cast by the rule 'same_kind'"),
     Differs(
         "sum|mean|nansum|nanmean|std|var|nanstd|nanvar|average|cumsum|cumulative_sum|ufunc.*",
-        "value", "float16", "sums of float16 are rounded once", given="'dtype': 'e'",
+        "value",
+        "float16",
+        "sums of float16 are rounded once",
+        given="'dtype': 'e'",
     ),
     Differs("bincount", "dtype", "", "no numbers with weights are floats too", given=r"\[0\]"),
     Differs("unique", "value", "nan", "rows with NaN come last", given="'axis'"),

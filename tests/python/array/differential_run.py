@@ -10,7 +10,6 @@ mismatches, at most 99. The tests run a few of the same cases (test_differential
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time

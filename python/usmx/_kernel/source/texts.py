@@ -120,7 +120,7 @@ def _constant(code: CodeType) -> tuple[str, str, int, str] | None:
 def carrying(code: CodeType) -> CodeType:
     """The same code with its text, and that of functions in it, in a constant that nothing loads.
 
-    It goes wherever the code goes, on to a third process too, and asks for nothing where it arrives.
+    It goes wherever the code goes, to a third process too, and asks for nothing where it arrives.
     """
     constants = tuple(carrying(c) if isinstance(c, type(code)) else c for c in code.co_consts)
     if code.co_flags & _OF_FUNCTION and carried(code) is None:
