@@ -151,3 +151,14 @@ def test_lists_are_operands_of_products(kind):
     same(lambda xp, x: x @ [1, 2, 3, 4], NUMBERS, kind=kind)
     same(lambda xp, x: [1, 2, 3, 4] @ x, NUMBERS, kind=kind)
     same(lambda xp, x: x.reshape(2, 2) @ ((1, 2), (3, 4)), NUMBERS, kind=kind)
+
+
+def test_condition_numbers_of_zero_matrices_are_infinite(kind):
+    same(lambda xp, x: xp.linalg.cond(x), np.zeros((2, 2)), kind=kind)
+    same(lambda xp, x: xp.linalg.cond(x, -2), np.zeros((2, 2)), kind=kind)
+    same(lambda xp, x: xp.linalg.cond(x), np.eye(2), kind=kind)
+
+
+def test_vectors_have_no_norms_of_matrices():
+    for norm in ("fro", "nuc", "none"):
+        same(lambda xp, x, norm=norm: xp.linalg.norm(x, norm), NUMBERS)
