@@ -134,7 +134,7 @@ def cases() -> list[Case]:
 def changes_in_place() -> list[Case]:
     """What looking on costs: a change of an array that never left, and of others, whom others see.
 
-    The rival is NumPy, whose arrays nobody has to wait for.
+    The rival is NumPy, whose arrays have no commands to wait for.
     """
 
     def changed(x: usmx.ndarray | np.ndarray) -> Callable[[], object]:

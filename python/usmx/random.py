@@ -369,7 +369,11 @@ class Generator:
         if unknown:
             raise self._unexpected(min(unknown), where)
         first = next((a for a in arrays if isinstance(a, _usmx.ndarray)), None)
-        made: Where = {**self._where, **{k: v for k, v in where.items() if v is not None}}  # type: ignore[typeddict-item]
+        # Not items(): CPython 3.11 ends the process if there is no memory for their iterator.
+        made: Where = {**self._where}
+        for name in where:
+            if where[name] is not None:  # type: ignore[literal-required]
+                made[name] = where[name]  # type: ignore[literal-required]
         if where.get("queue") is not None and where.get("device") is None:
             made["device"] = None
         if where.get("device") is not None and where.get("queue") is None:

@@ -185,7 +185,7 @@ namespace {
 nb::object descr_of(const dtype& type) {
   if (const dtype::fields* named = type.description()) return write_typedescr(*named);
   nb::list one = new_list();
-  one.append(nb::make_tuple("", type.typestr().c_str()));
+  one.append(nb::make_tuple(new_text(""), new_text(type.typestr())));
   return one;
 }
 
