@@ -122,7 +122,7 @@ OPERATIONS: dict[str, Callable[[], Any]] = {
     "fft": lambda: usmx.fft.fft(x),
     "snapshot": lambda: usmx.memory.snapshot(),
     "device": lambda: usmx.Device("cpu").name,
-    "dtype": lambda: (usmx.dtype("float32"), str(x.dtype), x.dtype.descr),
+    "dtype": lambda: (usmx.dtype("float32"), str(x.dtype), x.dtype.itemsize),
     "iteration": lambda: [float(e) for row in x for e in row],
     "einsum": lambda: usmx.einsum("ij,kj->ik", x, x).wait(),
     "np.array_equal": lambda: np.array_equal(x, x),
