@@ -131,6 +131,36 @@ def cases() -> list[Case]:
     ]
 
 
+def changes_in_place() -> list[Case]:
+    """What looking on costs: a change of an array that never left, and of others, whom others see.
+
+    The rival is NumPy, whose arrays have no commands to wait for.
+    """
+
+    def changed(x: usmx.ndarray | np.ndarray) -> Callable[[], object]:
+        return partial(type(x).__iadd__, x, 1)
+
+    def ours() -> usmx.ndarray:
+        return usmx.ones(10, "float32", usm_type="shared")
+
+    own, seen, known, told = ours(), ours(), ours(), ours()
+    seen_by = np.asarray(seen)
+    rival = Rival("NumPy", changed(np.ones(10, "float32")))
+    rows = [
+        Case("x += 1 of 10, never left", changed(own), [rival]),
+        Case("  while NumPy sees it", changed(seen), [rival]),
+        Case("  after x.pointer", changed(known), [rival]),
+        Case("  after the dictionary", changed(told), [rival]),
+        Case(
+            "np.asarray(x)",
+            partial(np.asarray, ours()),
+            [Rival("NumPy", partial(np.asarray, seen_by))],
+        ),
+    ]
+    _ = known.pointer, told.__sycl_usm_array_interface__
+    return rows
+
+
 def calls_in_c(programs: Path) -> list[Case]:
     """What an argument costs a function in C, by the table of C functions and by the dictionary.
 
@@ -154,7 +184,7 @@ def calls_in_c(programs: Path) -> list[Case]:
 
 def run(effort: Effort) -> list[Result]:
     """Measure every row; those of functions in C only if their module was built."""
-    results = measure(cases(), effort)
+    results = measure([*cases(), *changes_in_place()], effort)
     if effort.programs is not None:
         results += measure(calls_in_c(effort.programs), effort)
     return results

@@ -4,7 +4,7 @@
 * An SPDX line in each file. No path of one machine.
 * ``sycl::free`` is called in one place; public headers do not include all of SYCL.
 * Only src/runtime/wait.cpp waits for SYCL by itself.
-* The bindings read text from Python by support/text.hpp alone.
+* The bindings read text from Python, and make it, by support/text.hpp alone.
 
 Length is advice: with ``--long`` it lists the files that may have two subjects.
 """
@@ -65,6 +65,9 @@ WAITS = PurePosixPath("src/runtime/wait.cpp")
 RAW_EVENT = re.compile(r"\bcommand_execution_status\b|\bevent\s*\.\s*get_backend\b")
 
 # Null for lone surrogates, and where nanobind's own caster allocates it may not throw.
+# Of a C string; that of an object says MemoryError.
+NEW_TEXT = re.compile(r'nb::str\((?:"|name\(|[^()]*(?:\.|->)(?:c_str|data)\(\))')
+NEW_CONTAINER = re.compile(r"nb::(?:list|dict|set) \w+;|nb::(?:list|dict|set)\(\)")
 RAW_TEXT = re.compile(
     r"nb::cast<std::(?:string|vector<std::string>)"
     r"|nb::(?:str|repr|type_name)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\.c_str\(\)"
@@ -148,6 +151,13 @@ def check_binding(text: str) -> Iterator[Finding]:
     for number, line in code_lines(text):
         if RAW_TEXT.search(line) and "nb::" in line:
             yield number, "reads a str by itself; use to_text, shown or repr_of of text.hpp"
+        if NEW_TEXT.search(line):
+            yield (
+                number,
+                "makes a str by nb::str; use new_text of text.hpp, which knows MemoryError",
+            )
+        if NEW_CONTAINER.search(line):
+            yield number, "may be null without memory; use new_list() and so on of containers.hpp"
 
 
 def check_file(path: PurePosixPath, text: str, room_of: RoomOf) -> list[Finding]:

@@ -7,6 +7,7 @@ from . import (
     _runtime,
     memory,
 )
+from ._interop import cloudpickle as _cloudpickle
 from ._namespace import methods as _methods
 from ._usmx import (
     AllocationError,
@@ -155,6 +156,7 @@ __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
 
 _methods.install()
+_cloudpickle.register()
 
 # What few programs use is imported when it is first used: module -> its names.
 _LATER = {

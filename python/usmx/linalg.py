@@ -19,7 +19,7 @@ from ._namespace._joint import joint
 from ._namespace._libraries import use_library
 from ._namespace._matrices import LinAlgError
 from ._namespace.data_types import result_type
-from ._namespace.elementwise import imag, real, sqrt, where
+from ._namespace.elementwise import imag, isnan, real, sqrt, where
 from ._namespace.linear_algebra import (
     cross_products,
     diagonals,
@@ -528,6 +528,8 @@ def vector_norm(
     ndarray
         Real numbers of the precision of `x`.
     """
+    if isinstance(ord, str):
+        raise ValueError(f"ord: {ord!r} is a norm of matrices; expected a number")
     (a,) = as_arrays((x,))
     if a.dtype.kind in "biu":
         a = a.astype("float64")
@@ -644,7 +646,8 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
     """
     if p in (None, 2, -2):
         s = svdvals(x)
-        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        return where(isnan(made), inf, made)  # of 0 / 0: svd refuses NaN
     return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
 
 

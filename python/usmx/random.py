@@ -204,6 +204,13 @@ _RANGES: dict[str, dict[str, float]] = {
 }
 
 
+def _new_lock() -> Lock:
+    try:
+        return Lock()
+    except RuntimeError:  # what Python says without memory
+        raise MemoryError("the host has not enough memory") from None
+
+
 class Generator:
     """Random numbers of many distributions; see `default_rng`.
 
@@ -237,7 +244,7 @@ class Generator:
         if any(n < 0 for n in numbers):
             raise ValueError(f"seed: expected numbers that are not negative, got {seed!r}")
         self._where: Where = {"usm_type": usm_type, "device": device, "queue": queue}
-        self._lock = Lock()
+        self._lock = _new_lock()
         self._start(numbers, [])
 
     def _start(self, seed: list[int], spawned: list[int]) -> None:
@@ -275,7 +282,7 @@ class Generator:
         return {"state": self.state, "usm_type": self._where.get("usm_type")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._where, self._lock = {"usm_type": state["usm_type"]}, Lock()
+        self._where, self._lock = {"usm_type": state["usm_type"]}, _new_lock()
         self.state = state["state"]
 
     def __copy__(self) -> Self:
@@ -362,7 +369,11 @@ class Generator:
         if unknown:
             raise self._unexpected(min(unknown), where)
         first = next((a for a in arrays if isinstance(a, _usmx.ndarray)), None)
-        made: Where = {**self._where, **{k: v for k, v in where.items() if v is not None}}  # type: ignore[typeddict-item]
+        # Not items(): CPython 3.11 ends the process if there is no memory for their iterator.
+        made: Where = {**self._where}
+        for name in where:
+            if where[name] is not None:  # type: ignore[literal-required]
+                made[name] = where[name]  # type: ignore[literal-required]
         if where.get("queue") is not None and where.get("device") is None:
             made["device"] = None
         if where.get("device") is not None and where.get("queue") is None:

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -243,8 +245,14 @@ void value::compute(std::vector<shared_value>& known) noexcept {
   if (seen_.load(std::memory_order_relaxed) > 0) return compute_now();
   // Not needed itself, only by what is made of it; that may be made of it in several ways.
   if (std::ranges::find(known, this, &shared_value::get) != known.end()) return;
-  known.push_back(shared_from_this());
-  for (const auto& user : std::vector(made_of_this_)) {
+  std::vector<std::weak_ptr<value>> users;
+  try {
+    known.push_back(shared_from_this());
+    users = made_of_this_;
+  } catch (const std::bad_alloc&) {
+    return compute_now();  // needs more memory, and what is made of it reads the result then
+  }
+  for (const auto& user : users) {
     if (const auto v = user.lock()) v->compute(known);
   }
 }
@@ -493,6 +501,18 @@ shared_deferred compose(const sycl::queue& queue, const operation& op,
   }
   std::array<operand_type, 3> types;
   std::array<deferred_operand, 2> exact = {operand(false), operand(false)};
+  if (op.name.starts_with("logical_") && operands.size() == 2) {
+    // A number that does not fit into the other type is not 0, which is all that counts.
+    for (const std::size_t k : {0, 1}) {
+      const auto* number = std::get_if<operand>(&operands[k]);
+      if (number && !number->array() && number->weak() &&
+          !fits(*number, type_of(operands[1 - k]))) {
+        exact[k] = operand(true);
+        exact[1 - k] = operands[1 - k];
+        return compose(queue, op, exact);
+      }
+    }
+  }
   if (!op.mixed.empty() && operands.size() == 2) {
     // Integers are compared by value: one that does not fit into the other type is allowed here.
     for (const std::size_t k : {0, 1}) {

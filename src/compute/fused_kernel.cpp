@@ -4,6 +4,7 @@
 #include "compute/fused_kernel.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 
 #include "compute/fused_rows.hpp"
@@ -41,11 +42,14 @@ fused_kernel::fused_kernel(value& root, kernel_plan& plan)
 }
 
 fused_kernel::~fused_kernel() {
-  std::vector<source> used;
-  for (array& a : arrays_) used.emplace_back(std::move(a));
-  for (auto& [v, part] : in_place_) used.emplace_back(std::move(part));
-  for (element_reduction& r : reductions_) used.emplace_back(std::move(r.elements));
-  computing::drop(std::move(used));
+  try {
+    std::vector<source> used;
+    for (array& a : arrays_) used.emplace_back(std::move(a));
+    for (auto& [v, part] : in_place_) used.emplace_back(std::move(part));
+    for (element_reduction& r : reductions_) used.emplace_back(std::move(r.elements));
+    computing::drop(std::move(used));
+  } catch (const std::bad_alloc&) {  // they end here
+  }
 }
 
 void fused_kernel::describe() {

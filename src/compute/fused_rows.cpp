@@ -3,6 +3,7 @@
 #include "compute/fused_rows.hpp"
 
 #include <algorithm>
+#include <new>
 #include <ranges>
 
 #include "core/aliasing.hpp"
@@ -39,9 +40,12 @@ fused_rows::fused_rows(value& root) : root_(root) {
 }
 
 fused_rows::~fused_rows() {
-  std::vector<source> used;
-  for (array& a : arrays_) used.emplace_back(std::move(a));
-  computing::drop(std::move(used));
+  try {
+    std::vector<source> used;
+    for (array& a : arrays_) used.emplace_back(std::move(a));
+    computing::drop(std::move(used));
+  } catch (const std::bad_alloc&) {  // they end here
+  }
 }
 
 row_shape fused_rows::whole() const {

@@ -59,6 +59,10 @@ def findings(path: str, text: str) -> str:
         ("python/bindings/a.cpp", "auto s = nb::cast<std::string>(obj);", "reads a str by itself"),
         ("python/bindings/a.cpp", "auto s = nb::str(o.attr(x)).c_str();", "reads a str by itself"),
         ("python/bindings/a.cpp", "[](nb::str a, std::string b) {", "reads a str by itself"),
+        ("python/bindings/a.cpp", "nb::object o = nb::str(f.name.c_str());", "use new_text"),
+        ("python/bindings/a.cpp", 'nb::object o = nb::str("host");', "use new_text"),
+        ("python/bindings/a.cpp", "nb::dict named;", "use new_list"),
+        ("python/bindings/a.cpp", "return nb::str(name(kind));", "use new_text"),
         ("python/usmx/cli.py", 'HERE = "/home/somebody/usmx"', "path of one machine"),
     ],
 )
@@ -74,7 +78,8 @@ def test_a_broken_rule_is_found(path: str, text: str, expected: str) -> None:
         ("include/usmx/nanobind.hpp", "#include <nanobind/nanobind.h>\n"),
         ("src/kernel/kernel.cpp", '#include "usmx/view.hpp"\n#include <sycl/event.hpp>\n'),
         ("python/bindings/module.cpp", "#include <nanobind/nanobind.h>\n"),
-        ("python/bindings/a.cpp", "nb::object o = nb::str(f.name.c_str());\n"),
+        ("python/bindings/a.cpp", "nb::object o = new_text(f.name);\n"),
+        ("python/bindings/a.cpp", "nb::object o = nb::str(type);\n"),
         (
             "src/transfer/copy.cpp",
             '#include "transfer/copy_loops.hpp"\nconst char* url = "https://a.b/home/x";\n',

@@ -60,6 +60,13 @@ class explained_calls {
     return in_front_of(std::exchange(called_by(function), own));
   }
 
+  /// The dispatcher of functions with `*args` or `**kwargs`.
+  static void learn() {
+    namespace nb = nanobind;
+    const nb::object any = nb::cpp_function([](const nb::args&, const nb::kwargs&) {});
+    with_any_arguments_ = called_by(any.ptr());
+  }
+
   static bool is_function(nanobind::handle object) {
     const std::string_view name = Py_TYPE(object.ptr())->tp_name;
     const std::string_view last = name.substr(name.rfind('.') + 1);
@@ -72,10 +79,32 @@ class explained_calls {
   template <std::size_t K>
   static PyObject* door(PyObject* function, PyObject* const* args, std::size_t nargsf,
                         PyObject* names) {
+    if (dispatchers_[K] == with_any_arguments_ && !has_memory(nargsf, names)) return nullptr;
     PyObject* const result = dispatchers_[K](function, args, nargsf, names);
     if (result == nullptr) [[unlikely]]
-      explain(function, {args, static_cast<std::size_t>(PyVectorcall_NARGS(nargsf))}, names);
+      explain(function, {args, count_of(nargsf)}, names);
     return result;
+  }
+
+  /// The number of arguments; above it are flags of CPython, and of nanobind for constructors.
+  static std::size_t count_of(std::size_t nargsf) noexcept { return nargsf & 0xffff'ffff; }
+
+  /// nanobind makes a tuple and a dictionary for `*args` and `**kwargs`, and fills them without
+  /// looking whether there was memory for them (docs/upstream/nanobind-any-arguments.md). What is
+  /// made here goes to the free lists of CPython, where the next ones of the size come from.
+  static bool has_memory(std::size_t nargsf, PyObject* names) noexcept {
+    // Some of the arguments are parameters: the others are in the tuple.
+    for (auto count = static_cast<Py_ssize_t>(count_of(nargsf)); count > 0; --count) {
+      PyObject* const args = PyTuple_New(count);
+      if (args == nullptr) return false;
+      Py_DECREF(args);
+    }
+    PyObject* const named = PyDict_New();
+    if (named == nullptr) return false;
+    const bool some = names != nullptr && PyTuple_GET_SIZE(names) != 0;
+    const bool kept = !some || PyDict_SetItem(named, PyTuple_GET_ITEM(names, 0), Py_None) == 0;
+    Py_DECREF(named);
+    return kept;
   }
 
   template <std::size_t... K>
@@ -101,9 +130,10 @@ class explained_calls {
     nb::python_error error;
     try {
       if (is_about_overloads(error)) {
-        nb::list given;
+        auto given = nb::steal<nb::list>(PyList_New(0));
+        auto named = nb::steal<nb::dict>(PyDict_New());
+        if (!given.is_valid() || !named.is_valid()) nb::raise_python_error();
         for (PyObject* const one : args) given.append(nb::handle(one));
-        nb::dict named;
         const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
         for (Py_ssize_t k = 0; k < count; ++k)
           named[nb::handle(PyTuple_GET_ITEM(names, k))] = nb::handle(args.data()[args.size() + k]);
@@ -122,6 +152,7 @@ class explained_calls {
   }
 
   static inline std::array<vectorcallfunc, most> dispatchers_{};
+  static inline vectorcallfunc with_any_arguments_ = nullptr;
   static inline std::vector<vectorcallfunc> own_;
   static const std::array<vectorcallfunc, most> doors_;
 };
@@ -146,6 +177,7 @@ inline void explain_calls(nanobind::handle module) {
     const std::string_view place = where.c_str();
     return place.empty() || place.substr(0, place.find('.')) == package;
   };
+  explained_calls::learn();
   std::vector<PyObject*> seen;  // classes and modules, which may name each other
   const auto visit = [&](const auto& self, nb::handle object) -> void {
     PyObject* const one = object.ptr();

@@ -13,9 +13,11 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
+#include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
 
@@ -311,12 +313,12 @@ nb::object array_interface(nb::handle self) {
         "array of ml_dtypes, or astype('float32')");
   }
   expose_to_host(a);
-  nb::dict d;
+  nb::dict d = new_dict();
   d["shape"] = self.attr("shape");
   d["typestr"] = v.dtype().typestr().c_str();
   if (v.dtype().members() != nullptr) d["descr"] = write_typedescr(*v.dtype().members());
   d["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(v.data()), v.read_only());
-  nb::list strides;
+  nb::list strides = new_list();
   for (const std::int64_t s : v.layout().strides())
     strides.append(s * static_cast<std::int64_t>(v.dtype().itemsize()));
   d["strides"] = nb::tuple(strides);
@@ -375,7 +377,7 @@ nb::object nested(const std::byte*& at, const dtype& type, const extents& shape,
     at += type.itemsize();
     return element;
   }
-  nb::list out;
+  nb::list out = new_list();
   for (std::int64_t k = 0; k < shape[axis]; ++k) out.append(nested(at, type, shape, axis + 1));
   return out;
 }
@@ -452,7 +454,7 @@ nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream)
 /// The class of dpnp's arrays if some part of dpnp is loaded.
 nb::object dpnp_class() {
   for (const char* name : {"dpnp.tensor", "dpctl.tensor"}) {
-    const nb::object module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+    const nb::object module = nb::steal(PyImport_GetModule(new_text(name).ptr()));
     if (module.is_valid() && has_attribute(module, "usm_ndarray"))
       return module.attr("usm_ndarray");
   }
@@ -533,7 +535,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "to_host",
       [](nb::handle self) {
         static_cast<void>(value_of(self));
-        return as_array(self, nb::none(), nb::str("host"), nb::none(), nb::none(), nb::none());
+        return as_array(self, nb::none(), new_text("host"), nb::none(), nb::none(), nb::none());
       },
       "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
       nb::sig("def to_host(self) -> ndarray"));
@@ -567,12 +569,12 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   quick_call<copy_call>::open(c.attr("copy"));
   c.def(
       "__copy__",
-      [none](nb::handle self) { return copied_array(self, nb::str("K"), none, none, none); },
+      [none](nb::handle self) { return copied_array(self, new_text("K"), none, none, none); },
       nb::sig("def __copy__(self) -> ndarray"));
   c.def(
       "__deepcopy__",
       [none](nb::handle self, nb::handle) {
-        return copied_array(self, nb::str("K"), none, none, none);
+        return copied_array(self, new_text("K"), none, none, none);
       },
       nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
   c.def("item", item, nb::arg("index"),

@@ -616,7 +616,7 @@ void bind_creation(nb::module_& m) {
   const auto none = nb::none();
   m.def(
       "_default_kind",
-      [](nb::handle device) { return nb::str(name(default_kind(to_queue(device, "device")))); },
+      [](nb::handle device) { return new_text(name(default_kind(to_queue(device, "device")))); },
       nb::arg("device") = none, "See `usmx.default_usm_type`.",
       nb::sig("def _default_kind(device: DeviceLike = None) -> UsmKind"));
   m.def(
@@ -624,7 +624,7 @@ void bind_creation(nb::module_& m) {
       [](nb::handle kind) {
         const auto before = set_default_kind(
             kind.is_none() ? std::nullopt : std::optional(to_kind(kind, usm_kind::unknown)));
-        return before ? nb::object(nb::str(name(*before))) : nb::object(nb::none());
+        return before ? nb::object(new_text(name(*before))) : nb::object(nb::none());
       },
       nb::arg("kind").none(), "See `usmx.default_usm_type`. Returns what was chosen before.",
       nb::sig("def _set_default_kind(kind: UsmKind | None) -> UsmKind | None"));

@@ -18,6 +18,7 @@
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -77,7 +78,7 @@ dtype from_text(std::string_view text) {
   dtype out;
   if (dtype::parse(typestr, out) == fault::none) return out;
   if (has_order) return parsed(typestr);
-  wrong_type("dtype", nb::str(text.data(), text.size()), expected_dtype);
+  wrong_type("dtype", new_text(text), expected_dtype);
 }
 
 dtype from_type(nb::handle type) {
@@ -88,7 +89,7 @@ dtype from_type(nb::handle type) {
   if (t == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype::of<std::complex<double>>();
   const nb::object module = attribute_or_none(type, "__module__");
   const std::string home = nb::isinstance<nb::str>(module) ? shown(module) : std::string();
-  if (home == "ml_dtypes" && nb::object(type.attr("__name__")).equal(nb::str("bfloat16"))) {
+  if (home == "ml_dtypes" && nb::object(type.attr("__name__")).equal(new_text("bfloat16"))) {
     return dtype::of<bfloat16>();
   }
   if (home == "numpy") {
@@ -114,8 +115,8 @@ dtype from_dtype_like(nb::handle obj) {
   if (!subdtype.is_none())
     wrong_type("dtype", obj, "a type of single elements; put the lengths into shape");
   // Its type string is "<V2", that of any two bytes.
-  if (nb::object(obj.attr("str")).equal(nb::str("<V2")) &&
-      nb::object(obj.attr("name")).equal(nb::str("bfloat16"))) {
+  if (nb::object(obj.attr("str")).equal(new_text("<V2")) &&
+      nb::object(obj.attr("name")).equal(new_text("bfloat16"))) {
     return dtype::of<bfloat16>();
   }
   return from_text(to_text(nb::object(obj.attr("str")), "dtype.str"));
@@ -129,7 +130,7 @@ bool has_padding(const dtype::fields& members) {
 
 /// With the places of the fields: a list of fields would make fields of the padding too.
 nb::object to_padded_dtype(nb::handle np, const dtype& type) {
-  nb::list names, formats, offsets, titles;
+  nb::list names = new_list(), formats = new_list(), offsets = new_list(), titles = new_list();
   std::size_t at = 0;
   for (const field& f : *type.members()) {
     const std::size_t begin = at;
@@ -137,16 +138,15 @@ nb::object to_padded_dtype(nb::handle np, const dtype& type) {
     for (const auto n : f.shape) size *= static_cast<std::size_t>(n);
     at += size;
     if (f.name.empty()) continue;
-    names.append(nb::str(f.name.c_str(), f.name.size()));
-    titles.append(f.title.empty() ? nb::none()
-                                  : nb::object(nb::str(f.title.c_str(), f.title.size())));
+    names.append(new_text(f.name));
+    titles.append(f.title.empty() ? nb::none() : nb::object(new_text(f.title)));
     offsets.append(begin);
-    nb::list shape;
+    nb::list shape = new_list();
     for (const auto n : f.shape) shape.append(n);
     const nb::object one = to_numpy_dtype(f.type);
     formats.append(f.shape.empty() ? one : nb::object(nb::make_tuple(one, nb::tuple(shape))));
   }
-  nb::dict about;
+  nb::dict about = new_dict();
   about["names"] = names;
   about["formats"] = formats;
   about["offsets"] = offsets;
@@ -184,17 +184,17 @@ namespace {
 
 nb::object descr_of(const dtype& type) {
   if (const dtype::fields* named = type.description()) return write_typedescr(*named);
-  nb::list one;
-  one.append(nb::make_tuple("", type.typestr().c_str()));
+  nb::list one = new_list();
+  one.append(nb::make_tuple(new_text(""), new_text(type.typestr())));
   return one;
 }
 
 nb::object names_of(const dtype& type) {
   const dtype::fields* members = type.members();
   if (members == nullptr) return nb::none();
-  nb::list names;
+  nb::list names = new_list();
   for (const field& f : *members) {
-    if (!f.name.empty()) names.append(nb::str(f.name.c_str(), f.name.size()));
+    if (!f.name.empty()) names.append(new_text(f.name));
   }
   return nb::tuple(names);
 }
@@ -211,7 +211,8 @@ std::string char_of(const dtype& type) {
 bool equals(const dtype& self, nb::handle other) {
   try {
     return self == to_dtype(other);
-  } catch (nb::python_error&) {
+  } catch (nb::python_error& e) {
+    if (e.matches(PyExc_MemoryError)) throw;  // not an answer
     return false;
   } catch (nb::builtin_exception&) {
     return false;
@@ -268,7 +269,7 @@ nb::object dtype_of_class(nb::handle obj) {
 }  // namespace
 
 nb::object numpy() {
-  nb::object loaded = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  nb::object loaded = nb::steal(PyImport_GetModule(new_text("numpy").ptr()));
   if (loaded.is_valid()) return loaded.is_none() ? nb::object() : loaded;  // None: shut out
   PyErr_Clear();
   PyObject* const imported = PyImport_ImportModule("numpy");
@@ -374,7 +375,7 @@ void bind_dtype(nb::module_& m) {
   c.def(
       "__ne__", [](const dtype& self, nb::handle other) { return !equals(self, other); },
       nb::is_operator(), nb::sig("def __ne__(self, other: object, /) -> bool"));
-  c.def("__hash__", [](const dtype& t) { return nb::hash(nb::str(t.typestr().c_str())); });
+  c.def("__hash__", [](const dtype& t) { return nb::hash(new_text(t.typestr())); });
   c.def("__str__", &dtype::name, nb::sig("def __str__(self) -> str"));
   c.def(
       "__repr__",
@@ -389,8 +390,8 @@ void bind_dtype(nb::module_& m) {
       "__reduce__",
       [](nb::handle self) {
         const dtype& t = self_of<dtype>(self);
-        nb::object spec = t.is_bfloat16()          ? nb::object(nb::str("bfloat16"))
-                          : t.members() == nullptr ? nb::object(nb::str(t.typestr().c_str()))
+        nb::object spec = t.is_bfloat16()          ? nb::object(new_text("bfloat16"))
+                          : t.members() == nullptr ? nb::object(new_text(t.typestr()))
                                                    : descr_of(t);
         return nb::make_tuple(self.type(), nb::make_tuple(spec));
       },

@@ -8,6 +8,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/text.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -65,7 +66,7 @@ nb::object reduce(nb::handle self, int protocol) {
   const array& a = value_of(self);
   const any_view& v = a.elements();
   const dtype::fields* const named = v.dtype().description();
-  nb::object type = named == nullptr ? nb::object(nb::str(v.dtype().typestr().c_str()))
+  nb::object type = named == nullptr ? nb::object(new_text(v.dtype().typestr()))
                                      : nb::object(write_typedescr(*named));
   return nb::make_tuple(
       nb::module_::import_("usmx._array").attr("rebuild"),

@@ -10,6 +10,7 @@
 #include "compute/few.hpp"
 #include "compute/on_host.hpp"
 #include "memory/memory.hpp"
+#include "support/containers.hpp"
 
 namespace usmx::python {
 namespace {
@@ -65,7 +66,7 @@ nb::object nonzero(nb::handle x) {
   if (!a || a->elements().rank() == 0) return nb::none();
   auto found = detail::nonzero_few(*a);
   if (!found) return nb::none();
-  nb::list indices;
+  nb::list indices = new_list();
   for (array& of_axis : *found) indices.append(wrap_array(std::move(of_axis)));
   return nb::tuple(indices);
 }

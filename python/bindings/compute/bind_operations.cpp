@@ -16,6 +16,7 @@
 #include "kernel/kernel_state.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "usmx/promotion.hpp"
@@ -93,16 +94,16 @@ bool operation_operands::add(nb::handle obj) {
     }
     const nb::none none;
     const sycl::queue place = queue();
-    const nb::object kind = nb::str(name(kinds_.result(place)));
+    const nb::object kind = new_text(name(kinds_.result(place)));
     const nb::object made = as_array(obj, none, kind, none, nb::cast(place), none);
     borrowed_.push_back(value_of(made));
   } else if (PyLong_Check(o)) {  // enums
     return all.emplace_back(whole_number(o)), true;
-  } else if (queue_ && (PyList_CheckExact(o) || PyTuple_CheckExact(o))) {
+  } else if (queue_ && (PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyRange_Check(o))) {
     // As NumPy's operators do: the numbers go where the array is.
     const nb::none none;
     const nb::object made =
-        as_array(obj, none, nb::str(name(kinds_.result(*queue_))), none, nb::cast(*queue_), none);
+        as_array(obj, none, new_text(name(kinds_.result(*queue_))), none, nb::cast(*queue_), none);
     borrowed_.push_back(value_of(made));
   } else {
     return false;
@@ -247,6 +248,9 @@ PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other)
   PyObject* const both[] = {self, other};
   if (!operands.read(both)) Py_RETURN_NOTIMPLEMENTED;
   ndarray& target = self_of<ndarray>(self);
+  // First, as in NumPy. What is not computed yet can be written.
+  if (!target.later() && target.known().elements().read_only())
+    throw nb::value_error("output array is read-only");
   try {
     shared_deferred made = compose(target.queue(), op, operands.all);
     if (!can_cast_same_kind(made->dtype(), target.dtype())) {
@@ -503,7 +507,7 @@ void bind_operations(nb::module_& m) {
   m.def(
       "_explain",
       [](nb::handle x) {
-        nb::list out;
+        nb::list out = new_list();
         if (!is_ready<ndarray>(x)) wrong_type("x", x, "an array of usmx");
         const shared_deferred later = self_of<ndarray>(x).later();
         if (!later) return out;
@@ -584,7 +588,7 @@ void bind_operations(nb::module_& m) {
         }
         const auto found = resolve(*row, types);
         if (!found) return nb::none();
-        nb::list out;
+        nb::list out = new_list();
         for (std::size_t k = 0; k < types.size(); ++k) out.append(dtype_object(found->operands[k]));
         out.append(dtype_object(found->result));
         return out;

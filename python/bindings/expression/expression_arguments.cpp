@@ -12,6 +12,7 @@
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -39,7 +40,8 @@ std::optional<operand> number_in_buffer(nb::handle obj) {
       return {};
     }
     return operand(buffer->elements().dtype(), buffer->elements().data());
-  } catch (nb::python_error&) {  // elements without a dtype of ours: the caller says what helps
+  } catch (nb::python_error& e) {  // elements without a dtype of ours: the caller says what helps
+    if (e.matches(PyExc_MemoryError)) throw;
     return {};
   } catch (const nb::builtin_exception&) {
     return {};
@@ -239,7 +241,7 @@ nb::object expression_call::result() {
 }
 
 nb::tuple signature_of(std::span<const expression_parameter> parameters) {
-  nb::list all;
+  nb::list all = new_list();
   for (const auto& p : parameters) all.append(p.text);
   return nb::tuple(all);
 }

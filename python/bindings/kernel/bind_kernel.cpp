@@ -206,7 +206,7 @@ PyObject* call_launch(PyObject* self, PyObject* args, PyObject* keywords) noexce
       } else if (PyUnicode_CompareWithASCIIString(key, "depends_on") == 0) {
         depends_on = value;
       } else {
-        nb::dict others;
+        nb::dict others = new_dict();
         for (const auto [word, v] : nb::borrow<nb::dict>(keywords)) {
           const auto text = to_text(word, "keyword");
           if (text != "queue" && text != "depends_on") others[word] = v;
@@ -241,7 +241,7 @@ nb::tuple names_of(const raw_module& m, nb::handle queue_or_none) {
     const gil_released release;
     return m.build(queue);
   }();
-  nb::list names;
+  nb::list names = new_list();
   for (const auto& name : built.names()) names.append(name);
   return nb::tuple(names);
 }
@@ -459,7 +459,7 @@ contract : bool, optional
 namespace {
 
 nb::object required(const kernel_limits& limits) {
-  nb::list sizes;
+  nb::list sizes = new_list();
   for (const std::size_t n : limits.required_work_group_size) {
     if (n != 0) sizes.append(n);
   }

@@ -40,7 +40,7 @@ void bind_program_cache(nb::module_& m) {
       "_program_cache_settings",
       [] {
         const auto settings = program_cache_settings::from_environment();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["enabled"] = settings.enabled;
         about["folder"] = to_str(settings.folder);
         about["most"] = settings.most;
@@ -53,9 +53,9 @@ void bind_program_cache(nb::module_& m) {
   m.def(
       "_cached_programs",
       [] {
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& p : cached_programs()) {
-          nb::dict about;
+          nb::dict about = new_dict();
           about["file"] = to_str(p.file);
           about["bytes"] = p.bytes;
           about["last_used"] = std::chrono::duration<double>(
@@ -73,7 +73,7 @@ void bind_program_cache(nb::module_& m) {
       "_cached_texts",
       [] {
         const auto texts = count_cached_texts();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["count"] = texts.count;
         about["bytes"] = texts.bytes;
         return about;
@@ -91,7 +91,7 @@ void bind_program_cache(nb::module_& m) {
           texts = detail::load_texts(wanted, installed);
         }
         if (!texts) return nb::none();
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
         return all;
       },
@@ -174,7 +174,7 @@ void bind_program_cache(nb::module_& m) {
       "program_memory",
       [] {
         const auto use = program::memory();
-        nb::dict about;
+        nb::dict about = new_dict();
         about["programs"] = use.programs;
         about["bytes"] = use.bytes;
         about["limit"] = use.limit;

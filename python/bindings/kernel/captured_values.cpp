@@ -10,6 +10,7 @@
 
 #include "core/format.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
 
@@ -110,7 +111,7 @@ nb::object defaults_of(PyObject* function) {
 /// What a container holds, as a tuple that later looks are compared with.
 nb::object items_of(PyObject* where) {
   if (PyDict_Check(where)) {
-    nb::list all;
+    nb::list all = new_list();
     PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(where, &at, &key, &value) != 0;) {
       all.append(nb::handle(key));

@@ -17,6 +17,7 @@
 #include "memory/numpy_numbers.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/submission.hpp"
@@ -323,7 +324,7 @@ std::string describe(const std::string& typestr, nb::handle shape) {
   return nb::len(shape) == 0 ? typestr : typestr + repr_of(shape);
 }
 nb::tuple shape_of(const field& f) {
-  nb::list sizes;
+  nb::list sizes = new_list();
   for (const auto n : f.shape) sizes.append(n);
   return nb::tuple(sizes);
 }

@@ -11,6 +11,7 @@
 #include "kernel/kernel_arguments.hpp"
 #include "memory/numpy_numbers.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
 #include "support/text.hpp"
@@ -276,7 +277,7 @@ nb::object with_arrays(nb::handle given, std::span<const memory_argument> memory
     const auto& a = memory[next++];
     return a.memory ? wrap_array(*a.memory) : nb::borrow(obj);
   }
-  nb::list items;
+  nb::list items = new_list();
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(obj.ptr()); ++k) {
     items.append(with_arrays(PyTuple_GET_ITEM(obj.ptr(), k), memory, next));
   }
@@ -284,7 +285,7 @@ nb::object with_arrays(nb::handle given, std::span<const memory_argument> memory
 }
 
 nb::object to_tuple(std::span<const std::size_t> sizes) {
-  nb::list list;
+  nb::list list = new_list();
   for (const auto n : sizes) list.append(n);
   return nb::tuple(list);
 }
@@ -337,7 +338,7 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
     }
   }
   // Arrays as Python looks at them: those that came by a protocol in the form that we made of them.
-  nb::list seen;
+  nb::list seen = new_list();
   std::size_t next = 0;
   for (const nb::handle obj : args) seen.append(with_arrays(obj, memory, next));
   const auto made = nb::cast<nb::dict>(self.attr("_make")(nb::tuple(seen), to_tuple(range.global()),
@@ -400,7 +401,7 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   std::string key(1, static_cast<char>('0' + range.rank()));
   nb::tuple parts = args;
   if (std::ranges::any_of(args, has_parts)) {
-    nb::list found;
+    nb::list found = new_list();
     for (const nb::handle obj : args) add_parts(found, key, obj, 0);
     parts = nb::tuple(found);
   }

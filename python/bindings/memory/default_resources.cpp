@@ -18,6 +18,7 @@
 #include "memory/memory.hpp"
 #include "memory/resources.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/containers.hpp"
 
 namespace usmx::python {
 namespace {
@@ -73,10 +74,10 @@ nb::object or_none(const std::optional<std::size_t>& value) {
 }
 
 nb::list stats() {
-  nb::list rows;
+  nb::list rows = new_list();
   for (const auto& resource : default_resources()) {
     const use now = use_of(resource);
-    nb::dict row;
+    nb::dict row = new_dict();
     row["device"] = described(resource->device());
     row["kind"] = name(resource->kind());
     row["used"] = or_none(now.used);

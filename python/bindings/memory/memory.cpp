@@ -14,6 +14,7 @@
 #include <nanobind/stl/string.h>
 
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
@@ -561,7 +562,7 @@ nb::object array_interface(const memory& m) {
         "copy_to_host()");
   }
   expose_to_host(bytes);
-  nb::dict d;
+  nb::dict d = new_dict();
   d["shape"] = nb::make_tuple(bytes.elements().size());
   d["typestr"] = "|u1";
   d["data"] =

@@ -21,6 +21,7 @@
 #include "memory/memory.hpp"
 #include "memory/numpy_memory.hpp"
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 #include "usmx/error.hpp"
@@ -228,9 +229,9 @@ figures figures_of(const queue_ordered_resource& ordered) {
 }
 
 nb::list alive_in(const tracking_resource& tracked) {
-  nb::list out;
+  nb::list out = new_list();
   for (const tracking_resource::block& b : tracked.alive()) {
-    nb::dict one;
+    nb::dict one = new_dict();
     one["pointer"] = reinterpret_cast<std::uintptr_t>(b.data);
     one["nbytes"] = b.bytes;
     one["alignment"] = b.alignment;

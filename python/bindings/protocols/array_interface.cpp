@@ -9,6 +9,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "runtime/backend.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
 
 namespace usmx::python {
@@ -368,7 +369,7 @@ nb::dict export_cuda(const array& a) {
   // The stream of one queue would not order what other queues do; without one, all is finished.
   wait_for_own_work(a);
   expose_to_others(a);
-  nb::dict d;
+  nb::dict d = new_dict();
   d["shape"] = tuple_of(v.layout().shape());
   d["typestr"] = v.dtype().typestr().c_str();
   if (v.dtype().members() != nullptr) d["descr"] = write_typedescr(*v.dtype().members());

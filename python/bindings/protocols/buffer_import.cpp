@@ -19,6 +19,7 @@
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
+#include "support/text.hpp"
 #include "usmx/dtype.hpp"
 
 namespace usmx::python {
@@ -440,7 +441,7 @@ bool get_elements(nb::handle obj, Py_buffer& out, int flags, bool& is_bfloat16) 
   if (PyObject_GetBuffer(obj.ptr(), &out, flags) == 0) return true;
   nb::python_error error;
   const nb::object type = attribute_or_none(obj, "dtype");
-  if (attribute_or_none(type, "name").equal(nb::str("bfloat16")) &&
+  if (attribute_or_none(type, "name").equal(new_text("bfloat16")) &&
       class_has(obj, "__array_interface__")) {
     const nb::object integers = obj.attr("view")("uint16");
     is_bfloat16 = PyObject_GetBuffer(integers.ptr(), &out, flags) == 0;

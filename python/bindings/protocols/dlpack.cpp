@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/dlpack.hpp"
 #include "support/attributes.hpp"
+#include "support/containers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -423,7 +424,7 @@ nb::object stream_for(const dlpack::device& d) {
 nb::object ask(nb::handle obj, const dlpack::device& where, const import_request& request,
                bool& copies) {
   const nb::object call = nb::getattr(obj, attribute);
-  nb::dict named;
+  nb::dict named = new_dict();
   named["max_version"] = nb::make_tuple(dlpack::supported.major, dlpack::supported.minor);
   if (nb::object stream = stream_for(where); !stream.is_none()) named["stream"] = stream;
   if (request.copy) named["copy"] = *request.copy;
@@ -434,7 +435,7 @@ nb::object ask(nb::handle obj, const dlpack::device& where, const import_request
     if (!e.matches(PyExc_TypeError)) throw;
   }
   copies = false;
-  nb::dict old;
+  nb::dict old = new_dict();
   if (named.contains("stream")) old["stream"] = named["stream"];
   return call(**old);
 }

@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "protocols/protocols.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -266,13 +268,13 @@ class typedescr_reader {
 };
 
 nb::object write_field(const field& f) {
-  nb::object name = nb::str(f.name.c_str());
-  if (!f.title.empty()) name = nb::make_tuple(nb::str(f.title.c_str()), name);
+  nb::object name = new_text(f.name);
+  if (!f.title.empty()) name = nb::make_tuple(new_text(f.title), name);
   const dtype::fields* inner = f.type.description();
   const nb::object type = inner != nullptr ? nb::object(write_typedescr(*inner))
-                                           : nb::object(nb::str(f.type.typestr().c_str()));
+                                           : nb::object(new_text(f.type.typestr()));
   if (f.shape.empty()) return nb::make_tuple(name, type);
-  nb::list shape;
+  nb::list shape = new_list();
   for (const std::int64_t n : f.shape) shape.append(nb::int_(n));
   return nb::make_tuple(name, type, nb::tuple(shape));
 }
@@ -287,7 +289,7 @@ dtype::fields read_typedescr(nb::handle value) {
 }
 
 nb::list write_typedescr(const dtype::fields& members) {
-  nb::list out;
+  nb::list out = new_list();
   for (const field& f : members) out.append(write_field(f));
   return out;
 }

@@ -71,7 +71,7 @@ nb::object coerced_usm_type(const nb::args& given) {
     kinds.push_back(*kind);
   }
   const std::optional<usm_kind> kind = coerced_kind(kinds);
-  return kind ? nb::object(nb::str(name(*kind))) : nb::none();
+  return kind ? nb::object(new_text(name(*kind))) : nb::none();
 }
 
 nb::str joint_kind_of(const nb::args& given) {
@@ -83,7 +83,7 @@ nb::str joint_kind_of(const nb::args& given) {
     a.tell(kinds);
     if (!queue) queue = a.queue();
   }
-  return nb::str(name(kinds.result(queue ? *queue : default_queue())));
+  return new_text(name(kinds.result(queue ? *queue : default_queue())));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // here and one file in this folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols/protocols.hpp"
+#include "support/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -212,7 +213,7 @@ void bind_protocols(nb::module_& m) {
       nb::arg("obj").none(), nb::sig("def _offers_elements(obj: object) -> bool"),
       "Whether an object has elements by any protocol, which `asarray` takes.");
   m.def(
-      "_expected_protocols", [] { return nb::str(expected_protocols().c_str()); },
+      "_expected_protocols", [] { return new_text(expected_protocols()); },
       "The objects that memory can be imported from, for messages.");
   bind_from_dlpack(m);
   bind_foreign_devices(m);

@@ -14,6 +14,8 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/containers.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -95,7 +97,7 @@ inline constexpr auto names<sycl::info::partition_affinity_domain> =
     });
 
 nb::object to_python(bool value) { return nb::bool_(value); }
-nb::object to_python(const std::string& value) { return nb::str(value.c_str(), value.size()); }
+nb::object to_python(const std::string& value) { return new_text(value); }
 template <class T>
   requires std::is_integral_v<T>
 nb::object to_python(T value) {
@@ -105,8 +107,8 @@ template <class Enum>
   requires std::is_enum_v<Enum>
 nb::object to_python(Enum value) {
   for (const auto& row : names<Enum>)
-    if (row.value == value) return nb::str(row.name);
-  return nb::str("unknown");
+    if (row.value == value) return new_text(row.name);
+  return new_text("unknown");
 }
 nb::object to_python(const sycl::range<3>& value) {
   // SYCL counts the fastest dimension last, as arrays do.
@@ -120,7 +122,7 @@ nb::object to_python(const std::array<unsigned char, 16>& uuid) {
 }
 template <class T>
 nb::object to_python(const std::vector<T>& values) {
-  nb::list items;
+  nb::list items = new_list();
   for (const auto& value : values) items.append(to_python(value));
   return nb::tuple(items);
 }
@@ -307,9 +309,9 @@ constexpr aspect_row aspects[] = {
 #undef __SYCL_ASPECT
 
 nb::frozenset aspects_of(const sycl::device& device) {
-  nb::set held;
+  nb::set held = new_set();
   for (const auto& row : aspects)
-    if (device.has(row.value)) held.add(nb::str(row.name));
+    if (device.has(row.value)) held.add(new_text(row.name));
   return nb::frozenset(held);
 }
 
@@ -324,7 +326,7 @@ bool has_aspect(const sycl::device& device, std::string_view name) {
 }
 
 nb::dict all_properties(const sycl::device& device) {
-  nb::dict all;
+  nb::dict all = new_dict();
   for (const auto& row : table) {
     try {
       all[row.name] = row.get(device);

@@ -12,6 +12,8 @@
 
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
+#include "support/containers.hpp"
+#include "support/text.hpp"
 #include "usmx/cpu_driver.hpp"
 
 namespace usmx::python {
@@ -102,7 +104,7 @@ nb::object parent_of(const sycl::device& device) {
 
 nb::object filter_of(const sycl::device& device) {
   const std::string filter = filter_string(device);
-  return filter.empty() ? nb::none() : nb::object(nb::str(filter.c_str()));
+  return filter.empty() ? nb::none() : nb::object(new_text(filter));
 }
 
 nb::object reduce(nb::handle self) {
@@ -208,7 +210,7 @@ void bind_platform_and_device(nb::module_& m) {
       .def_prop_ro(
           "usm_kinds",
           [](const device& d) {
-            nb::list kinds;
+            nb::list kinds = new_list();
             if (d.has(sycl::aspect::usm_device_allocations)) kinds.append("device");
             if (d.has(sycl::aspect::usm_shared_allocations)) kinds.append("shared");
             if (d.has(sycl::aspect::usm_host_allocations)) kinds.append("host");
@@ -293,7 +295,7 @@ void bind_runtime(nb::module_& m) {
       "_cpu_driver",
       [] {
         const auto& found = cpu_driver();
-        nb::dict report;
+        nb::dict report = new_dict();
         report["driver"] = found.driver;
         report["shown"] = found.shown;
         report["early_loader"] = found.early_loader;

@@ -43,7 +43,7 @@ void bind_testing(nb::module_& m) {
   m.def(
       "_kept_compiled_texts",
       [] {
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& text : detail::kept_compiled_texts()) {
           all.append(nb::make_tuple(text.source, text.options));
         }

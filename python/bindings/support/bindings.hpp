@@ -10,6 +10,7 @@
 #include <nanobind/nanobind.h>
 
 #include "runtime/event.hpp"
+#include "support/containers.hpp"
 #include "support/gil.hpp"
 #include "usmx/array.hpp"
 #include "usmx/error.hpp"

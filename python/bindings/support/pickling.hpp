@@ -14,8 +14,8 @@ void bind_pickling(nb::class_<T>& c, Describe describe) {
   c.def(
       "__reduce__",
       [describe](nb::handle self) {
-        nb::list args;
-        nb::dict keywords;
+        nb::list args = new_list();
+        nb::dict keywords = new_dict();
         describe(self_of<T>(self), args, keywords);
         return nb::make_tuple(nb::module_::import_("usmx._pickles").attr("call"),
                               nb::make_tuple(self.type(), nb::tuple(args), keywords));

@@ -44,6 +44,13 @@ std::vector<std::string> to_options(nb::handle obj, bool contract) {
   return options;
 }
 
+nb::str new_text(std::string_view text) {
+  PyObject* const made =
+      PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  if (made == nullptr) nb::raise_python_error();
+  return nb::steal<nb::str>(made);
+}
+
 std::string shown(nb::handle str) {
   const nb::object bytes =
       nb::steal(PyUnicode_AsEncodedString(str.ptr(), "utf-8", "backslashreplace"));

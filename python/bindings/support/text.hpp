@@ -1,10 +1,11 @@
-// The one door for text from Python. A str may hold lone surrogates, which no C++ text can hold,
-// and may be too large for memory: both are exceptions here, never a null pointer and never an
-// abort.
+// The one door for text from Python, and to it. A str may hold lone surrogates, which no C++ text
+// can hold, and may be too large for memory: both are exceptions here, never a null pointer and
+// never an abort.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -22,6 +23,10 @@ std::vector<std::string> to_texts(nb::handle obj, const char* where, const char*
 std::vector<std::string> to_options(nb::handle obj);
 /// The same with what `contract=` asks for.
 std::vector<std::string> to_options(nb::handle obj, bool contract);
+
+/// A str of valid UTF-8. nb::str of a text says RuntimeError where Python has no memory for it
+/// (docs/upstream/nanobind-text.md).
+nb::str new_text(std::string_view text);
 
 /// For messages and reprs: the text of a str, with lone surrogates written as escapes.
 std::string shown(nb::handle str);

@@ -141,7 +141,7 @@ nb::object time_or_none(std::int64_t time) {
 }
 
 nb::object kind_or_none(usm_kind kind) {
-  return kind == usm_kind::unknown ? nb::object(nb::none()) : nb::object(nb::str(name(kind)));
+  return kind == usm_kind::unknown ? nb::object(nb::none()) : nb::object(new_text(name(kind)));
 }
 
 std::uintptr_t number_of(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
@@ -204,7 +204,7 @@ class kind_finder {
 
 nb::object to_tuple(const trace_record& r) {
   const nb::object inside =
-      r.inside ? nb::object(nb::str(name(*r.inside))) : nb::object(nb::none());
+      r.inside ? nb::object(new_text(name(*r.inside))) : nb::object(nb::none());
   return nb::make_tuple(name(r.action), r.bytes, kind_or_none(r.kind), kind_or_none(r.from),
                         number_of(r.address), number_of(r.source), text_or_none(r.device), r.queue,
                         text_or_none(r.label), r.thread, r.begin, r.end,
@@ -220,13 +220,13 @@ nb::list records_of(const trace_recorder& recorder) {
     kind_finder kinds;
     for (trace_record& r : records) kinds.complete(r);
   }
-  nb::list out;
+  nb::list out = new_list();
   for (const trace_record& r : records) out.append(to_tuple(r));
   return out;
 }
 
 nb::list blocks_of(const trace_recorder& recorder) {
-  nb::list out;
+  nb::list out = new_list();
   for (const trace_recorder::block& b : recorder.blocks()) {
     out.append(nb::make_tuple(number_of(b.address), b.bytes, name(b.kind), b.since, b.thread,
                               place_of(b.place)));
@@ -295,12 +295,12 @@ nb::list pools_held() {
     pools = held_pools();
   }
   constexpr const char* states[] = {"used", "free", "waiting"};
-  nb::list out;
+  nb::list out = new_list();
   for (const held_pool& pool : pools) {
-    nb::list chunks;
+    nb::list chunks = new_list();
     std::size_t used = 0;
     for (const held_chunk& chunk : pool.chunks) {
-      nb::list blocks;
+      nb::list blocks = new_list();
       for (held_block b : chunk.blocks) {
         if (b.now == held_block::state::used && waiting.contains(chunk.base + b.offset)) {
           b.now = held_block::state::waiting;

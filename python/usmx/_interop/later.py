@@ -8,17 +8,17 @@ come later or never.
 from __future__ import annotations
 
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from importlib.abc import Loader
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+    from typing import Any
 
 
-class _Followed(Loader):
+class _Followed:
     """The loader of a module, and what comes after it."""
 
     def __init__(self, loader: Loader, then: Callable[[], None]) -> None:
@@ -39,22 +39,40 @@ class _Followed(Loader):
         self.then()
 
 
-class _Watch(MetaPathFinder):
-    """Finds one module once, by asking all other finders."""
+class _Watch:
+    """Finds each of some modules, by asking all other finders, until it was executed."""
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self.name, self.then = name, then
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[Callable[[], None]]] = {}
+        self.asking: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != self.name or self not in sys.meta_path:
+        if fullname not in self.waiting or fullname in self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = find_spec(fullname)
+        from importlib.util import find_spec
+
+        self.asking.add(fullname)
+        try:
+            spec = find_spec(fullname)
+        finally:
+            self.asking.discard(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Followed(spec.loader, self.then)
+            followed: Any = _Followed(spec.loader, lambda: self.executed(fullname))
+            spec.loader = followed
         return spec
+
+    def executed(self, name: str) -> None:
+        calls = self.waiting.pop(name, ())
+        if not self.waiting and self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for call in calls:
+            call()
+
+
+#: The one of this process: it is asked at each import of a program while it waits for some.
+_watch = _Watch()
 
 
 def when_imported(name: str, then: Callable[[], None]) -> None:
@@ -69,7 +87,9 @@ def when_imported(name: str, then: Callable[[], None]) -> None:
     """
     module = sys.modules.get(name)
     if module is None:
-        sys.meta_path.insert(0, _Watch(name, then))
+        _watch.waiting.setdefault(name, []).append(then)
+        if _watch not in sys.meta_path:
+            sys.meta_path.insert(0, _watch)
     elif getattr(module.__spec__, "_initializing", False):
         raise ImportError(f"{name} is being imported; expected before or after its import")
     else:

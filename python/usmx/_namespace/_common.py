@@ -65,6 +65,16 @@ def apart_from(target: ndarray, x: ndarray) -> ndarray:
     return x if _usmx._shared_elements(target, x) == "none" else x.copy()
 
 
+def as_type(x: ndarray, dtype: Any) -> ndarray:
+    """An operand in the type that is computed in, as an operation lays its results out.
+
+    Copies of repeated elements put these side by side, as NumPy's do; results of operations do not.
+    """
+    if x.size and 0 in x.strides:
+        return x.astype(dtype, order="C", copy=False)
+    return x.astype(dtype, copy=False)
+
+
 def empty_at(x: ndarray, shape: Any, dtype: Any = None, *others: ndarray) -> ndarray:
     """New memory on the queue of `x`, of the kind that it and the other operands give."""
     kind = kind_of(x, *others)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
+from .methods import checked_self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,16 @@ def compress(
     from .arrangement import compress as function
 
     return function(condition, a, axis, out)
+
+
+def conjugate(a: ndarray, out: ndarray | None = None, **keywords: Any) -> ndarray:
+    """The complex conjugates; an array of real numbers itself."""
+    from .elementwise import conjugate as function
+
+    if out is None and not keywords and checked_self(a).dtype.kind in "biuf":
+        return a
+    made: ndarray = function(a, out=out, **keywords)
+    return made
 
 
 def dump(a: ndarray, file: Any) -> None:

@@ -206,7 +206,9 @@ def matmul_operator(x1: Any, x2: Any) -> Any:
         both = [x1, x2]
     else:
         for x in (x1, x2):
-            if isinstance(x, _usmx.ndarray) or hasattr(x, "__array_interface__"):
+            if isinstance(x, (_usmx.ndarray, list, tuple, range)) or hasattr(
+                x, "__array_interface__"
+            ):
                 continue
             if hasattr(type(x), "__matmul__") or not _usmx._offers_elements(x):
                 return NotImplemented

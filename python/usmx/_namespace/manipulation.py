@@ -15,6 +15,7 @@ from ._common import (
     empty_as,
     empty_at,
     empty_in_order,
+    imported,
     is_in_c_order,
     is_integer,
     to_axes,
@@ -662,8 +663,9 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
         a, axis = a.reshape(-1), 0 if axis is None else axis
     at = to_axis(axis, a.ndim)
     length = a.shape[at]
-    on_device = isinstance(repeats, ndarray)
-    counts: Any = repeats if on_device else np.asarray(repeats)
+    given = imported(repeats)
+    on_device = given is not None
+    counts: Any = given if on_device else np.asarray(repeats)
     if isinstance(repeats, (list, tuple)) and not repeats:
         counts = counts.astype(np.int64)
     if counts.dtype.kind not in "iub":

@@ -21,8 +21,6 @@ METHODS = (
     "argsort",
     "choose",
     "clip",
-    "conj",
-    "conjugate",
     "cumprod",
     "cumsum",
     "diagonal",
@@ -46,6 +44,8 @@ METHODS = (
 #: Methods that functions of the same names are not -> the module and function that they are.
 OTHERS = {
     "compress": (".flat", "compress"),
+    "conj": (".flat", "conjugate"),
+    "conjugate": (".flat", "conjugate"),
     "dump": (".flat", "dump"),
     "dumps": (".flat", "dumps"),
     "setflags": (".flat", "setflags"),
@@ -116,6 +116,26 @@ def _attribute(name: str, part: int) -> property:
     return property(
         read, write, doc=f"The {words} parts: a view. ``usmx.{name}`` computes new elements."
     )
+
+
+class _OfOperation:
+    """A method of NumPy's ufuncs of the functions of the table, imported when it is used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, operation: Any, owner: type) -> Any:
+        from types import MethodType
+
+        function = _imported(".ufunc_methods", "OF_OPERATIONS")[self.name]
+        return function if operation is None else MethodType(function, operation)
+
+
+def _of_ufunc(name: str) -> property:
+    def read(operation: Any) -> Any:
+        return _imported(".ufunc_methods", "attribute")(operation, name)
+
+    return property(read, doc=f"``{name}`` of NumPy's ufunc of this name.")
 
 
 class _Help:
@@ -194,6 +214,10 @@ HOOKS = {
 def install() -> None:
     """Give the class its methods, once."""
     _usmx.Operation.__doc__ = _Help(_usmx.Operation.__doc__)  # type: ignore[assignment]
+    for name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+        setattr(_usmx.Operation, name, _OfOperation(name))
+    for name in ("identity", "nargs", "nout"):
+        setattr(_usmx.Operation, name, _of_ufunc(name))
     for name, hook in {**HOOKS, "flat": _flat()}.items():
         setattr(_usmx.ndarray, name, hook)
     for name in (*METHODS, *OTHERS):

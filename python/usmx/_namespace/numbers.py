@@ -12,7 +12,7 @@ from typing import Any
 from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
-from ._common import as_array, empty_at, is_in_c_order
+from ._common import as_array, as_type, empty_at, is_in_c_order
 from ._outputs import written
 
 __all__ = [
@@ -39,7 +39,7 @@ def _as_floats(name: str, x: Any) -> _usmx.ndarray:
     """Integers as the smallest floats that have all of them, which is what NumPy chooses."""
     array = _given(name, x)
     if array.dtype.kind in "biu":
-        return array.astype({1: "float16", 2: "float32"}.get(array.dtype.itemsize, "float64"))
+        return as_type(array, {1: "float16", 2: "float32"}.get(array.dtype.itemsize, "float64"))
     if array.dtype.kind != "f":
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     return array
@@ -198,6 +198,8 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
     array = _given("a", a)
     decimals = index(decimals)
     if array.dtype.kind == "b":
+        if decimals:
+            raise TypeError("a: bools have no decimals; expected decimals=0")
         array = array.astype("float16")  # as NumPy, which has no loop for bools
     if array.dtype.kind in "iu":
         if decimals >= 0:

@@ -27,7 +27,8 @@ _KEYWORDS = {
     ),
     "order": (
         "{'C', 'F', 'A', 'K'}, optional",
-        "The order of the elements of a new result in memory; 'A' and 'K' follow the operands.",
+        "The order of the elements of a new result in memory; 'K' follows the operands, and 'A' is "
+        "'F' if all of them are in that order.",
     ),
     "dtype": ("dtype, optional", "The type that is computed in: operands are cast to it."),
     "subok": ("bool, optional", "Without effect; programs for NumPy pass it."),

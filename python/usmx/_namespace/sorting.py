@@ -491,6 +491,8 @@ def _places(x: ndarray, kth: Any, axis: SupportsIndex | None) -> list[int]:
     """The places that are asked for, from 0 up, in order and none twice."""
     length = x.size if axis is None else x.shape[to_axis(axis, x.ndim)]
     places = set()
+    if x.size == 0:
+        return []  # nothing has a place, and NumPy refuses none
     for place in to_shape(kth):
         if not -length <= place < length:
             raise ValueError(f"kth: {place} is out of bounds for an axis of length {length}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _usmx, _wrong_calls
 from .._usmx import ndarray
-from ._common import as_array, to_axis
+from ._common import as_array, as_type, to_axis
 from ._outputs import CASTINGS, check_cast, to_out, written
 from ._types import is_bfloat16
 from .data_types import to_dtype
@@ -68,13 +68,14 @@ class _Keywords:
             parts = list(signature)
         else:
             parts = [None] * arity + [signature]
-        if len(parts) != arity + 1:
+        outs = getattr(getattr(np, self.name, None), "nout", 1)
+        if len(parts) not in (arity + 1, arity + outs):
             raise ValueError(f"signature: {signature!r}; expected {arity} types and that of out")
         types = [None if one is None else to_dtype(one, "signature") for one in parts]
-        if any(one is not None for one in types[:-1]):
+        if any(one is not None for one in types[:arity]) or len(set(types[arity:])) > 1:
             self.types = types
         else:
-            self.dtype = types[-1]
+            self.dtype = types[arity]
 
     def no_loop(self) -> TypeError:
         given = self.dtype if self.types is None else ", ".join(map(str, self.types))
@@ -91,7 +92,7 @@ def check_order(order: Any) -> None:
 
 
 def in_order(x: ndarray, order: Any) -> ndarray:
-    """A new result in the order of elements that is asked for; 'K' and 'A' leave it as it is."""
+    """A new result in the order of elements that is asked for; 'K' leaves it as it is."""
     check_order(order)
     is_there = x.flags.f_contiguous if order == "F" else x.flags.c_contiguous
     return x.copy(order) if order in ("C", "F") and not is_there else x
@@ -179,6 +180,9 @@ def call(
     results = made if isinstance(made, tuple) else (made,)
     if wanted is not None and results[0].dtype != wanted:
         raise said.no_loop()
+    if said.order == "A":
+        arrays = [x for x in values if isinstance(x, ndarray)]
+        said.order = "F" if arrays and all(x.flags.f_contiguous for x in arrays) else "C"
     outs = _outs(out, len(results))
     mask = True if said.where is True else _mask(said.where, results[0])
     done = tuple(_stored(x, into, mask, said) for x, into in zip(results, outs, strict=True))
@@ -209,10 +213,12 @@ def _in_types_of_loop(
     if isinstance(ufunc, np.ufunc) and not any(map(is_bfloat16, (*natural, said.dtype))):
         count = len(values)
         given = [_numpys(x, all(type(x) in _PYTHON_NUMBERS for x in natural)) for x in natural]
-        signature = said.types or [*[None] * count, said.dtype]
+        outs = ufunc.nout
+        # A type names that of all results.
+        signature = said.types or [*[None] * count, *[said.dtype] * outs]
         found = ufunc.resolve_dtypes(
-            (*given, *[None] * ufunc.nout),
-            signature=(*signature, *[None] * (ufunc.nout - 1)),
+            (*given, *[None] * outs),
+            signature=(*signature, *[None] * (count + outs - len(signature))),
             # NumPy 2.4 crashes with "equiv" and a number of Python's; "no" is the same here.
             casting="no" if said.casting == "equiv" else said.casting,
         )
@@ -220,8 +226,8 @@ def _in_types_of_loop(
     if is_row:
         loop = _types_of_loop(said, values)
     else:
-        loop = said.types[:-1] if said.types is not None else [said.dtype] * len(values)
-    wanted = said.dtype if said.types is None else said.types[-1]
+        loop = said.types[: len(values)] if said.types is not None else [said.dtype] * len(values)
+    wanted = said.dtype if said.types is None else said.types[len(values)]
     return _cast(values, loop, said.casting), wanted
 
 
@@ -273,7 +279,7 @@ def _cast(values: list[Any], types: list[Any], casting: str) -> list[Any]:
             done.append(x)
         elif isinstance(x, ndarray):
             check_cast(x.dtype, wanted, casting, f"operand {number}")
-            done.append(x.astype(wanted, copy=False))
+            done.append(as_type(x, wanted))
         elif wanted.kind in _KINDS[type(x)]:
             done.append(x)
         elif casting == "unsafe":

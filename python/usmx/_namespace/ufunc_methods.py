@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from .._usmx import Operation, ReductionKernel, ScanKernel, ndarray
-from ._common import to_axis
+from ._common import as_array, to_axis
 from ._outputs import written
 from ._types import typed
 from .statistics import _selected
@@ -77,3 +77,42 @@ def along_axis(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> 
     if initial is not None:
         made = Operation(name)(made, typed(initial, made.dtype))
     return written(made, out)
+
+
+def _ufunc(operation: Any, method: str) -> Any:
+    """NumPy's ufunc of the name of an operation."""
+    import numpy as np
+
+    found = getattr(np, operation.__name__, None)
+    if not isinstance(found, np.ufunc):
+        raise TypeError(f"{operation.__name__}.{method}: NumPy has no ufunc of this name")
+    return found
+
+
+def _called(method: str) -> Any:
+    def call(operation: Any, array: Any, *args: Any, **keywords: Any) -> Any:
+        first = as_array(array)
+        made = getattr(_ufunc(operation, method), method)(first, *args, **keywords)
+        # What the host computed goes where new arrays are, as from all other functions.
+        return as_array(made, first) if isinstance(made, _numpys()) else made
+
+    call.__name__ = method
+    call.__doc__ = f"As that of NumPy's ufuncs: ``usmx.add.{method}`` is ``numpy.add.{method}``."
+    return call
+
+
+def _numpys() -> tuple[type, ...]:
+    import numpy as np
+
+    return (np.ndarray, np.generic)
+
+
+#: Methods of NumPy's ufuncs, of operations.
+OF_OPERATIONS = {
+    name: _called(name) for name in ("accumulate", "at", "outer", "reduce", "reduceat")
+}
+
+
+def attribute(operation: Any, name: str) -> Any:
+    """What NumPy's ufunc says of itself."""
+    return getattr(_ufunc(operation, name), name)

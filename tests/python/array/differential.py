@@ -106,21 +106,23 @@ class Row:
 class Differs:
     """What is not as in NumPy on purpose.
 
-    `row`, `law` and `what` are patterns of a row's name, of the law that does not hold, and of the
-    words of the mismatch.
+    `row`, `law`, `what` and `given` are patterns of a row's name, of the law that does not hold, of
+    the words of the mismatch, and of what the case was given.
     """
 
     row: str
     law: str
     what: str
     why: str
+    given: str = ""
     used: int = field(default=0, compare=False)
 
-    def covers(self, row: str, law: str, what: str) -> bool:
+    def covers(self, row: str, law: str, what: str, given: str) -> bool:
         found = bool(
             re.fullmatch(self.row, row)
             and re.fullmatch(self.law, law)
             and re.search(self.what, what, re.DOTALL)
+            and re.search(self.given, given)
         )
         self.used += found
         return found
@@ -636,9 +638,10 @@ def run(
             and not run(number, row, (), "alone")
         ):
             law = "order"  # alone it is right
-        if any(d.covers(row.name, law, what) for d in differences):
+        case = "; ".join(draw.text)
+        if any(d.covers(row.name, law, what, case) for d in differences):
             return None
-        return Mismatch(number, row.name, law, what, "; ".join(draw.text))
+        return Mismatch(number, row.name, law, what, case)
 
     watched = Watched(mode, draw.pairs, row)
     watched.before()

@@ -154,9 +154,10 @@ def read(python: Callable[..., object]) -> Function:
     code = getattr(python, "__code__", None)
     if code is None:
         raise TypeError(f"kernel: expected a Python function, got {type(python).__name__}")
-    filename = os.path.relpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
+    written = texts.filename(code)
+    filename = os.path.relpath(written) if os.path.isabs(written) else ""
     if not filename or filename.startswith(".."):
-        filename = texts.shown(code.co_filename)
+        filename = texts.shown(written)
     name = python.__name__
 
     def fail(cause: str) -> KernelError:

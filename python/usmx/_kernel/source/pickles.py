@@ -10,10 +10,16 @@ from . import texts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
     from typing import Any
 
     #: What an object's ``__reduce__`` gives: the name of a global, or a function and its arguments.
     Reduced = str | tuple[Callable[..., object], tuple[object, ...]]
+
+#: What makes kernels, and functions for them, of Python functions.
+_DECORATORS = frozenset({"kernel", "device_func", "jit", "func", "vectorize", "guvectorize"})
+#: The names of functions that kernels which were sent may call.
+_called: set[str] = set()
 
 
 def of_function(made: Any, make: Callable[..., Any], function: Any, *arguments: Any) -> Reduced:
@@ -46,7 +52,8 @@ def of_function(made: Any, make: Callable[..., Any], function: Any, *arguments: 
         return make, (function, *arguments)
     cloudpickle = sys.modules.get("cloudpickle")
     if cloudpickle is not None:
-        return _by_code, (make, cloudpickle.dumps(function), _text_of(function), *arguments)
+        _expect(function.__code__)
+        return _by_code, (make, cloudpickle.dumps(function), *arguments)
     if found is made:
         return str(function.__qualname__)
     if found is function:
@@ -59,20 +66,27 @@ def of_function(made: Any, make: Callable[..., Any], function: Any, *arguments: 
     )
 
 
-def _text_of(function: Any) -> tuple[list[str], int] | None:
-    """The lines of a function: where it arrives its file need not be."""
-    try:
-        return texts.of(function)
-    except (OSError, TypeError):
-        return None
-
-
-def _by_code(
-    make: Callable[..., Any], code: bytes, text: tuple[list[str], int] | None, *arguments: Any
-) -> Any:
+def _by_code(make: Callable[..., Any], code: bytes, *arguments: Any) -> Any:
     from pickle import loads
 
-    function = loads(code)
-    if text is not None:
-        texts.keep(function, *text)
-    return make(function, *arguments)
+    return make(loads(code), *arguments)
+
+
+def with_text(code: CodeType) -> CodeType:
+    """The code of a function that is sent by value, with its text if kernels may need it.
+
+    That is code that defines kernels or is one, and what such code calls.
+    """
+    defines = any(isinstance(c, type(code)) for c in code.co_consts)
+    if not (defines and not _DECORATORS.isdisjoint(code.co_names)) and code.co_name not in _called:
+        return code
+    _expect(code)
+    return texts.carrying(code)
+
+
+def _expect(code: CodeType) -> None:
+    """What this code calls is pickled after it."""
+    _called.update((code.co_name, *code.co_names))
+    for one in code.co_consts:
+        if isinstance(one, type(code)):
+            _expect(one)

@@ -20,6 +20,9 @@ _given = 0
 #: What was compiled under a name that is none of a file since `watch` was called: the last texts.
 _compiled: dict[bytes | str, None] | None = None
 _MOST_TEXTS = 1024
+#: The first item of the constant with a text; its file, the number of its first line and it follow.
+_MARK = "usmx: text of this function"
+_OF_FUNCTION = 1  # CO_OPTIMIZED: not of a class
 
 
 def remember(python: Callable[..., Any]) -> None:
@@ -67,13 +70,37 @@ def of(python: Callable[..., Any]) -> tuple[list[str], int]:
     OSError
         They cannot be found.
     """
+    return of_code(python.__code__)
+
+
+def of_code(code: CodeType) -> tuple[list[str], int]:
+    """The same of the code of a function."""
     import inspect
 
-    held = _found.get(python.__code__)
+    held = _found.get(code)
     if held is not None:
         lines, first = held
         return inspect.getblock(lines[first - 1 :]), first
-    return inspect.getsourcelines(python)
+    return carried(code) or inspect.getsourcelines(code)
+
+
+def _statement(code: CodeType) -> tuple[list[str], int]:
+    """The lines of the statement of a module that a lambda stands in, and its first one's number.
+
+    Raises
+    ------
+    OSError
+        They cannot be found.
+    """
+    import ast
+    import inspect
+
+    held = _found.get(code)
+    lines = held[0] if held is not None else inspect.findsource(code)[0]
+    for one in ast.parse("".join(lines)).body:
+        if one.lineno <= code.co_firstlineno <= (one.end_lineno or one.lineno):
+            return list(lines[one.lineno - 1 : one.end_lineno]), one.lineno
+    raise OSError
 
 
 def whole(python: Callable[..., Any]) -> list[str]:
@@ -87,12 +114,48 @@ def whole(python: Callable[..., Any]) -> list[str]:
     import inspect
 
     held = _found.get(python.__code__)
-    return list(held[0] if held is not None else inspect.findsource(python)[0])
+    if held is not None:
+        return list(held[0])
+    arrived = carried(python.__code__)
+    if arrived is not None:
+        lines, first = arrived
+        return ["\n"] * (first - 1) + lines
+    return list(inspect.findsource(python)[0])
 
 
-def keep(python: Callable[..., Any], lines: Sequence[str], first: int) -> None:
-    """Remember the lines of a function that came from another process."""
-    _found[python.__code__] = (["\n"] * (first - 1) + list(lines), first)
+def carried(code: CodeType) -> tuple[list[str], int] | None:
+    """The lines that code brought along from another process, and the number of the first one."""
+    found = _constant(code)
+    return None if found is None else (found[3].splitlines(keepends=True), found[2])
+
+
+def filename(code: CodeType) -> str:
+    """The file that code was written in; cloudpickle leaves that out of what it sends."""
+    found = _constant(code)
+    return code.co_filename if found is None else found[1]
+
+
+def _constant(code: CodeType) -> tuple[str, str, int, str] | None:
+    for constant in reversed(code.co_consts):
+        if type(constant) is tuple and len(constant) == 4 and constant[0] == _MARK:
+            return constant
+    return None
+
+
+def carrying(code: CodeType) -> CodeType:
+    """The same code with its text, and that of functions in it, in a constant that nothing loads.
+
+    It goes wherever the code goes, to a third process too, and asks for nothing where it arrives.
+    """
+    constants = tuple(carrying(c) if isinstance(c, type(code)) else c for c in code.co_consts)
+    if code.co_flags & _OF_FUNCTION and carried(code) is None:
+        try:
+            is_lambda = code.co_name == "<lambda>"
+            lines, first = _statement(code) if is_lambda else of_code(code)
+            constants += ((_MARK, code.co_filename, first, "".join(lines)),)
+        except (OSError, TypeError, SyntaxError):
+            pass  # it is nowhere
+    return code.replace(co_consts=constants)
 
 
 def function_of(given: Callable[..., Any] | str) -> Callable[..., Any]:
