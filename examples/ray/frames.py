@@ -20,6 +20,7 @@ import ray
 import usmx.ray
 
 SHAPE = (480, 640)
+usmx.ray.register()  # before the classes, whose methods name the transport
 
 
 @ray.remote(num_cpus=0)
@@ -60,7 +61,6 @@ class Edges:
 
 def main() -> None:
     """One frame, three processes, one memory."""
-    usmx.ray.register()
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     camera, light, edges = Camera.remote(), Light.remote(), Edges.remote()
     frame = camera.shoot.remote(7)

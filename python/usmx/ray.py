@@ -1,8 +1,9 @@
 """Actors of Ray on one machine hand arrays to each other without a copy.
 
-After `register`, an actor's method with ``@ray.method(tensor_transport="usmx")`` returns arrays that
-stay where they are: the actor that takes the reference opens their memory by `usmx.ipc`. Actors on
-other machines, and devices whose memory no other process opens, get a copy through Ray's store.
+After `register`, an actor's method with ``@ray.method(tensor_transport="usmx")`` returns arrays
+that stay where they are: the actor that takes the reference opens their memory by `usmx.ipc`.
+Actors on other machines, and devices whose memory is opened by no other process, get a copy
+through Ray's store.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     def _register(
         name: str, devices: list[str], manager: type[Any], data_type: type[Any]
     ) -> None: ...
+
+    _registered: dict[str, Any] = {}
 else:
     try:
         import ray
@@ -50,6 +53,7 @@ else:
         from ray.experimental.rdt.tensor_transport_manager import (
             TensorTransportMetadata as _TensorTransportMetadata,
         )
+        from ray.experimental.rdt.util import transport_manager_info as _registered
     except ImportError as _error:
         raise ImportError(
             "usmx.ray: Ray with tensor transports is not installed; install it with: "
@@ -62,23 +66,21 @@ __all__ = ["Communicator", "Metadata", "Transport", "register"]
 NAME = "USMX"
 #: What Ray calls the place of the elements: one for all devices, because the way is chosen here.
 _PLACE = "usm"
-_is_registered = False
 
 
 def register() -> None:
     """Let actors that are made from now on use ``tensor_transport="usmx"``.
 
-    Call it in the process that makes the actors, before it makes them; a second call does nothing.
+    Call it in the process that makes the actors, before their classes are defined; a second call
+    does nothing.
 
     Examples
     --------
     >>> import usmx.ray
     >>> usmx.ray.register()
     """
-    global _is_registered
-    if not _is_registered:
+    if NAME not in _registered:
         _register(NAME, [_PLACE], Transport, _usmx.ndarray)
-        _is_registered = True
 
 
 def _machine() -> str:

@@ -51,8 +51,7 @@ class Maker:
     def kept(self):
         return len(get_tensor_transport_manager("USMX").kept)
 
-@ray.remote(num_cpus=0)
-class Taker:
+class Takes:
     def take(self, given):
         assert given["number"] == 5
         assert given["rest"][0].tolist() == [[1.0] * 3] * 2 and given["rest"][1].shape == (0,)
@@ -73,6 +72,7 @@ def falls_to(count, maker):
         time.sleep(0.1)
     return False
 
+Taker = ray.remote(num_cpus=0)(Takes)
 maker, taker = Maker.remote(), Taker.remote()
 """
 
@@ -115,7 +115,7 @@ def test_a_killed_sender_is_an_error_and_not_a_wait_without_end() -> None:
 ELSEWHERE = """
 # What a receiver on another machine does: the memory is not opened, the sender is asked.
 @ray.remote(num_cpus=0)
-class Far(Taker):
+class Far(Takes):
     def __init__(self):
         usmx.ray._machine = lambda: "another"
 
