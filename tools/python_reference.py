@@ -32,6 +32,7 @@ MODULES = (
     "testing",
     "typing",
     "dask",
+    "ray",
     "zarr",
     "compat.dpctl",
     "compat.numba_dpex",

@@ -31,7 +31,11 @@ def modules():
     yield usmx
     for found in pkgutil.walk_packages(usmx.__path__, "usmx."):
         # Doors to other libraries, which have no compiled classes and need these libraries.
-        if not found.name.endswith("__main__") and found.name not in ("usmx.dask", "usmx.zarr"):
+        if not found.name.endswith("__main__") and found.name not in (
+            "usmx.dask",
+            "usmx.ray",
+            "usmx.zarr",
+        ):
             yield importlib.import_module(found.name)
 
 
