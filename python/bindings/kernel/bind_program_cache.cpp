@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "support/bindings.hpp"
+#include "support/containers.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/program_cache.hpp"
 #include "usmx/runtime.hpp"
@@ -119,9 +120,9 @@ void bind_program_cache(nb::module_& m) {
   m.def(
       "_installed_programs",
       [] {
-        nb::list all;
+        nb::list all = new_list();
         for (const auto& of : installed_program_folders()) {
-          nb::dict about;
+          nb::dict about = new_dict();
           about["folder"] = to_str(of.folder);
           about["programs"] = of.programs;
           about["bytes"] = of.bytes;
@@ -153,7 +154,7 @@ void bind_program_cache(nb::module_& m) {
   m.def(
       "_processor_kinds",
       [] {
-        nb::list all;
+        nb::list all = new_list();
         for (const auto kind : processor_kinds()) all.append(nb::cast(std::string(kind)));
         return all;
       },

@@ -7,6 +7,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "support/bindings.hpp"
+#include "support/containers.hpp"
 #include "usmx/detail/inspection.hpp"
 
 namespace usmx::python {
@@ -14,7 +15,7 @@ namespace {
 
 /// The fields that decide what a test may expect, by their names in the table.
 nb::dict fields_of(const detail::backend_row& row) {
-  nb::dict fields;
+  nb::dict fields = new_dict();
   fields["name"] = row.name;
   fields["lost_by_fork"] = row.lost_by_fork;
   fields["is_host"] = row.is_host;
@@ -25,7 +26,7 @@ nb::dict fields_of(const detail::backend_row& row) {
   fields["most_alignment"] = row.most_alignment;
   fields["copies_to_host_by_driver"] = row.copies_to_host_by_driver;
   fields["groups_are_loops"] = row.forms.groups_are_loops;
-  nb::dict dlpack;
+  nb::dict dlpack = new_dict();
   dlpack["device"] = static_cast<int>(row.dlpack.device);
   dlpack["shared"] = static_cast<int>(row.dlpack.shared);
   dlpack["host"] = static_cast<int>(row.dlpack.host);

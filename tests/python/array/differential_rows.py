@@ -1723,9 +1723,9 @@ DIFFERENCES: list[Differs] = [
     Differs("delete", "layout", "", "of lists of places; NumPy's follow the mask of what is left"),
     Differs("histogram.*", "layout", "", "the edges that were given are copied"),
     Differs(
-        "quantile|percentile", "no error", "size 0", "NaN of no elements, as medians and means"
+        "quantile|percentile", "no error", "size 0", "NaN of an empty array, as medians and means"
     ),
-    Differs("nanquantile|nanpercentile", "shape", "", "of no elements: a result for each q"),
+    Differs("nanquantile|nanpercentile", "shape", "", "of an empty array: a result for each q"),
     Differs("std|var", "no error", "correction", "the name of the standard, in methods too"),
     Differs("std|var", "refused", "same_kind", "floats are not cast to an output of integers"),
     Differs("ptp", "no error", "subtract", "the difference is cast by the rule 'same_kind'"),
