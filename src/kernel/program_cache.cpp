@@ -430,7 +430,7 @@ std::vector<installed_programs> installed_program_folders() {
   for (const auto& path : package_folders::get().list()) {
     const auto folder = cache_folder::open_installed(path);
     if (!folder) continue;
-    installed_programs about{.folder = path};
+    installed_programs about{.folder = path, .kinds = {}};
     for (const auto& f : folder->files()) about.bytes += f.bytes;
     each_program(folder, [&](const auto&, const auto& parts, auto&&) {
       ++about.programs;
