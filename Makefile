@@ -64,7 +64,7 @@ test-cpp: $(STAMPS)/usmx ## the C++ tests
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some, DEPTH=full for all cases
 	cmake --build $(BUILD) --target tests/lab/all
-	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest --depth $(DEPTH) $(PYTEST_ARGS)
+	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest --depth=$(DEPTH) $(PYTEST_ARGS)
 
 test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 	cmake --build $(BUILD) --target tests/all
@@ -74,12 +74,12 @@ test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
 # What the device can see is in these rooms: all cases in each depth.
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
-	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth $(DEPTH) \
+	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth=$(DEPTH) \
 	  --full-in tests/python/memory --full-in tests/python/protocols --full-in tests/python/transfer $(PYTEST_ARGS)
 
 test-device: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on the device DEVICE=cuda:0, as the SYCL runtime names it
 	cmake --build $(BUILD) --target tests/lab/all
-	PYTHONPATH=tests/lab ONEAPI_DEVICE_SELECTOR='$(DEVICE)' $(BIN)/python -m pytest -p on_device tests/python --depth $(DEPTH) --timeout 300 $(PYTEST_ARGS)
+	PYTHONPATH=tests/lab ONEAPI_DEVICE_SELECTOR='$(DEVICE)' $(BIN)/python -m pytest -p on_device tests/python --depth=$(DEPTH) --timeout 300 $(PYTEST_ARGS)
 
 test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	cmake --preset asan
@@ -91,7 +91,7 @@ test-asan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under AddressSaniti
 test-asan-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests with a module built the same way
 	cmake --preset asan
 	cmake --build --preset asan
-	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python --depth $(DEPTH) $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/asan/python $(LAB) sanitized python -m pytest -p on_sanitizers tests/python --depth=$(DEPTH) $(PYTEST_ARGS)
 
 test-tsan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under ThreadSanitizer
 	cmake --preset tsan

@@ -74,8 +74,7 @@ std::string first_error(const std::string& log) {
   if (error == std::string::npos) {
     if (log.starts_with("The program was built for")) {
       return "the device's linker rejected the program and gave no reason, as it does for "
-             "undefined "
-             "functions and for more local memory than a work-group can have";
+             "undefined functions and for more local memory than a work-group can have";
     }
     return log.substr(0, log.find('\n'));
   }

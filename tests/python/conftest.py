@@ -43,7 +43,6 @@ usmx.default_usm_type("device")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave out what the device lacks by its row in the table of backends."""
-    config.addinivalue_line("markers", "needs(*what): see tests/lab/backend_row.py")
     config.pluginmanager.register(backend_row.LeftOut(), "left_out")
 
 

@@ -105,10 +105,10 @@ TEST(ProgramBackends, MoreGroupsThanTheDeviceTakesAreNamed) {
   CHECK_EQUAL(groups(cuda, usmx::launch_range(most, one)), std::string());
 }
 
-TEST(ProgramBackends, AFailureWithoutAReasonSaysWhereItIs) {
+TEST(ProgramBackends, AFailureWithoutAReasonSaysWhatItMayBe) {
   const auto message = usmx::detail::summary_of("The program was built for 1 devices");
   CHECK(message.find("gave no reason") != std::string::npos);
-  CHECK(message.find("stderr") != std::string::npos);
+  CHECK(message.find("undefined functions") != std::string::npos);
   CHECK_EQUAL(usmx::detail::summary_of("x\nsource:1:2: error: wrong\n  text"),
               std::string("the kernel source could not be compiled: source:1:2: error: wrong"));
 }
