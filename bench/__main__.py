@@ -17,6 +17,7 @@ TASKS = (
     "transfers",
     "chains",
     "kernels",
+    "exercises",
 )
 
 
