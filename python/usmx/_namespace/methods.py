@@ -133,6 +133,10 @@ class _OfOperation:
 
 def _of_ufunc(name: str) -> property:
     def read(operation: Any) -> Any:
+        if not isinstance(operation, _usmx.Operation):
+            raise TypeError(
+                f"self: is of type {type(operation).__name__}; expected a usmx.Operation"
+            )
         return _imported(".ufunc_methods", "attribute")(operation, name)
 
     return property(read, doc=f"``{name}`` of NumPy's ufunc of this name.")

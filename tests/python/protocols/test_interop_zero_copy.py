@@ -80,7 +80,7 @@ print(pairs)
 
 def run(program, kind):
     here = Path(__file__).parent
-    folders = [str(here), str(here.parent)]
+    folders = [str(here), str(here.parent), str(here.parents[1] / "lab")]
     result = subprocess.run(
         [sys.executable, "-c", PRELUDE.format(folders=folders, kind=kind) + program],
         capture_output=True,
