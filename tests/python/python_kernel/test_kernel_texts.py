@@ -198,7 +198,10 @@ def test_texts_that_linecache_knows_are_read_there():
     assert x.to_numpy().tolist() == [5, 5]
 
 
-def test_another_text_with_a_function_of_that_name_is_not_taken():
+def test_another_text_with_a_function_of_that_name_is_not_taken(monkeypatch):
+    # Where usmx.compat.cuda was imported, what exec compiles is kept.
+    monkeypatch.setattr(texts, "_compiled", None)
+
     def parts():
         return ["def f(item, x):\n", "    x[0] = 1\n"]
 
