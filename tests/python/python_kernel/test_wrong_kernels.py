@@ -9,6 +9,7 @@ import wrong_calls
 import wrong_kernels
 
 import usmx
+from usmx._kernel.source import texts
 
 
 def argument(what, readonly=False):
@@ -108,7 +109,9 @@ def test_a_lambda_is_no_kernel():
         k[4](argument("float32"))
 
 
-def test_a_function_without_text_is_no_kernel():
+def test_a_function_without_text_is_no_kernel(monkeypatch):
+    # Where usmx.compat.cuda was imported, what exec compiles is kept.
+    monkeypatch.setattr(texts, "_compiled", None)
     names = {}
     exec("\n".join(["def f(item, a):", "    a[0] = 1"]), names)
     with pytest.raises(usmx.KernelError, match="its source text cannot be found"):
