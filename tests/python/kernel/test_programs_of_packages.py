@@ -197,7 +197,8 @@ def test_usmx_is_built_without_programs_where_none_can_be_compiled(
 ) -> None:
     environment = {"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"}
     if reason == "no program":
-        (tmp_path / "numpy.py").write_text("raise ImportError('no NumPy here')\n")
+        # Read by each Python that starts; a file numpy.py would come after the installed one.
+        (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['numpy'] = None\n")
         places = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
         environment = {"PYTHONPATH": os.pathsep.join(filter(None, places))}
     done = subprocess.run(
