@@ -334,12 +334,8 @@ std::optional<array> import_cuda(nb::handle obj, nb::object offer, const import_
   const sycl::device device = cuda_device_of(v, f);
   shared_owner keep = own_all(obj, d.dict(), v);
   if (stream) {
-    void* const theirs = reinterpret_cast<void*>(*stream);
-    if (kind_of(v.data(), default_context(device)) == usm_kind::device) {
-      come_after_foreign_stream(default_queue(device), theirs);
-    } else {
-      wait_for_foreign_stream(device, theirs);  // the host may look next
-    }
+    come_after_foreign_stream(device, reinterpret_cast<void*>(*stream),
+                              kind_of(v.data(), default_context(device)) == usm_kind::device);
   }
   return array::bind(std::move(v), default_queue(device), std::move(keep));
 }

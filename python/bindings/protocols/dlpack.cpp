@@ -467,11 +467,7 @@ void wait_for_producer(const dlpack::exchange_table& table, const dlpack::device
   if (d.type != device_type::oneapi || stream == nullptr) {
     // A stream of CUDA or ROCm as an integer, which the driver can order or wait for.
     const sycl::device device = device_from_dlpack(d);
-    if (d.type == exchange_row(device).dlpack.device) {
-      come_after_foreign_stream(default_queue(device), stream);
-    } else {
-      wait_for_foreign_stream(device, stream);  // the host may look next
-    }
+    come_after_foreign_stream(device, stream, d.type == exchange_row(device).dlpack.device);
     return;
   }
   // The stream of oneAPI is the address of a sycl::queue.

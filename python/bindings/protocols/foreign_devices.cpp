@@ -106,16 +106,11 @@ sycl::device device_from_dlpack(const dlpack::device& d) {
   return {};
 }
 
-void wait_for_foreign_stream(const sycl::device& device, void* stream) {
+void come_after_foreign_stream(const sycl::device& device, void* stream, bool is_device_memory) {
   if (take_note("stream", stream)) return;
   const gil_released unlocked;
+  if (is_device_memory && put_behind_native_stream(default_queue(device), stream)) return;
   wait_for_native_stream(device, stream);
-}
-
-void come_after_foreign_stream(const sycl::queue& queue, void* stream) {
-  if (take_note("stream", stream)) return;
-  const gil_released unlocked;
-  if (!put_behind_native_stream(queue, stream)) wait_for_native_stream(queue.get_device(), stream);
 }
 
 bool put_foreign_stream_behind(void* stream, const array& a) {

@@ -138,15 +138,15 @@ const detail::backend_row& exchange_row(const sycl::device& device);
 dlpack::device device_in_dlpack(const array& a);
 /// The SYCL device of that name. BufferError if there is none.
 sycl::device device_from_dlpack(const dlpack::device& d);
-/// Waits for a stream or an event of the library below SYCL, without the GIL. DeviceError if that
-/// cannot be asked.
-void wait_for_foreign_stream(const sycl::device& device, void* stream);
-/// What is submitted to the queue next comes after the stream: by an event of the driver, without
-/// the host, or as above where there is none.
-void come_after_foreign_stream(const sycl::queue& queue, void* stream);
+/// Elements that came with a stream of the library below SYCL are used after it. Of device memory,
+/// what is submitted to the device's default queue next comes after an event of the driver, without
+/// the host; otherwise, and where there is no such event, the host waits, because it may look next.
+/// Without the GIL. DeviceError if the stream cannot be asked.
+void come_after_foreign_stream(const sycl::device& device, void* stream, bool is_device_memory);
 /// What is submitted to the stream next comes after what is pending on the elements. False where
 /// the host has to wait for that instead.
 bool put_foreign_stream_behind(void* stream, const array& a);
+/// Waits for an event of that library, likewise.
 void wait_for_foreign_event(const sycl::device& device, void* event);
 void bind_foreign_devices(nb::module_& m);
 
