@@ -23,25 +23,25 @@ class deferred_array {
  public:
   explicit deferred_array(shared_deferred value);
 
-  std::span<const std::int64_t> shape() const noexcept { return value_->shape().span(); }
+  std::span<const std::int64_t> shape() const noexcept { return of().shape().span(); }
   std::int64_t extent(int axis) const noexcept {
-    return value_->shape()[static_cast<std::size_t>(axis)];
+    return of().shape()[static_cast<std::size_t>(axis)];
   }
-  int rank() const noexcept { return static_cast<int>(value_->shape().size()); }
-  const usmx::dtype& dtype() const noexcept { return value_->dtype(); }
-  const sycl::queue& queue() const noexcept { return value_->queue(); }
-  usm_kind kind() const noexcept { return value_->kind(); }
-  const shared_deferred& value() const noexcept;
+  int rank() const noexcept { return static_cast<int>(of().shape().size()); }
+  const usmx::dtype& dtype() const noexcept { return of().dtype(); }
+  const sycl::queue& queue() const noexcept { return of().queue(); }
+  usm_kind kind() const noexcept { return of().kind(); }
+  const shared_deferred& value() const noexcept { return *value_; }
 
   /// Submits what computes it, once. Throws build_error, allocation_error.
-  array get() const { return value_->get(); }
+  array get() const { return of().get(); }
   operator array() const { return get(); }  // NOLINT: implicit
 
  private:
-  /// As long as one lives, the value is kept when others are computed from it.
-  struct holder;
-  std::shared_ptr<const holder> held_;
-  deferred* value_;
+  deferred& of() const noexcept { return **value_; }
+
+  /// As long as a copy lives, the value is kept when others are computed from it.
+  std::shared_ptr<const shared_deferred> value_;
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/arithmetic.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -9,19 +10,14 @@
 
 namespace usmx {
 
-struct deferred_array::holder {
-  explicit holder(shared_deferred held) : value(std::move(held)) { value->seen(true); }
-  holder(const holder&) = delete;
-  holder& operator=(const holder&) = delete;
-  ~holder() { value->seen(false); }
-
-  shared_deferred value;
-};
-
-deferred_array::deferred_array(shared_deferred value)
-    : held_(std::make_shared<const holder>(std::move(value))), value_(held_->value.get()) {}
-
-const shared_deferred& deferred_array::value() const noexcept { return held_->value; }
+deferred_array::deferred_array(shared_deferred value) {
+  auto held = std::make_unique<const shared_deferred>(std::move(value));
+  (*held)->seen(true);
+  value_ = {held.release(), [](const shared_deferred* last) {
+              (*last)->seen(false);
+              delete last;
+            }};
+}
 
 const operation& detail::operation_of(std::string_view name) {
   const operation* const op = find_operation(name);
