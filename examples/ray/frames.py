@@ -7,8 +7,8 @@ Camera ── a reference ──> Edges: writes into the frame ──> Camera se
 
     pip install ray && python frames.py
 
-Pass a reference on when its frame is there (`ray.wait`): Ray 2.60 may never deliver one that is
-passed on earlier.
+A reference is passed on when its frame is there: Ray 2.60 may never deliver one that is passed on
+earlier.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -63,8 +63,7 @@ def main() -> None:
     """One frame, three processes, one memory."""
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     camera, light, edges = Camera.remote(), Light.remote(), Edges.remote()
-    frame = camera.shoot.remote(7)
-    ray.wait([frame])
+    frame = usmx.ray.wait(camera.shoot.remote(7))
     first, sum_of_light = ray.get(light.measure.remote(frame))
     second, count = ray.get(edges.mark.remote(frame))
     third, brightest = ray.get(camera.look.remote())

@@ -60,7 +60,7 @@ else:
             "pip install 'ray>=2.55'"
         ) from _error
 
-__all__ = ["Communicator", "Metadata", "Transport", "register"]
+__all__ = ["Communicator", "Metadata", "Transport", "register", "wait"]
 
 #: What Ray calls the transport.
 NAME = "USMX"
@@ -81,6 +81,35 @@ def register() -> None:
     """
     if NAME not in _registered:
         _register(NAME, [_PLACE], Transport, _usmx.ndarray)
+
+
+def wait(reference: Any, timeout: float = 60.0) -> Any:
+    """Wait until a result of the transport may be passed on to another actor.
+
+    Parameters
+    ----------
+    reference : ray.ObjectRef
+        What a method with ``tensor_transport="usmx"`` gave.
+    timeout : float
+        Seconds.
+
+    Returns
+    -------
+    ray.ObjectRef
+        The same reference.
+
+    Raises
+    ------
+    TimeoutError
+        If it is not there in time.
+    """
+    # ray.wait returns before this is known: docs/upstream/ray.md.
+    found, _ = ray.wait([reference], timeout=timeout)
+    manager = ray._private.worker.global_worker.rdt_manager
+    known = found and manager.wait_for_tensor_transport_metadata(reference.hex(), timeout)
+    if not known:
+        raise TimeoutError(f"reference: the result is not there after {timeout:g} s")
+    return reference
 
 
 def _machine() -> str:

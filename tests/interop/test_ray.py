@@ -61,9 +61,7 @@ class Takes:
         return self.x.tolist()
 
 def made(maker, kind="shareable"):
-    reference = maker.make.remote(kind)
-    ray.wait([reference])
-    return reference
+    return usmx.ray.wait(maker.make.remote(kind))
 
 def falls_to(count, maker):
     for _ in range(100):
