@@ -180,6 +180,7 @@ class _Key:
         elif module == "numpy" and kind.__name__ == "ufunc":
             self.parts.append(f"numpy {obj.__name__}")
         elif module == "numpy" and hasattr(obj, "tobytes") and getattr(obj, "ndim", 1) == 0:
+            self.reads.item(obj)
             self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
         elif kind.__name__ == "ndarray" and module == "numpy" and obj.nbytes <= _MOST_BYTES:
             # To programs for Numba a constant; all others refuse it.

@@ -346,3 +346,14 @@ def test_only_so_many_values_are_remembered():
     for level in range(40):  # noqa: B007 - the kernel reads it
         k[1](a).wait()
     assert k._count == 32
+
+
+def test_the_same_holds_for_kernels_whose_texts_are_on_disk(run_python, tmp_path):
+    # What a kept text depends on is read by other code than a compiled one's.
+    once = f"""
+        import pytest
+        raise SystemExit(pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-n", "0", "-k", "not on_disk", {__file__!r}]))
+        """
+    for _ in range(2):
+        run_python(once, env={"USMX_TEST_CACHE_DIR": str(tmp_path), "PYTEST_XDIST_WORKER": None})
