@@ -180,13 +180,17 @@ class _Key:
         elif module == "numpy" and kind.__name__ == "ufunc":
             self.parts.append(f"numpy {obj.__name__}")
         elif module == "numpy" and hasattr(obj, "tobytes") and getattr(obj, "ndim", 1) == 0:
-            self.reads.item(obj)
-            self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
+            self.number(obj)
         elif kind.__name__ == "ndarray" and module == "numpy" and obj.nbytes <= _MOST_BYTES:
             # To programs for Numba a constant; all others refuse it.
             self.parts.append(f"array {obj.dtype.str} {obj.shape} {obj.tobytes().hex()}")
         else:
             raise _Unknown
+
+    def number(self, obj: Any) -> None:
+        """A number of NumPy, or an array of rank 0, which may hold another one later."""
+        self.reads.item(obj)
+        self.parts.append(f"number {obj.dtype.str} {obj.tobytes().hex()}")
 
     def named(self, obj: Any) -> bool:
         """An enumeration, a member of one, or a namedtuple's class; False if it is none."""
