@@ -11,10 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from .._usmx import ndarray
+
+
+@cache
+def _module(name: str) -> Any:
+    return import_module(f".{name}", __package__)
 
 
 class Library(NamedTuple):
@@ -32,7 +38,7 @@ class Library(NamedTuple):
         return {*self.least_on_cpu, *self.least_elsewhere}
 
     def load(self) -> Any:
-        return import_module(f".{self.module}", __package__)
+        return _module(self.module)
 
     def gains(self, function: str, x: ndarray, work: int) -> bool:
         least = (self.least_on_cpu if x.device.is_cpu else self.least_elsewhere).get(function)
