@@ -245,11 +245,6 @@ std::string summary_of(const std::string& log) {
   return text;
 }
 
-bool keeps_objects(const backend_row& backend) {
-  static const bool is_tried = std::getenv("USMX_TRY_OBJECTS") != nullptr;
-  return is_tried && (backend.api == driver_api::cuda || std::getenv("USMX_TRY_OBJECTS")[0] == 'a');
-}
-
 std::vector<std::string> common_options(const backend_row& backend) {
   std::vector<std::string> options{
       "-ffp-contract=off",
@@ -304,19 +299,12 @@ executable compile_here(const sycl::context& context, const sycl::device& device
   try {
     text.emplace(experimental::create_kernel_bundle_from_source(
         context, experimental::source_language::sycl, source, experimental::properties{headers}));
-    if (object && !keeps_objects(backend_of(device))) {
+    if (object) {
       // Compiled twice: what is linked of an object does not know its kernels' arguments.
       *object =
           experimental::compile(*text, std::vector<sycl::device>{device},
                                 experimental::properties{experimental::build_options{options}})
               .ext_oneapi_get_content();
-    }
-    if (keeps_objects(backend_of(device))) {
-      auto compiled =
-          experimental::compile(*text, std::vector<sycl::device>{device},
-                                experimental::properties{experimental::build_options{options}});
-      *object = compiled.ext_oneapi_get_content();
-      return {sycl::link(compiled), false};
     }
     return {experimental::build(*text, std::vector<sycl::device>{device},
                                 experimental::properties{experimental::build_options{options},
@@ -360,7 +348,7 @@ executable compile(const sycl::context& context, const sycl::device& device,
 program_keys disk_keys(const sycl::device& device, std::string_view source,
                        std::span<const std::string> options) {
   const auto& backend = backend_of(device);
-  if (!backend.keeps_binaries && !keeps_objects(backend)) return {};
+  if (!backend.keeps_binaries) return {};
   static const std::string files = [] {
     std::string text(version);
     for (const auto name : kernel_file_names()) text.append(1, '\0').append(kernel_file(name));
@@ -402,11 +390,6 @@ std::optional<executable> load(const sycl::context& context, const sycl::device&
                                std::vector<char>& binary) {
   const bool apart = backend_of(device).reads_apart;
   try {
-    if (keeps_objects(backend_of(device))) {
-      return executable(sycl::link(experimental::get_kernel_bundle<sycl::bundle_state::object>(
-                            context, {device}, sycl::span<char>(binary.data(), binary.size()))),
-                        false);
-    }
     return executable(experimental::get_kernel_bundle<sycl::bundle_state::executable>(
                           apart ? second_context_of(context) : context, {device},
                           sycl::span<char>(binary.data(), binary.size())),

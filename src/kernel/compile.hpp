@@ -39,8 +39,6 @@ class executable {
 
 class read_files;
 
-bool keeps_objects(const backend_row& backend);
-
 /// Options for every program, before its own: each operation is rounded separately, as in NumPy,
 /// and ranges may have more than 2^31 - 1 work-items.
 std::vector<std::string> common_options(const backend_row& backend);

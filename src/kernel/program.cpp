@@ -200,11 +200,9 @@ void program::state::compile() const {
   std::optional<detail::read_files> read;
   if (lists_files) read.emplace();
   std::vector<char> object;
-  const bool keeps_object = detail::keeps_objects(detail::backend_of(from.device));
   try {
     built = detail::compile(from.context, from.device, source, from.options,
-                            read ? &*read : nullptr,
-                            detail::is_recording() || keeps_object ? &object : nullptr);
+                            read ? &*read : nullptr, detail::is_recording() ? &object : nullptr);
   } catch (const build_error& e) {
     // The compiler quotes lines with the names in the wrappers.
     throw build_error(detail::without_wrappers(e.what()), detail::without_wrappers(e.log()));
@@ -212,9 +210,7 @@ void program::state::compile() const {
   loaded = stays = false;
   argument_counts.clear();
   std::vector<char> binary;
-  if (keeps_object) {
-    binary = object;
-  } else if (detail::backend_of(from.device).keeps_binaries) {
+  if (detail::backend_of(from.device).keeps_binaries) {
     try {
       binary = built->content();
     } catch (const sycl::exception&) {  // it runs without being stored
@@ -288,10 +284,9 @@ std::shared_ptr<const kernel::state> program::state::make(const std::string& nam
   const auto& backend = detail::backend_of(from.device);
   const auto known = argument_counts.find(name);
   std::optional<std::size_t> passed;
-  if (!backend.counts_arguments) {
-  } else if (known != argument_counts.end()) {
+  if (known != argument_counts.end()) {
     passed = known->second;
-  } else {
+  } else if (backend.counts_arguments) {
     passed = handle.get_info<sycl::info::kernel::num_args>();
   }
   const auto group =

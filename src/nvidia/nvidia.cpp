@@ -453,10 +453,21 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
   const std::size_t letter = letter_of(a);
   // The library sees the transposes, whose left vectors are our right ones.
   const int rows = to_int(n), columns = to_int(m);
-  const auto left_of = [&](std::int64_t k) { return vectors ? at(*vh, k * right * n) : nullptr; };
-  const auto right_of = [&](std::int64_t k) { return vectors ? at(*u, k * m * m) : nullptr; };
+  // Rotations write vectors that nobody asked for too.
+  const array unused_left = scratch_of(a, by_rotations && !vectors ? m * n : 1);
+  const array unused_right = scratch_of(a, by_rotations && !vectors ? m * m : 1);
+  const auto left_of = [&](std::int64_t k) {
+    return vectors ? at(*vh, k * right * n) : unused_left.data();
+  };
+  const auto right_of = [&](std::int64_t k) {
+    return vectors ? at(*u, k * m * m) : unused_right.data();
+  };
   const auto kept = handles::of(a.queue());
   if (by_rotations) {
+    // By default they end at ten times the error of QR iterations.
+    const double tolerance = part_type(own) == dtype::of<double>()
+                                 ? std::numeric_limits<double>::epsilon()
+                                 : std::numeric_limits<float>::epsilon();
     const int mode = vectors ? 1 : 0, thin = right == m ? 1 : 0;
     handle parameters = nullptr;
     const std::int64_t size =
@@ -467,8 +478,11 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
                                               made, parameters);
         });
     const array scratch = scratch_of(a, size);
-    submit_each(*kept, a, {&a, &values, u, vh, &failed, &scratch}, count, "cusolverDn<t>gesvdj",
-                [&](handle h, std::int64_t k) {
+    submit_each(*kept, a,
+                {&a, &values, u, vh, &failed, &scratch, &unused_left, &unused_right}, count,
+                "cusolverDn<t>gesvdj", [&](handle h, std::int64_t k) {
+                  check(library::solver, solver().set_tolerance(parameters, tolerance),
+                        "cusolverDnXgesvdjSetTolerance");
                   return solver().jacobi[letter](h, mode, thin, rows, columns, at(a, k * m * n),
                                                  rows, at(values, k * m), left_of(k), rows,
                                                  right_of(k), columns, scratch.data(), to_int(size),
@@ -483,7 +497,8 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
         return solver().svd_size[letter](h, rows, columns, made);
       });
   const array scratch = scratch_of(a, size), others = scratch_of(a, m, part_type(own));
-  submit_each(*kept, a, {&a, &values, u, vh, &failed, &scratch, &others}, count,
+  submit_each(*kept, a,
+              {&a, &values, u, vh, &failed, &scratch, &others, &unused_left, &unused_right}, count,
               "cusolverDn<t>gesvd", [&](handle h, std::int64_t k) {
                 return solver().svd[letter](h, left_job, right_job, rows, columns,
                                             at(a, k * m * n), rows, at(values, k * m), left_of(k),

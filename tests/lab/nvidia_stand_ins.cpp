@@ -154,7 +154,7 @@ void lu(int n, T* first, int lead, int* exchanged, int* info) {
     for (int i = k + 1; i < n; ++i)
       if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
     exchanged[k] = best + 1;
-    if (a(best, k) == T{}) {
+    if (!(std::abs(a(best, k)) > 0)) {  // NaN too
       if (*info == 0) *info = k + 1;
       continue;
     }
@@ -590,11 +590,11 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
                             real<T>* values, T* u, int lead_u, T* v, int lead_v, T* work,         \
                             int size, int* info, void* parameters) {                              \
     if (const int s = called("gesvdj", vectors, thin, m, n); s != 0) return s;                    \
-    if (m < n || size < m || parameters == nullptr) return 3;                                     \
+    /* The true one writes vectors in either case. */                                             \
+    if (m < n || size < m || parameters == nullptr || u == nullptr || v == nullptr) return 3;     \
     std::fill_n(work, size, T(-7));                                                               \
-    *info = 0;                                                                                    \
-    svd(m, n, a, lead, values, vectors != 0 ? u : nullptr, lead_u, thin != 0 ? n : m, v, lead_v,  \
-        false);                                                                                   \
+    *info = called("gesvdj's convergence") != 0 ? n + 1 : 0;                                      \
+    svd(m, n, a, lead, values, u, lead_u, thin != 0 ? n : m, v, lead_v, false);                   \
     return 0;                                                                                     \
   }
 
@@ -625,6 +625,9 @@ int cusolverDnDestroy(void* handle) {
   return called("cusolverDnDestroy");
 }
 int cusolverDnSetStream(void*, void* stream) { return stream == nullptr ? 3 : 0; }
+int cusolverDnXgesvdjSetTolerance(void*, double tolerance) {
+  return tolerance > 0 && tolerance < 1e-6 ? 0 : 3;
+}
 int cusolverDnCreateGesvdjInfo(void** out) {
   static int info = 0;
   *out = &info;

@@ -23,9 +23,10 @@ from .._usmx import ndarray
 from . import _by_kernels, _libraries, _matrices, _transforms
 from ._common import empty_at
 from .creation import tril, triu
-from .elementwise import real
+from .elementwise import isnan, real, where
 from .linear_algebra import matrix_transpose
 from .manipulation import broadcast_shapes, moveaxis
+from .statistics import any as any_of
 
 # --- where they are ------------------------------------------------------------------------------
 
@@ -134,6 +135,16 @@ def _check(failed: ndarray, says: str) -> None:
         raise _matrices.LinAlgError(f"{_matrices.of_stack('a', where_is)}: {says}")
 
 
+def _refuse_singular(a: ndarray, failed: ndarray) -> None:
+    """What has NaN has a result, which is NaN, whatever the library says of its pivots."""
+    if failed.to_numpy().any():
+        _check(where(_has_nan(a), 0, failed), "is singular")
+
+
+def _has_nan(a: ndarray) -> ndarray:
+    return any_of(isnan(a), axis=(-2, -1))
+
+
 def _lu(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """L and U of the transposes, which lines were exchanged (from 1), and where that failed."""
     made = _matrices.contiguous(a)
@@ -147,7 +158,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     n, m = b.shape[-2:]
     shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     made, exchanged, failed = _lu(a)
-    _check(failed, "is singular")
+    _refuse_singular(a, failed)
     # The library wants right sides as columns in Fortran's order, which are rows in ours.
     x = empty_at(a, (*shape, m, n), a.dtype, b)
     if not x.size:
@@ -162,7 +173,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
 
 def inverse(a: ndarray) -> ndarray:
     made, exchanged, failed = _lu(a)
-    _check(failed, "is singular")
+    _refuse_singular(a, failed)
     # Of the transposes, into Fortran's order: two transpositions are none.
     x = _by_kernels.identity(a, a.shape[-1], a.shape[:-2], a.dtype)
     _usmx._nvidia_solve(made, exchanged, x, False)
@@ -172,7 +183,9 @@ def inverse(a: ndarray) -> ndarray:
 def determinants(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Determinants, their signs, and the logarithms of their absolute values."""
     made, exchanged, failed = _lu(a)
-    return _by_kernels.determinants_of(made, exchanged - 1, failed)
+    return _by_kernels.determinants_of(
+        made, exchanged - 1, _matrices.in_order(where(_has_nan(a), 0, failed))
+    )
 
 
 # --- decompositions ------------------------------------------------------------------------------
@@ -227,6 +240,10 @@ def _svd_of_wide(a: ndarray, vectors: bool, full: bool) -> _matrices.Singular:
     failed = _integers(a, stack)
     by_rotations = m <= _BY_ROTATIONS
     _usmx._nvidia_svd(given, values, u, vh, failed, by_rotations)
+    if by_rotations and _matrices.failure(failed) is not None:
+        by_rotations = False
+        given[...] = a
+        _usmx._nvidia_svd(given, values, u, vh, failed, by_rotations)
     _check(failed, "singular values did not converge")
     return (_matrices.adjoint(u) if u is not None and by_rotations else u), values, vh
 
