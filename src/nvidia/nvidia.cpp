@@ -454,13 +454,17 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
   // The library sees the transposes, whose left vectors are our right ones.
   const int rows = to_int(n), columns = to_int(m);
   // Rotations write vectors that nobody asked for too.
-  const array unused_left = scratch_of(a, by_rotations && !vectors ? m * n : 1);
-  const array unused_right = scratch_of(a, by_rotations && !vectors ? m * m : 1);
+  std::optional<array> unused_left, unused_right;
+  if (by_rotations && !vectors) {
+    unused_left = scratch_of(a, m * n);
+    unused_right = scratch_of(a, m * m);
+  }
+  const auto in = [](const std::optional<array>& x) { return x ? &*x : nullptr; };
   const auto left_of = [&](std::int64_t k) {
-    return vectors ? at(*vh, k * right * n) : unused_left.data();
+    return vectors ? at(*vh, k * right * n) : unused_left ? unused_left->data() : nullptr;
   };
   const auto right_of = [&](std::int64_t k) {
-    return vectors ? at(*u, k * m * m) : unused_right.data();
+    return vectors ? at(*u, k * m * m) : unused_right ? unused_right->data() : nullptr;
   };
   const auto kept = handles::of(a.queue());
   if (by_rotations) {
@@ -479,7 +483,7 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
         });
     const array scratch = scratch_of(a, size);
     submit_each(*kept, a,
-                {&a, &values, u, vh, &failed, &scratch, &unused_left, &unused_right}, count,
+                {&a, &values, u, vh, &failed, &scratch, in(unused_left), in(unused_right)}, count,
                 "cusolverDn<t>gesvdj", [&](handle h, std::int64_t k) {
                   check(library::solver, solver().set_tolerance(parameters, tolerance),
                         "cusolverDnXgesvdjSetTolerance");
@@ -497,8 +501,7 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
         return solver().svd_size[letter](h, rows, columns, made);
       });
   const array scratch = scratch_of(a, size), others = scratch_of(a, m, part_type(own));
-  submit_each(*kept, a,
-              {&a, &values, u, vh, &failed, &scratch, &others, &unused_left, &unused_right}, count,
+  submit_each(*kept, a, {&a, &values, u, vh, &failed, &scratch, &others}, count,
               "cusolverDn<t>gesvd", [&](handle h, std::int64_t k) {
                 return solver().svd[letter](h, left_job, right_job, rows, columns,
                                             at(a, k * m * n), rows, at(values, k * m), left_of(k),
