@@ -135,22 +135,23 @@ struct meaning {
   const char* words;
 };
 constexpr meaning of_blas[] = {
-    {1, "not initialised"},          {3, "no memory"},       {7, "invalid value"},
-    {8, "not for this architecture"}, {11, "memory is not mapped"},
-    {13, "execution failed"},        {14, "internal error"}, {15, "not supported"},
+    {1, "not initialised"},       {3, "no memory"},
+    {7, "invalid value"},         {8, "not for this architecture"},
+    {11, "memory is not mapped"}, {13, "execution failed"},
+    {14, "internal error"},       {15, "not supported"},
 };
 constexpr meaning of_solver[] = {
-    {1, "not initialised"},           {2, "no memory"},
-    {3, "invalid value"},             {4, "not for this architecture"},
-    {5, "memory is not mapped"},      {6, "execution failed"},
-    {7, "internal error"},            {8, "type not supported"},
+    {1, "not initialised"},      {2, "no memory"},
+    {3, "invalid value"},        {4, "not for this architecture"},
+    {5, "memory is not mapped"}, {6, "execution failed"},
+    {7, "internal error"},       {8, "type not supported"},
     {9, "not supported"},
 };
 constexpr meaning of_transforms[] = {
-    {1, "invalid plan"},     {2, "no memory"},         {3, "invalid type"},
-    {4, "invalid value"},    {5, "internal error"},    {6, "execution failed"},
-    {7, "not initialised"},  {8, "invalid size"},      {11, "invalid device"},
-    {13, "no work memory"},  {16, "not supported"},    {17, "a library that it needs is missing"},
+    {1, "invalid plan"},    {2, "no memory"},      {3, "invalid type"},
+    {4, "invalid value"},   {5, "internal error"}, {6, "execution failed"},
+    {7, "not initialised"}, {8, "invalid size"},   {11, "invalid device"},
+    {13, "no work memory"}, {16, "not supported"}, {17, "a library that it needs is missing"},
 };
 
 }  // namespace

@@ -25,9 +25,9 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(format("NVIDIA's libraries: {}", what));
 }
 void require_elements(const array& a, const dtype& type, std::int64_t count, const char* what) {
-  require(a.elements().dtype() == type && a.elements().layout().is_c_contiguous() &&
-              a.size() == count,
-          what);
+  require(
+      a.elements().dtype() == type && a.elements().layout().is_c_contiguous() && a.size() == count,
+      what);
 }
 
 int to_int(std::int64_t n) {
@@ -194,7 +194,9 @@ struct scalars {
   std::complex<double> one_double = 1, zero_double = 0;
   bool is_double;
 
-  const void* one() const { return is_double ? static_cast<const void*>(&one_double) : &one_single; }
+  const void* one() const {
+    return is_double ? static_cast<const void*>(&one_double) : &one_single;
+  }
   const void* zero() const {
     return is_double ? static_cast<const void*>(&zero_double) : &zero_single;
   }
@@ -284,11 +286,10 @@ void lu(const array& a, const array& exchanged, const array& failed) {
     });
     return;
   }
-  const std::int64_t size = size_of_scratch(*kept, a, "cusolverDn<t>getrf_bufferSize",
-                                            [&](handle h, int* made) {
-                                              return solver().lu_size[letter](h, rows, rows,
-                                                                              a.data(), rows, made);
-                                            });
+  const std::int64_t size =
+      size_of_scratch(*kept, a, "cusolverDn<t>getrf_bufferSize", [&](handle h, int* made) {
+        return solver().lu_size[letter](h, rows, rows, a.data(), rows, made);
+      });
   const array scratch = scratch_of(a, size);
   submit_each(*kept, a, {&a, &exchanged, &failed, &scratch}, count, "cusolverDn<t>getrf",
               [&](handle h, std::int64_t k) {
@@ -315,11 +316,10 @@ void solve(const array& a, const array& exchanged, const array& b, bool turned) 
       check(library::blas, blas().set_stream(h, on), "cublasSetStream");
       int wrong = 0;  // an argument, which the host is told
       check(library::blas,
-            blas().solve_many[letter](h, how, rows, sides,
-                                      static_cast<const void* const*>(all.data()), rows,
-                                      static_cast<const int*>(exchanged.data()),
-                                      static_cast<void* const*>(to.data()), rows, &wrong,
-                                      to_int(count)),
+            blas().solve_many[letter](
+                h, how, rows, sides, static_cast<const void* const*>(all.data()), rows,
+                static_cast<const int*>(exchanged.data()), static_cast<void* const*>(to.data()),
+                rows, &wrong, to_int(count)),
             "cublas<t>getrsBatched");
     });
     return;
@@ -343,12 +343,12 @@ void cholesky(const array& a, const array& failed) {
   // The lower triangle in C order is the upper one of what the library sees.
   if (count > 1 && n <= most_rows_of_many) {
     const array all = addresses_of(a, count, n * n);
-    submit_each(*kept, a, {&a, &failed, &all}, 1, "cusolverDn<t>potrfBatched",
-                [&](handle h, std::int64_t) {
-                  return solver().cholesky_of_many[letter](
-                      h, triangle::upper, rows, static_cast<void* const*>(all.data()), rows,
-                      static_cast<int*>(failed.data()), to_int(count));
-                });
+    submit_each(
+        *kept, a, {&a, &failed, &all}, 1, "cusolverDn<t>potrfBatched", [&](handle h, std::int64_t) {
+          return solver().cholesky_of_many[letter](h, triangle::upper, rows,
+                                                   static_cast<void* const*>(all.data()), rows,
+                                                   static_cast<int*>(failed.data()), to_int(count));
+        });
     return;
   }
   const std::int64_t size =
@@ -453,7 +453,7 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
   const std::size_t letter = letter_of(a);
   // The library sees the transposes, whose left vectors are our right ones.
   const int rows = to_int(n), columns = to_int(m);
-  // Rotations write vectors that nobody asked for too.
+  // Rotations write vectors also where none are asked for.
   std::optional<array> unused_left, unused_right;
   if (by_rotations && !vectors) {
     unused_left = scratch_of(a, m * n);
@@ -496,17 +496,15 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
   }
   const signed char left_job = !vectors ? 'N' : right == n ? 'A' : 'S';
   const signed char right_job = !vectors ? 'N' : 'S';
-  const std::int64_t size =
-      size_of_scratch(*kept, a, "cusolverDn<t>gesvd_bufferSize", [&](handle h, int* made) {
-        return solver().svd_size[letter](h, rows, columns, made);
-      });
+  const std::int64_t size = size_of_scratch(
+      *kept, a, "cusolverDn<t>gesvd_bufferSize",
+      [&](handle h, int* made) { return solver().svd_size[letter](h, rows, columns, made); });
   const array scratch = scratch_of(a, size), others = scratch_of(a, m, part_type(own));
   submit_each(*kept, a, {&a, &values, u, vh, &failed, &scratch, &others}, count,
               "cusolverDn<t>gesvd", [&](handle h, std::int64_t k) {
-                return solver().svd[letter](h, left_job, right_job, rows, columns,
-                                            at(a, k * m * n), rows, at(values, k * m), left_of(k),
-                                            rows, right_of(k), columns, scratch.data(),
-                                            to_int(size), others.data(),
+                return solver().svd[letter](h, left_job, right_job, rows, columns, at(a, k * m * n),
+                                            rows, at(values, k * m), left_of(k), rows, right_of(k),
+                                            columns, scratch.data(), to_int(size), others.data(),
                                             static_cast<int*>(at(failed, k)));
               });
 }

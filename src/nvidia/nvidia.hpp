@@ -13,8 +13,8 @@
 
 namespace usmx::detail::nvidia {
 
-/// Whether `multiply` reads the matrices of an array where they are: rows or columns are contiguous,
-/// and there is one distance between the matrices.
+/// Whether `multiply` reads the matrices of an array where they are: rows or columns are
+/// contiguous, and there is one distance between the matrices.
 bool is_read(const array& a);
 
 /// `made = a @ b` of matrices that `is_read` is true of, each in a stack like `made` or alone. All
@@ -44,8 +44,8 @@ void qr_columns(const array& q, const array& factors);
 void eigh(const array& a, const array& values, const array& failed, bool vectors);
 
 /// Singular values, descending, of contiguous matrices that are not tall, which are lost; vectors
-/// if `u` and `vh` are given. By QR iterations, or by Jacobi's rotations: then `u` is the adjoint of
-/// what it would be otherwise.
+/// if `u` and `vh` are given. By QR iterations, or by Jacobi's rotations: then `u` is the adjoint
+/// of what it would be otherwise.
 void svd(const array& a, const array& values, const array* u, const array* vh, const array& failed,
          bool by_rotations);
 

@@ -36,10 +36,12 @@ void in_context(const sycl::queue& queue, const std::function<void()>& calls) {
 
 std::shared_ptr<handles> handles::of(const sycl::queue& queue) {
   static std::mutex guard;
-  static auto& kept = *new std::list<std::shared_ptr<handles>>;  // leaked: at exit there is no driver
-  std::shared_ptr<handles> left_out;  // ends without the lock
+  static auto& kept =
+      *new std::list<std::shared_ptr<handles>>;  // leaked: at exit there is no driver
+  std::shared_ptr<handles> left_out;             // ends without the lock
   const std::lock_guard lock(guard);
-  const auto found = std::ranges::find_if(kept, [&](const auto& one) { return one->queue_ == queue; });
+  const auto found =
+      std::ranges::find_if(kept, [&](const auto& one) { return one->queue_ == queue; });
   if (found != kept.end()) {
     kept.splice(kept.begin(), kept, found);
   } else {
@@ -145,8 +147,7 @@ sycl::event on_stream(sycl::queue& queue, const std::vector<sycl::event>& before
     // for a task of the host.
     command.ext_codeplay_enqueue_native_command([made, calls](sycl::interop_handle native) {
       try {
-        calls(reinterpret_cast<stream>(
-            native.get_native_queue<sycl::backend::ext_oneapi_cuda>()));
+        calls(reinterpret_cast<stream>(native.get_native_queue<sycl::backend::ext_oneapi_cuda>()));
       } catch (...) {
         made->error = std::current_exception();
       }

@@ -68,9 +68,10 @@ struct matrix {
 
 float from_half(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float size = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-                     : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                     : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  const float size = exponent == 31 ? (fraction != 0 ? NAN : INFINITY)
+                     : exponent == 0
+                         ? std::ldexp(static_cast<float>(fraction), -24)
+                         : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
   return (bits & 0x8000) != 0 ? -size : size;
 }
 std::uint16_t to_half(float x) {
@@ -79,7 +80,8 @@ std::uint16_t to_half(float x) {
   if (std::isnan(x)) return 0x7e00;
   if (size >= 65520.0F) return static_cast<std::uint16_t>(sign | 0x7c00);
   if (size < std::ldexp(1.0F, -14))
-    return static_cast<std::uint16_t>(sign | static_cast<int>(std::nearbyint(std::ldexp(size, 24))));
+    return static_cast<std::uint16_t>(sign |
+                                      static_cast<int>(std::nearbyint(std::ldexp(size, 24))));
   int exponent = 0;
   const float fraction = std::frexp(size, &exponent);
   const int digits = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));
@@ -119,9 +121,9 @@ T written(Sum x) {
 }
 
 template <class T>
-void multiply(int turn_a, int turn_b, int m, int n, int k, const void* alpha, const void* a, int lda,
-              long long step_a, const void* b, int ldb, long long step_b, const void* beta, void* c,
-              int ldc, long long step_c, int count) {
+void multiply(int turn_a, int turn_b, int m, int n, int k, const void* alpha, const void* a,
+              int lda, long long step_a, const void* b, int ldb, long long step_b, const void* beta,
+              void* c, int ldc, long long step_c, int count) {
   using Sum = decltype(read(T{}));
   const Sum one = *static_cast<const Sum*>(alpha), rest = *static_cast<const Sum*>(beta);
   for (int batch = 0; batch < count; ++batch) {
@@ -386,7 +388,8 @@ void transform_lines(int number, const In* given, Out* made, int way) {
   const auto n = static_cast<std::size_t>(t.n);
   std::vector<std::complex<double>> line(n), roots(n);
   for (std::size_t k = 0; k < n; ++k) {
-    const double angle = way * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+    const double angle =
+        way * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
     roots[k] = {std::cos(angle), std::sin(angle)};
   }
   for (long long batch = 0; batch < t.count; ++batch) {
@@ -395,7 +398,8 @@ void transform_lines(int number, const In* given, Out* made, int way) {
     for (std::size_t k = 0; k < n; ++k) {
       const auto at = [&](std::size_t i) { return in[static_cast<long long>(i) * t.step]; };
       if constexpr (from_complex && !to_complex) {
-        line[k] = k <= n / 2 ? std::complex<double>(at(k)) : std::conj(std::complex<double>(at(n - k)));
+        line[k] =
+            k <= n / 2 ? std::complex<double>(at(k)) : std::conj(std::complex<double>(at(n - k)));
       } else {
         line[k] = at(k);
       }
@@ -463,8 +467,8 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
   }
   const auto as = [&]<class T>(T, int wanted) {
     if (compute != wanted && !(compute == 77 && wanted == 68)) return 7;
-    multiply<T>(turn_a, turn_b, m, n, k, alpha, a, lda, step_a, b, ldb, step_b, beta, c, ldc, step_c,
-                count);
+    multiply<T>(turn_a, turn_b, m, n, k, alpha, a, lda, step_a, b, ldb, step_b, beta, c, ldc,
+                step_c, count);
     return 0;
   };
   switch (type_c) {
@@ -485,133 +489,133 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
   }
 }
 
-#define STAND_INS_OF_TYPE(L, T)                                                                   \
-  int cublas##L##getrfBatched(void*, int n, T* const* a, int lead, int* exchanged, int* info,     \
-                              int count) {                                                        \
-    if (const int s = called("getrfBatched", n, count); s != 0) return s;                         \
-    for (int k = 0; k < count; ++k) lu(n, a[k], lead, exchanged + k * n, info + k);               \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cublas##L##getrsBatched(void*, int turned, int n, int sides, const T* const* a, int lead,   \
-                              const int* exchanged, T* const* b, int lead_b, int* info,           \
-                              int count) {                                                        \
-    if (const int s = called("getrsBatched", turned, n, sides, count); s != 0) return s;          \
-    *info = 0;                                                                                    \
-    for (int k = 0; k < count; ++k)                                                               \
-      solve(turned, n, sides, a[k], lead, exchanged + k * n, b[k], lead_b);                       \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##getrf_bufferSize(void*, int m, int, T*, int, int* size) {                    \
-    *size = m;                                                                                    \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##getrf(void*, int m, int, T* a, int lead, T* work, int* exchanged,            \
-                           int* info) {                                                           \
-    if (const int s = called("getrf", m); s != 0) return s;                                       \
-    std::fill_n(work, m, T(-7));                                                                  \
-    lu(m, a, lead, exchanged, info);                                                              \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##getrs(void*, int turned, int n, int sides, const T* a, int lead,             \
-                           const int* exchanged, T* b, int lead_b, int* info) {                   \
-    if (const int s = called("getrs", turned, n, sides); s != 0) return s;                        \
-    *info = 0;                                                                                    \
-    solve(turned, n, sides, a, lead, exchanged, b, lead_b);                                       \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##potrf_bufferSize(void*, int, int n, T*, int, int* size) {                    \
-    *size = n;                                                                                    \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##potrf(void*, int upper, int n, T* a, int lead, T* work, int size,            \
-                           int* info) {                                                           \
-    if (const int s = called("potrf", n); s != 0) return s;                                       \
-    if (upper != 1 || size < n) return 3;                                                         \
-    std::fill_n(work, size, T(-7));                                                               \
-    cholesky(n, a, lead, info);                                                                   \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##potrfBatched(void*, int upper, int n, T** a, int lead, int* info,            \
-                                  int count) {                                                    \
-    if (const int s = called("potrfBatched", n, count); s != 0) return s;                         \
-    if (upper != 1) return 3;                                                                     \
-    for (int k = 0; k < count; ++k) cholesky(n, a[k], lead, info + k);                            \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##geqrf_bufferSize(void*, int, int n, T*, int, int* size) {                    \
-    *size = n;                                                                                    \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##geqrf(void*, int m, int n, T* a, int lead, T* factors, T* work, int size,    \
-                           int* info) {                                                           \
-    if (const int s = called("geqrf", m, n); s != 0) return s;                                    \
-    if (lead < m || size < n) return 3;                                                           \
-    std::fill_n(work, size, T(-7));                                                               \
-    *info = 0;                                                                                    \
-    qr(m, n, a, lead, factors);                                                                   \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##syevd_bufferSize(void*, int, int, int n, const T*, int, const real<T>*,      \
-                                      int* size) {                                                \
-    *size = n;                                                                                    \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##syevd(void*, int vectors, int upper, int n, T* a, int lead, real<T>* values, \
-                           T* work, int size, int* info) {                                        \
-    if (const int s = called("syevd", n, vectors); s != 0) return s;                              \
-    if (upper != 1 || size < n) return 3;                                                         \
-    std::fill_n(work, size, T(-7));                                                               \
-    *info = 0;                                                                                    \
-    eigh(n, a, lead, values, vectors != 0);                                                       \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##gesvd_bufferSize(void*, int m, int, int* size) {                             \
-    *size = m;                                                                                    \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##gesvd(void*, signed char left, signed char right, int m, int n, T* a,        \
-                           int lead, real<T>* values, T* u, int lead_u, T* vh, int lead_vh,       \
-                           T* work, int size, real<T>* others, int* info) {                       \
-    if (const int s = called("gesvd", char(left), char(right), m, n); s != 0) return s;           \
-    if (m < n || size < m) return 3;                                                              \
-    std::fill_n(work, size, T(-7));                                                               \
-    std::fill_n(others, n, real<T>(-7));                                                          \
-    *info = 0;                                                                                    \
-    svd(m, n, a, lead, values, u, lead_u, left == 'A' ? m : n, vh, lead_vh, true);                \
-    return 0;                                                                                     \
-  }                                                                                               \
-  int cusolverDn##L##gesvdj_bufferSize(void*, int, int, int m, int, const T*, int,                \
-                                       const real<T>*, const T*, int, const T*, int, int* size,   \
-                                       void* parameters) {                                        \
-    *size = m;                                                                                    \
-    return parameters == nullptr ? 3 : 0;                                                         \
-  }                                                                                               \
-  int cusolverDn##L##gesvdj(void*, int vectors, int thin, int m, int n, T* a, int lead,           \
-                            real<T>* values, T* u, int lead_u, T* v, int lead_v, T* work,         \
-                            int size, int* info, void* parameters) {                              \
-    if (const int s = called("gesvdj", vectors, thin, m, n); s != 0) return s;                    \
-    /* The true one writes vectors in either case. */                                             \
-    if (m < n || size < m || parameters == nullptr || u == nullptr || v == nullptr) return 3;     \
-    std::fill_n(work, size, T(-7));                                                               \
-    *info = called("gesvdj's convergence") != 0 ? n + 1 : 0;                                      \
-    svd(m, n, a, lead, values, u, lead_u, thin != 0 ? n : m, v, lead_v, false);                   \
-    return 0;                                                                                     \
+#define STAND_INS_OF_TYPE(L, T)                                                                    \
+  int cublas##L##getrfBatched(void*, int n, T* const* a, int lead, int* exchanged, int* info,      \
+                              int count) {                                                         \
+    if (const int s = called("getrfBatched", n, count); s != 0) return s;                          \
+    for (int k = 0; k < count; ++k) lu(n, a[k], lead, exchanged + k * n, info + k);                \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cublas##L##getrsBatched(void*, int turned, int n, int sides, const T* const* a, int lead,    \
+                              const int* exchanged, T* const* b, int lead_b, int* info,            \
+                              int count) {                                                         \
+    if (const int s = called("getrsBatched", turned, n, sides, count); s != 0) return s;           \
+    *info = 0;                                                                                     \
+    for (int k = 0; k < count; ++k)                                                                \
+      solve(turned, n, sides, a[k], lead, exchanged + k * n, b[k], lead_b);                        \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##getrf_bufferSize(void*, int m, int, T*, int, int* size) {                     \
+    *size = m;                                                                                     \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##getrf(void*, int m, int, T* a, int lead, T* work, int* exchanged,             \
+                           int* info) {                                                            \
+    if (const int s = called("getrf", m); s != 0) return s;                                        \
+    std::fill_n(work, m, T(-7));                                                                   \
+    lu(m, a, lead, exchanged, info);                                                               \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##getrs(void*, int turned, int n, int sides, const T* a, int lead,              \
+                           const int* exchanged, T* b, int lead_b, int* info) {                    \
+    if (const int s = called("getrs", turned, n, sides); s != 0) return s;                         \
+    *info = 0;                                                                                     \
+    solve(turned, n, sides, a, lead, exchanged, b, lead_b);                                        \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##potrf_bufferSize(void*, int, int n, T*, int, int* size) {                     \
+    *size = n;                                                                                     \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##potrf(void*, int upper, int n, T* a, int lead, T* work, int size,             \
+                           int* info) {                                                            \
+    if (const int s = called("potrf", n); s != 0) return s;                                        \
+    if (upper != 1 || size < n) return 3;                                                          \
+    std::fill_n(work, size, T(-7));                                                                \
+    cholesky(n, a, lead, info);                                                                    \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##potrfBatched(void*, int upper, int n, T** a, int lead, int* info,             \
+                                  int count) {                                                     \
+    if (const int s = called("potrfBatched", n, count); s != 0) return s;                          \
+    if (upper != 1) return 3;                                                                      \
+    for (int k = 0; k < count; ++k) cholesky(n, a[k], lead, info + k);                             \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##geqrf_bufferSize(void*, int, int n, T*, int, int* size) {                     \
+    *size = n;                                                                                     \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##geqrf(void*, int m, int n, T* a, int lead, T* factors, T* work, int size,     \
+                           int* info) {                                                            \
+    if (const int s = called("geqrf", m, n); s != 0) return s;                                     \
+    if (lead < m || size < n) return 3;                                                            \
+    std::fill_n(work, size, T(-7));                                                                \
+    *info = 0;                                                                                     \
+    qr(m, n, a, lead, factors);                                                                    \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##syevd_bufferSize(void*, int, int, int n, const T*, int, const real<T>*,       \
+                                      int* size) {                                                 \
+    *size = n;                                                                                     \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##syevd(void*, int vectors, int upper, int n, T* a, int lead, real<T>* values,  \
+                           T* work, int size, int* info) {                                         \
+    if (const int s = called("syevd", n, vectors); s != 0) return s;                               \
+    if (upper != 1 || size < n) return 3;                                                          \
+    std::fill_n(work, size, T(-7));                                                                \
+    *info = 0;                                                                                     \
+    eigh(n, a, lead, values, vectors != 0);                                                        \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##gesvd_bufferSize(void*, int m, int, int* size) {                              \
+    *size = m;                                                                                     \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##gesvd(void*, signed char left, signed char right, int m, int n, T* a,         \
+                           int lead, real<T>* values, T* u, int lead_u, T* vh, int lead_vh,        \
+                           T* work, int size, real<T>* others, int* info) {                        \
+    if (const int s = called("gesvd", char(left), char(right), m, n); s != 0) return s;            \
+    if (m < n || size < m) return 3;                                                               \
+    std::fill_n(work, size, T(-7));                                                                \
+    std::fill_n(others, n, real<T>(-7));                                                           \
+    *info = 0;                                                                                     \
+    svd(m, n, a, lead, values, u, lead_u, left == 'A' ? m : n, vh, lead_vh, true);                 \
+    return 0;                                                                                      \
+  }                                                                                                \
+  int cusolverDn##L##gesvdj_bufferSize(void*, int, int, int m, int, const T*, int, const real<T>*, \
+                                       const T*, int, const T*, int, int* size,                    \
+                                       void* parameters) {                                         \
+    *size = m;                                                                                     \
+    return parameters == nullptr ? 3 : 0;                                                          \
+  }                                                                                                \
+  int cusolverDn##L##gesvdj(void*, int vectors, int thin, int m, int n, T* a, int lead,            \
+                            real<T>* values, T* u, int lead_u, T* v, int lead_v, T* work,          \
+                            int size, int* info, void* parameters) {                               \
+    if (const int s = called("gesvdj", vectors, thin, m, n); s != 0) return s;                     \
+    /* The true one writes vectors in either case. */                                              \
+    if (m < n || size < m || parameters == nullptr || u == nullptr || v == nullptr) return 3;      \
+    std::fill_n(work, size, T(-7));                                                                \
+    *info = called("gesvdj's convergence") != 0 ? n + 1 : 0;                                       \
+    svd(m, n, a, lead, values, u, lead_u, thin != 0 ? n : m, v, lead_v, false);                    \
+    return 0;                                                                                      \
   }
 
-#define STAND_INS_OF_COLUMNS(L, T, NAME)                                                       \
-  int cusolverDn##L##NAME##_bufferSize(void*, int, int n, int, const T*, int, const T*,        \
-                                       int* size) {                                            \
-    *size = n;                                                                                 \
-    return 0;                                                                                  \
-  }                                                                                            \
-  int cusolverDn##L##NAME(void*, int m, int n, int k, T* a, int lead, const T* factors,        \
-                          T* work, int size, int* info) {                                      \
-    if (const int s = called("orgqr", m, n, k); s != 0) return s;                              \
-    if (m < n || n < k || lead < m || size < n) return 3;                                      \
-    std::fill_n(work, size, T(-7));                                                            \
-    *info = 0;                                                                                 \
-    columns(m, n, k, a, lead, factors);                                                        \
-    return 0;                                                                                  \
+#define STAND_INS_OF_COLUMNS(L, T, NAME)                                                         \
+  int cusolverDn##L##NAME##_bufferSize(void*, int, int n, int, const T*, int, const T*,          \
+                                       int* size) {                                              \
+    *size = n;                                                                                   \
+    return 0;                                                                                    \
+  }                                                                                              \
+  int cusolverDn##L##NAME(void*, int m, int n, int k, T* a, int lead, const T* factors, T* work, \
+                          int size, int* info) {                                                 \
+    if (const int s = called("orgqr", m, n, k); s != 0) return s;                                \
+    if (m < n || n < k || lead < m || size < n) return 3;                                        \
+    std::fill_n(work, size, T(-7));                                                              \
+    *info = 0;                                                                                   \
+    columns(m, n, k, a, lead, factors);                                                          \
+    return 0;                                                                                    \
   }
 
 // --- cuSOLVER ------------------------------------------------------------------------------------
@@ -644,14 +648,14 @@ STAND_INS_OF_COLUMNS(C, std::complex<float>, ungqr)
 STAND_INS_OF_COLUMNS(Z, std::complex<double>, ungqr)
 
 // Complex Hermitian matrices have a name of their own.
-#define STAND_IN_HEEVD(L, T)                                                                      \
-  int cusolverDn##L##heevd_bufferSize(void* h, int v, int u, int n, const T* a, int lead,         \
-                                      const real<T>* w, int* size) {                              \
-    return cusolverDn##L##syevd_bufferSize(h, v, u, n, a, lead, w, size);                         \
-  }                                                                                               \
-  int cusolverDn##L##heevd(void* h, int v, int u, int n, T* a, int lead, real<T>* w, T* work,     \
-                           int size, int* info) {                                                 \
-    return cusolverDn##L##syevd(h, v, u, n, a, lead, w, work, size, info);                        \
+#define STAND_IN_HEEVD(L, T)                                                                  \
+  int cusolverDn##L##heevd_bufferSize(void* h, int v, int u, int n, const T* a, int lead,     \
+                                      const real<T>* w, int* size) {                          \
+    return cusolverDn##L##syevd_bufferSize(h, v, u, n, a, lead, w, size);                     \
+  }                                                                                           \
+  int cusolverDn##L##heevd(void* h, int v, int u, int n, T* a, int lead, real<T>* w, T* work, \
+                           int size, int* info) {                                             \
+    return cusolverDn##L##syevd(h, v, u, n, a, lead, w, work, size, info);                    \
   }
 STAND_IN_HEEVD(C, std::complex<float>)
 STAND_IN_HEEVD(Z, std::complex<double>)
@@ -674,7 +678,8 @@ int cufftSetWorkArea(int, void* memory) {
 int cufftMakePlanMany64(int plan, int rank, long long* n, long long* given, long long step,
                         long long from, long long* made, long long step_made, long long to,
                         int type, long long count, std::size_t* bytes) {
-  if (const int status = called("cufftMakePlanMany64", *n, step, from, to, type, count); status != 0)
+  if (const int status = called("cufftMakePlanMany64", *n, step, from, to, type, count);
+      status != 0)
     return status;
   if (rank != 1 || given == nullptr || made == nullptr || step != step_made) return 4;
   transforms[static_cast<std::size_t>(plan)] = {true, *n, step, from, to, count, type};

@@ -22,8 +22,7 @@ void bind_nvidia(nb::module_& m) {
       },
       nb::arg("which"), nb::arg("files"),
       "Loads cuBLAS (0), cuSOLVER (1) or cuFFT (2); why it could not, or an empty string.");
-  m.def(
-      "_nvidia_is_read", [](nb::handle x) { return nvidia::is_read(value_of(x)); }, nb::arg("x"));
+  m.def("_nvidia_is_read", [](nb::handle x) { return nvidia::is_read(value_of(x)); }, nb::arg("x"));
   m.def(
       "_nvidia_multiply",
       [](nb::handle x1, nb::handle x2, nb::handle made, bool reduced) {
@@ -92,8 +91,8 @@ void bind_nvidia(nb::module_& m) {
         nvidia::svd(a, s, vectors ? &left : nullptr, vectors ? &right : nullptr, wrong,
                     by_rotations);
       },
-      nb::arg("x"), nb::arg("values"), nb::arg("u").none(), nb::arg("vh").none(),
-      nb::arg("failed"), nb::arg("by_rotations"));
+      nb::arg("x"), nb::arg("values"), nb::arg("u").none(), nb::arg("vh").none(), nb::arg("failed"),
+      nb::arg("by_rotations"));
   m.def(
       "_nvidia_transform",
       [](nb::handle x, nb::handle made, std::int64_t n, std::int64_t inner, bool inverse) {

@@ -103,7 +103,8 @@ def use_library(name: str, *, tf32: bool = False) -> Iterator[None]:
 
     By default a library of the device's vendor where there is one: NumPy's LAPACK, BLAS and
     transforms on CPU devices, oneMKL on Intel's devices and cuBLAS, cuSOLVER and cuFFT on NVIDIA's
-    where they are installed, otherwise kernels of usmx. The choice holds for the thread until the ``with`` block ends.
+    where they are installed, otherwise kernels of usmx. The choice holds for the thread until the
+    ``with`` block ends.
 
     Parameters
     ----------

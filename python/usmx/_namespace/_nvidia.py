@@ -136,7 +136,7 @@ def _check(failed: ndarray, says: str) -> None:
 
 
 def _refuse_singular(a: ndarray, failed: ndarray) -> None:
-    """What has NaN has a result, which is NaN, whatever the library says of its pivots."""
+    """Matrices with NaN have a result, which is NaN, also if the library says that a pivot is 0."""
     if failed.to_numpy().any():
         _check(where(_has_nan(a), 0, failed), "is singular")
 

@@ -1,5 +1,5 @@
-# cuBLAS, cuSOLVER and cuFFT compute what the kernels of usmx compute, in the order of commands. On a
-# CUDA device these are the true libraries, elsewhere stand-ins that compute on the host.
+# cuBLAS, cuSOLVER and cuFFT compute what the kernels of usmx compute, in the order of commands. On
+# a CUDA device these are the true libraries, elsewhere stand-ins that compute on the host.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
@@ -44,6 +44,11 @@ def some(shape, dtype="float64", seed=0):
     if np.dtype(dtype).kind == "c":
         x = x + 1j * rng.standard_normal(shape)
     return x.astype(dtype)
+
+
+def one():
+    """A number for a matrix, of those that failed."""
+    return usmx.empty((), "int32")
 
 
 def close(got, wanted, factor=200):
@@ -155,7 +160,10 @@ def test_tf32_is_used_when_it_is_asked_for_and_not_otherwise():
 
 def test_products_of_other_functions(used):
     x, y = some((6, 20, 30)), some((30, 6, 20))
-    close(usmx.tensordot(usmx.asarray(x), usmx.asarray(y), axes=([2], [0])), np.tensordot(x, y, ([2], [0])))
+    close(
+        usmx.tensordot(usmx.asarray(x), usmx.asarray(y), axes=([2], [0])),
+        np.tensordot(x, y, ([2], [0])),
+    )
     close(usmx.asarray(x[0]).dot(usmx.asarray(y[:, 0])), x[0] @ y[:, 0])
     close(usmx.einsum("aij,jk->aik", usmx.asarray(x), usmx.asarray(y[:, 0])), x @ y[:, 0])
     out = usmx.empty((20, 20))
@@ -175,10 +183,17 @@ def test_equations(used, dtype, shape):
     n = shape[-1]
     a = some(shape, dtype) + np.eye(n, dtype=dtype) * n
     given = usmx.asarray(a)
-    for b in (some((*shape[:-1], 3), dtype, 1), some((n, 2), dtype, 2), some((*shape[:-1], 1), dtype)):
+    for b in (
+        some((*shape[:-1], 3), dtype, 1),
+        some((n, 2), dtype, 2),
+        some((*shape[:-1], 1), dtype),
+    ):
         close(linalg.solve(given, usmx.asarray(b)), np.linalg.solve(a, b))
     vector = some((n,), dtype, 3)
-    close(linalg.solve(given, usmx.asarray(vector)), np.linalg.solve(a, np.broadcast_to(vector[:, None], (*shape[:-1], 1)))[..., 0])
+    close(
+        linalg.solve(given, usmx.asarray(vector)),
+        np.linalg.solve(a, np.broadcast_to(vector[:, None], (*shape[:-1], 1)))[..., 0],
+    )
     many = some((4, *([1] * (len(shape) - 2)), n, 3), dtype, 4)
     close(linalg.solve(given, usmx.asarray(many)), np.linalg.solve(a, many))
     close(linalg.inv(given), np.linalg.inv(a))
@@ -212,9 +227,7 @@ def test_cholesky(used, dtype, shape):
     given = a.copy()
     given[..., 0, shape[-1] - 1] += 5  # is not read, if there is more than one element
     close(linalg.cholesky(usmx.asarray(a if shape[-1] == 1 else given)), wanted, 3000)
-    close(
-        linalg.cholesky(usmx.asarray(a), upper=True), np.swapaxes(wanted, -1, -2).conj(), 3000
-    )
+    close(linalg.cholesky(usmx.asarray(a), upper=True), np.swapaxes(wanted, -1, -2).conj(), 3000)
     assert used == ["cholesky"] * 2
 
 
@@ -269,7 +282,9 @@ def test_singular_vectors(used, dtype, shape, full, most, monkeypatch):
     a, b, c = u.to_numpy(), s.to_numpy(), vh.to_numpy()
     close(usmx.asarray((a[..., :, :k] * b[..., None, :]) @ c[..., :k, :]), x)
     for q in (a, np.swapaxes(c, -1, -2).conj()):
-        identity = np.broadcast_to(np.eye(q.shape[-1], dtype=dtype), (*shape[:-2], q.shape[-1], q.shape[-1]))
+        identity = np.broadcast_to(
+            np.eye(q.shape[-1], dtype=dtype), (*shape[:-2], q.shape[-1], q.shape[-1])
+        )
         close(usmx.asarray(np.swapaxes(q, -1, -2).conj() @ q), identity)
     np.testing.assert_array_equal(given.to_numpy(), x)
     assert used == ["svd", "svd"]
@@ -282,7 +297,9 @@ def test_rotations_that_do_not_converge_are_followed_by_iterations():
         u, s, vh = linalg.svd(usmx.asarray(x), full_matrices=False)
     close(s, np.linalg.svd(x, compute_uv=False))
     close((u * s[..., None, :]) @ vh, x)
-    assert [c.split()[0] for c in nvidia_libraries.calls() if c.startswith("gesvd ")] == ["gesvd"] * 3
+    assert [c.split()[0] for c in nvidia_libraries.calls() if c.startswith("gesvd ")] == [
+        "gesvd"
+    ] * 3
 
 
 def test_what_has_nan_is_not_singular():
@@ -416,14 +433,24 @@ def test_memory_may_end_before_the_command():
 @pytest.mark.parametrize(
     ("function", "status", "call", "message"),
     [
-        ("cublasGemmStridedBatchedEx", 13, lambda x: x @ x, r"cuBLAS: cublasGemmStridedBatchedEx gave status 13 \(execution failed\)"),
+        (
+            "cublasGemmStridedBatchedEx",
+            13,
+            lambda x: x @ x,
+            r"cublasGemmStridedBatchedEx gave status 13 \(execution failed\)",
+        ),
         ("getrf", 7, linalg.inv, r"cuSOLVER: cusolverDn<t>getrf gave status 7 \(internal error\)"),
         ("gesvdj", 2, linalg.svdvals, r"cuSOLVER: cusolverDn<t>gesvdj gave status 2 \(no memory\)"),
         ("cufftExecD2Z", 6, usmx.fft.rfft, r"cuFFT: cufftExec gave status 6 \(execution failed\)"),
-        ("cufftMakePlanMany64", 8, lambda x: usmx.fft.ifft(x[:, :11]), r"cuFFT: cufftMakePlanMany64 gave status 8 \(invalid size\)"),
+        (
+            "cufftMakePlanMany64",
+            8,
+            lambda x: usmx.fft.ifft(x[:, :11]),
+            r"cufftMakePlanMany64 gave status 8 \(invalid size\)",
+        ),
         ("getrs", 99, lambda x: linalg.solve(x, x), r"status 99 \(unknown\)"),
     ],
-)  # fmt: skip
+)
 def test_what_a_library_refuses_is_an_error_that_names_it(function, status, call, message):
     x = usmx.asarray(some((20, 20)))
     with (
@@ -442,21 +469,33 @@ def test_what_a_library_refuses_is_an_error_that_names_it(function, status, call
         (lambda x: _usmx._nvidia_multiply(x, x.astype("float32"), x, False), "not the type"),
         (lambda x: _usmx._nvidia_multiply(x[:, ::2], x[:2], x, False), "not rows or columns"),
         (lambda x: _usmx._nvidia_multiply(x, x, x.T[:, :2].T.T, False), "not contiguous"),
-        (lambda x: _usmx._nvidia_lu(x, usmx.empty(3, "int32"), usmx.empty((), "int32")), "exchanged"),
+        (lambda x: _usmx._nvidia_lu(x, usmx.empty(3, "int32"), one()), "exchanged"),
         (lambda x: _usmx._nvidia_lu(x, usmx.empty(4, "int32"), usmx.empty(2, "int32")), "failed"),
-        (lambda x: _usmx._nvidia_lu(x.astype("int64"), usmx.empty(4, "int32"), usmx.empty((), "int32")), "decompose float32"),
-        (lambda x: _usmx._nvidia_solve(x, usmx.empty(4, "int32"), usmx.ones((2, 3)), True), "b does not fit"),
-        (lambda x: _usmx._nvidia_cholesky(x[:3], usmx.empty((), "int32")), "not square|not contiguous"),
+        (
+            lambda x: _usmx._nvidia_lu(x.astype("int64"), usmx.empty(4, "int32"), one()),
+            "decompose float32",
+        ),
+        (
+            lambda x: _usmx._nvidia_solve(x, usmx.empty(4, "int32"), usmx.ones((2, 3)), True),
+            "b does not fit",
+        ),
+        (lambda x: _usmx._nvidia_cholesky(x[:3], one()), "not square|not contiguous"),
         (lambda x: _usmx._nvidia_qr(x, usmx.empty(3)), "factors do not fit"),
         (lambda x: _usmx._nvidia_qr_columns(x, usmx.empty(5)), "no columns, or too many"),
-        (lambda x: _usmx._nvidia_eigh(x, usmx.empty(3), usmx.empty((), "int32"), True), "values"),
-        (lambda x: _usmx._nvidia_svd(x, usmx.empty(4), x, usmx.empty((2, 4)), usmx.empty((), "int32"), True), "vh has"),
-        (lambda x: _usmx._nvidia_svd(usmx.ones((4, 3)), usmx.empty(3), None, None, usmx.empty((), "int32"), True), "tall"),
+        (lambda x: _usmx._nvidia_eigh(x, usmx.empty(3), one(), True), "values"),
+        (
+            lambda x: _usmx._nvidia_svd(x, usmx.empty(4), x, usmx.empty((2, 4)), one(), True),
+            "vh has",
+        ),
+        (
+            lambda x: _usmx._nvidia_svd(usmx.ones((4, 3)), usmx.empty(3), None, None, one(), True),
+            "tall",
+        ),
         (lambda x: _usmx._nvidia_transform(x, x, 4, 1, False), "other types"),
         (lambda x: _usmx._nvidia_transform(x + 0j, x + 0j, 3, 1, False), "does not fit"),
         (lambda x: _usmx._nvidia_transform(x + 0j, x + 0j, 4, 2, False), "one axis"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(usmx.ones((4, 4)))
@@ -472,7 +511,7 @@ def test_files_of_wheels_come_first_and_never_those_that_the_driver_is_too_old_f
     assert list(_nvidia._files("blas", 12, folders)) == [
         old, "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.12",
     ]  # fmt: skip
-    assert list(_nvidia._files("solver", 12, []))[0] == "libcusolver.so.11"
+    assert next(_nvidia._files("solver", 12, [])) == "libcusolver.so.11"
 
 
 def test_a_file_without_the_functions_is_named():
