@@ -30,6 +30,7 @@ ROOMS = (
     "expression",
     "compute",
     "onemkl",
+    "nvidia",
     "kit",
 )
 # What extensions include; the only public headers that see Python.

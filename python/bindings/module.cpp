@@ -13,6 +13,7 @@ namespace usmx::python {
 
 void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
 void bind_onemkl(nb::module_& m);   // bind_onemkl.cpp: for the package
+void bind_nvidia(nb::module_& m);   // bind_nvidia.cpp: for the package
 
 namespace {
 
@@ -83,6 +84,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_reduction(m);
   bind_scan(m);
   bind_onemkl(m);
+  bind_nvidia(m);
   bind_transfers(m);
   bind_python_api(m);
   bind_testing(m);

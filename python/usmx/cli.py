@@ -425,6 +425,7 @@ _VARIABLES = {
     "USMX_EAGER": "1: each operation is computed where it is written",
     "USMX_LEAK_WARNINGS": "objects that are alive when Python ends are listed",
     "USMX_NOTICES": "0: no line says that kernels are compiled",
+    "USMX_NVIDIA": "0: cuBLAS, cuSOLVER and cuFFT are not used",
     "USMX_ONEMKL": "0: oneMKL is not used",
     "USMX_POOL": "0: each allocation goes to the driver",
     "USMX_PROGRAM_MEMORY": "the most that compiled programs take in memory; 256M by default",

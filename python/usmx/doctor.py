@@ -398,7 +398,7 @@ def _compilation() -> Iterator[Finding]:
 
 
 def _libraries() -> Iterator[Finding]:
-    from ._namespace import _onemkl
+    from ._namespace import _nvidia, _onemkl
 
     topic = "Libraries for matrices and transforms"
     yield Finding("ok", topic, "NumPy, on CPU devices")
@@ -409,6 +409,17 @@ def _libraries() -> Iterator[Finding]:
         yield Finding("note", topic, f"oneMKL is not used: {missing}", 'pip install "usmx[mkl]"')
     else:
         yield Finding("ok", topic, "oneMKL, on Intel's devices")
+    if not any(device.backend == "cuda" for device in _devices()):
+        return
+    if missing := _nvidia.missing():
+        yield Finding(
+            "note",
+            topic,
+            f"NVIDIA's libraries are not used: {missing}",
+            'pip install "usmx[cuda]"',
+        )
+    else:
+        yield Finding("ok", topic, "cuBLAS, cuSOLVER and cuFFT, on NVIDIA's devices")
 
 
 def _environment() -> Iterator[Finding]:

@@ -85,11 +85,15 @@ def test_the_metadata_asks_for_the_runtime_and_of_array_libraries_for_numpy(whee
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
-    wanted: dict[bool, set[str]] = {False: set(), True: set()}
+    wanted: dict[str, set[str]] = {"": set(), "mkl": set(), "cuda": set()}
     for line in metadata.get_all("Requires-Dist", []):
-        wanted['extra == "mkl"' in line].add(re.split(r"[<>=;\s]", line)[0])
-    assert wanted[False] == {"intel-sycl-rt", "intel-opencl-rt", "numpy", "rich"}
-    assert wanted[True] == {"onemkl-sycl-blas", "onemkl-sycl-lapack", "onemkl-sycl-dft"}
+        extra = re.search(r'extra == "(\w+)"', line)
+        wanted[extra[1] if extra else ""].add(re.split(r"[<>=;\s]", line)[0])
+    assert wanted == {
+        "": {"intel-sycl-rt", "intel-opencl-rt", "numpy", "rich"},
+        "mkl": {"onemkl-sycl-blas", "onemkl-sycl-lapack", "onemkl-sycl-dft"},
+        "cuda": {"nvidia-cublas", "nvidia-cusolver", "nvidia-cufft"},
+    }
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
 

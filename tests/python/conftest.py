@@ -74,10 +74,21 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(
-    params=["numpy", pytest.param("onemkl", marks=backend_row.needs("onemkl")), "kernels"]
+    params=[
+        "numpy",
+        pytest.param("onemkl", marks=backend_row.needs("onemkl")),
+        pytest.param("nvidia", marks=backend_row.needs("nvidia")),
+        "kernels",
+    ]
 )
 def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
     """Linear algebra and transforms by each library of the table, where it computes them."""
+    if request.param == "nvidia":
+        import nvidia_libraries
+
+        with nvidia_libraries.used():
+            yield
+        return
     with usmx.linalg.use_library(request.param):
         yield
 

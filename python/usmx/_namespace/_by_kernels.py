@@ -7,6 +7,7 @@ contiguous memory. The functions of the table of `_libraries` come last.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import inf, prod
 from typing import Any
@@ -124,16 +125,23 @@ def solve_with(made: ndarray, rows: ndarray, b: ndarray) -> None:
 
 def determinants(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Determinants, their signs, and the logarithms of their absolute values."""
-    made, rows, failed = lu(a)
-    shape = a.shape[:-2]
-    product, sign = empty_at(a, shape), empty_at(a, shape)
-    logarithm = empty_at(a, shape, real_type(a.dtype))
-    if _stack(a):
+    return determinants_of(*lu(a))
+
+
+def determinants_of(
+    made: ndarray, rows: ndarray, failed: ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
+    """`determinants` of what `lu` made; also of L and U of the transposes."""
+    shape = made.shape[:-2]
+    product, sign = empty_at(made, shape), empty_at(made, shape)
+    logarithm = empty_at(made, shape, real_type(made.dtype))
+    if _stack(made):
         _launch_each(
             "determinant(a, rows, failed, product, sign, logarithm, n, matrices)",
             "const T* a, const int32_t* rows, const int32_t* failed, T* product, T* sign, "
             "R* logarithm, int64_t n, int64_t matrices",
-            made, _stack(a), made, rows, failed, product, sign, logarithm, a.shape[-1], _stack(a),
+            made, _stack(made), made, rows, failed, product, sign, logarithm, made.shape[-1],
+            _stack(made),
         )  # fmt: skip
     return product, sign, logarithm
 
@@ -268,7 +276,7 @@ def triangular_vectors(made: ndarray) -> ndarray:
 # --- the functions of the table ------------------------------------------------------------------
 
 
-def takes(_: ndarray) -> bool:
+def takes(_: ndarray, _function: str) -> bool:
     return True
 
 
@@ -293,7 +301,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     return x
 
 
-def _identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndarray:
+def identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndarray:
     made = _usmx.zeros((*shape, n * n), dtype, usm_type=kind_of(like), queue=like.queue)
     if n:
         made[..., :: n + 1] = 1
@@ -303,7 +311,7 @@ def _identity(like: ndarray, n: int, shape: tuple[int, ...], dtype: Any) -> ndar
 def inverse(a: ndarray) -> ndarray:
     made, rows, failed = lu(a)
     _regular(failed, "is singular")
-    b = _identity(a, a.shape[-1], a.shape[:-2], a.dtype)
+    b = identity(a, a.shape[-1], a.shape[:-2], a.dtype)
     solve_with(made, rows, b)
     return b
 
@@ -354,8 +362,8 @@ def _svd_of_tall(a: ndarray, vectors: bool, full: bool) -> Singular:
         s = empty_at(a, (*a.shape[:-2], n), real_type(a.dtype))
         if not vectors:
             return None, s, None
-        left = _identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
-        return left, s, _identity(a, n, a.shape[:-2], a.dtype)
+        left = identity(a, m, a.shape[:-2], a.dtype)[..., : m if full else n]
+        return left, s, identity(a, n, a.shape[:-2], a.dtype)
     check_finite(a)
     scaled, factor = _scaled(a)
     x, v = orthogonal_columns(scaled)
@@ -447,24 +455,30 @@ def _largest_of_columns(a: ndarray) -> ndarray:
     return statistics.max(abs(a), axis=-2, keepdims=True)
 
 
-def lstsq(a: ndarray, b: ndarray, rcond: Any) -> tuple[ndarray, ndarray, ndarray, ndarray]:
-    """The solution, residuals, the rank, and singular values."""
-    u, s, vh = svd(a, True, False)
-    assert u is not None
-    assert vh is not None
-    least = max(a.shape) * epsilon(a.dtype) if rcond is None else rcond
-    kept = s > (statistics.max(s, initial=0) * least)
-    one = _usmx.ones_like(s)
-    inverse = where(kept, one / where(kept, s, one), _usmx.zeros_like(s))
-    solution = matmul(adjoint(vh) * inverse[None, :], matmul(adjoint(u), b))
-    rank = statistics.sum(kept.astype("int32"), dtype="int32")
-    m, n = a.shape
-    if m > n and int(rank.item()) == n:
-        residuals = statistics.sum(abs(b - matmul(a, solution)) ** 2, axis=0).reshape(-1)
-    else:
-        residuals = empty_at(a, 0, real_type(a.dtype))
-    return solution, residuals, rank, s
+def lstsq_by(svd: Callable[..., Singular]) -> Callable[..., Any]:
+    """A function of the table of libraries, made of the one for singular vectors."""
+
+    def lstsq(a: ndarray, b: ndarray, rcond: Any) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+        """The solution, residuals, the rank, and singular values."""
+        u, s, vh = svd(a, True, False)
+        assert u is not None
+        assert vh is not None
+        least = max(a.shape) * epsilon(a.dtype) if rcond is None else rcond
+        kept = s > (statistics.max(s, initial=0) * least)
+        one = _usmx.ones_like(s)
+        inverse = where(kept, one / where(kept, s, one), _usmx.zeros_like(s))
+        solution = matmul(adjoint(vh) * inverse[None, :], matmul(adjoint(u), b))
+        rank = statistics.sum(kept.astype("int32"), dtype="int32")
+        m, n = a.shape
+        if m > n and int(rank.item()) == n:
+            residuals = statistics.sum(abs(b - matmul(a, solution)) ** 2, axis=0).reshape(-1)
+        else:
+            residuals = empty_at(a, 0, real_type(a.dtype))
+        return solution, residuals, rank, s
+
+    return lstsq
 
 
+lstsq = lstsq_by(svd)
 product = tiles
 transform = _transforms.by(_transforms.lines)

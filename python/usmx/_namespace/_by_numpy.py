@@ -20,7 +20,7 @@ from ._matrices import LinAlgError, check_finite_elements, of_stack
 _READ = ("shared", "host")
 
 
-def takes(x: ndarray) -> bool:
+def takes(x: ndarray, _function: str) -> bool:
     """Whether NumPy computes with arrays of that type and place."""
     return x.device.is_cpu and x.dtype.char in "fdFD"
 

@@ -11,10 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from .._usmx import ndarray
+
+
+@cache
+def _module(name: str) -> Any:
+    return import_module(f".{name}", __package__)
 
 
 class Library(NamedTuple):
@@ -32,18 +38,22 @@ class Library(NamedTuple):
         return {*self.least_on_cpu, *self.least_elsewhere}
 
     def load(self) -> Any:
-        return import_module(f".{self.module}", __package__)
+        return _module(self.module)
 
     def gains(self, function: str, x: ndarray, work: int) -> bool:
         least = (self.least_on_cpu if x.device.is_cpu else self.least_elsewhere).get(function)
-        return least is not None and work >= least and bool(self.load().takes(x))
+        return least is not None and work >= least and bool(self.load().takes(x, function))
 
 
 _ALL = ("solve", "inverse", "determinants", "cholesky", "qr", "svd", "eigh", "eig", "lstsq",
         "transform", "product")  # fmt: skip
 
+#: cuSOLVER of CUDA 12 has no eigenvalues of matrices that are not Hermitian.
+_ALL_BUT_EIG = tuple(name for name in _ALL if name != "eig")
+
 #: docs/decisions/0075-libraries-for-matrices.md has the measurements behind the numbers.
 TABLE = {
+    "nvidia": Library("_nvidia", {}, dict.fromkeys(_ALL_BUT_EIG, 1)),
     "onemkl": Library(
         "_onemkl",
         {"transform": 4096},
@@ -53,11 +63,17 @@ TABLE = {
     "kernels": Library("_by_kernels", dict.fromkeys(_ALL, 0), dict.fromkeys(_ALL, 0)),
 }
 _chosen: ContextVar[str | None] = ContextVar("usmx.linalg.use_library", default=None)
+_tf32: ContextVar[bool] = ContextVar("usmx.linalg.use_library.tf32", default=False)
 
 
 def chosen() -> str | None:
     """The row that `use_library` names in this thread."""
     return _chosen.get()
+
+
+def tf32() -> bool:
+    """Whether `use_library` allows products of float32 in TF32 in this thread."""
+    return _tf32.get()
 
 
 def of(function: str, x: ndarray, work: int) -> Any:
@@ -76,29 +92,34 @@ def of(function: str, x: ndarray, work: int) -> Any:
     found = TABLE["kernels"]
     if named is None:
         found = next(row for row in TABLE.values() if row.gains(function, x, work if x.size else 0))
-    elif function in TABLE[named].functions and x.size and TABLE[named].load().takes(x):
+    elif function in TABLE[named].functions and x.size and TABLE[named].load().takes(x, function):
         found = TABLE[named]
     return found.load()
 
 
 @contextmanager
-def use_library(name: str) -> Iterator[None]:
+def use_library(name: str, *, tf32: bool = False) -> Iterator[None]:
     """Choose who computes decompositions, products of matrices and Fourier transforms.
 
     By default a library of the device's vendor where there is one: NumPy's LAPACK, BLAS and
-    transforms on CPU devices, oneMKL on Intel's devices where it is installed, otherwise kernels of
-    usmx. The choice holds for the thread until the ``with`` block ends.
+    transforms on CPU devices, oneMKL on Intel's devices and cuBLAS, cuSOLVER and cuFFT on NVIDIA's
+    where they are installed, otherwise kernels of usmx. The choice holds for the thread until the
+    ``with`` block ends.
 
     Parameters
     ----------
-    name : {"numpy", "onemkl", "kernels"}
+    name : {"nvidia", "onemkl", "numpy", "kernels"}
         ``"kernels"`` gives equal bits from run to run and on each number of cores. What a library
         does not have is computed by kernels.
+    tf32 : bool, optional
+        With ``"nvidia"``: whether products of float32 and complex64 may be computed on tensor cores
+        in TF32, with 10 binary digits of the 23 that float32 has: several times faster. Never
+        without being asked for.
 
     Raises
     ------
     ValueError
-        Another name, or a library that is not there.
+        Another name, a library that is not there, or `tf32` of another one than ``"nvidia"``.
 
     Examples
     --------
@@ -108,11 +129,15 @@ def use_library(name: str) -> Iterator[None]:
     6.0
     """
     if name not in TABLE:
-        raise ValueError(f"name: {name!r}; expected 'numpy', 'onemkl' or 'kernels'")
-    if name == "onemkl" and (missing := TABLE[name].load().missing()):
-        raise ValueError(f"name: 'onemkl', but it cannot be used: {missing}")
-    before = _chosen.set(name)
+        *others, last = map(repr, TABLE)
+        raise ValueError(f"name: {name!r}; expected {', '.join(others)} or {last}")
+    if name in ("nvidia", "onemkl") and (missing := TABLE[name].load().missing()):
+        raise ValueError(f"name: {name!r}, but it cannot be used: {missing}")
+    if tf32 and name != "nvidia":
+        raise ValueError(f"tf32: True with name={name!r}; expected name='nvidia'")
+    before, before_tf32 = _chosen.set(name), _tf32.set(tf32)
     try:
         yield
     finally:
         _chosen.reset(before)
+        _tf32.reset(before_tf32)

@@ -37,7 +37,7 @@ def _is_for(device: Any) -> bool:
     return "Intel" in device.vendor and not missing()
 
 
-def takes(x: ndarray) -> bool:
+def takes(x: ndarray, _function: str) -> bool:
     """Whether oneMKL computes with arrays of that type and place."""
     return x.dtype.char in "fdFD" and _is_for(x.device)
 

@@ -215,13 +215,13 @@ def _hermitian(x: ndarray, n: int) -> ndarray:
 # --- kinds of transforms, by what transforms complex lines ---------------------------------------
 
 
-def _scale(n: int, norm: str, inverse: bool) -> float:
+def scale(n: int, norm: str, inverse: bool) -> float:
     if norm == "ortho":
         return 1 / sqrt(n)
     return 1 / n if (norm == "forward") != inverse else 1.0
 
 
-def _cut(x: ndarray, axis: int, length: int, dtype: Any) -> ndarray:
+def cut(x: ndarray, axis: int, length: int, dtype: Any) -> ndarray:
     """New contiguous lines along the last axis, cut or filled with zeros."""
     turned = moveaxis(x, axis, -1)
     own = turned.shape[-1]
@@ -237,17 +237,17 @@ def by(of_lines: Callable[[ndarray, bool, float], ndarray]) -> Callable[..., nda
 
     def transform(kind: str, x: ndarray, length: int, axis: int, norm: str) -> ndarray:
         inverse = kind.startswith("i")
-        scale = _scale(length, norm, inverse)
+        factor = scale(length, norm, inverse)
         dtype = np.dtype(x.dtype.char.upper())
 
         def whole(given: ndarray) -> ndarray:
-            return of_lines(given, inverse, scale) if given.size else given
+            return of_lines(given, inverse, factor) if given.size else given
 
         if kind == "irfft":
-            half = _cut(x, axis, length // 2 + 1, dtype)
+            half = cut(x, axis, length // 2 + 1, dtype)
             made = real(whole(_hermitian(half, length))).copy()
         else:
-            made = whole(_cut(x, axis, length, dtype))
+            made = whole(cut(x, axis, length, dtype))
             if kind == "rfft":
                 made = made[..., : length // 2 + 1].copy()
         return moveaxis(made, -1, axis)

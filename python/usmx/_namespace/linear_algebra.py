@@ -106,7 +106,7 @@ def _tile_kernel(char: str) -> _usmx.RawKernel:
 
 def _product(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
     dtype = result_type(a, b)
-    shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    shape = broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim > 2 or b.ndim > 2 else ()
     n, length, m = *a.shape[-2:], b.shape[-1]
     made = empty_at(a, (*shape, n, m), dtype, b)
     if not made.size:

@@ -111,7 +111,9 @@ def test_the_choice_ends_with_its_block_and_is_that_of_a_thread(library, by_nump
 
 def test_a_wrong_choice_is_refused_with_the_names(monkeypatch):
     with (
-        pytest.raises(ValueError, match="name: 'mkl'; expected 'numpy', 'onemkl' or 'kernels'"),
+        pytest.raises(
+            ValueError, match="name: 'mkl'; expected 'nvidia', 'onemkl', 'numpy' or 'kernels'"
+        ),
         linalg.use_library("mkl"),
     ):
         pass

@@ -1,0 +1,106 @@
+// NVIDIA's libraries for the package, which checks shapes and types before it calls them.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "array/ndarray.hpp"
+#include "nvidia/functions.hpp"
+#include "nvidia/nvidia.hpp"
+#include "support/bindings.hpp"
+#include "support/gil.hpp"
+
+namespace usmx::python {
+
+namespace nvidia = detail::nvidia;
+
+void bind_nvidia(nb::module_& m) {
+  m.def(
+      "_nvidia_load",
+      [](int which, const std::vector<std::string>& files) {
+        const gil_released release;
+        return nvidia::load(static_cast<nvidia::library>(which), files);
+      },
+      nb::arg("which"), nb::arg("files"),
+      "Loads cuBLAS (0), cuSOLVER (1) or cuFFT (2); why it could not, or an empty string.");
+  m.def("_nvidia_is_read", [](nb::handle x) { return nvidia::is_read(value_of(x)); }, nb::arg("x"));
+  m.def(
+      "_nvidia_multiply",
+      [](nb::handle x1, nb::handle x2, nb::handle made, bool reduced) {
+        const array a = value_of(x1), b = value_of(x2), out = value_of(made);
+        const gil_released release;
+        nvidia::multiply(a, b, out, reduced);
+      },
+      nb::arg("x1"), nb::arg("x2"), nb::arg("made"), nb::arg("reduced"));
+  m.def(
+      "_nvidia_lu",
+      [](nb::handle x, nb::handle exchanged, nb::handle failed) {
+        const array a = value_of(x), rows = value_of(exchanged), wrong = value_of(failed);
+        const gil_released release;
+        nvidia::lu(a, rows, wrong);
+      },
+      nb::arg("x"), nb::arg("exchanged"), nb::arg("failed"));
+  m.def(
+      "_nvidia_solve",
+      [](nb::handle x, nb::handle exchanged, nb::handle b, bool turned) {
+        const array a = value_of(x), rows = value_of(exchanged), right = value_of(b);
+        const gil_released release;
+        nvidia::solve(a, rows, right, turned);
+      },
+      nb::arg("x"), nb::arg("exchanged"), nb::arg("b"), nb::arg("turned"));
+  m.def(
+      "_nvidia_cholesky",
+      [](nb::handle x, nb::handle failed) {
+        const array a = value_of(x), wrong = value_of(failed);
+        const gil_released release;
+        nvidia::cholesky(a, wrong);
+      },
+      nb::arg("x"), nb::arg("failed"));
+  m.def(
+      "_nvidia_qr",
+      [](nb::handle x, nb::handle factors) {
+        const array a = value_of(x), scales = value_of(factors);
+        const gil_released release;
+        nvidia::qr(a, scales);
+      },
+      nb::arg("x"), nb::arg("factors"));
+  m.def(
+      "_nvidia_qr_columns",
+      [](nb::handle q, nb::handle factors) {
+        const array a = value_of(q), scales = value_of(factors);
+        const gil_released release;
+        nvidia::qr_columns(a, scales);
+      },
+      nb::arg("q"), nb::arg("factors"));
+  m.def(
+      "_nvidia_eigh",
+      [](nb::handle x, nb::handle values, nb::handle failed, bool vectors) {
+        const array a = value_of(x), w = value_of(values), wrong = value_of(failed);
+        const gil_released release;
+        nvidia::eigh(a, w, wrong, vectors);
+      },
+      nb::arg("x"), nb::arg("values"), nb::arg("failed"), nb::arg("vectors"));
+  m.def(
+      "_nvidia_svd",
+      [](nb::handle x, nb::handle values, nb::handle u, nb::handle vh, nb::handle failed,
+         bool by_rotations) {
+        const array a = value_of(x), s = value_of(values), wrong = value_of(failed);
+        const bool vectors = !u.is_none();
+        const array left = vectors ? value_of(u) : array(),
+                    right = vectors ? value_of(vh) : array();
+        const gil_released release;
+        nvidia::svd(a, s, vectors ? &left : nullptr, vectors ? &right : nullptr, wrong,
+                    by_rotations);
+      },
+      nb::arg("x"), nb::arg("values"), nb::arg("u").none(), nb::arg("vh").none(), nb::arg("failed"),
+      nb::arg("by_rotations"));
+  m.def(
+      "_nvidia_transform",
+      [](nb::handle x, nb::handle made, std::int64_t n, std::int64_t inner, bool inverse) {
+        const array from = value_of(x), to = value_of(made);
+        const gil_released release;
+        nvidia::transform(from, to, n, inner, inverse);
+      },
+      nb::arg("x"), nb::arg("made"), nb::arg("n"), nb::arg("inner"), nb::arg("inverse"));
+}
+
+}  // namespace usmx::python
