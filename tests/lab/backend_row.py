@@ -80,7 +80,7 @@ REASONS = {
     "host_memory": "kernels use the host's own memory, which this device cannot reach",
     "few_on_host": "few elements are computed by the host only where the device is the host",
     "row_kernels": "rows are joined into one kernel only where groups are loops",
-    "products_in_turn": "products of floats are joined one after the other only where groups are loops",
+    "products_in_turn": "products of floats are joined in turn only where groups are loops",
     "kernel_copies": "long copies are made by a kernel or all cores where the device is the host",
     "free_copies": "copy_async leaves the host free also with pageable and between pinned memory",
     "free_loads": "kernels are loaded while the device is busy; CUDA waits until it is idle",
