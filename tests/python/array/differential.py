@@ -135,7 +135,7 @@ class Differs:
 def too_broad(differences: Sequence[Differs], cases: Mapping[str, int]) -> list[str]:
     """What excuses more than a small share of the cases of a row, of which so many ran.
 
-    A few cases are no share: three are allowed in any case.
+    Three cases are allowed in any case, because a few are not a share.
     """
     return [
         f"{row}: {count} of {cases[row]} cases are excused by {d.row} {d.law} {d.what!r}: {d.why}"
