@@ -37,7 +37,7 @@ def register() -> None:
 
 
 def _extend(module: Any) -> None:
-    pickler = getattr(module, "CloudPickler", None)
+    pickler: Any = getattr(module, "CloudPickler", None)
     table = getattr(pickler, "dispatch_table", None)
     code_type = type(_extend.__code__)
     if table is None or code_type not in table:
