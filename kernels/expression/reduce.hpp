@@ -15,6 +15,7 @@
 
 #include "loops.hpp"
 #include "operand.hpp"
+#include "product.hpp"
 
 namespace usmx::expression::reduce {
 

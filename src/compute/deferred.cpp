@@ -15,6 +15,7 @@
 #include "compute/few.hpp"
 #include "compute/fused_kernel.hpp"
 #include "compute/fused_rows.hpp"
+#include "compute/named_reductions.hpp"
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
 #include "compute/waiting_reductions.hpp"
@@ -644,7 +645,9 @@ usm_kind kind_of(const source& s) {
 }  // namespace
 
 shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
-                       const value_reduction& how, const reduction_axes& axes) {
+                       const value_reduction& asked, const reduction_axes& axes) {
+  const auto ranged = detail::product_in_range(asked);
+  const value_reduction& how = ranged ? *ranged : asked;
   const detail::driver_entry inside;
   const computing lock;
   source of = elements_of(queue, what, how);
@@ -662,7 +665,7 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   }
   const usm_kind kind = kind_of(of);
   if (a != nullptr) {
-    if (auto few = detail::reduce_few(queue, *a, how, listed, kind)) {
+    if (auto few = detail::reduce_few(queue, *a, asked, listed, kind)) {
       extents result = few->elements().layout().shape();
       return std::make_shared<value>(*std::move(few), operation_types{{}, how.result},
                                      std::move(result));
@@ -674,8 +677,10 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   return made;
 }
 
-void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
+void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& asked,
             const reduction_axes& axes, const array& out) {
+  const auto ranged = detail::product_in_range(asked);
+  const value_reduction& how = ranged ? *ranged : asked;
   const detail::driver_entry inside;
   const computing lock;
   source of = elements_of(queue, what, how);

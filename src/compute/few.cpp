@@ -261,7 +261,8 @@ void scan_neighbours(T* x, std::int64_t length) {
 /// Lines along an axis that is not the last one with several elements: each is one item's.
 template <class T, bool IsProduct>
 void scan_lines(T* x, const lines& l) {
-  if (l.inner == 1) {
+  // Products of floats are joined in turn: see scan_kernel::state::is_in_turn.
+  if (l.inner == 1 && !(IsProduct && !std::is_integral_v<T>)) {
     l.each([&](std::int64_t first) { scan_neighbours<T, IsProduct>(x + first, l.length); });
     return;
   }

@@ -74,6 +74,19 @@ std::optional<value_reduction> reduction_of(named_reduction name, const dtype& t
   return {};
 }
 
+std::optional<value_reduction> product_in_range(const value_reduction& how) {
+  const bool is_plain =
+      how.reduce == "a * b" && how.map == "x" && how.post_map == "a" && how.reduce_type.empty();
+  if (!is_plain || how.value.kind() != type_class::floating || how.value.itemsize() < 4) return {};
+  value_reduction ranged = how;
+  ranged.map = "expression::start(x)";
+  ranged.reduce = "expression::joined(a, b)";
+  ranged.post_map = "expression::ended(a)";
+  ranged.identity = format("expression::start({}(1))", device_name(how.value));
+  ranged.reduce_type = format("expression::product<{}>", device_name(how.value));
+  return ranged;
+}
+
 }  // namespace usmx::detail
 
 namespace usmx {

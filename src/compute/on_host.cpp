@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../kernels/expression/product.hpp"
 #include "compute/elementary_on_host.hpp"
 #include "compute/value.hpp"
 #include "usmx/promotion.hpp"
@@ -694,8 +695,8 @@ namespace {
 /// kernels/expression/reduce.hpp and `on_cpu` in expression/reduction.cpp.
 constexpr int items = 16, blocks = 8;
 
-template <class T, class Join>
-T joined_by_item(row_of<T> x, std::int64_t count, int item) {
+template <class T, class Join, class Row>
+T joined_by_item(Row x, std::int64_t count, int item) {
   const Join join;
   std::int64_t at = item;
   T now;
@@ -718,12 +719,37 @@ T joined_by_item(row_of<T> x, std::int64_t count, int item) {
   return now;
 }
 
-template <class T, class Join>
-void fold(std::byte* out, const std::byte* in, std::int64_t count) {
-  const row_of<T> x{in};
+template <class T, class Join, class Row>
+T folded(Row x, std::int64_t count) {
   T all = joined_by_item<T, Join>(x, count, 0);
   for (int item = 1; item < items && item < count; ++item) {
     all = Join()(all, joined_by_item<T, Join>(x, count, item));
+  }
+  return all;
+}
+
+template <class T>
+struct row_of_products {
+  row_of<T> x;
+  expression::product<T> operator[](std::int64_t k) const { return expression::start(T(x[k])); }
+};
+struct join_products {
+  template <class T>
+  expression::product<T> operator()(const expression::product<T>& a,
+                                    const expression::product<T>& b) const {
+    return expression::joined(a, b);
+  }
+};
+
+template <class T, class Join>
+void fold(std::byte* out, const std::byte* in, std::int64_t count) {
+  const row_of<T> x{in};
+  T all = folded<T, Join>(x, count);
+  if constexpr (std::is_same_v<Join, multiply> && std::floating_point<T>) {
+    if (all != all) {  // see product.hpp
+      all = expression::ended(
+          folded<expression::product<T>, join_products>(row_of_products<T>{x}, count));
+    }
   }
   *reinterpret_cast<T*>(out) = all;
 }

@@ -147,6 +147,9 @@ struct scan_kernel::state final : detail::callable_state<std::optional<int>> {
   /// What the program takes, and its text if the list writes one.
   std::string bind(parameter_list& list, const scan_call& call, const scan_program& program,
                    const stage_work& work) const;
+  /// Products of floats leave the range of their type in some orders only. A processor joins them
+  /// as NumPy does, one after the other: 0 and infinity then stand where they do in NumPy.
+  bool is_in_turn(const scan_call& call) const;
   /// The one launch of groups that wait for each other; false if it would take too many.
   bool once(const scan_call& call, scan_program program) const;
 };
@@ -291,6 +294,13 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
   return out + "}\n";
 }
 
+bool scan_kernel::state::is_in_turn(const scan_call& call) const {
+  if (text.scan != "a * b" || !detail::forms_of(call.c.queue()).groups_are_loops) return false;
+  const auto number = detail::value_type(text.scan_type, call.types);
+  return number &&
+         (number->kind() == type_class::floating || number->kind() == type_class::complex);
+}
+
 void scan_kernel::state::launch(const scan_call& call, const scan_program& program,
                                 const stage_work& work) const {
   const std::int64_t chunks = call.lines * work.chunks();
@@ -308,7 +318,8 @@ void scan_kernel::state::stage(const scan_call& call, scan_program program, std:
   const std::int64_t most = program.is_alone() ? std::max(d.along_chunk, over(length, parts_alone))
                             : program.across   ? d.across_chunk
                                                : d.along_chunk;
-  const bool whole = length <= most || (program.across && call.lines >= d.enough_lines);
+  const bool whole =
+      length <= most || (program.across && call.lines >= d.enough_lines) || is_in_turn(call);
   const std::int64_t chunk = whole ? length : most;
   if (whole) return launch(call, program, {length, chunk, values});
 
@@ -385,7 +396,7 @@ void scan_kernel::state::scan(scan_call& call) const {
       program.kept_rank == 0 ? 0 : std::abs(call.kept.steps_of(first)[program.kept_rank - 1]);
   program.across = call.lines > 1 && across != 0 && (across < along || call.length < 16);
   const bool is_alone = detail::forms_of(call.c.queue()).groups_are_loops && !program.across &&
-                        call.length >= least_alone;
+                        (call.length >= least_alone || is_in_turn(call));
   program.across |= is_alone;
   program.contiguous =
       is_alone && std::ranges::all_of(call.steps, [](std::int64_t step) { return step == 1; });

@@ -20,7 +20,7 @@ from .. import _usmx
 from .._kernel.source import pickles
 from .functions import FUNCTIONS
 from .on_arrays import OnArrays
-from .reductions import ROWS, Reduced, text_of
+from .reductions import ROWS, Reduced, is_ranged, text_of
 from .spelling import cpp, preamble
 from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant, is_wide
 
@@ -392,6 +392,11 @@ def _reduction(
     arguments = [f"{cpp(np.dtype(t))} {p[1]}" for t, p in zip(types, parameters, strict=True)]
     function, value, post = text_of(result, program, arguments)
     _, join, identity = ROWS[result.name]
+    own = cpp(result.value.dtype)
+    joined = own
+    if is_ranged(result):
+        join, identity = "expression::joined(a, b)", f"expression::start({own}(1))"
+        joined = f"expression::product<{own}>"
     return _usmx.ReductionKernel(
         ", ".join(declared),
         f"{result.result.name} o0",
@@ -400,7 +405,7 @@ def _reduction(
         post,
         identity,
         name,
-        reduce_type=cpp(result.value.dtype),
+        reduce_type=joined,
         preamble=preamble(function) + function,
         contract=program.contract,
     )

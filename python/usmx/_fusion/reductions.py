@@ -86,6 +86,12 @@ def reduce(
     return Reduced(name, cast(program, symbol, own), result, axis, keep)
 
 
+def is_ranged(reduced: Reduced) -> bool:
+    """Whether it is a product as `kernels/expression/product.hpp` joins it."""
+    dtype = reduced.value.dtype
+    return reduced.name == "multiply" and dtype.kind == "f" and dtype.itemsize >= 4
+
+
 def text_of(reduced: Reduced, program: Program, parameters: list[str]) -> tuple[str, str, str]:
     """A function that computes what is reduced, the call of it, and what the result is."""
     own = cpp(reduced.value.dtype)
@@ -97,6 +103,9 @@ def text_of(reduced: Reduced, program: Program, parameters: list[str]) -> tuple[
     )
     names = ", ".join(p.split()[-1] for p in parameters)
     result = "a"
+    if is_ranged(reduced):
+        own_result = f"o0 = {cpp(reduced.result)}(expression::ended(a));"
+        return function, f"expression::start(fused_value({names}))", own_result
     if reduced.name == "mean":
         part = reduced.value.dtype.type().real.dtype
         result = f"{cpp(part)}(n)"

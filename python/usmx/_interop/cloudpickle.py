@@ -15,7 +15,7 @@ from .later import when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from types import CodeType, FunctionType
     from typing import Any
 
 #: Where cloudpickle is: itself, and the copies that libraries bring along.
@@ -37,7 +37,8 @@ def register() -> None:
 
 
 def _extend(module: Any) -> None:
-    table = getattr(getattr(module, "CloudPickler", None), "dispatch_table", None)
+    pickler: Any = getattr(module, "CloudPickler", None)
+    table = getattr(pickler, "dispatch_table", None)
     code_type = type(_extend.__code__)
     if table is None or code_type not in table:
         return  # another version, of which we know nothing
@@ -49,3 +50,15 @@ def _extend(module: Any) -> None:
         return reduce(pickles.with_text(code))
 
     table[code_type] = reduce_with_text
+    by_value = getattr(pickler, "_dynamic_function_reduce", None)
+    if by_value is None:
+        return  # decorators are then known by their names alone
+
+    # Code has names, and only its function has what they stand for.
+    def reduce_function(self: Any, function: FunctionType) -> Any:
+        from .._kernel.source import pickles
+
+        pickles.notice(function)
+        return by_value(self, function)
+
+    pickler._dynamic_function_reduce = reduce_function

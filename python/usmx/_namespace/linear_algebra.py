@@ -201,18 +201,23 @@ def matmul(
 
 
 def matmul_operator(x1: Any, x2: Any) -> Any:
-    """What ``x1 @ x2`` gives: NotImplemented if one is not an array of ours."""
-    if isinstance(x1, _usmx.ndarray) and isinstance(x2, _usmx.ndarray):
-        both = [x1, x2]
-    else:
-        for x in (x1, x2):
+    """What ``x1 @ x2`` gives: NotImplemented if one has no elements, or operators of its own.
+
+    As for other operators, memory in USM is taken whichever operators its library has.
+    """
+    both: list[Any] = [x1, x2]
+    if not (isinstance(x1, _usmx.ndarray) and isinstance(x2, _usmx.ndarray)):
+        for k, x in enumerate(both):
             if isinstance(x, (_usmx.ndarray, list, tuple, range)) or hasattr(
                 x, "__array_interface__"
             ):
                 continue
-            if hasattr(type(x), "__matmul__") or not _usmx._offers_elements(x):
+            imported = _usmx._imported(x)
+            if imported is not None:
+                both[k] = imported
+            elif hasattr(type(x), "__matmul__") or not _usmx._offers_elements(x):
                 return NotImplemented
-        both = as_arrays([x1, x2])
+        both = as_arrays(both)
     return in_kind(matmul(*both), *both)
 
 

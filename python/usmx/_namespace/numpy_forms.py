@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, place_of
+from ._common import as_array, kind_of, place_of
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
@@ -164,14 +164,14 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") 
 
 
 def geomspace(
-    start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None,
-    **place: Any,
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
+    dtype: DTypeLike = None, axis: int = 0, **place: Any,
 ) -> ndarray:  # fmt: skip
     """Numbers of which each is the same multiple of the one before.
 
     Parameters
     ----------
-    start, stop : float
+    start, stop : number or array
         The first and, with `endpoint`, the last one; both of one sign and not 0.
     num : int
         How many.
@@ -179,11 +179,20 @@ def geomspace(
         Whether `stop` is among them.
     dtype : optional
         The element type.
+    axis : int
+        Where the axis of the numbers is put among those of arrays.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
     """
     from .creation import logspace
 
+    if not (isinstance(start, int | float) and isinstance(stop, int | float)):
+        # A few numbers on the host: the powers of each pair of ends.
+        ours = [x for x in (start, stop) if isinstance(x, ndarray)]
+        if ours:
+            place = {"usm_type": kind_of(*ours), "queue": ours[0].queue} | place
+        ends = [x.to_numpy() if isinstance(x, ndarray) else x for x in (start, stop)]
+        return _from_host("geomspace", *ends, num, endpoint, dtype, axis, **place)
     if start == 0 or stop == 0:
         raise ValueError("start, stop: 0 is not allowed")
     if (start < 0) != (stop < 0):

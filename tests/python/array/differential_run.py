@@ -3,7 +3,8 @@
     python tests/python/array/differential_run.py 300000 [first case] [topic ...]
 
 The cases are dealt to the topics of differential_rows.py by the number of their rows, in processes
-of some thousand: a crash costs one process and is a mismatch. The exit code is the number of
+of some thousand: a crash costs one process and is a mismatch. An entry of
+DIFFERENCES that excuses many cases of a row is a mismatch too. The exit code is the number of
 mismatches, at most 99. The tests run a few of the same cases (test_differential.py).
 """
 
@@ -37,26 +38,35 @@ def some(topic: str, first: int, count: int) -> None:
 
     rows = [row for row in DRAWN if row in TOPICS[topic]]
     modes: Counter[str] = Counter()
+    cases: Counter[str] = Counter()
     for number in range(first, first + count):
         row = differential.choose(number, rows)
         faulthandler.dump_traceback_later(300, exit=True)
         found = differential.run(number, row, DIFFERENCES)
         modes["wrong" if found else "right"] += 1
+        cases[row.name] += 1
         if found:
             print("MISMATCH", " ".join(str(found).split()), flush=True)
         if number % 100 == 0:
             print(f"AT {number} {row.name}", flush=True)
+    for place, difference in enumerate(DIFFERENCES):
+        for name, times in difference.used.items():
+            print(f"EXCUSED {place} {times} {name}", flush=True)
+    for name, times in cases.items():
+        print(f"CASES {times} {name}", flush=True)
     print("DONE", sum(modes.values()), flush=True)
 
 
 def main(arguments: list[str]) -> int:
-    from differential_rows import TOPICS
+    import differential
+    from differential_rows import DIFFERENCES, TOPICS
 
     total = int(arguments[0])
     first = int(arguments[1]) if len(arguments) > 1 else 0
     topics = arguments[2:] or list(TOPICS)
     rows = {topic: sum(row.weight for row in TOPICS[topic]) for topic in topics}
     began, done, wrong = time.monotonic(), 0, 0
+    cases = Counter[str]()
     for topic in topics:
         share = -(-total * rows[topic] // sum(rows.values()))
         right = Counter[str]()
@@ -66,6 +76,13 @@ def main(arguments: list[str]) -> int:
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             lines = run.stdout.splitlines()
             found = [line for line in lines if line.startswith("MISMATCH")]
+            for line in lines:
+                if line.startswith("EXCUSED "):
+                    _, place, times, name = line.split(" ", 3)
+                    DIFFERENCES[int(place)].used[name] += int(times)
+                elif line.startswith("CASES "):
+                    _, times, name = line.split(" ", 2)
+                    cases[name] += int(times)
             if run.returncode:
                 last = next((line for line in reversed(lines) if line.startswith("AT")), "")
                 told = " ".join(run.stderr.split())[-400:]
@@ -78,6 +95,9 @@ def main(arguments: list[str]) -> int:
         spent = time.monotonic() - began
         print(f"{topic}: {right['cases']} cases, {right['wrong']} mismatches; {spent:.0f} s so far",
               flush=True)  # fmt: skip
+    for line in differential.too_broad(DIFFERENCES, cases):
+        print("MISMATCH", line, flush=True)
+        wrong += 1
     print(f"{done} cases, {wrong} mismatches")
     return min(wrong, 99)
 

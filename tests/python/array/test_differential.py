@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import differential
@@ -54,6 +55,50 @@ def test_each_function_that_numpy_has_too_has_a_row() -> None:
             if public and is_function and not {prefix + name, name} & (called | NOT_CALLED):
                 missing.append(prefix + name)
     assert not missing
+
+
+#: Rows that entries of DIFFERENCES are about; those that need kernels take longer.
+EXCUSED = [
+    row for row in ROWS if any(d.row != ".*" and re.fullmatch(d.row, row.name) for d in DIFFERENCES)
+]
+CASES_OF_A_ROW = of_depth(quick=12, full=60)
+
+
+def counted(rows: list[differential.Row], differences: list[differential.Differs]) -> list[str]:
+    """What is too broad for some cases of each of these rows."""
+    for d in differences:
+        d.used.clear()
+    for row in rows:
+        for number in range(SEED, SEED + CASES_OF_A_ROW):
+            differential.run(number, row, differences, mode="alone")
+    return differential.too_broad(differences, {row.name: CASES_OF_A_ROW for row in rows})
+
+
+def test_no_difference_excuses_more_than_a_small_share_of_a_row() -> None:
+    rows = [row for row in EXCUSED if not row.kernels]
+    assert not counted(rows[:: of_depth(quick=12, full=1)], DIFFERENCES)
+
+
+def test_a_difference_that_is_too_broad_is_found() -> None:
+    def call(xp: Any, x: Any) -> Any:
+        return x + 1 if xp is usmx else x
+
+    row = differential.Row("planted", lambda d: ((d.array("d", (3,)),), {}), call=call)
+    broad = differential.Differs("plan.*", "value", "", "anything")
+    narrow = differential.Differs("planted", "value", r"\[nothing", "one case")
+    assert len(counted([row], [narrow, broad])) == 1
+    assert not counted([row], [narrow])
+
+
+def test_what_one_law_excuses_is_held_to_the_others() -> None:
+    def call(xp: Any, x: Any) -> Any:
+        return (x + 1).astype("float32") if xp is usmx else x
+
+    row = differential.Row("planted", lambda d: ((d.array("d", (3,)),), {}), call=call)
+    excused = differential.Differs("planted", "dtype", "", "another type")
+    found = differential.run(0, row, [excused], mode="alone")
+    assert found is not None
+    assert found.law == "value"
 
 
 @pytest.mark.parametrize(

@@ -155,3 +155,18 @@ def test_a_path_of_einsum_needs_shapes_only() -> None:
 def test_wrong_arguments_are_named(call: Callable[[], Any], error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("kind", ["shared", "device"])
+def test_powers_between_the_ends_in_arrays_are_those_of_numpy(kind: str) -> None:
+    first, last = np.array([1.0, -2.0, 4.0]), np.array([8.0, -4.0, 16.0])
+    ours = [usmx.asarray(x, usm_type=kind) for x in (first, last)]
+    for keywords in ({}, {"endpoint": False}, {"axis": 1}, {"dtype": "f4"}):
+        for xp in (np, usmx):
+            made = xp.geomspace(*ours, 5, **keywords)
+            assert (type(made), made.usm_type) == (usmx.ndarray, kind)
+            wanted = np.geomspace(first, last, 5, **keywords)
+            np.testing.assert_array_equal(made.to_numpy(), wanted, strict=True)
+    np.testing.assert_array_equal(
+        usmx.geomspace(1j, 100j, 3).to_numpy(), np.geomspace(1j, 100j, 3), strict=True
+    )

@@ -197,6 +197,28 @@ def test_objects_with_operators_of_their_own_answer_for_both():
     assert usmx.add(U, theirs).tolist() == (HOST * 2).tolist()
 
 
+def test_each_operator_takes_usm_of_a_library_with_operators_of_its_own():
+    class Refuses:
+        def __init__(self, of):
+            self.__sycl_usm_array_interface__ = of.__sycl_usm_array_interface__
+            self.of = of
+
+        def refuse(self, other):
+            raise TypeError("An array must be any of supported type")
+
+        __radd__ = __rmatmul__ = __matmul__ = __add__ = refuse
+
+    for kind in ("shared", "device"):
+        mine = usmx.asarray([[1.0, 2.0], [3.0, 4.0]], usm_type=kind)
+        theirs = Refuses(usmx.asarray([[0.0, 1.0], [1.0, 0.0]], usm_type=kind))
+        assert (mine + theirs).tolist() == [[1, 3], [4, 4]]
+        assert (mine @ theirs).tolist() == [[2, 1], [4, 3]]
+        same = mine
+        mine @= theirs
+        assert mine is same
+        assert mine.tolist() == [[2, 1], [4, 3]]
+
+
 def test_an_object_without_elements_is_refused_by_each_door():
     for door in ("asarray", "add", "concat", "ElementwiseKernel", "copy", "assignment"):
         with pytest.raises(TypeError):

@@ -128,6 +128,82 @@ FUNCTIONS = {
             cuda.synchronize()
             return x.to_numpy().tolist()
     """,
+    "by another name": """
+        from usmx import kernel as k
+
+        def work():
+            @k
+            def f(item, x):
+                i = item.get_id(0)
+                x[i] = 2 * x[i] + 1
+            return run(f)
+    """,
+    "by another name, further inside": """
+        from usmx import kernel as k
+
+        def work():
+            def inner():
+                @k(simulate=False)
+                def f(item, x):
+                    i = item.get_id(0)
+                    x[i] = 2 * x[i] + 1
+                return f
+            return run(inner())
+    """,
+    "of the module by another name": """
+        import usmx as u
+
+        def work():
+            @u.kernel
+            def f(item, x):
+                i = item.get_id(0)
+                x[i] = 2 * x[i] + 1
+            return run(f)
+    """,
+    "by a name of a closure": """
+        def make(k):
+            def work():
+                @k
+                def f(item, x):
+                    i = item.get_id(0)
+                    x[i] = 2 * x[i] + 1
+                return run(f)
+            return work
+
+        work = make(usmx.kernel)
+    """,
+    "by the name of a default": """
+        def work(k=usmx.kernel):
+            @k
+            def f(item, x):
+                i = item.get_id(0)
+                x[i] = 2 * x[i] + 1
+            return run(f)
+    """,
+    "with arguments that are given before": """
+        import functools
+        simulated = functools.partial(usmx.kernel, simulate=True)
+
+        def work():
+            @simulated
+            def f(item, x):
+                i = item.get_id(0)
+                x[i] = 2 * x[i] + 1
+            return run(f)
+    """,
+    "of numba.cuda by another name": """
+        from usmx.compat.cuda import jit as compiled
+
+        def work():
+            @compiled
+            def f(x):
+                i = cuda.grid(1)
+                x[i] = 2 * x[i] + 1
+            x = usmx.asarray(np.arange(4.0, dtype="float32"))
+            f[1, 4](x)
+            cuda.synchronize()
+            return x.to_numpy().tolist()
+    """,
     "a fused function": """
         def work():
             @usmx.fuse
@@ -217,9 +293,12 @@ def test_what_mentions_no_kernel_is_sent_as_before(tmp_path):
         import usmx
         assert cloudpickle.dumps(work) == without
 
+        from usmx import kernel as k
+        assert cloudpickle.dumps(work) == without
+
         def kernels():
             @usmx.kernel
-            def k(item, x):
+            def f(item, x):
                 x[0] = 1
             return 7
 
