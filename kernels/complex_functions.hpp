@@ -12,7 +12,8 @@ template <class T>
 inline complex<T> tanh(complex<T> z) {
   const T x = z.re, y = z.im;
   if (isnan(x)) return {x, y == 0 ? y : x};
-  if (isinf(x)) return {copysign(T(1), x), copysign(T(0), isfinite(y) ? sin(y) * cos(y) : y)};
+  // As C99 had it, and as the standard of arrays; C17 and NumPy give the zero the sign of sin(2 y).
+  if (isinf(x)) return {copysign(T(1), x), copysign(T(0), y)};
   if (!isfinite(y)) return {x == 0 ? x : y - y, y - y};
   // Beyond, 1 - |tanh(x)| is less than a half unit in the last place.
   if (fabs(x) >= T(22)) {

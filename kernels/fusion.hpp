@@ -21,25 +21,13 @@ template <class T>
 auto wrap(T x) {
   return typename unsigned_of<sizeof(T)>::type(x);
 }
-// At infinity the array API standard gives the zero of a complex tanh the sign of the other part,
-// as C99 had it; C17, Python and NumPy that of sin(2 y).
-template <class T>
-complex<T> standard_tanh(complex<T> z) {
-  const complex<T> made = tanh(z);
-  return {made.re, isinf(z.re) ? copysign(T(0), z.im) : made.im};
-}
-template <class T>
-complex<T> standard_tan(complex<T> z) {
-  const complex<T> turned = standard_tanh(complex<T>(z.im, z.re));
-  return {turned.im, turned.re};
-}
 template <class T>
 T larger(T a, T b) {
-  return a >= b || a != a ? a : b;
+  return maximum(a, b);
 }
 template <class T>
 T smaller(T a, T b) {
-  return a <= b || a != a ? a : b;
+  return minimum(a, b);
 }
 // Complex numbers stand in the order of their real parts, equal ones of these in that of their
 // imaginary parts; one is NaN if a part is.
@@ -76,28 +64,10 @@ T truncated_remainder(T a, T b) {
   }
   return T(a % b);
 }
-// The smallest number of a signed type has no opposite, and stays what it is.
-template <class T>
-T distance(T x) {
-  return T(x < 0 ? wrap<T>(0) - wrap<T>(x) : wrap<T>(x));
-}
 template <class T>
 T inverse(T x) {
   return x == 0 ? expression::convert<T>(__builtin_inff()) : T(T(1) / x);
 }
-// In the order in which NumPy rounds; half and bfloat16 are computed in float.
-template <class T>
-T in_radians(T x) {
-  return x * (T(pi) / T(180));
-}
-template <class T>
-T in_degrees(T x) {
-  return x * (T(180) / T(pi));
-}
-inline half in_radians(half x) { return half(in_radians(float(x))); }
-inline half in_degrees(half x) { return half(in_degrees(float(x))); }
-inline bfloat16 in_radians(bfloat16 x) { return in_radians(float(x)); }
-inline bfloat16 in_degrees(bfloat16 x) { return in_degrees(float(x)); }
 /// log(exp(a) + exp(b)), which overflows only where the result does.
 template <class T>
 T log_of_sum(T a, T b) {

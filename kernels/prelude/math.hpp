@@ -1,11 +1,18 @@
-// The mathematical functions of the device for half, float and double, with the names of <cmath>.
-// Those of half and bfloat16 are computed in float.
+// The mathematical functions for half, float and double, with the names of <cmath>. Those of half
+// and bfloat16 are computed in float. On processors eight have bits that depend on nothing else,
+// seven of them by elementary.hpp, as the host computes them; the others are the driver's, and so
+// are all in programs that ask for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "backend.hpp"
 #include "by_float.hpp"
 #include "types.hpp"
+
+#if defined(USMX_HOST_CORES) && !defined(USMX_DRIVER_MATH)
+#define USMX_OWN_MATH
+#include "elementary.hpp"
+#endif
 
 namespace usmx {
 
@@ -18,27 +25,47 @@ namespace usmx {
   inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
   USMX_BY_FLOAT_2(name)
 
-USMX_MATH_1(sin)
-USMX_MATH_1(cos)
+#ifdef USMX_OWN_MATH
+#define USMX_OWN_1(name)  \
+  using elementary::name; \
+  USMX_BY_FLOAT_1(name)
+#define USMX_OWN_2(name)  \
+  using elementary::name; \
+  USMX_BY_FLOAT_2(name)
+// The driver's of float is another one in items that are lanes of vectors.
+inline float rsqrt(float x) { return 1.0f / __spirv_ocl_sqrt(x); }
+inline double rsqrt(double x) { return __spirv_ocl_rsqrt(x); }
+USMX_BY_FLOAT_1(rsqrt)
+#else
+#define USMX_OWN_1 USMX_MATH_1
+#define USMX_OWN_2 USMX_MATH_2
+USMX_MATH_1(rsqrt)
+#endif
+USMX_OWN_1(exp)
+USMX_OWN_1(log)
+USMX_OWN_1(sin)
+USMX_OWN_1(cos)
+USMX_OWN_1(tanh)
+USMX_OWN_2(atan2)
+USMX_OWN_2(hypot)
+#undef USMX_OWN_1
+#undef USMX_OWN_2
+
 USMX_MATH_1(tan)
 USMX_MATH_1(asin)
 USMX_MATH_1(acos)
 USMX_MATH_1(atan)
 USMX_MATH_1(sinh)
 USMX_MATH_1(cosh)
-USMX_MATH_1(tanh)
 USMX_MATH_1(asinh)
 USMX_MATH_1(acosh)
 USMX_MATH_1(atanh)
-USMX_MATH_1(exp)
 USMX_MATH_1(exp2)
 USMX_MATH_1(expm1)
-USMX_MATH_1(log)
 USMX_MATH_1(log2)
 USMX_MATH_1(log10)
 USMX_MATH_1(log1p)
 USMX_MATH_1(sqrt)
-USMX_MATH_1(rsqrt)
 USMX_MATH_1(cbrt)
 USMX_MATH_1(erf)
 USMX_MATH_1(erfc)
@@ -53,8 +80,6 @@ USMX_MATH_1(round)
 
 USMX_MATH_2(pow)
 USMX_MATH_2(fmod)
-USMX_MATH_2(atan2)
-USMX_MATH_2(hypot)
 USMX_MATH_2(copysign)
 USMX_MATH_2(fmin)
 USMX_MATH_2(fmax)
@@ -199,13 +224,12 @@ inline I to_integer(bfloat16 x) {
 
 inline constexpr double pi = 3.14159265358979323846;
 
-template <class T>
-inline T radians(T x) {
-  return T(x * T(pi / 180));
-}
-template <class T>
-inline T degrees(T x) {
-  return T(x * T(180 / pi));
-}
+// In the order in which NumPy rounds.
+inline float radians(float x) { return x * (float(pi) / 180.0f); }
+inline double radians(double x) { return x * (pi / 180.0); }
+inline float degrees(float x) { return x * (180.0f / float(pi)); }
+inline double degrees(double x) { return x * (180.0 / pi); }
+USMX_BY_FLOAT_1(radians)
+USMX_BY_FLOAT_1(degrees)
 
 }  // namespace usmx

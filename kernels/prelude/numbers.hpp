@@ -30,13 +30,21 @@ inline T sign(T x) {
   return T(T(x > T(0)) - T(x < T(0)));
 }
 
+/// The absolute value without a sign, in at least 32 bits.
+template <class T>
+inline auto size_of_number(T x) {
+  if constexpr (sizeof(T) == 8)
+    return x < T(0) ? uint64_t(0) - uint64_t(x) : uint64_t(x);
+  else
+    return x < T(0) ? uint32_t(0) - uint32_t(x) : uint32_t(x);
+}
 /// |x|, of a complex number its length. The smallest integer stays what it is, as in NumPy.
 template <class T>
 inline T magnitude(T x) {
   if constexpr (is_floating<T>)
     return T(fabs(x));
   else
-    return x < T(0) ? T(T(0) - x) : x;
+    return T(size_of_number(x));
 }
 template <class T>
 inline T magnitude(complex<T> z) {
@@ -53,24 +61,16 @@ inline T fmax(T a, T b) {
   return a < b ? b : a;
 }
 
-/// The smaller and the larger number; a NaN wins.
+/// The smaller and the larger number; a NaN wins, and of equal ones the first.
 template <class T>
 inline T minimum(T a, T b) {
-  return a < b || a != a ? a : b;
+  return a <= b || a != a ? a : b;
 }
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return a >= b || a != a ? a : b;
 }
 
-/// The absolute value without a sign, in at least 32 bits.
-template <class T>
-inline auto size_of_number(T x) {
-  if constexpr (sizeof(T) == 8)
-    return x < T(0) ? uint64_t(0) - uint64_t(x) : uint64_t(x);
-  else
-    return x < T(0) ? uint32_t(0) - uint32_t(x) : uint32_t(x);
-}
 /// The greatest common divisor. Of the smallest integer and 0 it wraps around, as in NumPy.
 template <class T>
 inline T gcd(T a, T b) {

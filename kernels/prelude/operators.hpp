@@ -20,13 +20,14 @@ inline constexpr bool is_floating<float> = true;
 template <>
 inline constexpr bool is_floating<double> = true;
 
-/// a // b: rounds down. Integers divided by zero give 0, as in NumPy; the CPU would trap.
+/// a // b: rounds down; of infinities the quotient itself, as the array API standard prefers.
+/// Integers divided by zero give 0, as in NumPy; the CPU would trap.
 template <class T>
 inline T floor_divide(T a, T b) {
   if constexpr (is_floating<T> && sizeof(T) < sizeof(float)) {
     return T(floor_divide(float(a), float(b)));  // as NumPy: rounded once
   } else if constexpr (is_floating<T>) {
-    if (b == T(0)) return a / b;
+    if (b == T(0) || isinf(a) || isinf(b)) return a / b;
     T remainder = T(fmod(a, b));
     T quotient = (a - remainder) / b;
     if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) quotient -= T(1);
@@ -43,16 +44,6 @@ inline T floor_divide(T a, T b) {
       return T(a / b);
     }
   }
-}
-
-/// a // b of arrays: as the standard prefers, of infinities the quotient itself; Python gives NaN
-/// and -1.
-template <class T>
-inline T floor_quotient(T a, T b) {
-  if constexpr (is_floating<T>) {
-    if (isinf(a) || isinf(b)) return a / b;
-  }
-  return floor_divide(a, b);
 }
 
 /// a % b: has the sign of b. Integers modulo zero give 0, as in NumPy.

@@ -80,6 +80,8 @@ class Operation:
         The bounds are units in the last place of the larger one of 1 and the value.
     any_zero : bool
         Of two zeros either may be the result.
+    rounded_once : bool
+        What NumPy computes in several steps is rounded once.
     domain : tuple of float
         Where tests evaluate it: real numbers between these.
     example : str
@@ -108,6 +110,7 @@ class Operation:
     complex_ulps: int = 0
     oscillates: bool = False
     any_zero: bool = False
+    rounded_once: bool = False
     domain: tuple[float, float] = (0.05, 0.95)
     example: str = ""
 
@@ -131,6 +134,10 @@ class Operation:
         operands = ", ".join(f"{{{k}}}" for k in range(self.arity))
         return ((self.takes, f"{self.function}({operands})"),)
 
+    def differs_from_numpy(self, kind: str) -> bool:
+        """Whether the bits may be others than those of ``expression``, for operands of a kind."""
+        return self.rounded_once or bool(self.complex_ulps if kind == "c" else self.ulps)
+
     def text(self, kind: str) -> str | None:
         """The C++ text of fused functions for operands of a kind, None if there is none."""
         return next((text for kinds, text in self.texts if kind in kinds), None)
@@ -143,19 +150,15 @@ def _math(
     numpy: str = "",
     complex_ulps: int = -1,
     in_arrays: int = -1,
-    own: bool = False,
-    of_complex: str = "",
     example: str = "",
 ) -> Operation:
     """A function of one float that `math` and NumPy have; of complex numbers if that is bounded.
 
-    With a bound of `in_arrays` only arrays and fused functions take complex numbers. With `own`
-    those are computed by kernels/elementary.hpp. In arrays `of_complex` computes complex numbers.
+    With a bound of `in_arrays` only arrays and fused functions take complex numbers.
     """
     fused: tuple[tuple[str, str], ...] | None = None
-    of_float = f"elementary::{name}" if own else name
-    if in_arrays >= 0 or own:
-        fused = (("f", f"{of_float}({{0}})"), ("c", f"{of_complex or name}({{0}})"))
+    if in_arrays >= 0:
+        fused = (("fc", f"{name}({{0}})"),)
     numpy = numpy or name
     python = f"math.{name} numpy.{numpy}"
     if name.startswith("a") and numpy != name:
@@ -237,7 +240,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("divide", "a / b", 2, method="truediv", wide="biu", fused=(("fc", "{0} / {1}"),),
               example="[3, 1], [2, 4] -> [1.5, 0.25]"),
     Operation("floor_divide", "a / b rounded down", 2, method="floordiv",
-              fused=(("iu", "floor_divide({0}, {1})"), ("f", "floor_quotient({0}, {1})")),
+              fused=(("iuf", "floor_divide({0}, {1})"),),
               example="[7, -7], [2, 2] -> [3, -4]"),
     Operation("remainder", "a % b, of the sign of b", 2, method="mod",
               fused=(("iuf", "modulo({0}, {1})"),),
@@ -258,7 +261,7 @@ OPERATIONS: tuple[Operation, ...] = (
               python="builtins.abs numpy.abs numpy.absolute",
               function="magnitude", takes="iufc", numpy="np.abs(a)", result="real",
               method="abs", complex_ulps=4, domain=(-4.0, 4.0),
-              fused=(("bu", "{0}"), ("i", "distance({0})"), ("c", "abs({0})"), ("f", "fabs({0})")),
+              fused=(("b", "{0}"), ("iufc", "magnitude({0})")),
               example="[-1.5, 2.5] -> [1.5, 2.5]"),
     Operation("equal", "a == b", 2, result="bool", method="eq", mixed="equal({0}, {1})",
               fused=((ANY, "{0} == {1}"),),
@@ -335,13 +338,13 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=(("f", "copysign({T}(1), {0}) < {T}(0)"),),
               example="[1.0, -0.0] -> [False, True]"),
     # --- exponentials, logarithms, powers -------------------------------------------------------
-    _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL, own=True,
+    _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL,
           example="[0.0, 1.0] -> [1.0, 2.7183]"),
     _math("exp2", "2 to the power a", 3, in_arrays=_EXPONENTIAL,
           example="[2.0, 3.0] -> [4.0, 8.0]"),
     _math("expm1", "exp(a) - 1, also near 0", 3, in_arrays=_EXPONENTIAL,
           example="[0.25, 0.5] -> [0.284, 0.6487]"),
-    _math("log", "the natural logarithm", 3, complex_ulps=3 + 4, own=True,
+    _math("log", "the natural logarithm", 3, complex_ulps=3 + 4,
           example="[1.0, 10.0] -> [0.0, 2.3026]"),
     _math("log2", "the logarithm to base 2", 3, in_arrays=9, example="[8.0, 16.0] -> [3.0, 4.0]"),
     _math("log10", "the logarithm to base 10", 3, in_arrays=9,
@@ -360,12 +363,11 @@ OPERATIONS: tuple[Operation, ...] = (
               fused=(("iu", "inverse({0})"), ("f", "{T}(1) / {0}"), ("c", "reciprocal({0})")),
               example="[2.0, 4.0] -> [0.5, 0.25]"),
     # --- trigonometry ---------------------------------------------------------------------------
-    _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True,
+    _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL,
           example="[0.25, 0.5] -> [0.2474, 0.4794]"),
-    _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL, own=True,
+    _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL,
           example="[0.25, 0.5] -> [0.9689, 0.8776]"),
     _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT,
-          of_complex="standard_tan",
           example="[0.25, 0.5] -> [0.2553, 0.5463]"),
     _math("asin", "the inverse of the sine", 4, "arcsin", in_arrays=_INVERSE,
           example="[0.25, 0.5] -> [0.2527, 0.5236]"),
@@ -377,8 +379,7 @@ OPERATIONS: tuple[Operation, ...] = (
           example="[0.25, 0.5] -> [0.2526, 0.5211]"),
     _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL,
           example="[0.25, 0.5] -> [1.0314, 1.1276]"),
-    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT, own=True,
-          of_complex="standard_tanh",
+    _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT,
           example="[0.25, 0.5] -> [0.2449, 0.4621]"),
     _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh", in_arrays=_INVERSE,
           example="[0.25, 0.5] -> [0.2475, 0.4812]"),
@@ -388,21 +389,19 @@ OPERATIONS: tuple[Operation, ...] = (
           example="[0.25, 0.5] -> [0.2554, 0.5493]"),
     Operation("arctan2", "the angle of the point (b, a)", 2, standard="atan2",
               python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6,
-              fused=(("f", "elementary::atan2({0}, {1})"),),
               example="[1.0, 1.0], [1.0, 0.0] -> [0.7854, 1.5708]"),
     Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
               python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4,
-              fused=(("f", "elementary::hypot({0}, {1})"),),
               example="[3.0, 5.0], [4.0, 12.0] -> [5.0, 13.0]"),
     Operation("radians", "degrees as radians", python="math.radians numpy.radians numpy.deg2rad",
-              function="radians", takes="f", ulps=2, fused=(("f", "in_radians({0})"),),
+              function="radians", takes="f", ulps=2,
               example="[90.0, 180.0] -> [1.5708, 3.1416]"),
-    Operation("deg2rad", "degrees as radians", fused=(("f", "in_radians({0})"),),
+    Operation("deg2rad", "degrees as radians", fused=(("f", "radians({0})"),),
               example="[90.0, 180.0] -> [1.5708, 3.1416]"),
     Operation("degrees", "radians as degrees", python="math.degrees numpy.degrees numpy.rad2deg",
-              function="degrees", takes="f", ulps=2, fused=(("f", "in_degrees({0})"),),
+              function="degrees", takes="f", ulps=2,
               example="[1.0, 3.0] -> [57.2958, 171.8873]"),
-    Operation("rad2deg", "radians as degrees", fused=(("f", "in_degrees({0})"),),
+    Operation("rad2deg", "radians as degrees", fused=(("f", "degrees({0})"),),
               example="[1.0, 3.0] -> [57.2958, 171.8873]"),
     # --- special functions ----------------------------------------------------------------------
     _special("erf", "the error function", "erf", 16, (-2.0, 2.0), "math.erf",
@@ -507,23 +506,23 @@ OPERATIONS: tuple[Operation, ...] = (
               example="[7, -7], [3, 3] -> [1, -1]"),
     Operation("minimum", "the smaller one; NaN if one is", 2, python="numpy.minimum",
               function="minimum", takes="iuf", any_zero=True,
-              fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
-                     ("fc", "smaller({0}, {1})")),
+              fused=(("b", "{0} && {1}"), ("iuf", "minimum({0}, {1})"),
+                     ("c", "smaller({0}, {1})")),
               example="[1, 5], [3, 2] -> [1, 2]"),
     Operation("maximum", "the larger one; NaN if one is", 2, python="numpy.maximum",
               function="maximum", takes="iuf", any_zero=True,
-              fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
-                     ("fc", "larger({0}, {1})")),
+              fused=(("b", "{0} || {1}"), ("iuf", "maximum({0}, {1})"),
+                     ("c", "larger({0}, {1})")),
               example="[1, 5], [3, 2] -> [3, 5]"),
     Operation("fmin", "the smaller one; if one is NaN, the other", 2, python="numpy.fmin",
               function="fmin", takes="iuf", any_zero=True,
-              fused=(("b", "{0} && {1}"), ("iu", "{1} < {0} ? {1} : {0}"),
-                     ("f", "fmin({0}, {1})"), ("c", "smaller_number({0}, {1})")),
+              fused=(("b", "{0} && {1}"), ("iuf", "fmin({0}, {1})"),
+                     ("c", "smaller_number({0}, {1})")),
               example="[1, 5], [3, 2] -> [1, 2]"),
     Operation("fmax", "the larger one; if one is NaN, the other", 2, python="numpy.fmax",
               function="fmax", takes="iuf", any_zero=True,
-              fused=(("b", "{0} || {1}"), ("iu", "{0} < {1} ? {1} : {0}"),
-                     ("f", "fmax({0}, {1})"), ("c", "larger_number({0}, {1})")),
+              fused=(("b", "{0} || {1}"), ("iuf", "fmax({0}, {1})"),
+                     ("c", "larger_number({0}, {1})")),
               example="[1, 5], [3, 2] -> [3, 5]"),
     Operation("clamp", "a between b and c", 3, python="usmx.clamp numpy.clip", function="clamp",
               takes="iuf", numpy="np.clip(a, b, c)"),
@@ -532,7 +531,7 @@ OPERATIONS: tuple[Operation, ...] = (
                            "{0} < {T}(0) ? {T}(0) : {T}(1)"),),
               example="[-1.0, 0.0, 2.0], [0.5, 0.5, 0.5] -> [0.0, 0.5, 1.0]"),
     Operation("fma", "a * b + c, rounded once", 3, python="usmx.fma", function="fma", takes="f",
-              numpy="same(a * b + c, a)"),
+              numpy="same(a * b + c, a)", rounded_once=True),
     # Where the logarithm is near 0 the larger operand and the rest cancel each other.
     Operation("logaddexp", "log(exp(a) + exp(b)), which does not overflow on the way", 2, ulps=8,
               oscillates=True,

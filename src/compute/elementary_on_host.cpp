@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/elementary_on_host.hpp"
 
-#include "../../kernels/elementary/functions.hpp"
+#include "../../kernels/prelude/elementary.hpp"
 
 #if defined(__x86_64__) && !defined(__FMA__)
 #define USMX_WITH_FMA [[gnu::target("avx2,fma")]]

@@ -1,4 +1,4 @@
-// The functions of kernels/elementary/functions.hpp over a few elements, compiled for the host.
+// The functions of kernels/prelude/elementary.hpp over a few elements, compiled for the host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -112,15 +112,6 @@ std::string_view expression_form::text_of(const step& s) const noexcept {
   return is_mixed ? s.op->mixed : s.op->text_of(s.types.operands[s.op->chooses ? 1 : 0]);
 }
 
-std::string expression_form::prologue() const {
-  std::string all = "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
-  const bool has_own = std::ranges::any_of(steps_, [&](const step& s) {
-    return text_of(s).find("elementary::") != std::string_view::npos;
-  });
-  if (has_own) all.insert(0, "#include \"usmx/elementary.hpp\"\n");
-  return all;
-}
-
 std::string expression_form::line(std::size_t number) const {
   const step& s = steps_[number];
   std::vector<std::string> operands;

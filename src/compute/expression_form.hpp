@@ -65,7 +65,8 @@ class expression_form {
   std::string line(std::size_t number) const;
   std::string lines() const;
   /// What the texts of the table are written for.
-  std::string prologue() const;
+  static constexpr const char* prologue =
+      "#include \"usmx/fusion.hpp\"\nusing namespace usmx::fusion;\n";
   /// The variable in a type.
   std::string converted(const place& p, const dtype& as) const;
   /// "float32 x0, int32 x1", or in C++ with `names` of types of the device, or the names alone.

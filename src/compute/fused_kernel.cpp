@@ -194,12 +194,11 @@ std::string joined_type(const value_reduction& how) {
 /// The C++ of reductions that one kernel computes: several are joined as the members of a
 /// structure. `names` are the variables with their elements.
 reduction_text text_of(std::span<const element_reduction> reductions,
-                       std::span<const std::string> names, std::string prologue,
-                       const std::string& declared, const std::string& passed,
-                       const std::string& lines) {
+                       std::span<const std::string> names, const std::string& declared,
+                       const std::string& passed, const std::string& lines) {
   reduction_text text;
   std::string members, mapped, joined, identity;
-  text.preamble = std::move(prologue);
+  text.preamble = expression_form::prologue;
   bool has_identity = true;
   for (std::size_t k = 0; k < reductions.size(); ++k) {
     const value_reduction& how = reductions[k].how;
@@ -253,8 +252,7 @@ std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array*
     }
     return reduction_kernel(
         form_.inputs(), outputs,
-        text_of(reductions_, names, form_.prologue(),
-                form_.declared_inputs() + (form_.counts() ? ", int64_t i" : ""),
+        text_of(reductions_, names, form_.declared_inputs() + (form_.counts() ? ", int64_t i" : ""),
                 form_.passed_inputs() + (form_.counts() ? ", i" : ""), form_.lines()),
         "usmx");
   });
@@ -295,7 +293,7 @@ void fused_kernel::run(const array* given) {
   static auto& known = *new known_kernels<elementwise_kernel>;
   const elementwise_kernel kernel = known.get(form_.key(), [&] {
     elementwise_text text;
-    text.preamble = form_.prologue();
+    text.preamble = expression_form::prologue;
     return elementwise_kernel(form_.inputs(), form_.outputs(), form_.lines() + form_.stores(),
                               "usmx", std::move(text));
   });

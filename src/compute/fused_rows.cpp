@@ -215,7 +215,7 @@ row_text::stage fused_rows::stage(int number, std::string& preamble) const {
 
 row_text fused_rows::text() const {
   row_text made;
-  made.preamble = form_.prologue();
+  made.preamble = expression_form::prologue;
   for (int k = 0; k < stages_; ++k) made.stages.push_back(stage(k, made.preamble));
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (!steps_[k].in_rows) continue;

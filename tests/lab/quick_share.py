@@ -22,6 +22,8 @@ SHARE = {
     "test_deferred_rows.py::": 1,
     "test_program_memory.py::test_programs_stay_within_the_limit": 1,
     "laws/test_row_laws.py::": 2,
+    "laws/test_one_name.py::": 2,
+    "laws/test_one_name.py::test_arrays_and_texts": 5,
     # Of rows and calls that are cheap.
     "test_arithmetic.py::test_the_types_are_those_of_numpy": 20,
     "test_standard.py::test_each_call_that_the_standard_allows": 20,

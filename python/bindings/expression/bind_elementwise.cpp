@@ -106,6 +106,10 @@ options : sequence of str, optional
 contract : bool, optional
     Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
     rounded by itself, as in NumPy.
+driver_math : bool, optional
+    Whether ``exp``, ``log``, ``sin``, ``cos``, ``tanh``, ``atan2`` and ``hypot`` are the driver's
+    on processors too, which may take less time. By default they have the bits of `usmx.exp` and
+    the others.
 loop_prep, after_loop : str, optional
     Statements before and after `operation`.
 
@@ -144,20 +148,22 @@ array([1., 3., 5.], dtype=float32)
        "__init__",
        [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
           nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
-          nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract) {
-         initialise(
-             self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
-             to_text(operation, "operation"), to_text(name, "name"),
-             elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
-                              to_text(after_loop, "after_loop"), to_options(options, contract)});
+          nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract,
+          bool driver_math) {
+         initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
+                    to_text(operation, "operation"), to_text(name, "name"),
+                    elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
+                                     to_text(after_loop, "after_loop"),
+                                     to_options(options, contract, driver_math)});
        },
        nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
        nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
        nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
-       nb::arg("contract") = false,
-       nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
-               "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
-               "'', after_loop: str = '', contract: bool = False) -> None"))
+       nb::arg("contract") = false, nb::arg("driver_math") = false,
+       nb::sig(
+           "def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
+           "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
+           "'', after_loop: str = '', contract: bool = False, driver_math: bool = False) -> None"))
       .def_prop_ro(
           "operation", [](const elementwise_kernel& k) { return k.operation(); },
           "The C++ statements.")

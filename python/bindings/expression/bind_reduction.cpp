@@ -29,6 +29,10 @@ options : sequence of str, optional
 contract : bool, optional
     Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
     rounded by itself, as in NumPy.
+driver_math : bool, optional
+    Whether ``exp``, ``log``, ``sin``, ``cos``, ``tanh``, ``atan2`` and ``hypot`` are the driver's
+    on processors too, which may take less time. By default they have the bits of `usmx.exp` and
+    the others.
 
 )";
 constexpr const char* call_inputs =
@@ -74,12 +78,12 @@ reduction_axes to_axes(nb::handle axis, bool keepdims) {
 /// The arguments that both constructors have.
 template <class Text>
 Text to_joining_text(nb::handle map_expr, nb::handle identity, nb::handle preamble,
-                     nb::handle options, bool contract) {
+                     nb::handle options, bool contract, bool driver_math) {
   Text text;
   text.map = to_text(map_expr, "map_expr");
   text.identity = identity_argument(identity);
   text.preamble = to_text(preamble, "preamble");
-  text.options = to_options(options, contract);
+  text.options = to_options(options, contract, driver_math);
   return text;
 }
 
@@ -163,9 +167,9 @@ out : array or tuple of arrays, optional
        [](nb::pointer_and_handle<reduction_kernel> self, nb::handle in_params,
           nb::handle out_params, nb::handle map_expr, nb::handle reduce_expr,
           nb::handle post_map_expr, nb::handle identity, nb::handle name, nb::handle reduce_type,
-          nb::handle preamble, nb::handle options, bool contract) {
-         auto text =
-             to_joining_text<reduction_text>(map_expr, identity, preamble, options, contract);
+          nb::handle preamble, nb::handle options, bool contract, bool driver_math) {
+         auto text = to_joining_text<reduction_text>(map_expr, identity, preamble, options,
+                                                     contract, driver_math);
          text.reduce = to_text(reduce_expr, "reduce_expr");
          text.post_map = to_text(post_map_expr, "post_map_expr");
          if (!reduce_type.is_none()) text.reduce_type = to_text(reduce_type, "reduce_type");
@@ -176,10 +180,11 @@ out : array or tuple of arrays, optional
        nb::arg("post_map_expr"), nb::arg("identity") = nb::none(), nb::arg("name") = "kernel",
        nb::kw_only(), nb::arg("reduce_type") = nb::none(), nb::arg("preamble") = "",
        nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
+       nb::arg("driver_math") = false,
        nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: "
                "str, post_map_expr: str, identity: str | complex | None = None, name: str = "
                "'kernel', *, reduce_type: str | None = None, preamble: str = '', options: "
-               "Sequence[str] = (), contract: bool = False) -> None"))
+               "Sequence[str] = (), contract: bool = False, driver_math: bool = False) -> None"))
       .def(
           "__call__",
           [](const reduction_kernel& k, nb::args args, nb::handle axis, bool keepdims,
@@ -271,8 +276,9 @@ out : array or tuple of arrays, optional
        [](nb::pointer_and_handle<scan_kernel> self, nb::handle in_params, nb::handle out_params,
           nb::handle map_expr, nb::handle scan_expr, nb::handle post_map_expr, nb::handle identity,
           nb::handle name, bool exclusive, nb::handle scan_type, nb::handle preamble,
-          nb::handle options, bool contract) {
-         auto text = to_joining_text<scan_text>(map_expr, identity, preamble, options, contract);
+          nb::handle options, bool contract, bool driver_math) {
+         auto text = to_joining_text<scan_text>(map_expr, identity, preamble, options, contract,
+                                                driver_math);
          text.scan = to_text(scan_expr, "scan_expr");
          if (!post_map_expr.is_none()) text.post_map = to_text(post_map_expr, "post_map_expr");
          text.exclusive = exclusive;
@@ -285,10 +291,12 @@ out : array or tuple of arrays, optional
        nb::arg("name") = "kernel", nb::kw_only(), nb::arg("exclusive") = false,
        nb::arg("scan_type") = nb::none(), nb::arg("preamble") = "",
        nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
+       nb::arg("driver_math") = false,
        nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: "
                "str, post_map_expr: str | None = None, identity: str | complex | None = None, "
                "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
-               "preamble: str = '', options: Sequence[str] = (), contract: bool = False) -> None"))
+               "preamble: str = '', options: Sequence[str] = (), contract: bool = False, "
+               "driver_math: bool = False) -> None"))
       .def(
           "__call__",
           [](const scan_kernel& k, nb::args args, nb::handle axis, nb::handle out, nb::handle queue,

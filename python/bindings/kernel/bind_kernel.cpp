@@ -327,6 +327,10 @@ options : sequence of str, optional
 contract : bool, optional
     Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
     rounded by itself, as in NumPy.
+driver_math : bool, optional
+    Whether ``exp``, ``log``, ``sin``, ``cos``, ``tanh``, ``atan2`` and ``hypot`` are the driver's
+    on processors too, which may take less time. By default they have the bits of `usmx.exp` and
+    the others.
 
 Examples
 --------
@@ -337,15 +341,15 @@ Examples
       .def(
           "__init__",
           [](nb::pointer_and_handle<raw_kernel> self, const nb::str& source, const nb::str& name,
-             nb::handle options, bool contract) {
+             nb::handle options, bool contract, bool driver_math) {
             auto text = std::make_shared<raw_module>(to_text(source, "source"),
-                                                     to_options(options, contract));
+                                                     to_options(options, contract, driver_math));
             initialise(self, std::move(text), to_text(name, "name"));
           },
           nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(), nb::kw_only(),
-          nb::arg("contract") = false,
+          nb::arg("contract") = false, nb::arg("driver_math") = false,
           nb::sig("def __init__(self, source: str, name: str, options: Sequence[str] = (), *, "
-                  "contract: bool = False) -> None"))
+                  "contract: bool = False, driver_math: bool = False) -> None"))
       .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
       .def_prop_ro(
           "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
@@ -414,7 +418,9 @@ source : str
 options : sequence of str, optional
     For the compiler.
 contract : bool, optional
-    Whether ``a * b + c`` may be rounded once; see RawKernel.)");
+    Whether ``a * b + c`` may be rounded once; see RawKernel.
+driver_math : bool, optional
+    Whether ``exp``, ``sin`` and others are the driver's; see RawKernel.)");
   bind_pickling(module, [](const raw_module& text, nb::list& args, nb::dict&) {
     args.append(text.source());
     args.append(nb::tuple(nb::cast(text.options())));
@@ -423,13 +429,13 @@ contract : bool, optional
       .def(
           "__init__",
           [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options,
-             bool contract) {
-            initialise(self, to_text(source, "source"), to_options(options, contract));
+             bool contract, bool driver_math) {
+            initialise(self, to_text(source, "source"), to_options(options, contract, driver_math));
           },
           nb::arg("source"), nb::arg("options") = nb::tuple(), nb::kw_only(),
-          nb::arg("contract") = false,
+          nb::arg("contract") = false, nb::arg("driver_math") = false,
           nb::sig("def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool "
-                  "= False) -> None"))
+                  "= False, driver_math: bool = False) -> None"))
       .def(
           "get_function",
           [](const raw_module& self, const nb::str& name) {

@@ -38,8 +38,9 @@ std::vector<std::string> to_options(nb::handle obj) {
   return to_texts(obj, "options", "a sequence of str, such as (\"-DN=8\",)");
 }
 
-std::vector<std::string> to_options(nb::handle obj, bool contract) {
+std::vector<std::string> to_options(nb::handle obj, bool contract, bool driver_math) {
   auto options = to_options(obj);
+  if (driver_math) options.insert(options.begin(), "-DUSMX_DRIVER_MATH");
   if (contract) options.insert(options.begin(), "-ffp-contract=fast");
   return options;
 }

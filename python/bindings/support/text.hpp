@@ -21,8 +21,8 @@ std::string to_text(nb::handle obj, const char* where, const char* expected = "a
 std::vector<std::string> to_texts(nb::handle obj, const char* where, const char* expected);
 /// `options=` of everything that compiles.
 std::vector<std::string> to_options(nb::handle obj);
-/// The same with what `contract=` asks for.
-std::vector<std::string> to_options(nb::handle obj, bool contract);
+/// The same with what `contract=` and `driver_math=` ask for.
+std::vector<std::string> to_options(nb::handle obj, bool contract, bool driver_math);
 
 /// A str of valid UTF-8. nb::str of a text says RuntimeError where Python has no memory for it
 /// (docs/upstream/nanobind-text.md).

@@ -21,7 +21,7 @@ from .._kernel.source import pickles
 from .functions import FUNCTIONS
 from .on_arrays import OnArrays
 from .reductions import ROWS, Reduced, is_ranged, text_of
-from .spelling import cpp, preamble
+from .spelling import PREAMBLE, cpp
 from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant, is_wide
 
 __all__ = ["Fused", "fuse"]
@@ -35,9 +35,11 @@ _STATIC = (bool, str, bytes, type, type(None), np.dtype)
 class Fused(_usmx._FusedCall):
     """A Python function that runs as one kernel over all elements; see `fuse`."""
 
-    def __init__(self, function: Callable[..., Any], contract: bool = False) -> None:
+    def __init__(
+        self, function: Callable[..., Any], contract: bool = False, driver_math: bool = False
+    ) -> None:
         super().__init__()
-        self._contract = contract
+        self._rounding = contract, driver_math
         self._function = function
         self._name = _name_of(function)
         try:
@@ -75,8 +77,8 @@ class Fused(_usmx._FusedCall):
 
     def __reduce__(self) -> pickles.Reduced:
         if not hasattr(self._function, "__qualname__"):  # a partial, an object that can be called
-            return Fused, (self._function, self._contract)
-        return pickles.of_function(self, Fused, self._function, self._contract)
+            return Fused, (self._function, *self._rounding)
+        return pickles.of_function(self, Fused, self._function, *self._rounding)
 
     def __copy__(self) -> Fused:
         _ = self._function  # AttributeError for an object that was never initialised
@@ -184,7 +186,7 @@ class Fused(_usmx._FusedCall):
 
         try:
             names = [f"'{self._named(k, words, len(args))}'" for k in range(len(args))]
-            return _Traced(function, self._name, names, args, self._contract, same)
+            return _Traced(function, self._name, names, args, self._rounding, same)
         except SeveralKernels as reason:
             if not any(map(_is_array, args)):
                 raise TypeError(f"{reason}, and no argument is an array") from None
@@ -262,14 +264,21 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 @overload
-def fuse(function: Callable[..., Any], *, contract: bool = False) -> Fused: ...
+def fuse(
+    function: Callable[..., Any], *, contract: bool = False, driver_math: bool = False
+) -> Fused: ...
 @overload
 def fuse(
-    function: None = None, *, contract: bool = False
+    function: None = None, *, contract: bool = False, driver_math: bool = False
 ) -> Callable[[Callable[..., Any]], Fused]: ...
 
 
-def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) -> Any:
+def fuse(
+    function: Callable[..., Any] | None = None,
+    *,
+    contract: bool = False,
+    driver_math: bool = False,
+) -> Any:
     """Make one kernel of a Python function over arrays.
 
     The function is called once for each list of argument types, with symbols in place of arrays
@@ -295,6 +304,10 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     contract : bool, optional
         Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
         rounded by itself, as in NumPy.
+    driver_math : bool, optional
+        Whether ``exp``, ``log``, ``sin``, ``cos``, ``tanh``, ``atan2`` and ``hypot`` are those of
+        the driver on processors too, which may take less time. By default they have the bits of
+        `usmx.exp` and the others.
 
     Returns
     -------
@@ -316,10 +329,10 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
     array([5., 5.])
     """
     if function is None:
-        return functools.partial(fuse, contract=contract)
+        return functools.partial(fuse, contract=contract, driver_math=driver_math)
     if not callable(function):
         raise TypeError(f"fuse: expected a function, got {type(function).__name__}")
-    return Fused(function, contract)
+    return Fused(function, contract, driver_math)
 
 
 def _key_of(value: Any) -> Any:
@@ -379,8 +392,9 @@ def _elementwise(program: Program, values: list[Symbol], declared: list[str], na
         ", ".join(outputs),
         text,
         name,
-        preamble=preamble(text),
+        preamble=PREAMBLE,
         contract=program.contract,
+        driver_math=program.driver_math,
     )
 
 
@@ -406,8 +420,9 @@ def _reduction(
         identity,
         name,
         reduce_type=joined,
-        preamble=preamble(function) + function,
+        preamble=PREAMBLE + function,
         contract=program.contract,
+        driver_math=program.driver_math,
     )
 
 
@@ -434,11 +449,11 @@ class _Traced:
         called: str,
         names: list[str],
         args: tuple[Any, ...],
-        contract: bool,
+        rounding: tuple[bool, bool],
         same: dict[int, int] | None = None,
     ) -> None:
         program = Program(FUNCTIONS)
-        program.contract = contract
+        program.contract, program.driver_math = rounding
         parameters = []
         symbols: list[Any] = []
         self.passed: list[int] = []

@@ -10,13 +10,8 @@ import numpy as np
 
 from .._kernel.types.scalars import BY_NAME
 
-_PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
-_ELEMENTARY = '#include "usmx/elementary.hpp"\n'
-
-
-def preamble(text: str) -> str:
-    """What stands before the text of a kernel: what the rows of `usmx._operations` use."""
-    return (_ELEMENTARY if "elementary::" in text else "") + _PREAMBLE
+#: What stands before the text of a kernel: what the rows of `usmx._operations` use.
+PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
 
 
 @cache  # NumPy makes the name of a type anew each time

@@ -68,6 +68,8 @@ class Program:
         self.functions = functions
         #: Whether a product and a sum may be rounded as one.
         self.contract = False
+        #: Whether functions are the driver's.
+        self.driver_math = False
         self.lines: list[str] = []
         self._known: dict[tuple[str, str], str] = {}
         #: For Python ints among the arguments: argument -> the types that it has to fit into.

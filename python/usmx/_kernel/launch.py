@@ -46,7 +46,7 @@ class Kernel(_usmx._KernelDispatcher):
         Whether the simulator looks for races; it always checks indices.
     records
         Numbers of the parameters that are one record: a launch gives an array of one.
-    simulate, options, contract
+    simulate, options, contract, driver_math
         As for `kernel`; `usmx.simulate` and ``USMX_SIMULATE`` decide where `simulate` is None.
     """
 
@@ -59,6 +59,7 @@ class Kernel(_usmx._KernelDispatcher):
         simulate: bool | None = None,
         options: Sequence[str] = (),
         contract: bool = False,
+        driver_math: bool = False,
         has_item: bool = True,
         numba: bool = False,
         of_launch: bool = False,
@@ -70,7 +71,8 @@ class Kernel(_usmx._KernelDispatcher):
         if getattr(python, "__code__", None) is None:
             raise TypeError(f"kernel: expected a Python function, got {type(python).__name__}")
         self.python = python
-        self._options = ("-fwrapv", *(("-ffp-contract=fast",) if contract else ()), *options)
+        asked = {"-ffp-contract=fast": contract, "-DUSMX_DRIVER_MATH": driver_math}
+        self._options = ("-fwrapv", *(o for o, yes in asked.items() if yes), *options)
         self._has_item = has_item
         self._numba = numba
         self._of_launch = of_launch
@@ -472,6 +474,7 @@ if TYPE_CHECKING:
         simulate: bool | None = None,
         options: Sequence[str] = (),
         contract: bool = False,
+        driver_math: bool = False,
     ) -> Kernel: ...
     @overload
     def kernel(
@@ -480,6 +483,7 @@ if TYPE_CHECKING:
         simulate: bool | None = None,
         options: Sequence[str] = (),
         contract: bool = False,
+        driver_math: bool = False,
     ) -> Callable[[Callable[..., object]], Kernel]: ...
 
 
@@ -489,6 +493,7 @@ def kernel(
     simulate: bool | None = None,
     options: Sequence[str] = (),
     contract: bool = False,
+    driver_math: bool = False,
 ) -> Any:
     """Make a kernel of a Python function, which is compiled when it is first launched.
 
@@ -504,6 +509,10 @@ def kernel(
     contract : bool, optional
         Whether ``a * b + c`` may be rounded once, which is faster. By default each operation is
         rounded by itself, as in NumPy and in the simulator.
+    driver_math : bool, optional
+        Whether ``exp``, ``log``, ``sin``, ``cos``, ``tanh``, ``atan2`` and ``hypot`` are those of
+        the driver on processors too, which may take less time. By default they have the bits of
+        `usmx.exp` and the others.
 
     Returns
     -------
@@ -519,9 +528,13 @@ def kernel(
     >>> saxpy[x.size](2.0, x, y).wait()
     """
     if function is None:
-        return lambda given: kernel(given, simulate=simulate, options=options, contract=contract)
+        return lambda given: kernel(
+            given, simulate=simulate, options=options, contract=contract, driver_math=driver_math
+        )
     function = texts.function_of(function)
-    return Kernel(function, simulate=simulate, options=options, contract=contract)
+    return Kernel(
+        function, simulate=simulate, options=options, contract=contract, driver_math=driver_math
+    )
 
 
 def device_func(function: Callable[..., Any] | str) -> DeviceFunction:

@@ -39,7 +39,7 @@ def _text(name: str, dtype: Any, arity: int) -> str:
 
 @cache
 def _at_kernel(name: str, compute: Any, own: Any, arity: int) -> ElementwiseKernel:
-    from .._fusion.spelling import cpp, preamble
+    from .._fusion.spelling import PREAMBLE, cpp
 
     text = _text(name, compute, arity)
     given = "const auto v = values[order[k]];" if arity > 1 else ""
@@ -51,13 +51,13 @@ def _at_kernel(name: str, compute: Any, own: Any, arity: int) -> ElementwiseKern
         f"for (int64_t k = begin; k < end; ++k) {{ {given}\n"
         f"  const {cpp(own)} acc = x[place]; x[place] = {cpp(own)}({text}); }}",
         f"{name}_at",
-        preamble=preamble(text),
+        preamble=PREAMBLE,
     )
 
 
 @cache
 def _reduceat_kernel(name: str, dtype: Any) -> ElementwiseKernel:
-    from .._fusion.spelling import cpp, preamble
+    from .._fusion.spelling import PREAMBLE, cpp
 
     text = _text(name, dtype, 2)
     return ElementwiseKernel(
@@ -69,7 +69,7 @@ def _reduceat_kernel(name: str, dtype: Any) -> ElementwiseKernel:
         f"  index[0] = k;\n  const auto v = x[index];\n  acc = {cpp(dtype)}({text});\n}}\n"
         "y = acc;",
         f"{name}_reduceat",
-        preamble=preamble(text),
+        preamble=PREAMBLE,
     )
 
 

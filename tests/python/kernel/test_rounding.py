@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import ROW
 
 import usmx
 
@@ -131,3 +132,48 @@ def test_square_roots_are_rounded_correctly() -> None:
     x = np.abs(operands()[0])
     root = usmx.ElementwiseKernel("T x", "T r", "r = sqrt(x)")
     np.testing.assert_array_equal(root(usmx.asarray(x)).to_numpy(), np.sqrt(x))
+
+
+def sine(form: str, **keywords: Any) -> Any:
+    """The sine of numbers by each form, as float32."""
+    x = usmx.asarray(operands()[0])
+    y = usmx.empty_like(x)
+    text = """
+    USMX_KERNEL(1) f(const float* x, float* y) {
+      auto i = usmx::global_id();
+      y[i] = usmx::sin(x[i]);
+    }"""
+    if form == "raw":
+        usmx.RawKernel(text, "f", **keywords)[x.size](x, y)
+    elif form == "module":
+        usmx.RawModule(text + "\n", **keywords).get_function("f")[x.size](x, y)
+    elif form == "elementwise":
+        y = usmx.ElementwiseKernel("T x", "T y", "y = sin(x)", **keywords)(x)
+    elif form == "reduction":
+        kernel = usmx.ReductionKernel("T x", "T y", "sin(x)", "a + b", "y = a", "0", **keywords)
+        y = kernel(x.reshape(-1, 1), axis=1)
+    elif form == "scan":
+        y = usmx.ScanKernel("T x", "T y", "sin(x)", "b", **keywords)(x)
+    elif form == "fuse":
+        y = usmx.fuse(**keywords)(lambda x: +np.sin(x))(x)
+    else:
+
+        @usmx.kernel(**keywords)
+        def f(item, x, y):  # type: ignore[no-untyped-def]
+            i = item.get_id(0)
+            y[i] = np.sin(x[i])
+
+        f[x.size](x, y)
+    return y.to_numpy()
+
+
+@pytest.mark.parametrize(
+    "form", ["raw", "module", "elementwise", "reduction", "scan", "python", "fuse"]
+)
+def test_the_functions_of_the_driver_are_taken_where_they_are_asked_for(form: str) -> None:
+    x = usmx.asarray(operands()[0])
+    ours = usmx.sin(x).to_numpy()
+    drivers = usmx.ElementwiseKernel("T x", "T y", "y = __spirv_ocl_sin(x)")(x).to_numpy()
+    assert np.array_equal(ours, drivers) != ROW.is_host
+    np.testing.assert_array_equal(sine(form), ours)
+    np.testing.assert_array_equal(sine(form, driver_math=True), drivers)

@@ -1,5 +1,6 @@
 """What every row of the table of operations keeps, for every type: NumPy's values within the row's
-bounds, also at infinities, NaN, zeros, limits and subnormals, and one result for all of its paths.
+bounds, also at infinities, NaN, zeros, limits and subnormals. test_one_name.py has the other law:
+all ways have one result.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -8,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,6 @@ from usmx._operations import OPERATIONS, Operation
 TYPES = "f?bBhHiIqQFDed"
 #: Rows that are functions of arrays.
 ROWS = [row for row in OPERATIONS if row.texts]
-#: Lengths that few elements have, which a kernel of groups or vectors may treat in another way.
-FEW = (1, 2, 3, 7, 16, 33, 250)
 WIDER = {"e": "d", "f": "d", "d": "g", "F": "D", "D": "G"}
 LONG_DOUBLE = np.finfo("g").nmant > np.finfo("d").nmant
 
@@ -286,36 +285,6 @@ def test_each_row_gives_what_numpy_gives(char: str) -> None:
         at = wrong_at(row, got, operands)
         if at.any():
             wrong.append(describe(row, char, got, reference(row, operands), operands, at))
-    assert not wrong, "\n".join(wrong)
-
-
-def few_of(char: str) -> Iterator[tuple[Operation, slice, usmx.ndarray]]:
-    """Results of a few elements, in memory that the host reaches."""
-    for row in rows_for(char):
-        given = [usmx.asarray(o, usm_type="shared") for o in operands_of(row.name, char)]
-        begin = 0
-        while begin < given[0].size:
-            length = FEW[begin % len(FEW)] if begin < 600 else 250
-            part = slice(begin, begin + length)
-            result = function_of(row)(*(x[part] for x in given))
-            yield row, part, result
-            begin += length
-            if begin > 600 and usmx.explain(result).kernels:
-                break  # no code of the host: the same kernel again
-
-
-# The host has no code for complex128: each length is a kernel, minutes in all, and no other path.
-@pytest.mark.parametrize("char", TYPES.replace("D", ""))
-def test_few_elements_have_the_bits_of_many(char: str) -> None:
-    many, wrong = by_kernels(char), []
-    found = list(few_of(char))
-    compute_together(result for _, _, result in found)
-    for row, part, result in found:
-        got, wanted = result.to_numpy(), many[row.name][part]
-        at = ~same_bits(got, wanted)
-        if at.any():
-            operands = [o[part] for o in operands_of(row.name, char)]
-            wrong.append(describe(row, char, got, wanted, operands, at))
     assert not wrong, "\n".join(wrong)
 
 

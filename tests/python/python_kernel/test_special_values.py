@@ -63,6 +63,7 @@ def wrong_values(got, want, name, operands, exact=None, ulp=0, any_zero=False, l
                 operands,
                 None if exact is None else getattr(exact, part),
                 ulp,
+                any_zero,
             )
             for part in ("real", "imag")
         ]
@@ -142,7 +143,9 @@ def test_functions_of_special_values(dtype, count, simulate, tmp_path):
             exact = arithmetic.evaluate(row.row, *map(wider, operands)) if ulp else None
             call = f"{function}({arguments})"
             larger = float(row.row.oscillates)
-            add(row.name, target, call, want, exact, ulp, row.row.any_zero, larger)
+            # The zero of tanh at infinity has the sign that C99 and the standard of arrays give it.
+            any_zero = row.row.any_zero or (kind == "c" and row.name in ("tan", "tanh"))
+            add(row.name, target, call, want, exact, ulp, any_zero, larger)
     if count == 2:
         with np.errstate(all="ignore"):
             a, b = operands

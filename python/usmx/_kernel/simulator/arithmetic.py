@@ -1,15 +1,18 @@
 """The compiler's arithmetic on Python's and NumPy's numbers, for the simulator: the same types, the
-same wrapping around, the same floor division."""
+same wrapping around, the same floor division. The device computes what NumPy rounds otherwise.
+"""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ... import _usmx
 from ..._operations import Operation
 from ..language import records, vectors
 from ..language.intrinsics import Intrinsic
@@ -88,7 +91,10 @@ def binary(sign: str, a: Any, b: Any, *, numba: bool = False) -> Any:
         if t.kind in "fc":
             # In NumPy's own types, so that dividing by zero is what it is on devices.
             wide = t if not t.weak else scalars.strong(t.kind, t.size)
-            return cast(t, _OPERATORS[sign](cast(wide, a), cast(wide, b)))
+            a, b = cast(wide, a), cast(wide, b)
+            if sign == "**":
+                return cast(t, on_device("power", wide, wide, a, b))
+            return cast(t, _OPERATORS[sign](a, b))
         return cast(t, _OPERATORS[sign](int(cast(t, a)), int(cast(t, b))))
 
 
@@ -175,7 +181,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
-    "//": lambda a, b: a // b,
+    "//": lambda a, b: a / b if isinstance(a, np.floating) and np.isinf([a, b]).any() else a // b,
     "%": lambda a, b: a % b,
     "**": lambda a, b: a**b,
     "&": lambda a, b: a & b,
@@ -281,7 +287,31 @@ def evaluate(row: Operation, *operands: Any) -> Any:
         return eval(_compiled[row.name], _NAMES, dict(zip("abc", operands, strict=False)))
 
 
+@functools.cache
+def _on_device(function: str, t: str, result: str, count: int, header: str) -> Any:
+    """A kernel that computes one function of numbers of one type."""
+    names = "abc"[:count]
+    return _usmx.ElementwiseKernel(
+        ", ".join(f"{t} {name}" for name in names),
+        f"{result} y",
+        f"y = {function}({', '.join(names)})",
+        f"simulated_{function}",
+        preamble=f'#include "{header}"\n' if header else "",
+    )
+
+
+def on_device(function: str, t: Scalar, result: Scalar, *operands: Any, header: str = "") -> Any:
+    """What a function of the prelude gives for numbers of type ``t``, with the bits of kernels."""
+    kernel = _on_device(function, t.name, result.name, len(operands), header)
+    return kernel(*(_usmx.asarray(np.asarray(x)) for x in operands)).to_numpy()[()]
+
+
 def intrinsic(row: Intrinsic, t: Scalar, *operands: Any) -> Any:
     """A row of the table for numbers, which become of type ``t``."""
     typed = scalars.STRONG_OF.get(t.name, t)
-    return cast(row.result_type(t), evaluate(row.row, *(cast(typed, x) for x in operands)))
+    given = [cast(typed, x) for x in operands]
+    result = row.result_type(t)
+    if row.row.differs_from_numpy(typed.kind):
+        strong = scalars.STRONG_OF.get(result.name, result)
+        return cast(result, on_device(row.name, typed, strong, *given, header=row.header))
+    return cast(result, evaluate(row.row, *given))

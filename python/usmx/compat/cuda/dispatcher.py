@@ -372,6 +372,7 @@ class CUDADispatcher(DeviceFunction):
                 simulate=True if self.debug else None,
                 races=not self.debug,
                 contract=self.fastmath,
+                driver_math=self.fastmath,
                 records=records,
             )
         return found
