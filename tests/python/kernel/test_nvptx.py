@@ -77,8 +77,8 @@ def alike(texts):
     So no text gets a header from another one.
     """
     lists = {}
-    for name, text, options in texts:
-        options = tuple(o for o in options if "early-opt" not in o)
+    for name, text, given in texts:
+        options = tuple(o for o in given if "early-opt" not in o)
         alone = name if "#define" in text else ""
         found = (options, tuple(sorted(INCLUDE.findall(text))), alone)
         lists.setdefault(found, []).append((name, text, options))
