@@ -99,6 +99,9 @@ test-tsan: $(STAMPS)/build $(STAMPS)/driver ## the C++ tests under ThreadSanitiz
 	TSAN_OPTIONS=$(TSAN_OPTIONS):suppressions=$(CURDIR)/tests/lab/suppressions/threads.txt:halt_on_error=1 \
 	  ctest --preset tsan -j$(JOBS) --no-tests=error $(CTEST_ARGS)
 
+test-recipes: $(STAMPS)/usmx $(STAMPS)/test ## the diffs of docs/extending.md, also those that need a build of the library
+	USMX_BUILD_RECIPES=1 $(BIN)/python -m pytest tests/tools/test_recipes.py
+
 test-interop: $(STAMPS)/usmx build/interop/.stamp ## memory shared with other libraries, and their own tests on arrays of usmx
 	build/interop/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl
 	build/interop/bin/python -m pytest tests/interop $(PYTEST_ARGS)
@@ -179,4 +182,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables docs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench numba-dpex fuzz tables docs lint format wheel clean

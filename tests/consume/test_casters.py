@@ -23,7 +23,7 @@ import dpnp
 import numpy as np
 import pybind11
 import pytest
-from environments import run
+from environments import once, run
 
 import usmx
 import usmx.memory
@@ -46,11 +46,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     @functools.cache
     def made(name: str) -> ModuleType:
-        folder = tmp_path_factory.mktemp("probe")
         project = Path(__file__).parent / "probe"
         config = ("-Dusmx_DIR=" + usmx.get_cmake_dir(), "-DPython_EXECUTABLE=" + sys.executable)
-        run("cmake", "-G", "Ninja", "-S", project, "-B", folder, *config, *WITH[name])
-        run("cmake", "--build", folder)
+
+        def make(place: Path) -> None:
+            run("cmake", "-G", "Ninja", "-S", project, "-B", place, *config, *WITH[name])
+            run("cmake", "--build", place)
+
+        folder = once(tmp_path_factory, f"probe-{name}", make)
         (file,) = folder.glob("usmx_probe.*.so")
         spec = importlib.util.spec_from_file_location("usmx_probe", file)
         assert spec is not None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environments import ROOT, run
+from environments import ROOT, once, run
 
 EXAMPLE = ROOT / "examples" / "extension"
 
@@ -36,10 +36,13 @@ def raises(kind, part):
 @pytest.fixture(scope="session")
 def example(developer_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment that has the example, built outside the checkout."""
-    source = tmp_path_factory.mktemp("example") / "extension"
-    shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("build", "__pycache__"))
-    pip = (sys.executable, "-m", "pip", "--python", developer_environment)
-    run(*pip, "install", "--no-build-isolation", "--no-deps", source)
+
+    def make(source: Path) -> None:
+        shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("build", "__pycache__"))
+        pip = (sys.executable, "-m", "pip", "--python", developer_environment)
+        run(*pip, "install", "--no-build-isolation", "--no-deps", source)
+
+    once(tmp_path_factory, "example", make)
     return developer_environment
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from environments import ROOT, run
+from environments import ROOT, once, run
 
 EXAMPLES = ROOT / "examples"
 MODULES = {"exchange": "usm_window", "pybind11": "usmx_pybind11", "cython": "usmx_cython"}
@@ -22,13 +22,15 @@ MODULES = {"exchange": "usm_window", "pybind11": "usmx_pybind11", "cython": "usm
 @pytest.fixture(scope="session")
 def kit(developer_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment that has the three extensions."""
-    sources = []
-    for name in MODULES:
-        source = tmp_path_factory.mktemp("kit") / name
-        shutil.copytree(EXAMPLES / name, source, ignore=shutil.ignore_patterns("build", "*.so"))
-        sources.append(source)
-    pip = (sys.executable, "-m", "pip", "--python", developer_environment)
-    run(*pip, "install", "--no-build-isolation", "--no-deps", *sources)
+
+    def make(place: Path) -> None:
+        for name in MODULES:
+            ignored = shutil.ignore_patterns("build", "*.so")
+            shutil.copytree(EXAMPLES / name, place / name, ignore=ignored)
+        pip = (sys.executable, "-m", "pip", "--python", developer_environment)
+        run(*pip, "install", "--no-build-isolation", "--no-deps", *(place / n for n in MODULES))
+
+    once(tmp_path_factory, "kit", make)
     return developer_environment
 
 

@@ -1,9 +1,9 @@
 """Pytest plugin: how many of the cases a run has, ``--depth quick`` or ``--depth full``.
 
-Each test function runs in both. Quick leaves out cases of functions with several parameters: what
-is left has every pair of their values. `quick_share` names those that have fewer still, because
-they are expensive: every value once, then every pair, until the number is reached. Which cases are
-left depends on the cases alone. What was left out is printed at the end of a run.
+Quick leaves out cases of functions with several parameters: what is left has every pair of their
+values. `quick_share` names those that have fewer still, because they are expensive: every value
+once, then every pair, until the number is reached; and the few functions that only a full run has.
+Which cases are left depends on the cases alone. What was left out is printed at the end of a run.
 
 A test that repeats something asks `of_depth` how often, one that goes through a list takes `some`.
 """
@@ -83,6 +83,8 @@ def order(cases: Sequence[Sequence[Hashable]]) -> Iterator[tuple[int, bool]]:
 
 def chosen(cases: Sequence[Sequence[Hashable]], most: int | None) -> list[int]:
     """The cases of one function that a quick run has, in their order; ``most`` as in ``SHARE``."""
+    if most == 0:
+        return []
     if len(cases) < 2:
         return list(range(len(cases)))
     found = list(order(cases)) or [(0, False)]
@@ -138,6 +140,7 @@ class Depths:
         self.full_in = tuple(full_in)
         self.left_out: Counter[str] = Counter()
         self.kept = 0
+        self.functions = 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -159,6 +162,7 @@ class Depths:
             keep = set(chosen(cases, share_of(name)))
             left = [item for k, item in enumerate(same) if k not in keep]
             dropped.update(left)
+            self.functions += not keep
             if left:
                 self.left_out[str(Path(name.partition("::")[0]).parent)] += len(left)
         if dropped:
@@ -168,13 +172,15 @@ class Depths:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput["depths"] = (self.kept, dict(self.left_out))
+            session.config.workeroutput["depths"] = (
+                self.kept, dict(self.left_out), self.functions,
+            )  # fmt: skip
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
         # Each worker collects everything, so any of them knows.
         if (found := getattr(node, "workeroutput", {}).get("depths")) is not None:
-            self.kept, self.left_out = found[0], Counter(found[1])
+            self.kept, self.left_out, self.functions = found[0], Counter(found[1]), found[2]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.depth == "full":
@@ -184,3 +190,7 @@ class Depths:
             f"quick: {self.kept} cases; --depth full (`make test-all`) has "
             f"{sum(self.left_out.values())} more: {rooms}"
         )
+        if self.functions:
+            terminalreporter.write_line(
+                f"quick: {self.functions} functions are left to full runs: tests/lab/quick_share.py"
+            )

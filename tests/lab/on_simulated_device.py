@@ -22,6 +22,9 @@ import usmx
 #: Without them each allocation has pages of its own, and the device sees where it ends.
 POOLED = "is about pools, which are turned off on the simulated device"
 
+#: They ask what is written, found and kept on the host, which no device changes.
+NO_DEVICE = "is about files and texts of the host, which the ordinary run reads too"
+
 EXCLUDED = {
     "test_dpnp_computes.py": "dpnp computes by host functions of MKL, also on device memory",
     "refusing_ten_thousand_times": (
@@ -29,7 +32,15 @@ EXCLUDED = {
     ),
     "test_simulated_device.py": "starts the simulated device itself, and the plain one too",
     "test_fault_injection.py": "starts the simulated device itself",
-    "test_type_checkers.py": "no device is involved",
+    "test_type_checkers.py": NO_DEVICE,
+    "test_bench_command.py": NO_DEVICE,
+    "test_cli.py": NO_DEVICE,
+    "test_kept_texts.py": NO_DEVICE,
+    "test_operation_help.py": NO_DEVICE,
+    "test_program_cache.py": NO_DEVICE,
+    "test_program_memory.py": NO_DEVICE,
+    "test_programs_of_packages.py": NO_DEVICE,
+    "test_files_of_the_user_of_each_type": "the same kernels as the test of the example",
     "test_nvptx.py": "compiles for a device that is not here",
     "test_onemkl.py": "oneMKL computes on the host, in memory of the device",
     "test_nvidia.py": "the stand-ins compute on the host, in memory of the device",

@@ -1,7 +1,9 @@
 """The most cases of one function in a quick run, where every pair of values would be too slow.
 
 A key is a part of the name ``file::function``; of several that fit, the longest counts. Where no
-key fits, a quick run has every pair of the parameters' values.
+key fits, a quick run has every pair of the parameters' values. 0 is for functions that only a full
+run has: they build programs of others, or one of their cases alone takes longer than a hundred
+others (docs/decisions/0103-tests-of-full-runs.md).
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -27,6 +29,32 @@ SHARE = {
     # Of rows and calls that are cheap.
     "test_arithmetic.py::test_the_types_are_those_of_numpy": 20,
     "test_standard.py::test_each_call_that_the_standard_allows": 20,
+    # Only in full runs: environments, extensions and programs that are built on the wheel.
+    "consume/test_example.py::": 0,
+    "consume/test_kit.py::": 0,
+    "consume/test_readme.py::": 0,
+    "consume/test_wheel.py::": 0,
+    "consume/test_cmake.py::": 0,
+    "consume/test_arrow_pool.py::": 0,
+    "consume/test_cpp_program.py::": 0,
+    "consume/test_must_not_compile.py::": 0,
+    "test_type_checkers.py::": 0,
+    # Only in full runs: one case is ten seconds of processor time or several GB.
+    "test_nvptx.py::test_every_kernel_compiles_for_cuda": 0,
+    "test_bench.py::test_every_row_of_every_benchmark": 0,
+    "test_large_copies.py::test_device_memory_of_more_elements": 0,
+    "test_large_ranges.py::": 0,
+    "test_examples.py::test_files_of_the_user_of_each_type": 0,
+    "test_programs_of_packages.py::test_after_a_second_of_compiling": 0,
+    # One of the types, which are alike.
+    "test_special.py::test_arrays_are_as_exact": 1,
+    "test_bfloat16.py::test_sums_are_taken": 1,
+    "test_few.py::test_blocks_of_elements": 1,
+    "test_order_of_results.py::": 2,
+    "test_operation_laws.py::test_given_output_of_any": 4,
+    "test_kinds_of_results.py::test_the_kind_of_a_result_does_not": 4,
+    "test_fork.py::test_a_child_computes": 2,
+    "test_process_end.py::test_daemon_threads": 2,
     # Cases that start processes, build programs or repeat a call ten thousand times.
     "tests/consume/": 4,
     "tests/python/package/": 4,

@@ -67,6 +67,10 @@ def test_the_most_specific_share_counts(monkeypatch: pytest.MonkeyPatch) -> None
     assert depths.share_of("elsewhere/test_a.py::test_b") is None
 
 
+def test_a_share_of_nothing_leaves_a_function_to_full_runs() -> None:
+    assert depths.chosen(CASES, 0) == depths.chosen([[]], 0) == []
+
+
 @pytest.mark.parametrize("part", SHARE)
 def test_each_share_fits_a_test(part: str) -> None:
     file, _, function = part.rpartition("::")

@@ -318,9 +318,13 @@ def test_sums_are_taken_in_float32(count, usm_type):
     x = usmx.asarray(values, usm_type=usm_type)
     wide = usmx.asarray(values.astype("f4"), usm_type=usm_type)
     for axis in (None, 0, 1):
-        for name in ("sum", "mean", "var", "prod", "max", "min"):
-            made = getattr(usmx, name)(x, axis=axis)
-            same(made, rounded(getattr(usmx, name)(wide, axis=axis).to_numpy()))
+        names = ("sum", "mean", "var", "prod", "max", "min")
+        made = [getattr(usmx, name)(x, axis=axis) for name in names]
+        as_wide = [getattr(usmx, name)(wide, axis=axis) for name in names]
+        compute_together(made)
+        compute_together(as_wide)
+        for ours, wanted in zip(made, as_wide, strict=True):
+            same(ours, rounded(wanted.to_numpy()))
         same(usmx.std(x, axis=axis), usmx.sqrt(usmx.var(x, axis=axis)).to_numpy())
     same(usmx.cumulative_sum(x, axis=0), rounded(usmx.cumulative_sum(wide, axis=0).to_numpy()))
     same(x.sum(dtype="float32"), wide.sum().to_numpy())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depths import some
 
 import usmx
 from usmx._namespace import sorting
@@ -98,7 +99,7 @@ def test_sums_of_weights_are_the_same_each_time() -> None:
 
 
 def test_bins_of_elements_are_those_of_numpy() -> None:
-    for char in "Bqed":
+    for char in some("Bqed", 2):
         n = numbers(char, (6, 9), 5)
         n.reshape(-1)[:3] = [0, 10, 20]
         for bins in ([-5, 0, 10, 10, 20], [20, 10, 0.5, 0], [1.5], []):

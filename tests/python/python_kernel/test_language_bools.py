@@ -4,6 +4,7 @@ compute what Python computes with an int of Python and scalars of NumPy."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
+from depths import some
 
 import usmx
 
@@ -86,6 +87,7 @@ def test_numbers_that_are_compared_with_ints_beyond_their_type():
     """A comparison is right for every int of 64 bits, also for those that wrap in the type."""
     types = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"]
     numbers = [-(2**63), -129, -1, 0, 255, 256, 300, 2**31, 2**63 - 1, 2**63, 2**64 - 1]
+    numbers = some(numbers, 3)  # the compiler takes 20 s for all of them
     signs = ["<", "<=", ">", ">=", "==", "!="]
     arrays = []
     for name in types:
