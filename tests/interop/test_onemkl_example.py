@@ -98,7 +98,8 @@ def test_operands_are_used_where_they_lie(e: Any) -> None:
     near(e.gemm(y.T, x.T), (A @ B).T)
     near(e.gemm(x[::2, :30], y[:30, 10:]), A[::2, :30] @ B[:30, 10:])
     with usmx.counters.counting() as counted, usmx.trace() as own:
-        made = e.gemm(y.T, x[1:].T).wait()
+        made = e.gemm(y.T, x[1:].T)
+        made.wait()
     assert not own.copies
     assert counted.copies == 0
     assert made.shape == (50, 59)
