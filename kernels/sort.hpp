@@ -268,50 +268,50 @@ inline void count_numbers(const Number* from, int64_t* counts, uint64_t* largest
   largest[chunk] = most;
 }
 
-/// The last of `bins` edges that is not above `x`, which is not below the first: the one that a
-/// straight line says, and its neighbours until it is right.
-template <bool Even, class T>
-inline int64_t bin_of(T x, const T* edges, int64_t bins) {
-  if constexpr (Even) {
-    using wide = decltype(T() * 1.0f);  // half would overflow
-    const wide low = wide(edges[0]), high = wide(edges[bins]);
-    const wide at = (wide(x) - low) * (wide(bins) / (high - low));
-    int64_t bin = at < wide(bins) ? int64_t(at) : bins - 1;  // and for NaN, of a range without width
-    bin = bin < bins ? bin : bins - 1;
-    while (bin > 0 && x < edges[bin]) --bin;
-    while (bin + 1 < bins && x >= edges[bin + 1]) ++bin;
-    return bin;
-  } else {
-    int64_t bin = 0;
-    for (int64_t left = bins; left > 1;) {
-      const int64_t half = left / 2;
-      if (edges[bin + half] <= x) bin += half;
-      left -= half;
-    }
-    return bin;
-  }
-}
-
-/// How many elements of each chunk are between each two of `bins + 1` edges, which ascend; the last
-/// bin holds both of its edges. Rows of counts as those of `count_numbers`.
-template <int Copies, bool Even, class From, class T>
+/// How many elements of each chunk are between each two of `bins + 1` edges, which lie on a straight
+/// line but for `off`, in bins, with what computing the place on it adds; the last bin holds both of
+/// its edges. Rows of counts as those of `count_numbers`. The line says the bin of an element that is
+/// farther than `off` from edges; others are compared with edges.
+template <int Copies, class From, class T>
 inline void count_between(const From* from, const T* edges, int64_t* counts, const chunks& cut,
-                          int64_t bins) {
+                          int64_t bins, float off) {
+  using wide = decltype(T() * 1.0f);  // half would overflow
   const int64_t chunk = int64_t(group_id());
   int64_t* const count = counts + chunk * Copies * bins;
   for (int64_t bin = 0; bin < Copies * bins; ++bin) count[bin] = 0;
   const T low = edges[0], high = edges[bins];
-  const auto add = [&](int64_t i, int copy) {
-    const T x = T(from[i]);
-    if (x >= low && x <= high) ++count[copy * bins + bin_of<Even>(x, edges, bins)];
+  const wide begin = wide(low), scale = wide(bins) / (wide(high) - begin);
+  const wide above = wide(off), below = wide(1) - above, last = wide(bins) - above;
+  const auto compare = [&](T x, int copy) {
+    if (!(x >= low && x <= high)) return;
+    const wide at = (wide(x) - begin) * scale;
+    int64_t bin = at < wide(bins) ? int64_t(at) : bins - 1;  // and for NaN, of a line without length
+    bin = bin < bins ? bin : bins - 1;
+    while (bin > 0 && x < edges[bin]) --bin;
+    while (bin + 1 < bins && x >= edges[bin + 1]) ++bin;
+    ++count[copy * bins + bin];
   };
   const int64_t end = cut.end(chunk);
   int64_t i = cut.begin(chunk);
   for (; i + Copies <= end; i += Copies) {
+    int32_t bin[Copies];
+    bool is_sure = true;
 #pragma clang loop unroll(full)
-    for (int copy = 0; copy < Copies; ++copy) add(i + copy, copy);
+    for (int copy = 0; copy < Copies; ++copy) {
+      const wide at = (wide(T(from[i + copy])) - begin) * scale, whole = __builtin_elementwise_floor(at);
+      is_sure &= at > above & at < last & at - whole > above & at - whole < below;
+      bin[copy] = int32_t(whole);
+    }
+#pragma clang loop unroll(full)
+    for (int copy = 0; copy < Copies; ++copy) {
+      if (is_sure) {
+        ++count[copy * bins + bin[copy]];
+      } else {
+        compare(T(from[i + copy]), copy);
+      }
+    }
   }
-  for (; i < end; ++i) add(i, 0);
+  for (; i < end; ++i) compare(T(from[i]), 0);
 }
 
 // --- a group together ----------------------------------------------------------------------------

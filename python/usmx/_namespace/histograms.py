@@ -37,14 +37,13 @@ def _count_kernel(number: str, copies: int) -> RawKernel:
 
 
 @cache
-def _between_kernel(given: str, number: str, copies: int, is_even: bool) -> RawKernel:
-    """The same with the bins between edges, which are looked for as the elements are read."""
-    even = "true" if is_even else "false"
+def _between_kernel(given: str, number: str, copies: int) -> RawKernel:
+    """The same with bins between even edges, which are found as the elements are read."""
     return RawKernel(
         f"{sorting._INCLUDE}USMX_KERNEL(1) count_between(const {given}* from, const {number}* edges,"
-        " int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
-        f"  usmx::sorting::count_between<{copies}, {even}>(from, edges, counts, "
-        "{length, size, in_row}, bins);\n}\n",
+        " int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins, float off) {"
+        f"\n  usmx::sorting::count_between<{copies}>(from, edges, counts, {{length, size, in_row}}"
+        ", bins, off);\n}\n",
         "count_between",
     )
 
@@ -114,18 +113,29 @@ def _counts_and_largest(numbers: ndarray, bins: int, items: int) -> tuple[ndarra
     return _counted_by_items(numbers, bins, items, count), largest
 
 
-def _counts_between(a: ndarray, edges: ndarray, is_even: bool) -> ndarray | None:
-    """Elements between edges, counted where they are read; None where that is not the way."""
+def _off_the_line(edges: Any) -> float:
+    """How far edges may be from a straight line, in bins, and how wrong a place on it may be."""
+    bins = len(edges) - 1
+    steps = edges.astype("d")
+    with np.errstate(all="ignore"):
+        places = (steps - steps[0]) * (bins / (steps[-1] - steps[0]))
+        off = np.abs(places - np.arange(bins + 1)).max()
+    computed = np.finfo("d" if edges.dtype == "d" else "f").eps * 8 * bins
+    return float(off + computed) if np.isfinite(off) else 1.0
+
+
+def _counts_between(a: ndarray, edges: ndarray, off: float) -> ndarray | None:
+    """Elements between even edges, counted as they are read; None where that is not the way."""
     bins = edges.size - 1
     items = _in_items(a, bins) if a.size >= _LEAST_BETWEEN else 0
     if not items:
         return None
     if not a.flags.c_contiguous:
         a = a.copy()
-    kernel = _between_kernel(cpp(a.dtype), cpp(edges.dtype), _copies_of(bins), is_even)
+    kernel = _between_kernel(cpp(a.dtype), cpp(edges.dtype), _copies_of(bins))
 
     def count(counts: ndarray, cut: tuple[int, int, int]) -> None:
-        kernel[(cut[2],), (1,)](a.reshape(-1), edges, counts, *cut, bins)
+        kernel[(cut[2],), (1,)](a.reshape(-1), edges, counts, *cut, bins, off)
 
     return _counted_by_items(a, bins, items, count)
 
@@ -421,13 +431,17 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     return np.linspace(low, high, count + 1, dtype=dtype)
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
-    """Give the edges of the bins of `histogram`, where the array is."""
-    a = _sortable(a)
+def _edges_at(a: ndarray, bins: Any, limits: Any, weights: Any) -> tuple[Any, ndarray]:
+    """The edges of bins on the host, and where the array is."""
     if isinstance(bins, str) and weights is not None:
         raise TypeError(f"bins: {bins!r} is a rule, and weights are given; expected a number")
-    edges: ndarray = _usmx.asarray(_edges_of(a, bins, range), usm_type=kind_of(a), queue=a.queue)
-    return edges
+    host = _edges_of(a, bins, limits)
+    return host, _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
+    """Give the edges of the bins of `histogram`, where the array is."""
+    return _edges_at(_sortable(a), bins, range, weights)[1]
 
 
 def histogram(
@@ -476,14 +490,15 @@ def histogram(
     if a.dtype.kind == "b":
         a = a.astype("uint8")
     given = None if weights is None else _weights_for(a, weights)
-    edges = histogram_bin_edges(a, bins, range, weights)
+    host, edges = _edges_at(a, bins, range, weights)
     count = edges.size - 1
     dtype = result_type(a, edges)
     inner = edges.astype(dtype, copy=False)
     if count < 1:
         raise ValueError(f"bins: {edges.size} edges; expected at least two")
-    is_even = isinstance(bins, str) or not np.ndim(bins)
-    found = _counts_between(a, inner, is_even) if given is None else None
+    found = None
+    if given is None and dtype.kind == "f" and (isinstance(bins, str) or not np.ndim(bins)):
+        found = _counts_between(a, inner, _off_the_line(host.astype(dtype, copy=False)))
     if found is None:
         values = a.astype(dtype, copy=False)
         last = inner[count]
