@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import dask
 import dask.array as da
@@ -13,6 +14,7 @@ import pytest
 from dask.base import tokenize
 from dask.sizeof import sizeof
 from dask_programs import ON_THE_HOST, A
+from PIL import Image
 
 import usmx
 
@@ -314,3 +316,9 @@ def test_a_worker_that_ends_loses_nothing(client):
         first, _ = client.scheduler_info()["workers"]
         client.run(os._exit, 1, workers=[first], on_error="ignore", wait=False)
         assert float((x * 2).sum().compute()) == 999 * 1000
+
+
+def test_the_example_draws_a_picture(run_program, examples, tmp_path):
+    said = run_program(sys.executable, examples / "dask" / "julia.py", tmp_path / "julia.png")
+    assert said == "32 pieces by 2 workers, as by one\n"
+    assert Image.open(tmp_path / "julia.png").size == (1024, 256)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 
 @pytest.fixture
@@ -17,12 +18,15 @@ def ranks(run_program: Callable[..., str]) -> Callable[..., str]:
     return lambda count, *words: run_program(mpiexec, "-n", str(count), sys.executable, *words)
 
 
-def test_four_processes_have_the_values_of_one(ranks: Callable[..., str], examples: Path) -> None:
-    assert ranks(4, examples / "mpi" / "heat.py").splitlines() == [
+def test_four_processes_have_the_values_of_one(
+    ranks: Callable[..., str], examples: Path, tmp_path: Path
+) -> None:
+    assert ranks(4, examples / "mpi" / "heat.py", tmp_path / "heat.png").splitlines() == [
         "shared: 4 processes have the values of one",
         "device: 4 processes have the values of one",
         "sum of the ranks: 10",
     ]
+    assert Image.open(tmp_path / "heat.png").size == (2 * 48 * 6, 64 * 6)
 
 
 COMMANDS = """

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 
 @pytest.fixture
@@ -18,11 +19,14 @@ def run(run_program: Callable[..., str]) -> Callable[..., str]:
     return lambda *words: run_program(sys.executable, *words, **given)
 
 
-def test_three_actors_have_one_frame(run: Callable[..., str], examples: Path) -> None:
-    assert run(examples / "ray" / "frames.py").splitlines() == [
+def test_three_actors_have_one_frame(
+    run: Callable[..., str], examples: Path, tmp_path: Path
+) -> None:
+    assert run(examples / "ray" / "frames.py", tmp_path / "frame.png").splitlines() == [
         "light 10000, edges 200, brightest after that 9",
         "3 processes, one frame",
     ]
+    assert Image.open(tmp_path / "frame.png").size == (640, 480)
 
 
 HEAD = """
