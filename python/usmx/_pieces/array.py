@@ -416,15 +416,15 @@ class FileArray(NDArrayOperatorsMixin):
         """`var` or `std` in one pass: counts, means and sums of squares of the pieces are joined.
 
         The sums of a piece are those of distances from the mean of what came before, so each
-        element is read once; the error that this adds is no larger than that of the squares
-        between the pieces. The first piece is read a second time, for its own mean.
+        element is read once; the error that this adds is within that of the squares between
+        the pieces. The first piece is read a second time, for its own mean.
         """
         before: list[Any] = []  # the mean so far, which `join` keeps
 
         def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
             if x.dtype.kind in "biu":
                 x = x.astype("float64")
-            elif x.dtype == "float16" or x.dtype == _usmx.bfloat16:
+            elif x.dtype.name in ("float16", "bfloat16"):
                 x = x.astype("float32")
             count = np.prod([x.shape[k] for k in over], dtype=float)
             if before:

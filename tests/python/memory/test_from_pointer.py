@@ -62,7 +62,7 @@ def test_memory_of_a_library_is_freed_once_and_behind_the_last_command(queue):
         """Memory with an allocator of its own, which is told when it is no longer used."""
 
         def __init__(self):
-            self.memory = MemoryUSMShared(1 << 16)
+            self.memory = MemoryUSMDevice(1 << 16)  # the host sees nothing of it
             self.address = self.memory._pointer
 
         def __del__(self):
@@ -70,8 +70,7 @@ def test_memory_of_a_library_is_freed_once_and_behind_the_last_command(queue):
 
     block = Block()
     address = block.address
-    fill = usmx.asarray(5.0)
-    usmx.from_pointer(address, 1 << 13, "float64", queue, owner=block).fill(fill)  # is compiled
+    usmx.from_pointer(address, 1 << 13, "float64", queue, owner=block).fill(5.0)  # is compiled
     x = usmx.from_pointer(address, 1 << 13, "float64", queue, owner=block)
     other = usmx.from_pointer(address, 4, "float64", queue, owner=block)
     gate = Gate(queue)

@@ -94,7 +94,7 @@ def cycle(context: Any, number: int) -> str:
             for other in others:
                 other.kill()
         assert float(array[-1]) == number
-        array[0] = 1  # nobody is there to see it
+        array[0] = 1  # the owner may have ended
         assert float(array[0]) == 1
         del array
         if end == ENDS[2]:

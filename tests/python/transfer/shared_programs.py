@@ -55,4 +55,3 @@ def time_it(handle, orders, answers):
     x[0] = 7
     x.wait()
     answers.put(seen)
-
