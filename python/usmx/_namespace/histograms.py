@@ -41,7 +41,8 @@ def _between_kernel(given: str, number: str, copies: int) -> RawKernel:
     """The same with bins between even edges, which are found as the elements are read."""
     return RawKernel(
         f"{sorting._INCLUDE}USMX_KERNEL(1) count_between(const {given}* from, const {number}* "
-        "edges, int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins, float off) {\n"
+        "edges, int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins, "
+        "float off) {\n"
         f"  usmx::sorting::count_between<{copies}>(from, edges, counts, {{length, size, in_row}}"
         ", bins, off);\n}\n",
         "count_between",
