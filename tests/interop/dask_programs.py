@@ -149,6 +149,7 @@ ON_THE_HOST = {
     "solve": "dask/array/linalg.py: scipy.linalg",
     "cholesky": "dask/array/linalg.py: scipy.linalg",
     "inverse": "dask/array/linalg.py: scipy.linalg",
+    "histogram of two": "dask/array/routines.py: histogramdd",
     "nonzero": "dask/array/slicing.py: isnonzero",
     "argwhere": "dask/array/routines.py: argwhere",
     "flatnonzero": "dask/array/routines.py: argwhere",
