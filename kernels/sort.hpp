@@ -268,6 +268,54 @@ inline void count_numbers(const Number* from, int64_t* counts, uint64_t* largest
   largest[chunk] = most;
 }
 
+/// How many elements of each chunk are between each two of `bins + 1` edges, which lie on a
+/// straight line but for `off`, in bins, with what computing the place on it adds; the last bin
+/// holds both of its edges. Rows of counts as those of `count_numbers`. The line says the bin of an
+/// element that is farther than `off` from edges; others are compared with edges.
+template <int Copies, class From, class T>
+inline void count_between(const From* from, const T* edges, int64_t* counts, const chunks& cut,
+                          int64_t bins, float off) {
+  using wide = decltype(T() * 1.0f);  // half would overflow
+  const int64_t chunk = int64_t(group_id());
+  int64_t* const count = counts + chunk * Copies * bins;
+  for (int64_t bin = 0; bin < Copies * bins; ++bin) count[bin] = 0;
+  const T low = edges[0], high = edges[bins];
+  const wide begin = wide(low), scale = wide(bins) / (wide(high) - begin);
+  const wide above = wide(off), below = wide(1) - above, last = wide(bins) - above;
+  const auto compare = [&](T x, int copy) {
+    if (!(x >= low && x <= high)) return;
+    const wide at = (wide(x) - begin) * scale;
+    int64_t bin =
+        at < wide(bins) ? int64_t(at) : bins - 1;  // and for NaN, of a line without length
+    bin = bin < bins ? bin : bins - 1;
+    while (bin > 0 && x < edges[bin]) --bin;
+    while (bin + 1 < bins && x >= edges[bin + 1]) ++bin;
+    ++count[copy * bins + bin];
+  };
+  const int64_t end = cut.end(chunk);
+  int64_t i = cut.begin(chunk);
+  for (; i + Copies <= end; i += Copies) {
+    int32_t bin[Copies];
+    bool is_sure = true;
+#pragma clang loop unroll(full)
+    for (int copy = 0; copy < Copies; ++copy) {
+      const wide at = (wide(T(from[i + copy])) - begin) * scale,
+                 whole = __builtin_elementwise_floor(at);
+      is_sure &= (at > above) & (at < last) & (at - whole > above) & (at - whole < below);
+      bin[copy] = int32_t(whole);
+    }
+#pragma clang loop unroll(full)
+    for (int copy = 0; copy < Copies; ++copy) {
+      if (is_sure) {
+        ++count[copy * bins + bin[copy]];
+      } else {
+        compare(T(from[i + copy]), copy);
+      }
+    }
+  }
+  for (; i < end; ++i) compare(T(from[i]), 0);
+}
+
 // --- a group together ----------------------------------------------------------------------------
 
 /// Short rows in local memory, each padded to a power of two.

@@ -5,7 +5,9 @@ Camera ── a reference ──> Edges: writes into the frame ──> Camera se
    └───── a reference ──> Light: sums it
 ```
 
-    pip install ray && python frames.py
+    pip install ray && python frames.py [picture.png]
+
+The picture (of Pillow) is the frame as the camera sees it after the others have written into it.
 
 A reference is passed on when its frame is there: Ray 2.60 may never deliver one that is passed on
 earlier.
@@ -13,6 +15,7 @@ earlier.
 
 # SPDX-License-Identifier: Apache-2.0
 import os
+import sys
 from typing import Any
 
 import ray
@@ -33,6 +36,13 @@ class Camera:
         self.frame = usmx.ipc.empty(SHAPE, "float32")
         self.frame[100:200, 100 + number : 200 + number] = 1
         return self.frame
+
+    def draw(self, path: str) -> None:
+        """Save what is in the last frame."""
+        from PIL import Image
+
+        grey = (self.frame.clip(0, 2) * 127).astype("uint8").to_numpy()
+        Image.fromarray(grey).save(path, optimize=True)
 
     def look(self) -> tuple[int, float]:
         """This process, and the brightest element of the last frame."""
@@ -69,6 +79,8 @@ def main() -> None:
     third, brightest = ray.get(camera.look.remote())
     print(f"light {sum_of_light:.0f}, edges {count}, brightest after that {brightest:.0f}")
     print(f"{len({first, second, third})} processes, one frame")
+    if len(sys.argv) > 1:
+        ray.get(camera.draw.remote(os.path.abspath(sys.argv[1])))
     ray.shutdown()
 
 

@@ -3,32 +3,30 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "mpi" / "heat.py"
-MPIEXEC = Path(sys.executable).parent / "mpiexec"
+import pytest
+from PIL import Image
 
 
-def ranks(count: int, *command: str) -> str:
-    said = subprocess.run(
-        [str(MPIEXEC), "-n", str(count), sys.executable, *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert said.returncode == 0, said.stdout + said.stderr
-    return said.stdout
+@pytest.fixture
+def ranks(run_program: Callable[..., str]) -> Callable[..., str]:
+    """Run a program of Python on so many processes of MPI."""
+    mpiexec = Path(sys.executable).parent / "mpiexec"
+    return lambda count, *words: run_program(mpiexec, "-n", str(count), sys.executable, *words)
 
 
-def test_four_processes_have_the_values_of_one() -> None:
-    assert ranks(4, str(EXAMPLE)).splitlines() == [
+def test_four_processes_have_the_values_of_one(
+    ranks: Callable[..., str], examples: Path, tmp_path: Path
+) -> None:
+    assert ranks(4, examples / "mpi" / "heat.py", tmp_path / "heat.png").splitlines() == [
         "shared: 4 processes have the values of one",
         "device: 4 processes have the values of one",
         "sum of the ranks: 10",
     ]
+    assert Image.open(tmp_path / "heat.png").size == (2 * 48 * 6, 64 * 6)
 
 
 COMMANDS = """
@@ -55,6 +53,6 @@ if world.rank == 0:
 """
 
 
-def test_commands_before_and_after_are_in_order() -> None:
+def test_commands_before_and_after_are_in_order(ranks: Callable[..., str]) -> None:
     said = ranks(2, "-c", COMMANDS)
     assert "contiguous" in said  # of rows with gaps; MPI's own error

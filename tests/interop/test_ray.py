@@ -3,34 +3,30 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "ray" / "frames.py"
-# Ray ends the processes that hold most of the machine's memory, and those of other tests count.
-ENVIRONMENT = {**os.environ, "RAY_memory_monitor_refresh_ms": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+import pytest
+from PIL import Image
 
 
-def run(*command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *command],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture
+def run(run_program: Callable[..., str]) -> Callable[..., str]:
+    """Run a program of Python that uses Ray."""
+    # Ray ends the processes that hold most of the machine's memory, and those of other tests count.
+    given = {"RAY_memory_monitor_refresh_ms": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+    return lambda *words: run_program(sys.executable, *words, **given)
 
 
-def test_three_actors_have_one_frame() -> None:
-    assert run(str(EXAMPLE)).splitlines() == [
+def test_three_actors_have_one_frame(
+    run: Callable[..., str], examples: Path, tmp_path: Path
+) -> None:
+    assert run(examples / "ray" / "frames.py", tmp_path / "frame.png").splitlines() == [
         "light 10000, edges 200, brightest after that 9",
         "3 processes, one frame",
     ]
+    assert Image.open(tmp_path / "frame.png").size == (640, 480)
 
 
 HEAD = """
@@ -87,7 +83,7 @@ print("ok")
 """
 
 
-def test_any_memory_arrives_and_is_let_go_of() -> None:
+def test_any_memory_arrives_and_is_let_go_of(run: Callable[..., str]) -> None:
     assert run("-c", HEAD + PROGRAM) == "ok\n"
 
 
@@ -106,7 +102,7 @@ except Exception as error:
 """
 
 
-def test_a_killed_sender_is_an_error_and_not_a_wait_without_end() -> None:
+def test_a_killed_sender_is_an_error_and_not_a_wait_without_end(run: Callable[..., str]) -> None:
     assert run("-c", HEAD + KILLED) == "True\n"
 
 
@@ -124,7 +120,7 @@ print("ok")
 """
 
 
-def test_actors_elsewhere_get_a_copy() -> None:
+def test_actors_elsewhere_get_a_copy(run: Callable[..., str]) -> None:
     assert run("-c", HEAD + ELSEWHERE) == "ok\n"
 
 
@@ -152,5 +148,5 @@ except NotImplementedError as error:
 """
 
 
-def test_a_transfer_that_is_given_up_keeps_nothing() -> None:
+def test_a_transfer_that_is_given_up_keeps_nothing(run: Callable[..., str]) -> None:
     assert run("-c", WITHOUT_RAY) == "usmx.ray: receivers open the memory; nothing is sent\n"

@@ -1,6 +1,8 @@
 # scikit-learn-intelex on arrays of usmx: its estimators read the memory in place, and the results
 # are those with NumPy. What it refuses is named exactly.
 # SPDX-License-Identifier: Apache-2.0
+import gc
+
 import dpnp
 import numpy as np
 import onedal.cluster
@@ -122,3 +124,48 @@ def test_results_in_memory_of_the_device_are_made_for_dpnp_alone(name):
         pytest.raises(UnboundLocalError, match="func"),
     ):
         results(name, *given)
+
+
+# --- what oneDAL computed, as arrays of usmx
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_results_in_memory_of_the_device_come_back_without_a_copy(kind):
+    x, y = (dpnp.asarray(a) for a in arrays(kind))
+    with sklearnex.config_context(array_api_dispatch=True):
+        model = LinearRegression().fit(x, y)
+    with usmx.counters.counting() as runtime, usmx.trace() as own:
+        ours = usmx.asarray(model.coef_, copy=False)
+    assert runtime.zero_copy
+    assert not own.copies
+    assert ours.usm_type == "device"
+    assert ours.pointer == model.coef_.get_array()._pointer
+    del model  # the array keeps the memory
+    gc.collect()
+    np.testing.assert_allclose((ours * 2).to_numpy(), [2, 4, 6, 8, 10], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_tables_that_it_made_come_back_without_a_copy(kind):
+    x, y = (dpnp.asarray(a) for a in arrays(kind))
+    with sklearnex.config_context(array_api_dispatch=True):
+        model = LinearRegression().fit(x, y)
+    made = model._onedal_estimator._onedal_model.packed_coefficients  # intercept first
+    with usmx.counters.counting() as runtime, usmx.trace() as own:
+        ours = usmx.asarray(made, copy=False)
+    assert runtime.zero_copy
+    assert not own.copies
+    del model, made
+    gc.collect()
+    assert ours.shape == (1, 6)
+    np.testing.assert_allclose(ours.to_numpy()[0], [7, 1, 2, 3, 4, 5], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_tables_of_our_memory_come_back_as_that_memory(kind):
+    x, _ = arrays(kind)
+    back = usmx.asarray(onedal.datatypes.to_table(x), copy=False)
+    assert (back.pointer, back.shape, back.usm_type) == (x.pointer, x.shape, kind)
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(back.to_numpy(), POINTS)

@@ -11,11 +11,15 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .. import _usmx
+from .._fusion.spelling import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
 from . import indexing, sorting
 from ._common import as_array, empty_at, kind_of
 from .elementwise import where
 from .sorting import _sortable, places_in, sort_rows
+
+#: Of fewer elements the bins are an array first, in kernels that searches have too.
+_LEAST_BETWEEN = 1 << 12
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
@@ -29,6 +33,19 @@ def _count_kernel(number: str, copies: int) -> RawKernel:
         f"  usmx::sorting::count_numbers<{copies}>(from, counts, largest, {{length, size, in_row}}"
         ", bins);\n}\n",
         "count_numbers",
+    )
+
+
+@cache
+def _between_kernel(given: str, number: str, copies: int) -> RawKernel:
+    """The same with bins between even edges, which are found as the elements are read."""
+    return RawKernel(
+        f"{sorting._INCLUDE}USMX_KERNEL(1) count_between(const {given}* from, const {number}* "
+        "edges, int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins, "
+        "float off) {\n"
+        f"  usmx::sorting::count_between<{copies}>(from, edges, counts, {{length, size, in_row}}"
+        ", bins, off);\n}\n",
+        "count_between",
     )
 
 
@@ -65,20 +82,63 @@ def _in_items(numbers: ndarray, bins: int) -> int:
     return items if in_items and items * bins <= max(numbers.size, 1 << 20) else 0
 
 
+def _copies_of(bins: int) -> int:
+    """Rows of counts for an item: as many as the first cache has room for."""
+    return 8 if bins <= 512 else 1
+
+
+def _counted_by_items(
+    x: ndarray, bins: int, items: int, count: Callable[[ndarray, tuple[int, int, int]], object]
+) -> ndarray:
+    """The sum of what items count, each in a chunk of `x`: ``count(counts, chunks)``."""
+    size = -(-x.size // items)
+    items = -(-x.size // size)
+    rows = items * _copies_of(bins)
+    each = _usmx.empty((rows, bins), "int64", usm_type="device", queue=x.queue)
+    count(each.reshape(-1), (x.size, size, items))
+    from .statistics import sum as sum_of
+
+    return sum_of(each, axis=0, out=empty_at(x, bins, "int64"))
+
+
 def _counts_and_largest(numbers: ndarray, bins: int, items: int) -> tuple[ndarray, ndarray]:
     """The counts, and the largest number of each item; negative ones are larger than all others."""
     if not numbers.flags.c_contiguous:
         numbers = numbers.copy()
-    size = -(-numbers.size // items)
-    items = -(-numbers.size // size)
-    copies = 8 if bins <= 512 else 1  # as many as the first cache has room for
-    each = _usmx.empty((items * copies, bins), "int64", usm_type="device", queue=numbers.queue)
-    largest = _usmx.empty(items, "uint64", usm_type="host", queue=numbers.queue)
-    count = _count_kernel(numbers.dtype.name, copies)
-    count[(items,), (1,)](numbers, each.reshape(-1), largest, numbers.size, size, items, bins)
-    from .statistics import sum as sum_of
+    largest = _usmx.zeros(items, "uint64", usm_type="host", queue=numbers.queue)
+    kernel = _count_kernel(numbers.dtype.name, _copies_of(bins))
 
-    return sum_of(each, axis=0, out=empty_at(numbers, bins, "int64")), largest
+    def count(counts: ndarray, cut: tuple[int, int, int]) -> None:
+        kernel[(cut[2],), (1,)](numbers, counts, largest, *cut, bins)
+
+    return _counted_by_items(numbers, bins, items, count), largest
+
+
+def _off_the_line(edges: Any) -> float:
+    """How far edges may be from a straight line, in bins, and how wrong a place on it may be."""
+    bins = len(edges) - 1
+    steps = edges.astype("d")
+    with np.errstate(all="ignore"):
+        places = (steps - steps[0]) * (bins / (steps[-1] - steps[0]))
+        off = np.abs(places - np.arange(bins + 1)).max()
+    computed = np.finfo("d" if edges.dtype == "d" else "f").eps * 8 * bins
+    return float(off + computed) if np.isfinite(off) else 1.0
+
+
+def _counts_between(a: ndarray, edges: ndarray, off: float) -> ndarray | None:
+    """Elements between even edges, counted as they are read; None where that is not the way."""
+    bins = edges.size - 1
+    items = _in_items(a, bins) if a.size >= _LEAST_BETWEEN else 0
+    if not items:
+        return None
+    if not a.flags.c_contiguous:
+        a = a.copy()
+    kernel = _between_kernel(cpp(a.dtype), cpp(edges.dtype), _copies_of(bins))
+
+    def count(counts: ndarray, cut: tuple[int, int, int]) -> None:
+        kernel[(cut[2],), (1,)](a.reshape(-1), edges, counts, *cut, bins, off)
+
+    return _counted_by_items(a, bins, items, count)
 
 
 def counts_of(numbers: ndarray, bins: int) -> ndarray:
@@ -372,13 +432,17 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     return np.linspace(low, high, count + 1, dtype=dtype)
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
-    """Give the edges of the bins of `histogram`, where the array is."""
-    a = _sortable(a)
+def _edges_at(a: ndarray, bins: Any, limits: Any, weights: Any) -> tuple[Any, ndarray]:
+    """The edges of bins on the host, and where the array is."""
     if isinstance(bins, str) and weights is not None:
         raise TypeError(f"bins: {bins!r} is a rule, and weights are given; expected a number")
-    edges: ndarray = _usmx.asarray(_edges_of(a, bins, range), usm_type=kind_of(a), queue=a.queue)
-    return edges
+    host = _edges_of(a, bins, limits)
+    return host, _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
+    """Give the edges of the bins of `histogram`, where the array is."""
+    return _edges_at(_sortable(a), bins, range, weights)[1]
 
 
 def histogram(
@@ -427,19 +491,24 @@ def histogram(
     if a.dtype.kind == "b":
         a = a.astype("uint8")
     given = None if weights is None else _weights_for(a, weights)
-    edges = histogram_bin_edges(a, bins, range, weights)
+    host, edges = _edges_at(a, bins, range, weights)
     count = edges.size - 1
     dtype = result_type(a, edges)
-    values, inner = a.astype(dtype, copy=False), edges.astype(dtype, copy=False)
+    inner = edges.astype(dtype, copy=False)
     if count < 1:
         raise ValueError(f"bins: {edges.size} edges; expected at least two")
-    last = inner[count]
-    numbers = places_in(inner, values, right=True) - 1
-    numbers = where(values == last, count - 1, numbers)
-    if given is None:
-        found = counts_of(numbers, count)
-    else:
-        found = _weighted(numbers, given, count, given.dtype)
+    found = None
+    if given is None and dtype.kind == "f" and (isinstance(bins, str) or not np.ndim(bins)):
+        found = _counts_between(a, inner, _off_the_line(host.astype(dtype, copy=False)))
+    if found is None:
+        values = a.astype(dtype, copy=False)
+        last = inner[count]
+        numbers = places_in(inner, values, right=True) - 1
+        numbers = where(values == last, count - 1, numbers)
+        if given is None:
+            found = counts_of(numbers, count)
+        else:
+            found = _weighted(numbers, given, count, given.dtype)
     if density:
         from .statistics import diff
         from .statistics import sum as sum_of

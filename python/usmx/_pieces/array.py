@@ -413,17 +413,39 @@ class FileArray(NDArrayOperatorsMixin):
     def _variance(
         self, name: str, axis: Any, ddof: float, keepdims: bool, progress: Progress
     ) -> Any:
-        """`var` or `std`: counts, means and sums of squares of the pieces are joined."""
+        """`var` or `std` in one pass: counts, means and sums of squares of the pieces are joined.
+
+        The sums of a piece are those of distances from the mean of what came before, so each
+        element is read once; the error that this adds is within that of the squares between
+        the pieces. The first piece is read a second time, for its own mean.
+        """
+        before: list[Any] = []  # the mean so far, which `join` keeps
 
         def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
-            x.wait()  # read twice
+            if x.dtype.kind in "biu":
+                x = x.astype("float64")
+            elif x.dtype.name in ("float16", "bfloat16"):
+                x = x.astype("float32")
             count = np.prod([x.shape[k] for k in over], dtype=float)
-            mean = x.mean(axis=over, keepdims=True).to_numpy()
-            squares = x.var(axis=over, keepdims=True).to_numpy().astype("f8") * count
-            return count, mean.astype(_wide(mean.dtype)), squares
+            if before:
+                near = before[0].astype(x.dtype)
+            else:
+                x.wait()  # read twice
+                near = x.mean(axis=over, keepdims=True).to_numpy()
+            distance = x - _usmx.asarray(near, queue=x.queue)
+            # Neither is looked at before both are there: one kernel reads the piece for both.
+            sums = distance.sum(axis=over, keepdims=True)
+            squares = _squares(distance).sum(axis=over, keepdims=True)
+            offset = sums.to_numpy().astype(_wide(sums.dtype)) / count
+            within = squares.to_numpy().astype("f8") - count * np.abs(offset) ** 2
+            found = count, near.astype(offset.dtype) + offset, np.maximum(within, 0)
+            if not before:
+                before.append(found[1])
+            return found
 
         def join(a: Any, b: Any) -> Any:
             count, mean = _joined_means(a, b)
+            before[0] = mean
             between = np.abs(b[1] - a[1]) ** 2 * (a[0] * b[0] / count)
             return count, mean, a[2] + b[2] + between
 
@@ -524,6 +546,13 @@ def _checked(function: Callable[..., Any]) -> Callable[..., _usmx.ndarray]:
         return found
 
     return call
+
+
+def _squares(x: _usmx.ndarray) -> Any:
+    """The squares of the distances from 0."""
+    if x.dtype.kind != "c":
+        return x * x
+    return x.real * x.real + x.imag * x.imag
 
 
 def _joined_means(a: Any, b: Any) -> tuple[Any, Any]:

@@ -58,6 +58,43 @@ def test_histograms_are_those_of_numpy(char: str) -> None:
     )
 
 
+def between(values: Any, steps: Any) -> Any:
+    """Counts between edges, by their definition."""
+    values = values[(values >= steps[0]) & (values <= steps[-1])]
+    places = np.clip(np.searchsorted(steps, values, "right") - 1, 0, len(steps) - 2)
+    return np.bincount(places, minlength=len(steps) - 1)
+
+
+@pytest.mark.parametrize("char", "efdiB")
+def test_even_bins_of_many_elements_are_those_of_numpy(char: str) -> None:
+    rng = np.random.default_rng(7)
+    n = (rng.normal(size=40_000) * 30 + 100).clip(0, 250).astype(char)
+    n[:200] = np.linspace(0, 200, 200)  # some at edges
+    if n.dtype.kind == "f":
+        n[200:204] = [np.nan, np.inf, -np.inf, -0.0]
+    cases = [(50, (0, 200)), (1, (0, 200)), (200, (0, 200)), (3000, (-7, 213)), (7, (90.5, 90.75))]
+    for bins, limits in cases:
+        counts, edges = usmx.histogram(usmx.asarray(n), bins, limits)
+        wanted = between(n.astype("d"), edges.to_numpy().astype("d"))
+        np.testing.assert_array_equal(counts.to_numpy(), wanted, err_msg=str((char, bins, limits)))
+    turned = usmx.asarray(n.reshape(200, 200)).T[::3]
+    wanted = np.histogram(n.reshape(200, 200).T[::3], 50, (0, 200))[0]
+    np.testing.assert_array_equal(usmx.histogram(turned, 50, (0, 200))[0].to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("char", "fd")
+@pytest.mark.parametrize("width", [1.0, 1e-3, 5e-38, 1e-6])
+def test_edges_that_rounding_moves_count_as_they_are(char: str, width: float) -> None:
+    rng = np.random.default_rng(8)
+    low = 0.0 if width < 1e-30 else 1e6
+    n = (low + rng.random(20_000) * width).astype(char)
+    x = usmx.asarray(n)
+    for bins in (10, 1000):
+        counts, edges = usmx.histogram(x, bins)
+        steps = edges.to_numpy()  # many are the same where the type has no numbers between
+        np.testing.assert_array_equal(counts.to_numpy(), between(n, steps), err_msg=str(bins))
+
+
 def test_elements_at_edges_and_nan() -> None:
     n = np.array([0.0, 1, 2, 3, np.nan, -0.0, 3, 4, -1, np.inf])
     x = usmx.asarray(n)

@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from backend_row import needs
+from gate import Gate, collect_all
 
 import usmx
 from usmx.memory import MemoryUSMDevice, MemoryUSMHost, MemoryUSMShared
@@ -51,6 +52,38 @@ def test_the_owner_lives_as_long_as_a_view():
     del view
     gc.collect()
     assert gone() is None
+
+
+@needs("cpu")
+def test_memory_of_a_library_is_freed_once_and_behind_the_last_command(queue):
+    freed = []
+
+    class Block:
+        """Memory with an allocator of its own, which is told when it is no longer used."""
+
+        def __init__(self):
+            self.memory = MemoryUSMDevice(1 << 16)  # the host sees nothing of it
+            self.address = self.memory._pointer
+
+        def __del__(self):
+            freed.append(self.address)
+
+    block = Block()
+    address = block.address
+    usmx.from_pointer(address, 1 << 13, "float64", queue, owner=block).fill(5.0)  # is compiled
+    x = usmx.from_pointer(address, 1 << 13, "float64", queue, owner=block)
+    other = usmx.from_pointer(address, 4, "float64", queue, owner=block)
+    gate = Gate(queue)
+    try:
+        usmx.fill_async(x, 3.0)
+        del block, x, other
+        gc.collect()
+        assert freed == []  # the command uses it
+    finally:
+        gate.open()
+    queue.wait()
+    collect_all()
+    assert freed == [address]
 
 
 def test_an_owner_is_let_go_of_where_the_call_fails(memory):

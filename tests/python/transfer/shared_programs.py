@@ -40,12 +40,18 @@ def write_refused(handle, answers):
         answers.put(str(error))
 
 
-def time_it(handle, answers):
+def time_it(handle, orders, answers):
     """Milliseconds and copied bytes of opening a second handle, when everything is started."""
     usmx.counters.enable()  # before the first use of the device
     usmx.ipc.share([1.0])
-    with usmx.counters.counting() as counts:
+    with usmx.counters.counting() as counts, usmx.trace() as own:
         begin = time.perf_counter()
         x = handle.open()
         took = time.perf_counter() - begin
-    answers.put((took * 1e3, counts.bytes_copied, float(x[-1])))
+    copied = counts.bytes_copied + sum(event.bytes for event in own.copies)
+    answers.put((took * 1e3, copied, float(x[-1])))
+    orders.get()
+    seen = float(x[-1])
+    x[0] = 7
+    x.wait()
+    answers.put(seen)

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import shared_programs
 from backend_row import needs
+from depths import of_depth
 
 import usmx
 from usmx.ipc import GoneError, Handle
@@ -90,12 +95,19 @@ def test_both_processes_see_what_the_other_writes(run):
     assert x.tolist() == [0, 2, 4, 6]
 
 
-def test_nothing_is_copied(run):
-    x = usmx.ipc.empty(1 << 24, "float32")
+def test_nothing_of_a_gibibyte_is_copied_and_both_see_it(run):
+    x = usmx.ipc.empty(1 << 28, "float32")
     x[-1] = 5
-    run(shared_programs.time_it, Handle(x))
-    _, copied, last = run.answers.get(timeout=100)
+    orders = run.context.Queue()
+    run(shared_programs.time_it, Handle(x), orders)
+    took, copied, last = run.answers.get(timeout=100)
     assert (copied, last) == (0, 5)
+    assert took > 0
+    x[-1] = 6  # seen there, and what is written there is seen here
+    orders.put("look")
+    assert run.answers.get(timeout=100) == 6
+    assert float(x[0]) == 7
+    np.testing.assert_array_equal(x[1:-1:1000].to_numpy(), 0)
 
 
 def test_several_receivers_have_the_same_memory(run):
@@ -174,7 +186,7 @@ def test_readers_cannot_write(run):
 
 
 def test_nothing_is_left():
-    names = set(os.listdir("/dev/shm"))
+    names = {name for name in os.listdir("/dev/shm") if "usmx" in name}
     usmx.ipc.share([1.0])
     before = descriptors()
     for _ in range(200):
@@ -182,7 +194,29 @@ def test_nothing_is_left():
         pickle.loads(pickle.dumps(Handle(x))).open()
     del x
     assert descriptors() == before
-    assert set(os.listdir("/dev/shm")) <= names
+    assert {name for name in os.listdir("/dev/shm") if "usmx" in name} <= names
+
+
+def test_nothing_is_left_of_processes_that_are_killed():
+    count = of_depth(quick=12, full=1000)
+    program = Path(__file__).with_name("ipc_cycles.py")
+    done = subprocess.run(
+        [sys.executable, str(program), str(count)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert sum(found["ends"].values()) == count
+    assert min(found["ends"].values()) >= count // 3
+    before, after = found["before"], found["after"]
+    assert after["mappings"] == 0
+    assert after["descriptors"] == before["descriptors"]
+    assert after["shm"] == before["shm"]
+    # Each cycle had two arrays of a MiB.
+    assert after["resident"] < before["resident"] + count // 4 + 20, found
 
 
 def test_pages_cannot_be_taken_away():
