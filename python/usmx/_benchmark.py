@@ -33,6 +33,13 @@ class Timing:
         The first call, which compiles kernels.
     times : tuple of float
         Each call after it.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.bench(lambda: usmx.ones(10) + 1, seconds=0.01)
+    >>> found.best <= found.median <= max(found.times)
+    True
     """
 
     first: float

@@ -452,6 +452,13 @@ def diagnose() -> list[Finding]:
     -------
     list of Finding
         Grouped by topic. usmx is broken if one of them is an error.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.doctor
+    >>> all(found.level in ("ok", "note", "warning", "error") for found in usmx.doctor.diagnose())
+    True
     """
     checks = (
         _versions,

@@ -415,11 +415,10 @@ std::optional<sycl::event> kernel::submit(const sycl::queue& queue, const launch
                                           std::span<const kernel_argument> arguments,
                                           std::span<const sycl::event> depends, ordering order,
                                           bool needs_event) const {
-  traced record(trace_action::kernel,
-                [&] {
-                  return detail::traced_on(queue, {.bytes = bytes_of(arguments),
-                                                   .label = trace_text(state_->name)});
-                });
+  traced record(trace_action::kernel, [&] {
+    return detail::traced_on(queue,
+                             {.bytes = bytes_of(arguments), .label = trace_text(state_->name)});
+  });
   submission command(queue, record);
   const auto order_command = [&](bool is_used) {
     command.after(depends);

@@ -95,8 +95,7 @@ struct trace_recorder::state {
     trace_device_clock clock;
   };
 
-  state(std::size_t at_most, keep which_, kernels how_)
-      : most(at_most), which(which_), how(how_) {}
+  state(std::size_t at_most, keep which_, kernels how_) : most(at_most), which(which_), how(how_) {}
 
   void add(const trace_record& r, const trace_device_clock& clock) {
     if (!r.failed) note_block(r);

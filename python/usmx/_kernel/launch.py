@@ -525,5 +525,21 @@ def kernel(
 
 
 def device_func(function: Callable[..., Any] | str) -> DeviceFunction:
-    """Make a Python function, or its text, callable from kernels; in Python it stays what it is."""
+    """Make a Python function, or its text, callable from kernels; in Python it stays what it is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.device_func
+    ... def square(v):
+    ...     return v * v
+    >>> @usmx.kernel
+    ... def squares(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = square(x[i])
+    >>> x = usmx.arange(4)
+    >>> _ = squares[4](x)
+    >>> print(x)
+    [0, 1, 4, 9]
+    """
     return DeviceFunction(texts.function_of(function))

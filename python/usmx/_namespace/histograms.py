@@ -156,6 +156,12 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> ndarr
         A negative number, another number of dimensions, weights of another shape.
     TypeError
         `x` is not of integers that fit into int64.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.bincount(usmx.asarray([0, 1, 1, 3])))
+    [1, 2, 0, 1]
     """
     a = as_array(x)
     least = minlength.__index__()
@@ -233,6 +239,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
         `bins` have no order or not one dimension.
     TypeError
         Complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.digitize(usmx.asarray([0.5, 1.5, 9.0]), usmx.asarray([0.0, 1.0, 2.0])))
+    [1, 2, 3]
     """
     from .data_types import result_type
 
@@ -373,7 +385,14 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
-    """Give the edges of the bins of `histogram`, where the array is."""
+    """Give the edges of the bins of `histogram`, where the array is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.histogram_bin_edges(usmx.asarray([0.0, 3.0]), bins=3))
+    [0., 1., 2., 3.]
+    """
     a = _sortable(a)
     if isinstance(bins, str) and weights is not None:
         raise TypeError(f"bins: {bins!r} is a rule, and weights are given; expected a number")
@@ -418,6 +437,13 @@ def histogram(
         No bins, edges that do not ascend, a range that is not finite, weights of another shape.
     TypeError
         Complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> counts, edges = usmx.histogram(usmx.asarray([1.0, 2.0, 2.5, 4.0]), bins=3, range=(1, 4))
+    >>> print(counts, edges)
+    [1, 2, 1] [1., 2., 3., 4.]
     """
     from .data_types import result_type
 
