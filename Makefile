@@ -133,6 +133,9 @@ lint: $(STAMPS)/lint $(STAMPS)/usmx ## formatting, types, layers, imports, words
 tables: $(STAMPS)/python ## the tables of operations in the documentation
 	$(BIN)/python tools/make_tables.py docs --write
 
+notices: $(STAMPS)/python ## THIRD-PARTY-NOTICES.txt, from licenses/components.toml
+	$(BIN)/python tools/components.py notices
+
 docs: $(STAMPS)/usmx $(STAMPS)/docs ## the site, in build/docs; a warning or a dead link is an error
 	$(BIN)/python tools/make_site.py build/site
 	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -c docs build/site/source build/docs
@@ -179,4 +182,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables docs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables notices docs lint format wheel clean

@@ -120,15 +120,16 @@ def bench(
 def copied_in_a_second(x: Any, y: Any, seconds: float) -> float:
     """The bytes that a copy of one array to another reads and writes in a second."""
     usmx = import_module("usmx")  # which imports this module when `bench` is used
-    return 2 * x.nbytes / bench(lambda: usmx.copy(y, x), seconds=seconds).median
+    moved: int = 2 * x.nbytes
+    return moved / bench(lambda: usmx.copy(y, x), seconds=seconds).median
 
 
 @cache
 def limit_of(device: str) -> float | None:
     """What a copy in the memory of a device moves, in 10^9 bytes in a second.
 
-    None for parts of devices, which have no filter string. Measured once in a process, which takes a
-    third of a second.
+    None for parts of devices, which have no filter string. Measured once in a process, which takes
+    a third of a second.
     """
     try:
         queue = _usmx.Queue(device)

@@ -408,7 +408,9 @@ def _trace(script: str, arguments: Sequence[str], output: str, as_page: bool) ->
         console = _console(sys.stderr)
         console.print(table)
         console.print(f"{duration(summary.nanoseconds)}, seen: {summary.watched}")
-        viewer = "a browser" if output.lower().endswith((".svg", ".html")) else "https://ui.perfetto.dev"
+        viewer = (
+            "a browser" if output.lower().endswith((".svg", ".html")) else "https://ui.perfetto.dev"
+        )
         console.print(f"wrote {output}: open it in {viewer}")
     return _exit_code(code)
 

@@ -1,4 +1,4 @@
-"""Which kernels take the time, how near they are to what the memory gives, and who launched them."""
+"""Which kernels take the time, how near they are to what the memory gives, and whose they are."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -177,15 +177,14 @@ class Profile:
         }
 
 
-def profile(
-    function: Callable[..., Any] | None = None, /, *args: Any, **keywords: Any
-) -> Profile:
+def profile(function: Callable[..., Any] | None = None, /, *args: Any, **keywords: Any) -> Profile:
     """Say of each kernel how long it ran, what it moved in a second, and which line launched it.
 
     Kernels run one by one meanwhile, so that each has a time of its own; on a queue with
     ``enable_profiling`` it is the device's, otherwise that from the launch to the end, some
-    microseconds more. Bytes are those of the arrays that a kernel is given, each once: a kernel that
-    reads what it writes moves more. More than a copy moves is possible where the data is in a cache.
+    microseconds more. Bytes are those of the arrays that a kernel is given, each once: a kernel
+    that reads what it writes moves more. More than a copy moves is possible where the data is in
+    a cache.
 
     Parameters
     ----------
@@ -197,7 +196,7 @@ def profile(
     Returns
     -------
     Profile
-        Prints as a table, in a notebook as one of HTML; ``rows`` and ``to_dict()`` are for programs.
+        Prints as a table, in a notebook as one of HTML; programs read ``rows`` and ``to_dict()``.
 
     Examples
     --------

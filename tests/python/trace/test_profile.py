@@ -1,10 +1,11 @@
-"""A profile has a row for each kernel and line: its time, its bytes, and its share of a copy's rate."""
+"""A profile has a row for each kernel and line: its time, bytes, and share of a copy's rate."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,7 +19,7 @@ SIZE = 100_000
 
 
 @usmx.kernel
-def scale(item, a, x):  # noqa: ANN001, ANN201 (a kernel)
+def scale(item, a, x):
     i = item.get_id(0)
     x[i] = a * x[i]
 
@@ -70,7 +71,7 @@ def test_kernels_run_one_by_one_so_that_no_time_is_counted_twice() -> None:
     p, _ = profiled()
     kernels = [e for e in p.trace.events if e.action == "kernel" and e.counts]
     ends = [(e.device_begin or 0, e.device_end or 0) for e in kernels]
-    assert all(before[1] <= after[0] for before, after in zip(ends, ends[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(ends))
     with usmx.trace() as t:  # and only in a profile
         scale[SIZE](2.0, usmx.ones(SIZE, "float32"))
     assert [e.device_begin for e in t.events if e.name == "scale"] == [None]

@@ -1,0 +1,69 @@
+"""Each public name has an example in its docstring, and each example does what it shows."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import lab
+import pytest
+
+import usmx
+
+sys.path.insert(0, str(lab.ROOT / "tools"))
+import python_reference
+
+#: Modules of names of other projects, whose pages have the examples, and of what is not installed
+#: with usmx.
+ELSEWHERE = ("compat.", "dask", "ray", "typing", "zarr")
+
+#: What has no example yet: the list only becomes shorter.
+WITHOUT = {
+    *(f"usmx.{name}" for name in ()),
+}
+
+#: Examples that need what is not here; docs/interop.md has programs with them.
+NOT_RUN: dict[str, str] = {}
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Each function and class under the name that it is defined by, once."""
+    seen: set[int] = set()
+    modules = [usmx] + [
+        import_module(f"usmx.{name}")
+        for name in python_reference.MODULES
+        if not name.startswith(ELSEWHERE)
+    ]
+    for module in modules:
+        for name in getattr(module, "__all__", ()):
+            found = getattr(module, name)
+            if callable(found) and id(found) not in seen:
+                seen.add(id(found))
+                yield f"{module.__name__}.{name}", found
+
+
+PUBLIC = dict(public())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_an_example_and_it_is_true(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    if name in WITHOUT:
+        assert not test.examples, f"{name} has an example: take it off the list"
+        return
+    assert test.examples, f"{name} has no example in its docstring"
+    if name in NOT_RUN:
+        return
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_the_list_of_those_without_has_no_old_names() -> None:
+    assert PUBLIC.keys() >= WITHOUT | NOT_RUN.keys()
