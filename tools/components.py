@@ -28,8 +28,8 @@ def components() -> list[dict[str, Any]]:
 def notices() -> str:
     """The licences, one after the other."""
     parts = [
-        "Software of others that is compiled into usmx. The libraries that a wheel depends on, such "
-        "as the SYCL\nruntime, are packages of their own with licences of their own.\n"
+        "Software of others that is compiled into usmx. The libraries that a wheel depends on, "
+        "such as the SYCL\nruntime, are packages of their own with licences of their own.\n"
     ]
     for row in components():
         note = f", {row['note']}" if "note" in row else ""

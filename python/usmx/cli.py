@@ -519,6 +519,19 @@ def _quiet_adapters() -> Iterator[None]:
         os.close(nowhere)
 
 
+def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
+    command = commands.add_parser("trace", help=text, description=text)
+    command.add_argument(
+        "-o", "--output", help="default: trace.json; *.svg is a picture, *.html a page with it"
+    )
+    command.add_argument(
+        "--html", action="store_true", help="write trace.html, a page that needs no other site"
+    )
+    command.add_argument("script", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -569,16 +582,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     text = "show a picture that the device computes, and the time of NumPy"
     commands.add_parser("demo", help=text, description=text)
-    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
-    command = commands.add_parser("trace", help=text, description=text)
-    command.add_argument(
-        "-o", "--output", help="default: trace.json; *.svg is a picture, *.html a page with it"
-    )
-    command.add_argument(
-        "--html", action="store_true", help="write trace.html, a page that needs no other site"
-    )
-    command.add_argument("script", help="a Python file")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    _add_trace(commands)
     text = "compile the kernels of a package into it, so that they start without a compiler"
     command = commands.add_parser("build", help=text, description=text)
     command.add_argument("--kinds", help="of processors, with commas; default: all")

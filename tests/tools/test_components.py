@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import components
+import components  # noqa: E402
 
 
 def test_the_notices_are_those_of_the_list() -> None:

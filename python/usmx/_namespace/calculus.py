@@ -314,7 +314,8 @@ def interp(
     Examples
     --------
     >>> import usmx
-    >>> print(usmx.interp(usmx.asarray([0.5, 1.5]), usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([0.0, 10.0, 30.0])))
+    >>> x, y = usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([0.0, 10.0, 30.0])
+    >>> print(usmx.interp(usmx.asarray([0.5, 1.5]), x, y))
     [ 5., 20.]
     """
     from .elementwise import imag, isnan, where

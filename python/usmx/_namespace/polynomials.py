@@ -87,7 +87,8 @@ def polyfit(
     Examples
     --------
     >>> import usmx
-    >>> print(usmx.polyfit(usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([1.0, 3.0, 5.0]), 1).round(6))
+    >>> x, y = usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([1.0, 3.0, 5.0])
+    >>> print(usmx.polyfit(x, y, 1).round(6))
     [2., 1.]
     """
     linalg = import_module("..linalg", __package__)
