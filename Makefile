@@ -107,6 +107,11 @@ bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who d
 	cmake --build $(BUILD) --target bench_pool bench_replay exchange_calls
 	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
 
+benchmark-page: $(STAMPS)/usmx $(STAMPS)/test ## measures, and writes docs/benchmarks.md: on a quiet machine
+	cmake --build $(BUILD) --target bench_pool bench_replay exchange_calls
+	$(BIN)/python bench --programs $(BUILD)/bench --json > docs/benchmarks.json
+	$(BIN)/python tools/benchmark_page.py docs/benchmarks.json
+
 numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `make bench` to compare with
 	$(PYTHON) -m venv build/numba-dpex
 	build/numba-dpex/bin/python -m pip install --quiet numba-dpex==0.23.0 numba==0.59.1 'numpy<2' \
@@ -150,6 +155,9 @@ wheel: $(STAMPS)/usmx ## a wheel in dist/, proved by the demo in an empty enviro
 	$(BIN)/python tools/tag_wheel.py dist/*.whl
 	tools/try_wheel dist/*.whl
 
+wheels: ## a wheel for each CPython that is here, in dist/, each proved in an empty environment; PYTHONS="python3.12" for some
+	tools/make_wheels dist $(PYTHONS)
+
 clean: ## remove what was built, keep .venv
 	rm -rf build dist $(STAMPS)/usmx
 
@@ -182,4 +190,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench numba-dpex fuzz tables notices docs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels clean

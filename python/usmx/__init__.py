@@ -230,7 +230,12 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
             numpys_own = import_module("._namespace.numpys_own", __name__)
             if name in numpys_own.NAMES:
                 return getattr(numpys_own, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+        error = AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+        if not name.startswith("_"):  # Python and tools ask for those
+            from ._help import with_link
+
+            with_link(error)
+        raise error
 
 
 def __dir__() -> list[str]:

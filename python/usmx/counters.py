@@ -156,10 +156,14 @@ def enable() -> None:
     os.environ.update(environment())
     _usmx.devices()
     if not enabled():
-        raise RuntimeError(
-            "the SYCL runtime of this process was used before usmx.counters.enable(), and it "
-            "decides at its first use whether its calls can be counted: call enable() first, or "
-            "start Python with the variables of usmx.counters.environment()"
+        from ._help import with_link
+
+        raise with_link(
+            RuntimeError(
+                "the SYCL runtime of this process was used before usmx.counters.enable(), and it "
+                "decides at its first use whether its calls can be counted: call enable() first, "
+                "or start Python with the variables of usmx.counters.environment()"
+            )
         )
 
 

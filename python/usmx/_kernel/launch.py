@@ -96,7 +96,9 @@ class Kernel(_usmx._KernelDispatcher):
 
     def __call__(self, *_: Never, **__: Never) -> Any:
         name = self.__name__
-        raise TypeError(f"a kernel is launched over a range: {name}[global_range](...)")
+        from .._help import with_link
+
+        raise with_link(TypeError(f"a kernel is launched over a range: {name}[global_range](...)"))
 
     def __repr__(self) -> str:
         return f"<usmx.kernel {self.__name__}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import final
 
+from .._help import with_link
 from .events import TraceEvent
 from .trace import Trace, runtime_reports
 
@@ -83,4 +84,4 @@ class expect_zero_copy:
             if self._trace.sees_runtime
             else "watched: usmx; other libraries too after usmx.counters.enable()"
         )
-        raise CopyError("\n".join(lines), copies)
+        raise with_link(CopyError("\n".join(lines), copies))

@@ -38,6 +38,9 @@ class KernelError(ValueError):
             indent = len(line) - len(line.lstrip())
             text += f"\n    {line.strip()}\n    {' ' * max(0, column - indent)}^"
         super().__init__(text)
+        from ..._help import with_link
+
+        with_link(self)
 
 
 KernelError.__module__ = "usmx"  # where users find it, and tracebacks and pickles name it
