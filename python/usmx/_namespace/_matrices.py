@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._help import with_link
 from .._usmx import ndarray
 from ._common import as_array, empty_at
 
@@ -24,6 +25,10 @@ class LinAlgError(np.linalg.LinAlgError):
     ...     print("singular" in str(error).lower())
     True
     """
+
+    def __init__(self, *text: object) -> None:
+        super().__init__(*text)
+        with_link(self)
 
 
 # --- arguments -----------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ class Profile:
             return "<usmx.tracing.Profile, not started>"
         rows = [self._cells(row) for row in self.rows]
         if not rows:
-            return f"{self._heading}: what the host computes is no kernel"
+            return f"{self._heading}: what the host computes is not a kernel"
         rows.insert(0, ("kernel", "calls", "time", "bytes", "GB/s", "of a copy", "line"))
         widths = [max(len(row[k]) for row in rows) for k in range(6)]
         lines = [self._heading]

@@ -77,7 +77,7 @@ def freed() -> None:
 def not_in_kernels() -> None:
     @usmx.kernel
     def wrong(item, x):  # type: ignore[no-untyped-def]
-        x[0] = [k async for k in x]
+        x[0] = {k for k in x}
 
     wrong[1](usmx.ones(1))
 
