@@ -67,6 +67,13 @@ class Finding:
         What was found.
     fix : str
         What to do, for warnings and errors.
+
+    Examples
+    --------
+    >>> import usmx.doctor
+    >>> found = usmx.doctor.diagnose()
+    >>> all(isinstance(one, usmx.doctor.Finding) for one in found)
+    True
     """
 
     level: str

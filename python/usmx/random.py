@@ -1410,6 +1410,7 @@ def default_rng(
 
     Examples
     --------
+    >>> from usmx.random import default_rng
     >>> rng = default_rng(1)
     >>> rng.normal(size=(2, 3)).shape
     (2, 3)

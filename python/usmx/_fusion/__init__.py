@@ -309,6 +309,8 @@ def fuse(function: Callable[..., Any] | None = None, *, contract: bool = False) 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import usmx
     >>> @usmx.fuse
     ... def norm(x, y):
     ...     return np.sqrt(x * x + y * y)

@@ -514,11 +514,15 @@ def kernel(
 
     Examples
     --------
+    >>> import usmx
     >>> @usmx.kernel
     ... def saxpy(item, a, x, y):
     ...     i = item.get_id(0)
     ...     y[i] = a * x[i] + y[i]
+    >>> x, y = usmx.arange(3.0), usmx.ones(3)
     >>> saxpy[x.size](2.0, x, y).wait()
+    >>> print(y)
+    [1., 3., 5.]
     """
     if function is None:
         return lambda given: kernel(given, simulate=simulate, options=options, contract=contract)

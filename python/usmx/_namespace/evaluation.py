@@ -28,6 +28,13 @@ class PlannedKernel:
         Of memory.
     bytes_saved : int
         What values in between would read and write if each operation were a kernel of its own.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> plan = usmx.explain(usmx.sqrt(usmx.ones(1_000_000)) + 1)
+    >>> isinstance(plan.kernels[0], usmx.PlannedKernel)
+    True
     """
 
     text: str
@@ -92,11 +99,11 @@ def explain(x: _usmx.ndarray, /) -> Explanation:
     Examples
     --------
     >>> import usmx
-    >>> x = usmx.ones(1000)
+    >>> x = usmx.ones(1_000_000)
     >>> y = usmx.sqrt(x) + 1
     >>> plan = usmx.explain(y)
     >>> len(plan.kernels)
-    0
+    1
     """
     return Explanation(tuple(PlannedKernel(*k) for k in _usmx._explain(x)))
 

@@ -26,7 +26,16 @@ def short_name(kernel: str) -> str:
 
 
 class TraceEvent(NamedTuple):
-    """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``."""
+    """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.trace() as t:
+    ...     x = usmx.zeros(1000)
+    >>> [event.kind is not None for event in t.events if event.action == "allocate"]
+    [True]
+    """
 
     #: "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill",
     #: "prefetch", "kernel", "build", "wait", "import", "export", "mark" or "other".

@@ -17,7 +17,14 @@ _WIDEST = 40
 
 
 class KernelRow(NamedTuple):
-    """All launches of one kernel by one line of the program."""
+    """All launches of one kernel by one line of the program.
+
+    Examples
+    --------
+    >>> import usmx.tracing
+    >>> [row.calls for row in usmx.profile(lambda: usmx.ones(100_000) * 2).rows]
+    [1]
+    """
 
     #: Its name, without namespaces and template arguments.
     kernel: str
@@ -52,6 +59,12 @@ class Profile:
         All that happened meanwhile.
     result : object
         What the function gave that `usmx.profile` called; None otherwise.
+
+    Examples
+    --------
+    >>> import usmx.tracing
+    >>> isinstance(usmx.profile(lambda: usmx.ones(100_000) * 2), usmx.tracing.Profile)
+    True
     """
 
     def __init__(self) -> None:

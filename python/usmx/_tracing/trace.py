@@ -57,6 +57,14 @@ class Trace:
 
     Any number may be on at once, one inside the other or in several threads: each sees what all
     threads of the process do while it is on.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.trace() as t:
+    ...     x = usmx.zeros(1000)
+    >>> t.summary().allocations
+    1
     """
 
     def __init__(self, most: int = MOST_EVENTS, *, one_by_one: bool = False) -> None:
@@ -257,8 +265,10 @@ def trace(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import usmx
     >>> with usmx.trace() as t:
-    ...     b = usmx.asarray(numpy_array)
+    ...     b = usmx.asarray(np.ones(1000))
     >>> t.summary().copies
     1
     """

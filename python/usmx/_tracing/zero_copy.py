@@ -48,8 +48,10 @@ class expect_zero_copy:
 
     Examples
     --------
+    >>> import usmx
+    >>> x = usmx.ones(100)
     >>> with usmx.expect_zero_copy():
-    ...     theirs = dpctl.memory.as_usm_memory(ours)
+    ...     same = usmx.from_dlpack(x)
     """
 
     def __init__(self, *, everyone: bool = False, least: int = 1) -> None:

@@ -23,6 +23,18 @@ class KernelError(ValueError):
         Its file.
     lineno, column : int
         Line, counted from 1, and column, counted from 0; 0 if the whole function is meant.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def wrong(item, x):
+    ...     x[0] = {}
+    >>> try:
+    ...     wrong[1](usmx.ones(1))
+    ... except usmx.KernelError as error:
+    ...     print(error.function)
+    wrong
     """
 
     def __init__(
