@@ -139,8 +139,8 @@ class traced {
     if (frame_) [[unlikely]]
       drop();
   }
-  /// Whether it is a kernel that a recorder wants to run alone, so that its time is known: code that
-  /// submits it waits before and after, and calls `ran`.
+  /// Whether it is a kernel that a recorder wants to run alone, so that its time is known: code
+  /// that submits it waits before and after, and calls `ran`.
   bool runs_alone() const noexcept {
     return frame_ != nullptr && detail::trace_timers.load(std::memory_order_relaxed) != 0 &&
            is_kernel();

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/examples.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -350,11 +350,11 @@ std::string with_example(std::string_view name, std::string_view doc) {
 
 void add_class_examples(nb::handle module) {
   for (const auto& [name, text] : examples) {
-    const nb::object found = nb::getattr(module, nb::str(name.data(), name.size()), nb::none());
+    const nb::object found = nb::getattr(module, new_text(name), nb::none());
     if (!nb::type_check(found) && PyExceptionClass_Check(found.ptr()) == 0) continue;
     const nb::object doc = nb::getattr(found, "__doc__", nb::none());
-    const std::string before = nb::isinstance<nb::str>(doc) ? nb::cast<std::string>(doc) : "";
-    found.attr("__doc__") = nb::cast(with_example(name, before));
+    const std::string before = nb::isinstance<nb::str>(doc) ? shown(doc) : "";
+    found.attr("__doc__") = new_text(with_example(name, before));
   }
 }
 

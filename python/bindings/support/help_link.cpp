@@ -53,11 +53,7 @@ nb::object note_for(std::string_view message) {
 }
 
 void add_note(nb::handle error) {
-  const nb::str text(error);
-  Py_ssize_t size = 0;
-  const char* const message = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (message == nullptr) nb::raise_python_error();
-  const nb::object note = note_for({message, static_cast<std::size_t>(size)});
+  const nb::object note = note_for(shown(nb::str(error)));
   if (note.is_none()) return;
   const nb::object notes = nb::getattr(error, "__notes__", nb::none());
   if (nb::isinstance<nb::list>(notes)) {
