@@ -311,8 +311,10 @@ def _test_apart(filter_string: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         return {"self-test": f"hangs for more than {_SELF_TEST_SECONDS} s"}
     if result.returncode != 0:
-        tail = result.stderr.strip().splitlines()[-1:] or ["no message"]
-        return {"self-test": f"ended with code {result.returncode}: {tail[0]}"}
+        # The last line may be a note that leads to the page of troubleshooting.
+        lines = [x for x in result.stderr.strip().splitlines() if not x.startswith("help: ")]
+        tail = lines[-1] if lines else "no message"
+        return {"self-test": f"ended with code {result.returncode}: {tail}"}
     report: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return report
 
