@@ -32,7 +32,7 @@ class KernelRow(NamedTuple):
     #: In which the device ran it; None if another library launched it on a queue without profiling.
     nanoseconds: int | None
     #: Of all arrays that it was given, each once for each call.
-    bytes: int
+    nbytes: int
     #: 10^9 bytes in a second; None where one of the two is not known.
     rate: float | None
     #: Of what a copy in the memory of the device moves in a second.
@@ -140,7 +140,7 @@ class Profile:
             name,
             f"{row.calls:,}",
             "-" if row.nanoseconds is None else duration(row.nanoseconds),
-            amount(row.bytes) if row.bytes else "-",
+            amount(row.nbytes) if row.nbytes else "-",
             "-" if row.rate is None else f"{row.rate:.3g}",
             "-" if row.share is None else f"{row.share:.0%}",
             str(row.place) if row.place else "",
@@ -217,7 +217,7 @@ def profile(function: Callable[..., Any] | None = None, /, *args: Any, **keyword
     >>> x = usmx.ones(100_000, dtype="float32")
     >>> with usmx.profile() as p:
     ...     y = (usmx.sqrt(x) + x).wait()
-    >>> [(row.calls, row.bytes) for row in p.rows]
+    >>> [(row.calls, row.nbytes) for row in p.rows]
     [(1, 800000)]
     >>> usmx.profile(x.sum).result.item()
     100000.0

@@ -45,7 +45,7 @@ def profiled(queue: usmx.Queue | None = None) -> tuple[Profile, int]:
 def test_each_kernel_and_line_has_calls_time_and_bytes(measured: bool) -> None:
     p, line = profiled(usmx.Queue(usmx.Device(), enable_profiling=measured))
     rows = sorted(p.rows, key=lambda row: -row.calls)
-    assert [(row.kernel, row.calls, row.bytes) for row in rows] == [
+    assert [(row.kernel, row.calls, row.nbytes) for row in rows] == [
         ("scale", 3, 3 * 4 * SIZE),
         ("scale", 1, 4 * SIZE),
     ]
@@ -56,7 +56,7 @@ def test_each_kernel_and_line_has_calls_time_and_bytes(measured: bool) -> None:
         assert row.device == usmx.Device().filter_string
         assert row.nanoseconds is not None
         assert 0 < row.nanoseconds < p.trace.duration
-        assert row.rate == row.bytes / row.nanoseconds
+        assert row.rate == row.nbytes / row.nanoseconds
         assert row.share == row.rate / p.limits[row.device]
     assert p.nanoseconds == sum(row.nanoseconds or 0 for row in rows)
 
