@@ -15,8 +15,8 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks
 
-What each task costs, compared with those who do the same. All sides of a row alternate in one run, and
-each shows its fastest round; a machine is rarely quiet, so the ratio says more than a time.
+What each task costs, compared with those who do the same. All sides of a row alternate in one run,
+and each shows its fastest round; a machine is rarely quiet, so the ratio says more than a time.
 `make benchmark-page` measures and writes this page again, `make bench` prints the table, and
 `usmx bench` says what a device does in units of its own memory ([tracing](tracing.md)).
 """
