@@ -110,6 +110,11 @@ bench: $(STAMPS)/usmx $(STAMPS)/test ## what each task costs, beside those who d
 	cmake --build $(BUILD) --target bench_pool bench_replay exchange_calls
 	$(BIN)/python bench --programs $(BUILD)/bench $(BENCH_ARGS)
 
+benchmark-page: $(STAMPS)/usmx $(STAMPS)/test ## measures, and writes docs/benchmarks.md: on a quiet machine
+	cmake --build $(BUILD) --target bench_pool bench_replay exchange_calls
+	$(BIN)/python bench --programs $(BUILD)/bench --json > docs/benchmarks.json
+	$(BIN)/python tools/benchmark_page.py docs/benchmarks.json
+
 numba-dpex: | $(STAMPS)/python ## numba-dpex in an environment of its own, for `make bench` to compare with
 	$(PYTHON) -m venv build/numba-dpex
 	build/numba-dpex/bin/python -m pip install --quiet numba-dpex==0.23.0 numba==0.59.1 'numpy<2' \
@@ -136,6 +141,9 @@ lint: $(STAMPS)/lint $(STAMPS)/usmx ## formatting, types, layers, imports, words
 tables: $(STAMPS)/python ## the tables of operations in the documentation
 	$(BIN)/python tools/make_tables.py docs --write
 
+notices: $(STAMPS)/python ## THIRD-PARTY-NOTICES.txt, from licenses/components.toml
+	$(BIN)/python tools/components.py notices
+
 docs: $(STAMPS)/usmx $(STAMPS)/docs ## the site, in build/docs; a warning or a dead link is an error
 	$(BIN)/python tools/make_site.py build/site
 	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -c docs build/site/source build/docs
@@ -149,6 +157,9 @@ wheel: $(STAMPS)/usmx ## a wheel in dist/, proved by the demo in an empty enviro
 	rm -rf dist && mkdir dist && cp build/wheel/*.whl dist/
 	$(BIN)/python tools/tag_wheel.py dist/*.whl
 	tools/try_wheel dist/*.whl
+
+wheels: ## a wheel for each CPython that is here, in dist/, each proved in an empty environment; PYTHONS="python3.12" for some
+	tools/make_wheels dist $(PYTHONS)
 
 clean: ## remove what was built, keep .venv
 	rm -rf build dist $(STAMPS)/usmx
@@ -182,4 +193,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench numba-dpex fuzz tables docs lint format wheel clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels clean

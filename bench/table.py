@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import platform
 import random
 import sys
 import time
@@ -19,12 +20,18 @@ import timeit
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Protocol
 
 #: How long one side of a case is timed in a round, in seconds, and never more calls than that.
 ROUND_SECONDS = 0.001
 MOST_CALLS = 5000
+#: Whose versions a report names, where they are installed.
+LIBRARIES = (
+    "usmx", "numpy", "numba", "dpctl", "dpnp", "cupy", "jax", "torch", "numexpr", "warp-lang",
+    "intel-sycl-rt", "intel-opencl-rt",
+)  # fmt: skip
 
 
 class Timer(Protocol):
@@ -219,6 +226,29 @@ def silenced() -> Iterator[None]:
         os.close(kept)
 
 
+def machine() -> dict[str, object]:
+    """What the figures are figures of: the machine, the device, and the versions of all sides."""
+    import usmx
+
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    device = usmx.Device()
+    versions = {}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return {
+        "processor": names[0] if names else platform.processor(),
+        "cores": os.cpu_count(),
+        "device": device.name,
+        "driver": device.driver_version,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+        "versions": versions,
+    }
+
+
 def main(title: str, description: str | None, run: Callable[[Effort], list[Result]]) -> None:
     """The command line that all benchmarks have.
 
@@ -242,6 +272,7 @@ def main(title: str, description: str | None, run: Callable[[Effort], list[Resul
     with silenced() if options.json else contextlib.nullcontext():
         results = run(effort)
     if options.json:
-        print(json.dumps([asdict(r) for r in results], indent=2))
+        report = {"machine": machine(), "quick": effort.quick, "rows": [asdict(r) for r in results]}
+        print(json.dumps(report, indent=2))
     else:
         show(title, results)

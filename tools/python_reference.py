@@ -104,7 +104,7 @@ TOPICS = {
         "Tracing",
         "What is copied, which line asked for it, and how long it takes: "
         "[tracing](../../tracing.md).",
-        ["trace", "expect_zero_copy", "bench", "Timing"],
+        ["trace", "profile", "expect_zero_copy", "bench", "Timing"],
     ),
     "errors": Page(
         "Errors",

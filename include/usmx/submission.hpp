@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -109,6 +110,7 @@ class submission {
   sycl::queue queue_;
   traced* record_;
   bool submitted_ = false;
+  std::int64_t began_ = 0;  // of a kernel that runs alone
   bool seen_by_host_ = false;
   std::vector<sycl::queue> marked_;  // whose whole work is in `before_`
   std::vector<sycl::queue> behind_;  // of others

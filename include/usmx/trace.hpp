@@ -71,7 +71,8 @@ struct trace_record : trace_subject {
   std::uint32_t place = 0;   ///< the line of a program that caused it; 0 is unknown
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  /// When the device executed it, on the host's clock; 0 if the queue has no profiling.
+  /// When the device executed it, on the host's clock; 0 if that was not measured: the queue has no
+  /// profiling, and no recorder lets kernels run one by one.
   std::int64_t device_begin = 0;
   std::int64_t device_end = 0;
 };
@@ -88,6 +89,8 @@ using trace_device_clock = std::function<std::optional<trace_device_times>()>;
 namespace detail {
 /// How many recorders are on. Not inline: a module that hides its symbols would have its own.
 extern std::atomic<std::uint32_t> trace_listeners;
+/// How many of them let kernels run one by one.
+extern std::atomic<std::uint32_t> trace_timers;
 struct trace_frame;
 }  // namespace detail
 
@@ -136,6 +139,16 @@ class traced {
     if (frame_) [[unlikely]]
       drop();
   }
+  /// Whether it is a kernel that a recorder wants to run alone, so that its time is known: code
+  /// that submits it waits before and after, and calls `ran`.
+  bool runs_alone() const noexcept {
+    return frame_ != nullptr && detail::trace_timers.load(std::memory_order_relaxed) != 0 &&
+           is_kernel();
+  }
+  /// Sets when the device executed it, in nanoseconds of `trace_now`.
+  void ran(std::int64_t begin, std::int64_t end) noexcept {
+    if (frame_) set_times(begin, end);
+  }
   /// Sets the source of the device's times, which is called later.
   void measured_by(trace_device_clock clock) noexcept {
     if (frame_) set_clock(std::move(clock));
@@ -147,6 +160,8 @@ class traced {
   void drop() noexcept;
   void set_address(const void* address) noexcept;
   void set_clock(trace_device_clock clock) noexcept;
+  void set_times(std::int64_t begin, std::int64_t end) noexcept;
+  bool is_kernel() const noexcept;
 
   detail::trace_frame* frame_ = nullptr;
 };
@@ -166,6 +181,8 @@ class trace_recorder {
  public:
   /// What happens when there are more records than it keeps.
   enum class keep : std::uint8_t { first, latest };
+  /// Whether kernels run as they are submitted, or one by one, so that each has a time.
+  enum class kernels : std::uint8_t { as_submitted, one_by_one };
   /// A live block that was allocated while it was on.
   struct block {
     const void* address = nullptr;
@@ -176,7 +193,8 @@ class trace_recorder {
     std::int64_t since = 0;
   };
 
-  explicit trace_recorder(std::size_t most, keep which = keep::first);
+  explicit trace_recorder(std::size_t most, keep which = keep::first,
+                          kernels how = kernels::as_submitted);
   trace_recorder(const trace_recorder&) = delete;
   trace_recorder& operator=(const trace_recorder&) = delete;
   ~trace_recorder();

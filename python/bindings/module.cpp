@@ -5,6 +5,8 @@
 
 #include "expression/expression_arguments.hpp"
 #include "support/bindings.hpp"
+#include "support/examples.hpp"
+#include "support/help_link.hpp"
 #include "support/slot_errors.hpp"
 #include "usmx/detail/explained_calls.hpp"
 #include "usmx/version.hpp"
@@ -89,6 +91,9 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_python_api(m);
   bind_testing(m);
   bind_signatures(m);
+  add_class_examples(m);
+  bind_help_links(m);
+  explained_calls::after_error = add_help_link;
   explain_calls(m);
 }
 

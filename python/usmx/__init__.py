@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     from ._pieces.array import open as open
     from ._pointers import from_pointer
     from ._programs import use_programs
-    from .tracing import CopyError, expect_zero_copy, trace
+    from .tracing import CopyError, expect_zero_copy, profile, trace
 
 if _runtime.wants_trace():
     from . import counters
@@ -148,7 +148,7 @@ __all__ = [
     "full_like", "fuse", "get_cmake_dir", "get_coerced_usm_type", "get_execution_queue",
     "get_include", "int8", "int16", "int32", "int64", "kernel", "local", "mat", "mem_advise",
     "mem_advise_async", "memory", "memset", "memset_async", "ndarray", "numpy_memory", "ones",
-    "ones_like", "platforms", "prefetch", "prefetch_async", "private", "program_memory",
+    "ones_like", "platforms", "prefetch", "prefetch_async", "private", "profile", "program_memory",
     "set_program_memory", "simulate", "trace", "uint8", "uint16", "uint32", "uint64",
     "use_programs", "usm_ndarray", "vec", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -165,7 +165,7 @@ _LATER = {
     "_pieces.array": ("FileArray", "FileTable", "open"),
     "_pointers": ("from_pointer",),
     "_programs": ("use_programs",),
-    "tracing": ("CopyError", "expect_zero_copy", "trace"),
+    "tracing": ("CopyError", "expect_zero_copy", "profile", "trace"),
     "_kernel.language.constants": ("constant",),
     "_kernel.language.functions": (
         "AtomicRef",
@@ -230,7 +230,12 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
             numpys_own = import_module("._namespace.numpys_own", __name__)
             if name in numpys_own.NAMES:
                 return getattr(numpys_own, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+        error = AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+        if not name.startswith("_"):  # Python and tools ask for those
+            from ._help import with_link
+
+            with_link(error)
+        raise error
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -31,6 +33,13 @@ class Timing:
         The first call, which compiles kernels.
     times : tuple of float
         Each call after it.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.bench(lambda: usmx.ones(10) + 1, seconds=0.01)
+    >>> found.best <= found.median <= max(found.times)
+    True
     """
 
     first: float
@@ -53,11 +62,11 @@ class Timing:
         )
 
 
-def _finish(result: Any) -> None:
+def finish(result: Any) -> None:
     """Wait until what a call gave is computed."""
     if isinstance(result, (tuple, list)):
         for one in result:
-            _finish(one)
+            finish(one)
     elif isinstance(result, (_usmx.ndarray, _usmx.Event)):
         result.wait()
 
@@ -97,7 +106,7 @@ def bench(
 
     def call() -> float:
         start = perf_counter()
-        _finish(function(*args, **keywords))
+        finish(function(*args, **keywords))
         return perf_counter() - start
 
     first = call()
@@ -106,6 +115,30 @@ def bench(
     while perf_counter() < end:
         times.append(call())
     return Timing(first, tuple(times))
+
+
+def copied_in_a_second(x: Any, y: Any, seconds: float) -> float:
+    """The bytes that a copy of one array to another reads and writes in a second."""
+    usmx = import_module("usmx")  # which imports this module when `bench` is used
+    moved: int = 2 * x.nbytes
+    return moved / bench(lambda: usmx.copy(y, x), seconds=seconds).median
+
+
+@cache
+def limit_of(device: str) -> float | None:
+    """What a copy in the memory of a device moves, in 10^9 bytes in a second.
+
+    None for parts of devices, which have no filter string. Measured once in a process, which takes
+    a third of a second.
+    """
+    try:
+        queue = _usmx.Queue(device)
+    except (ValueError, _usmx.DeviceError):
+        return None
+    count = max(1, min(64 << 20, queue.device.global_mem_size // 16)) // 4
+    usmx = import_module("usmx")
+    x, y = (usmx.full(count, 1.5, "float32", queue=queue, usm_type="device") for _ in range(2))
+    return copied_in_a_second(x, y, 0.2) / 1e9
 
 
 @dataclass(frozen=True)
@@ -122,9 +155,7 @@ class Row:
 
 def machine(queue: Any, nbytes: int | None = None, seconds: float = 0.5) -> Iterator[Row]:
     """Tasks that tell how fast a device is, in units of what its own memory does."""
-    from importlib import import_module
-
-    usmx = import_module("usmx")  # which imports this module when `bench` is used
+    usmx = import_module("usmx")
     most = queue.device.global_mem_size // 16
     count = max(1, min(256 << 20, most) if nbytes is None else nbytes) // 4
     place: Any = {"queue": queue, "usm_type": "device"}
@@ -134,15 +165,14 @@ def machine(queue: Any, nbytes: int | None = None, seconds: float = 0.5) -> Iter
     def timed(function: Callable[[], Any]) -> float:
         return bench(function, seconds=seconds).median
 
-    copied = timed(lambda: usmx.copy(y, x))
-    limit = 2 * x.nbytes / copied
+    limit = copied_in_a_second(x, y, seconds)
 
     def row(task: str, moved: int, took: float) -> Row:
         return Row(task, took, moved / took / 1e9, "GB/s", moved / took / limit)
 
     size = x.nbytes
     text = f"{size / (1 << 20):.3g} MiB"
-    yield row(f"copy {text} in device memory", 2 * size, copied)
+    yield row(f"copy {text} in device memory", 2 * size, 2 * size / limit)
     yield row(f"copy {text} from the host", size, timed(lambda: usmx.copy(y, pinned)))
     yield row(f"copy {text} to the host", size, timed(lambda: usmx.copy(pinned, y)))
     yield row("fill", size, timed(lambda: usmx.fill(y, 2.0)))

@@ -75,8 +75,9 @@ def from_pointer(
 
     Examples
     --------
-    >>> memory = _usmx.MemoryUSMShared(64)
-    >>> x = from_pointer(memory._pointer, (2, 4), "float32", memory.sycl_queue, owner=memory)
+    >>> import usmx.memory
+    >>> memory = usmx.memory.MemoryUSMShared(64)
+    >>> x = usmx.from_pointer(memory._pointer, (2, 4), "float32", memory.sycl_queue, owner=memory)
     >>> x.shape, x.usm_type
     ((2, 4), 'shared')
     """

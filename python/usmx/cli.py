@@ -8,7 +8,8 @@ usmx build PACKAGE ...    compile the kernels of a package that a program launch
 usmx bench [--json]       what the device does in a second, in units of its own memory
 usmx config [--json]      the environment variables of usmx, and what they are set to
 usmx demo                 a picture that the device computes
-usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture
+usmx trace SCRIPT ...     run a script, print what it did to memory, write a trace or a picture;
+                          --html writes a page that needs no other site
 usmx migrate PROGRAM ...  what to change in programs for numba.cuda, CuPy, dpctl, dpnp; --diff
 usmx --cflags --libs      what g++ needs to build a program with usmx; --cmake-dir for CMake
 usmx --version            also --include, the folder of the headers
@@ -372,13 +373,21 @@ def _cache(as_json: bool, clear: bool) -> int:
     return 0
 
 
-def _trace(script: str, arguments: Sequence[str], output: str) -> int:
+def _trace(script: str, arguments: Sequence[str], output: str, as_page: bool) -> int:
     from . import counters
+    from ._tracing.endings import ending
     from ._tracing.units import amount, duration
 
     if not os.path.isfile(script):
         print(f"usmx trace: there is no file {script}", file=sys.stderr)
         return 2
+    try:  # before the program runs
+        found = ending(output, (".html",) if as_page else (".json", ".html", ".svg"))
+    except ValueError as error:
+        print(f"usmx trace: --output: {str(error).removeprefix('path: ')}", file=sys.stderr)
+        return 2
+    if as_page and not found:
+        output += ".html"
     try:
         counters.enable()
     except RuntimeError as error:
@@ -399,7 +408,9 @@ def _trace(script: str, arguments: Sequence[str], output: str) -> int:
         console = _console(sys.stderr)
         console.print(table)
         console.print(f"{duration(summary.nanoseconds)}, seen: {summary.watched}")
-        viewer = "a browser" if output.endswith(".svg") else "https://ui.perfetto.dev"
+        viewer = (
+            "a browser" if output.lower().endswith((".svg", ".html")) else "https://ui.perfetto.dev"
+        )
         console.print(f"wrote {output}: open it in {viewer}")
     return _exit_code(code)
 
@@ -509,6 +520,19 @@ def _quiet_adapters() -> Iterator[None]:
         os.close(nowhere)
 
 
+def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
+    command = commands.add_parser("trace", help=text, description=text)
+    command.add_argument(
+        "-o", "--output", help="default: trace.json; *.svg is a picture, *.html a page with it"
+    )
+    command.add_argument(
+        "--html", action="store_true", help="write trace.html, a page that needs no other site"
+    )
+    command.add_argument("script", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -559,13 +583,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     text = "show a picture that the device computes, and the time of NumPy"
     commands.add_parser("demo", help=text, description=text)
-    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
-    command = commands.add_parser("trace", help=text, description=text)
-    command.add_argument(
-        "-o", "--output", default="trace.json", help="default: trace.json; *.svg is a picture"
-    )
-    command.add_argument("script", help="a Python file")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    _add_trace(commands)
     text = "compile the kernels of a package into it, so that they start without a compiler"
     command = commands.add_parser("build", help=text, description=text)
     command.add_argument("--kinds", help="of processors, with commas; default: all")
@@ -589,7 +607,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command is None:
         parser.error("the following arguments are required: command")
     if chosen.command == "trace":
-        return _trace(chosen.script, chosen.arguments, chosen.output)
+        output = chosen.output or ("trace.html" if chosen.html else "trace.json")
+        return _trace(chosen.script, chosen.arguments, output, chosen.html)
     if chosen.command == "migrate":
         return _migrate(chosen.programs, chosen.diff)
     try:

@@ -94,6 +94,13 @@ def environment() -> dict[str, str]:
     ------
     RuntimeError
         If usmx was built without the call counter.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.counters
+    >>> "XPTI_TRACE_ENABLE" in usmx.counters.environment()
+    True
     """
     _library()
     subscribers = [s for s in os.environ.get("XPTI_SUBSCRIBERS", "").split(",") if s]
@@ -112,7 +119,15 @@ def environment() -> dict[str, str]:
 
 
 def enabled() -> bool:
-    """Whether the SYCL runtime of this process reports its calls."""
+    """Whether the SYCL runtime of this process reports its calls.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.counters
+    >>> isinstance(usmx.counters.enabled(), bool)
+    True
+    """
     return bool(_library().usmx_trace_attached())
 
 
@@ -141,10 +156,14 @@ def enable() -> None:
     os.environ.update(environment())
     _usmx.devices()
     if not enabled():
-        raise RuntimeError(
-            "the SYCL runtime of this process was used before usmx.counters.enable(), and it "
-            "decides at its first use whether its calls can be counted: call enable() first, or "
-            "start Python with the variables of usmx.counters.environment()"
+        from ._help import with_link
+
+        raise with_link(
+            RuntimeError(
+                "the SYCL runtime of this process was used before usmx.counters.enable(), and it "
+                "decides at its first use whether its calls can be counted: call enable() first, "
+                "or start Python with the variables of usmx.counters.environment()"
+            )
         )
 
 

@@ -67,6 +67,13 @@ class Finding:
         What was found.
     fix : str
         What to do, for warnings and errors.
+
+    Examples
+    --------
+    >>> import usmx.doctor
+    >>> found = usmx.doctor.diagnose()
+    >>> all(isinstance(one, usmx.doctor.Finding) for one in found)
+    True
     """
 
     level: str
@@ -304,8 +311,10 @@ def _test_apart(filter_string: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         return {"self-test": f"hangs for more than {_SELF_TEST_SECONDS} s"}
     if result.returncode != 0:
-        tail = result.stderr.strip().splitlines()[-1:] or ["no message"]
-        return {"self-test": f"ended with code {result.returncode}: {tail[0]}"}
+        # The last line may be a note that leads to the page of troubleshooting.
+        lines = [x for x in result.stderr.strip().splitlines() if not x.startswith("help: ")]
+        tail = lines[-1] if lines else "no message"
+        return {"self-test": f"ended with code {result.returncode}: {tail}"}
     report: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return report
 
@@ -463,6 +472,13 @@ def diagnose() -> list[Finding]:
     -------
     list of Finding
         Grouped by topic. usmx is broken if one of them is an error.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.doctor
+    >>> all(found.level in ("ok", "note", "warning", "error") for found in usmx.doctor.diagnose())
+    True
     """
     checks = (
         _versions,

@@ -98,6 +98,12 @@ def fft(
     ------
     ValueError
         `n` is less than one, or another `norm`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.fft(usmx.asarray([1.0, 0.0, 0.0, 0.0])))
+    [1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j]
     """
     return written(_of_one_axis("fft", as_array(a), n, axis, norm), out)
 
@@ -109,7 +115,14 @@ def ifft(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `fft`, which explains the parameters."""
+    """Compute the inverse of `fft`, which explains the parameters.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.ifft(usmx.asarray([4.0, 0.0, 0.0, 0.0])).real)
+    [1., 1., 1., 1.]
+    """
     return written(_of_one_axis("ifft", as_array(a), n, axis, norm), out)
 
 
@@ -166,6 +179,12 @@ def fftn(
     ------
     ValueError
         As in `fft`, or the numbers of lengths and axes differ.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.fft.fftn(usmx.ones((2, 2, 2)))[0, 0, 0].item()
+    (8+0j)
     """
     return written(_many(a, s, axes, norm, False), out)
 
@@ -177,7 +196,15 @@ def ifftn(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `fftn`, which explains the parameters."""
+    """Compute the inverse of `fftn`, which explains the parameters.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.ifftn(usmx.fft.fftn(usmx.ones((2, 2)))).real)
+    [[1., 1.],
+     [1., 1.]]
+    """
     return written(_many(a, s, axes, norm, True), out)
 
 
@@ -202,6 +229,12 @@ def rfft(
     ------
     TypeError
         The numbers are complex.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.rfft(usmx.ones(4)).real)
+    [4., 0., 0.]
     """
     return written(_of_one_axis("rfft", _real(as_array(a), "rfft"), n, axis, norm), out)
 
@@ -223,6 +256,12 @@ def irfft(
         How many elements the result has: by default ``2 * (m - 1)`` for m elements of `a`.
     axis, norm : optional
         As in `fft`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.irfft(usmx.asarray([4.0, 0.0, 0.0])))
+    [1., 1., 1., 1.]
     """
     a = as_array(a)
     place = to_axis(axis, a.ndim)
@@ -247,6 +286,12 @@ def rfftn(
         The numbers are complex.
     ValueError
         As in `fftn`, or there are no axes.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.fft.rfftn(usmx.ones((2, 2, 4))).shape
+    (2, 2, 3)
     """
     a = _real(as_array(a), "rfftn")
     places, lengths = _axes(a, s, axes)
@@ -268,6 +313,13 @@ def irfftn(
     """Compute the inverse of `rfftn`, real numbers.
 
     Parameters are those of `fftn`; the last length is that of the result, as in `irfft`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.irfftn(usmx.fft.rfftn(usmx.ones((2, 2)))))
+    [[1., 1.],
+     [1., 1.]]
     """
     a = as_array(a)
     places, lengths = _axes(a, s, axes)
@@ -290,6 +342,12 @@ def hfft(
     """Compute the transform, which is real, of the first half of Hermitian numbers.
 
     Parameters are those of `irfft`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.hfft(usmx.asarray([1.0, 0.0, 0.0])))
+    [1., 1., 1., 1.]
     """
     return written(irfft(as_array(a).conj(), n, axis, _BACK[_norm(norm)]), out)
 
@@ -301,7 +359,14 @@ def ihfft(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers. Parameters as of `fft`."""
+    """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers. Parameters as of `fft`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.ihfft(usmx.asarray([4.0, 0.0, 0.0, 0.0])).real)
+    [1., 1., 1.]
+    """
     return written(rfft(a, n, axis, _BACK[_norm(norm)]).conj(), out)
 
 
@@ -312,7 +377,15 @@ def fft2(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute `fftn` along two axes, by default the last ones."""
+    """Compute `fftn` along two axes, by default the last ones.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.fft2(usmx.ones((2, 2))).real)
+    [[4., 0.],
+     [0., 0.]]
+    """
     return written(fftn(a, s, axes, norm), out)
 
 
@@ -323,7 +396,15 @@ def ifft2(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute `ifftn` along two axes, by default the last ones."""
+    """Compute `ifftn` along two axes, by default the last ones.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.ifft2(usmx.fft.fft2(usmx.ones((2, 2)))).real)
+    [[1., 1.],
+     [1., 1.]]
+    """
     return written(ifftn(a, s, axes, norm), out)
 
 
@@ -334,7 +415,14 @@ def rfft2(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute `rfftn` along two axes, by default the last ones."""
+    """Compute `rfftn` along two axes, by default the last ones.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.fft.rfft2(usmx.ones((4, 4))).shape
+    (4, 3)
+    """
     return written(rfftn(a, s, axes, norm), out)
 
 
@@ -345,7 +433,15 @@ def irfft2(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute `irfftn` along two axes, by default the last ones."""
+    """Compute `irfftn` along two axes, by default the last ones.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.irfft2(usmx.fft.rfft2(usmx.ones((2, 2)))))
+    [[1., 1.],
+     [1., 1.]]
+    """
     return written(irfftn(a, s, axes, norm), out)
 
 
@@ -385,6 +481,12 @@ def fftfreq(
     -------
     ndarray
         ``[0, 1, ..., -2, -1] / (n * d)``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.fftfreq(4))
+    [   0.,  0.25,  -0.5, -0.25]
     """
     count = _length(n, 1)
     where = {"device": device, "usm_type": usm_type, "queue": queue}
@@ -403,6 +505,12 @@ def rfftfreq(
     """Compute the frequencies of what `rfft` gives, ``[0, 1, ..., n // 2] / (n * d)``.
 
     Parameters are those of `fftfreq`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.rfftfreq(4))
+    [  0., 0.25,  0.5]
     """
     count = _length(n, 1)
     where = {"device": device, "usm_type": usm_type, "queue": queue}
@@ -410,14 +518,28 @@ def rfftfreq(
 
 
 def fftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
-    """Move the frequency 0 to the middle of the axes, by default of all."""
+    """Move the frequency 0 to the middle of the axes, by default of all.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.fftshift(usmx.arange(4)))
+    [2, 3, 0, 1]
+    """
     a = as_array(x)
     places = to_axes(axes, a.ndim)
     return roll(a, tuple(a.shape[k] // 2 for k in places), axis=places) if places else a
 
 
 def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
-    """Undo `fftshift`."""
+    """Undo `fftshift`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fft.ifftshift(usmx.fft.fftshift(usmx.arange(5))))
+    [0, 1, 2, 3, 4]
+    """
     a = as_array(x)
     places = to_axes(axes, a.ndim)
     return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places) if places else a

@@ -49,6 +49,7 @@ def ways() -> dict[str, str]:
 
     Examples
     --------
+    >>> from usmx.ipc import ways
     >>> ways()["opencl:cpu:0"]
     'memfd'
     """
@@ -184,6 +185,7 @@ def empty(
 
     Examples
     --------
+    >>> from usmx.ipc import empty
     >>> x = empty((2, 3), "float32")
     >>> x.shape, x.usm_type
     ((2, 3), 'unknown')
@@ -219,6 +221,7 @@ def share(x: Any, *, queue: QueueLike = None) -> _usmx.ndarray:
 
     Examples
     --------
+    >>> from usmx.ipc import share
     >>> x = share([1.0, 2.0])
     >>> share(x) is x
     True
@@ -268,6 +271,7 @@ class Handle:
 
     Examples
     --------
+    >>> from usmx.ipc import Handle, share
     >>> x = share([1.0, 2.0, 3.0])
     >>> handle = Handle(x[1:])
     >>> handle.open().tolist()

@@ -46,35 +46,75 @@ __all__ = [
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues of Hermitian matrices, ascending, and their vectors as columns."""
+    """Eigenvalues of Hermitian matrices, ascending, and their vectors as columns.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.linalg.eigh(usmx.eye(2))
+    >>> print(found.eigenvalues)
+    [1., 1.]
+    """
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class EigResult(NamedTuple):
-    """Eigenvalues and their vectors as columns, complex."""
+    """Eigenvalues and their vectors as columns, complex.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.linalg.eig(usmx.eye(2))
+    >>> print(found.eigenvalues.real)
+    [1., 1.]
+    """
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class QRResult(NamedTuple):
-    """A matrix with orthonormal columns and an upper triangular one."""
+    """A matrix with orthonormal columns and an upper triangular one.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.linalg.qr(usmx.eye(2))
+    >>> found.Q.shape, found.R.shape
+    ((2, 2), (2, 2))
+    """
 
     Q: ndarray
     R: ndarray
 
 
 class SlogdetResult(NamedTuple):
-    """The sign of determinants and the logarithm of their absolute values."""
+    """The sign of determinants and the logarithm of their absolute values.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.linalg.slogdet(usmx.eye(2))
+    >>> found.sign.item(), found.logabsdet.item()
+    (1.0, 0.0)
+    """
 
     sign: ndarray
     logabsdet: ndarray
 
 
 class SVDResult(NamedTuple):
-    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+    """Left singular vectors as columns, singular values, right singular vectors as rows.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.linalg.svd(usmx.eye(2))
+    >>> print(found.S)
+    [1., 1.]
+    """
 
     U: ndarray
     S: ndarray
@@ -103,6 +143,12 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     ------
     LinAlgError
         A matrix is singular, or the shapes do not match.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.solve(usmx.asarray([[2.0, 0.0], [0.0, 4.0]]), usmx.asarray([2.0, 8.0])))
+    [1., 2.]
     """
     a, b = as_arrays((a, b))
     a = _matrices.matrices(a, "a", square=True)
@@ -128,6 +174,13 @@ def inv(a: ndarray) -> ndarray:
     ------
     LinAlgError
         A matrix is not square, or singular.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.inv(usmx.asarray([[2.0, 0.0], [0.0, 4.0]])))
+    [[ 0.5,   0.],
+     [  0., 0.25]]
     """
     a = _matrices.matrices(a, square=True)
     made: ndarray = _libraries.of("inverse", a, a.shape[-1]).inverse(a)
@@ -150,6 +203,12 @@ def tensorsolve(a: ndarray, b: ndarray, axes: Any = None) -> ndarray:
     ------
     LinAlgError
         The shapes do not match, or there is no single solution.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.tensorsolve(usmx.eye(6).reshape(6, 2, 3), usmx.ones(6)).shape
+    (2, 3)
     """
     a, b = as_arrays((a, b))
     if axes is not None:
@@ -177,6 +236,12 @@ def tensorinv(a: ndarray, ind: int = 2) -> ndarray:
     ------
     LinAlgError
         The shape does not match, or there is no inverse.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.tensorinv(usmx.eye(6).reshape(2, 3, 6), ind=2).shape
+    (6, 2, 3)
     """
     (a,) = as_arrays((a,))
     if ind <= 0:
@@ -196,7 +261,14 @@ def _determinants(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def det(a: ndarray) -> ndarray:
-    """Compute determinants of square matrices, of shape (...). LinAlgError if they are not."""
+    """Compute determinants of square matrices, of shape (...). LinAlgError if they are not.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> round(usmx.linalg.det(usmx.asarray([[1.0, 2.0], [3.0, 4.0]])).item(), 6)
+    -2.0
+    """
     return _determinants(a)[0]
 
 
@@ -212,6 +284,13 @@ def slogdet(a: ndarray) -> SlogdetResult:
     ------
     LinAlgError
         The matrices are not square.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> sign, log = usmx.linalg.slogdet(usmx.asarray([[0.0, 1.0], [1.0, 0.0]]))
+    >>> sign.item(), log.item()
+    (-1.0, 0.0)
     """
     _, sign, logarithm = _determinants(a)
     return SlogdetResult(sign, logarithm)
@@ -231,6 +310,13 @@ def cholesky(a: ndarray, *, upper: bool = False) -> ndarray:
     ------
     LinAlgError
         A matrix is not square, or not positive definite.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.cholesky(usmx.asarray([[4.0, 2.0], [2.0, 5.0]])))
+    [[2., 0.],
+     [1., 2.]]
     """
     a = _matrices.matrices(a, square=True)
     given = _matrices.adjoint(a) if upper else a
@@ -257,6 +343,14 @@ def qr(a: ndarray, mode: Literal["reduced", "complete"] | str = "reduced") -> QR
     ------
     ValueError
         Another mode, or fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> a = usmx.asarray([[3.0, 1.0], [4.0, 2.0]])
+    >>> q, r = usmx.linalg.qr(a)
+    >>> usmx.allclose(q @ r, a)
+    True
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"mode: {mode!r}; expected 'reduced', 'complete' or 'r'")
@@ -313,6 +407,16 @@ def svd(
     ------
     LinAlgError
         Fewer than two dimensions, NaN or infinite elements, or no convergence.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> a = usmx.asarray([[3.0, 0.0], [0.0, 4.0]])
+    >>> u, s, vh = usmx.linalg.svd(a)
+    >>> print(s.round(6))
+    [4., 3.]
+    >>> usmx.allclose(u * s @ vh, a)
+    True
     """
     a = _matrices.matrices(a, square=hermitian)
     u, s, vh = _svd(a, compute_uv, full_matrices)
@@ -320,7 +424,14 @@ def svd(
 
 
 def svdvals(x: ndarray) -> ndarray:
-    """Compute singular values, in descending order; LinAlgError as in `svd`."""
+    """Compute singular values, in descending order; LinAlgError as in `svd`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.svdvals(usmx.asarray([[3.0, 0.0], [0.0, 4.0]])).round(6))
+    [4., 3.]
+    """
     return _svd(_matrices.matrices(x, "x"), False, False)[1]
 
 
@@ -354,6 +465,12 @@ def matrix_rank(
     -------
     ndarray
         Of int64 and of shape (...).
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.matrix_rank(usmx.asarray([[1.0, 2.0], [2.0, 4.0]])).item()
+    1
     """
     a = _matrices.matrices(A, square=hermitian)
     s = svdvals(a)
@@ -378,6 +495,13 @@ def pinv(a: ndarray, rcond: Any = None, hermitian: bool = False, *, rtol: Any = 
         default ``max(m, n)`` times the machine epsilon.
     hermitian : bool, optional
         As NumPy's; the result is the same.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.pinv(usmx.asarray([[2.0, 0.0], [0.0, 4.0]])).round(6))
+    [[ 0.5,   0.],
+     [  0., 0.25]]
     """
     a = _matrices.matrices(a, square=hermitian)
     u, s, vh = svd(a, full_matrices=False)
@@ -410,6 +534,14 @@ def lstsq(a: ndarray, b: ndarray, rcond: Any = None) -> tuple[ndarray, ndarray, 
     tuple
         The solution, the sums of squared residuals (empty if the rank is less than n or m <= n),
         the rank, and the singular values.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> a = usmx.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> x = usmx.linalg.lstsq(a, usmx.asarray([1.0, 3.0, 5.0]))[0]
+    >>> print(x.round(6))
+    [1., 2.]
     """
     left, right = as_arrays((a, b))
     left, right = _matrices.matrices(left, "a"), _matrices.floating(right, "b")
@@ -457,12 +589,26 @@ def eigh(a: ndarray, UPLO: str = "L") -> EighResult:
     ------
     LinAlgError
         A matrix is not square, NaN or infinite elements in that triangle, or no convergence.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> values, vectors = usmx.linalg.eigh(usmx.asarray([[2.0, 1.0], [1.0, 2.0]]))
+    >>> print(values.round(6))
+    [1., 3.]
     """
     return EighResult(*_eigh(a, UPLO))
 
 
 def eigvalsh(a: ndarray, UPLO: str = "L") -> ndarray:
-    """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`."""
+    """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.eigvalsh(usmx.asarray([[2.0, 1.0], [1.0, 2.0]])).round(6))
+    [1., 3.]
+    """
     return _eigh(a, UPLO, vectors=False)[0]
 
 
@@ -485,12 +631,26 @@ def eig(a: ndarray) -> EigResult:
     ------
     LinAlgError
         A matrix is not square, has NaN or infinite elements, or no convergence.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> values, vectors = usmx.linalg.eig(usmx.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> print(usmx.sort(values.real))
+    [2., 3.]
     """
     return EigResult(*_eig(a, vectors=True))
 
 
 def eigvals(a: ndarray) -> ndarray:
-    """Compute the eigenvalues of square matrices, as complex numbers; see `eig`."""
+    """Compute the eigenvalues of square matrices, as complex numbers; see `eig`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sort(usmx.linalg.eigvals(usmx.asarray([[2.0, 0.0], [0.0, 3.0]])).real))
+    [2., 3.]
+    """
     return _eig(a, vectors=False)[0]
 
 
@@ -527,6 +687,12 @@ def vector_norm(
     -------
     ndarray
         Real numbers of the precision of `x`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.vector_norm(usmx.asarray([[3.0, 4.0], [6.0, 8.0]]), axis=1).tolist()
+    [5.0, 10.0]
     """
     if isinstance(ord, str):
         raise ValueError(f"ord: {ord!r} is a norm of matrices; expected a number")
@@ -574,6 +740,12 @@ def matrix_norm(
     ------
     ValueError
         Another order.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.matrix_norm(usmx.asarray([[3.0, 0.0], [0.0, 4.0]])).item()
+    5.0
     """
     a = _matrices.matrices(x, "x")
     if ord in ("fro", None):
@@ -616,6 +788,12 @@ def norm(
     ------
     ValueError
         Neither a vector nor a matrix.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.norm(usmx.asarray([3.0, 4.0])).item()
+    5.0
     """
     (a,) = as_arrays((x,))
     if axis is None:
@@ -643,6 +821,12 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
         Of shape (..., m, n), square unless `p` is None, 2 or -2.
     p : optional
         See `matrix_norm`; by default 2.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> round(usmx.linalg.cond(usmx.asarray([[2.0, 0.0], [0.0, 1.0]])).item(), 6)
+    2.0
     """
     if p in (None, 2, -2):
         s = svdvals(x)
@@ -668,6 +852,13 @@ def matrix_power(a: ndarray, n: int) -> ndarray:
     ------
     LinAlgError
         A matrix is not square, or singular and `n` negative.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.matrix_power(usmx.asarray([[1, 1], [1, 0]]), 5))
+    [[8, 5],
+     [5, 3]]
     """
     (a,) = as_arrays((a,))
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -706,6 +897,12 @@ def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarr
     ------
     ValueError
         Fewer than two arrays.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.multi_dot([usmx.ones((2, 3)), usmx.ones((3, 2)), usmx.ones(2)]))
+    [6., 6.]
     """
     given = as_arrays(arrays)
     if len(given) < 2:
@@ -746,6 +943,12 @@ def diagonal(x: ndarray, *, offset: int = 0) -> ndarray:
     ------
     ValueError
         Fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.diagonal(usmx.asarray([[1, 2], [3, 4]])))
+    [1, 4]
     """
     return diagonals(as_arrays((x,))[0], index(offset))
 
@@ -761,6 +964,12 @@ def trace(x: ndarray, offset: int = 0, *, dtype: Any = None) -> ndarray:
         See `diagonal`.
     dtype : optional
         The type of the result, as in `usmx.sum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.linalg.trace(usmx.asarray([[1, 2], [3, 4]])).item()
+    5
     """
     return statistics.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
@@ -779,6 +988,12 @@ def cross(x1: ndarray, x2: ndarray, *, axis: int = -1) -> ndarray:
     ------
     ValueError
         A length is not 3.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linalg.cross(usmx.asarray([1, 0, 0]), usmx.asarray([0, 1, 0])))
+    [0, 0, 1]
     """
     return cross_products(x1, x2, axis)
 

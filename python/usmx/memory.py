@@ -75,6 +75,14 @@ def snapshot() -> Snapshot:
         Draws itself in a notebook; ``save("memory.html")`` writes a page, ``to_dict()`` gives the
         figures. Owners of blocks and the timeline are there if `record_history` or a
         `usmx.trace` was on.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.memory
+    >>> x = usmx.empty(1000, usm_type="device")
+    >>> usmx.memory.snapshot().used["device"] >= x.nbytes
+    True
     """
     from ._tracing import snapshot as _snapshot
 
@@ -98,6 +106,16 @@ def record_history(enabled: bool = True, *, most: int = 65536) -> None:
     ------
     ValueError
         If ``most`` is not positive.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.memory
+    >>> usmx.memory.record_history()
+    >>> x = usmx.empty(1000)
+    >>> len(usmx.memory.snapshot().owners) > 0
+    True
+    >>> usmx.memory.record_history(False)
     """
     from ._tracing import snapshot as _snapshot
 
@@ -113,6 +131,14 @@ def stats() -> MemoryStats:
         A tuple with a row for each context, device and kind that memory was asked for, which is
         shown as a table: bytes used and how many blocks, the most at once, bytes held by pools and
         how many of them are cached.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.memory
+    >>> x = usmx.empty(1000, usm_type="device")
+    >>> "device" in str(usmx.memory.stats())
+    True
     """
     from ._memory_stats import MemoryStats, MemoryUse
 

@@ -68,6 +68,13 @@ class Finding:
         ``"unchanged"``, ``"changed"`` or ``"missing"``.
     advice : str
         The line to write, or what to do.
+
+    Examples
+    --------
+    >>> from usmx.migrate import read
+    >>> findings, changed = read("from numba import cuda\\n")
+    >>> isinstance(findings, list)
+    True
     """
 
     line: int
@@ -357,6 +364,7 @@ def read(text: str, name: str = "<program>") -> tuple[list[Finding], str]:
 
     Examples
     --------
+    >>> from usmx.migrate import read
     >>> findings, changed = read("from numba import cuda\\n")
     >>> changed
     'from usmx.compat import cuda\\n'

@@ -28,6 +28,13 @@ def get_include() -> str:
     ------
     RuntimeError
         If usmx is not installed but runs from its build folder.
+
+    Examples
+    --------
+    >>> import os
+    >>> import usmx
+    >>> os.path.isfile(os.path.join(usmx.get_include(), "usmx", "array.hpp"))
+    True
     """
     return _installed("include")
 
@@ -39,6 +46,13 @@ def get_cmake_dir() -> str:
     ------
     RuntimeError
         As `get_include`.
+
+    Examples
+    --------
+    >>> import os
+    >>> import usmx
+    >>> os.path.isdir(usmx.get_cmake_dir())
+    True
     """
     return _installed("lib", "cmake", "usmx")
 
@@ -62,6 +76,12 @@ def get_cflags() -> list[str]:
     ------
     RuntimeError
         As `get_include`, or if SYCL's headers are missing.
+
+    Examples
+    --------
+    >>> import usmx.paths
+    >>> any(flag.startswith("-I") for flag in usmx.paths.get_cflags())
+    True
     """
     sycl = os.path.dirname(_runtime_folder("include", "sycl", "version.hpp"))
     return [
@@ -82,6 +102,12 @@ def get_libs() -> list[str]:
     ------
     RuntimeError
         As `get_include`, or if libsycl is missing.
+
+    Examples
+    --------
+    >>> import usmx.paths
+    >>> any("usmx" in flag for flag in usmx.paths.get_libs())
+    True
     """
     folders = [_installed("lib"), _runtime_folder("lib", "libsycl.so")]
     options = [f"-L{folder}" for folder in folders]

@@ -223,6 +223,14 @@ class Generator:
     ----------
     seed, usm_type, device, queue
         See `default_rng`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> rng = usmx.random.Generator(1)
+    >>> x = rng.random(1000)
+    >>> bool((x >= 0).all()), bool((x < 1).all())
+    (True, True)
     """
 
     def __init__(
@@ -1402,6 +1410,7 @@ def default_rng(
 
     Examples
     --------
+    >>> from usmx.random import default_rng
     >>> rng = default_rng(1)
     >>> rng.normal(size=(2, 3)).shape
     (2, 3)

@@ -384,12 +384,41 @@ void kernel::check(const sycl::queue& queue, const launch_range& range,
   }
 }
 
+namespace {
+
+/// The bytes of the elements of all arrays, of each array once, and those of a broadcast axis once:
+/// what a kernel moves that reads or writes each of them once.
+std::size_t bytes_of(std::span<const kernel_argument> arguments) noexcept {
+  std::size_t sum = 0;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const array* a = arguments[k].array();
+    if (a == nullptr) continue;
+    const any_view& elements = a->elements();
+    const auto is_same = [&](const kernel_argument& b) {
+      return b.array() != nullptr && b.array()->data() == a->data() &&
+             b.array()->elements().nbytes() == elements.nbytes();
+    };
+    if (std::ranges::any_of(arguments.first(k), is_same)) continue;
+    std::size_t bytes = elements.nbytes();
+    for (int axis = 0; bytes != 0 && axis < elements.rank(); ++axis) {
+      const auto extent = static_cast<std::size_t>(elements.layout().shape()[axis]);
+      if (elements.layout().strides()[axis] == 0) bytes /= extent;
+    }
+    sum += bytes;
+  }
+  return sum;
+}
+
+}  // namespace
+
 std::optional<sycl::event> kernel::submit(const sycl::queue& queue, const launch_range& range,
                                           std::span<const kernel_argument> arguments,
                                           std::span<const sycl::event> depends, ordering order,
                                           bool needs_event) const {
-  traced record(trace_action::kernel,
-                [&] { return detail::traced_on(queue, {.label = trace_text(state_->name)}); });
+  traced record(trace_action::kernel, [&] {
+    return detail::traced_on(queue,
+                             {.bytes = bytes_of(arguments), .label = trace_text(state_->name)});
+  });
   submission command(queue, record);
   const auto order_command = [&](bool is_used) {
     command.after(depends);

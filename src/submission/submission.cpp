@@ -8,6 +8,7 @@
 #include "memory/known_owners.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/traced_queue.hpp"
+#include "usmx/trace.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx {
@@ -89,6 +90,14 @@ sycl::event submission::submit() {
 void submission::begin() {
   if (submitted_) throw std::logic_error("submission: it has submitted its command already");
   submitted_ = true;
+  if (record_ && record_->runs_alone()) {
+    // What came before is not a part of the kernel's time.
+    detail::unlocked([&] {
+      wait(before_);
+      wait(queue_);
+    });
+    began_ = trace_now();
+  }
 }
 
 void submission::goes_on_behind(const sycl::queue& queue) {
@@ -99,6 +108,11 @@ void submission::goes_on_behind(const sycl::queue& queue) {
 void submission::end(const sycl::event* last) {
   if (last && record_) detail::measure(*record_, queue_, *last);
   end_uses(last);
+  if (began_ != 0 && last) {
+    detail::unlocked([&] { wait(*last, queue_); });
+    record_->ran(began_, trace_now());
+    return;
+  }
   if (seen_by_host_) {
     // Others find the results, on whichever queue they work.
     return detail::unlocked([&] { last ? wait(*last, queue_) : wait(queue_); });

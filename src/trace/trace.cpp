@@ -17,6 +17,7 @@ namespace usmx {
 namespace detail {
 
 std::atomic<std::uint32_t> trace_listeners{0};
+std::atomic<std::uint32_t> trace_timers{0};
 
 /// An operation in progress. They are on the thread's stack of operations.
 struct trace_frame {
@@ -94,7 +95,7 @@ struct trace_recorder::state {
     trace_device_clock clock;
   };
 
-  state(std::size_t at_most, keep which_) : most(at_most), which(which_) {}
+  state(std::size_t at_most, keep which_, kernels how_) : most(at_most), which(which_), how(how_) {}
 
   void add(const trace_record& r, const trace_device_clock& clock) {
     if (!r.failed) note_block(r);
@@ -118,6 +119,7 @@ struct trace_recorder::state {
 
   const std::size_t most;
   const keep which;
+  const kernels how;
   std::deque<timed> entries;
   std::unordered_map<const void*, block> blocks;
   std::size_t dropped = 0;
@@ -215,6 +217,13 @@ void traced::set_address(const void* address) noexcept { frame_->record.address 
 
 void traced::set_clock(trace_device_clock clock) noexcept { frame_->clock = std::move(clock); }
 
+void traced::set_times(std::int64_t begin, std::int64_t end) noexcept {
+  frame_->record.device_begin = begin;
+  frame_->record.device_end = end;
+}
+
+bool traced::is_kernel() const noexcept { return frame_->record.action == trace_action::kernel; }
+
 void trace_add(trace_record record) noexcept {
   if (silenced != 0 || !is_traced()) return;
   record.thread = system_thread();
@@ -267,8 +276,8 @@ std::uint32_t trace_number(std::size_t hash) noexcept {
 
 // --- recorders
 
-trace_recorder::trace_recorder(std::size_t most, keep which)
-    : state_(std::make_shared<state>(most, which)) {}
+trace_recorder::trace_recorder(std::size_t most, keep which, kernels how)
+    : state_(std::make_shared<state>(most, which, how)) {}
 
 trace_recorder::~trace_recorder() { stop(); }
 
@@ -285,6 +294,7 @@ void trace_recorder::start() {
   state_->started = trace_now();
   state_->stopped = 0;
   detail::trace_listeners.fetch_add(1);
+  if (state_->how == kernels::one_by_one) detail::trace_timers.fetch_add(1);
 }
 
 void trace_recorder::stop() noexcept {
@@ -295,6 +305,7 @@ void trace_recorder::stop() noexcept {
   state_->on = false;
   state_->stopped = trace_now();
   detail::trace_listeners.fetch_sub(1);
+  if (state_->how == kernels::one_by_one) detail::trace_timers.fetch_sub(1);
 }
 
 bool trace_recorder::is_on() const noexcept {

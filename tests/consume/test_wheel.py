@@ -57,6 +57,21 @@ def test_the_wheel_has_the_licences_of_what_is_compiled_into_it(wheel: Path) -> 
         assert f"{holder}" in text[:600], text[:600]
 
 
+def test_the_wheel_lists_the_components_of_others_with_their_versions(wheel: Path) -> None:
+    (name,) = (n for n in names_in(wheel) if ".dist-info/sboms/" in n)
+    assert name.endswith(".cdx.json")
+    with zipfile.ZipFile(wheel) as archive:
+        listed = json.loads(archive.read(name))
+        (notices,) = (n for n in archive.namelist() if n.endswith("/THIRD-PARTY-NOTICES.txt"))
+        told = archive.read(notices).decode()
+    assert (listed["bomFormat"], listed["specVersion"]) == ("CycloneDX", "1.6")
+    assert listed["metadata"]["component"]["version"] in wheel.name
+    assert {part["name"] for part in listed["components"]} == {"fmt", "nanobind", "robin-map"}
+    for part in listed["components"]:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", part["version"])
+        assert part["externalReferences"][0]["url"] in told
+
+
 def test_the_wheel_has_programs_for_each_kind_of_processor(wheel: Path) -> None:
     programs = [n for n in names_in(wheel) if n.startswith("usmx/lib/usmx-programs/")]
     assert len(programs) % 4 == 0

@@ -67,6 +67,9 @@ class explained_calls {
     with_any_arguments_ = called_by(any.ptr());
   }
 
+  /// Called with the error of a call that failed: adds what helps, and leaves the error set.
+  static inline void (*after_error)() noexcept = nullptr;
+
   static bool is_function(nanobind::handle object) {
     const std::string_view name = Py_TYPE(object.ptr())->tp_name;
     const std::string_view last = name.substr(name.rfind('.') + 1);
@@ -81,8 +84,10 @@ class explained_calls {
                         PyObject* names) {
     if (dispatchers_[K] == with_any_arguments_ && !has_memory(nargsf, names)) return nullptr;
     PyObject* const result = dispatchers_[K](function, args, nargsf, names);
-    if (result == nullptr) [[unlikely]]
+    if (result == nullptr) [[unlikely]] {
       explain(function, {args, count_of(nargsf)}, names);
+      if (after_error != nullptr) after_error();
+    }
     return result;
   }
 

@@ -15,6 +15,7 @@
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -628,41 +629,48 @@ void bind_creation(nb::module_& m) {
       },
       nb::arg("kind").none(), "See `usmx.default_usm_type`. Returns what was chosen before.",
       nb::sig("def _set_default_kind(kind: UsmKind | None) -> UsmKind | None"));
-  m.def("asarray", as_array_in_order, nb::arg("obj").none(), nb::arg("dtype") = none, nb::kw_only(),
-        nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-        nb::arg("copy") = none, nb::arg("order") = none,
-        with_places(
-            "Anything as an array: without a copy if it is USM already, of any library.\n\n"
-            "Parameters\n----------\n"
-            "obj : object\n    An ndarray, an array of another library "
-            "(`__sycl_usm_array_interface__`, DLPack,\n"
-            "    Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or nested\n"
-            "    sequences of numbers. What is not USM is copied into it. Arrays in nested lists "
-            "are\n    joined where the first of them is.\n"
-            "dtype : optional\n    The element type; None keeps it.\n"
-            "copy : bool, optional\n    True copies always, None if needed. False never: memory of "
-            "the host is then used in\n    place by devices that read it, and `usm_type` is "
-            "'unknown'.\n"
-            "order : {'K', 'C', 'F', 'A'}, optional\n    The order of the elements in memory. "
-            "None and 'K' keep it; another one may need a\n    copy.\n",
-            "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
-            "InteropError\n    What `obj` says about its memory is not valid.\n"
-            "TypeError\n    `obj` holds no elements that a dtype describes.\n")
-            .c_str(),
-        nb::sig(signature("asarray", "obj: ArrayLike, dtype: DTypeLike = None, *",
-                          ", copy: bool | None = None, order: OrderLike | None = None")
-                    .c_str()));
+  m.def(
+      "asarray", as_array_in_order, nb::arg("obj").none(), nb::arg("dtype") = none, nb::kw_only(),
+      nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
+      nb::arg("copy") = none, nb::arg("order") = none,
+      with_example(
+          "asarray",
+          with_places(
+              "Anything as an array: without a copy if it is USM already, of any library.\n\n"
+              "Parameters\n----------\n"
+              "obj : object\n    An ndarray, an array of another library "
+              "(`__sycl_usm_array_interface__`, DLPack,\n"
+              "    Arrow, `__cuda_array_interface__`), a buffer, a NumPy array, a number, or "
+              "nested\n"
+              "    sequences of numbers. What is not USM is copied into it. Arrays in nested lists "
+              "are\n    joined where the first of them is.\n"
+              "dtype : optional\n    The element type; None keeps it.\n"
+              "copy : bool, optional\n    True copies always, None if needed. False never: memory "
+              "of "
+              "the host is then used in\n    place by devices that read it, and `usm_type` is "
+              "'unknown'.\n"
+              "order : {'K', 'C', 'F', 'A'}, optional\n    The order of the elements in memory. "
+              "None and 'K' keep it; another one may need a\n    copy.\n",
+              "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
+              "InteropError\n    What `obj` says about its memory is not valid.\n"
+              "TypeError\n    `obj` holds no elements that a dtype describes.\n"))
+          .c_str(),
+      nb::sig(signature("asarray", "obj: ArrayLike, dtype: DTypeLike = None, *",
+                        ", copy: bool | None = None, order: OrderLike | None = None")
+                  .c_str()));
   quick_call<asarray_call>::open(m.attr("asarray"));
   // What all others have in common: where the array is, which comes last among the arguments.
   const auto define = [&](const char* name, const char* arguments, const char* summary,
                           const std::string& parameters, const char* raises, auto body,
                           auto... args) {
-    m.def(
-        name, body, args..., nb::arg("usm_type") = none, nb::arg("device") = none,
-        nb::arg("queue") = none, nb::sig(signature(name, arguments).c_str()),
-        with_places(detail::format("{}\n\nParameters\n----------\n{}", summary, parameters).c_str(),
-                    raises)
-            .c_str());
+    m.def(name, body, args..., nb::arg("usm_type") = none, nb::arg("device") = none,
+          nb::arg("queue") = none, nb::sig(signature(name, arguments).c_str()),
+          with_example(
+              name,
+              with_places(
+                  detail::format("{}\n\nParameters\n----------\n{}", summary, parameters).c_str(),
+                  raises))
+              .c_str());
   };
   const std::string shape_doc = "shape : int or tuple of int\n    Lengths.\n";
   const std::string fill_doc = "fill_value : number or array\n    What the elements are set to.\n";

@@ -11,6 +11,7 @@
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -334,8 +335,10 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         return wrap_view(*a, a->elements().with_layout(std::move(where), 0).as_read_only());
       },
       nb::arg("array"), nb::arg("shape"), nb::arg("subok") = false,
-      "A read-only view in which dimensions of length one are repeated by a stride of zero.\n\n"
-      "`subok` is NumPy's, and changes nothing.",
+      with_example("broadcast_to",
+                   "A read-only view in which dimensions of length one are repeated by a stride of "
+                   "zero.\n\n`subok` is NumPy's, and changes nothing.")
+          .c_str(),
       nb::sig("def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "
               "ndarray"));
 }

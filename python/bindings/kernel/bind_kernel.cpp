@@ -335,6 +335,7 @@ driver_math : bool, optional
 Examples
 --------
 >>> k = usmx.RawKernel("USMX_KERNEL(1) f(float* x) { x[usmx::global_id()] += 1; }", "f")
+>>> x = usmx.zeros(3, "float32")
 >>> k[x.size](x).wait()         # k[global](...); k[global, local](...); k[(64, 32), (8, 8)](...)
 )");
   of_text

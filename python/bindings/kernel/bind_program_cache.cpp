@@ -8,6 +8,7 @@
 
 #include "support/bindings.hpp"
 #include "support/containers.hpp"
+#include "support/examples.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/program_cache.hpp"
 #include "usmx/runtime.hpp"
@@ -182,10 +183,13 @@ void bind_program_cache(nb::module_& m) {
         return about;
       },
       nb::sig("def program_memory() -> dict[str, int]"),
-      "The compiled programs in the memory of this process.\n\n"
-      "Returns\n-------\ndict\n"
-      "    ``programs``: how many; ``bytes``: what their code takes, estimated from the sizes of "
-      "their binaries; ``limit``: bytes.");
+      with_example("program_memory",
+                   "The compiled programs in the memory of this process.\n\n"
+                   "Returns\n-------\ndict\n"
+                   "    ``programs``: how many; ``bytes``: what their code takes, estimated from "
+                   "the sizes of "
+                   "their binaries; ``limit``: bytes.")
+          .c_str());
   m.def(
       "set_program_memory",
       [](std::size_t limit) {
@@ -193,11 +197,15 @@ void bind_program_cache(nb::module_& m) {
         return program::set_memory_limit(limit);
       },
       nb::arg("limit"), nb::sig("def set_program_memory(limit: int) -> int"),
-      "Limit the memory of compiled programs.\n\n"
-      "Above the limit the code used longest ago leaves memory. Kernels stay usable: the next "
-      "launch reads the code from disk, or compiles it.\n\n"
-      "Parameters\n----------\nlimit : int\n    Bytes; ``USMX_PROGRAM_MEMORY`` or 256 MiB until it "
-      "is set.\n\nReturns\n-------\nint\n    The limit before.");
+      with_example(
+          "set_program_memory",
+          "Limit the memory of compiled programs.\n\n"
+          "Above the limit the code used longest ago leaves memory. Kernels stay usable: the next "
+          "launch reads the code from disk, or compiles it.\n\n"
+          "Parameters\n----------\nlimit : int\n    Bytes; ``USMX_PROGRAM_MEMORY`` or 256 MiB "
+          "until it "
+          "is set.\n\nReturns\n-------\nint\n    The limit before.")
+          .c_str());
   m.def("_clear_cached_programs", &clear_cached_programs,
         "Removes the compiled programs and the texts from the disk; how many programs.");
 }

@@ -13,6 +13,7 @@
 #include "protocols/protocols.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
 #include "usmx/trace.hpp"
@@ -570,11 +571,11 @@ void bind_transfers(nb::module_& m) {
   const auto no_events = nb::arg("depends_on").none() = nb::tuple();
 
   m.def("copy", copy, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(), no_queue,
-        no_events, nb::arg("progress").none() = false, copy_doc.c_str(),
+        no_events, nb::arg("progress").none() = false, with_example("copy", copy_doc).c_str(),
         nb::sig("def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: "
                 "EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None"));
   m.def("copy_async", copy_async, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
-        no_queue, no_events, copy_async_doc.c_str(),
+        no_queue, no_events, with_example("copy_async", copy_async_doc).c_str(),
         nb::sig("def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, "
                 "depends_on: EventsLike = ()) -> Event"));
 
@@ -586,10 +587,12 @@ void bind_transfers(nb::module_& m) {
           "def {}({}, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> {}", of,
           arguments, result);
     };
-    m.def(name.c_str(), waiting, args..., nb::kw_only(), no_queue, no_events, doc,
-          nb::sig(signature(name, "None").c_str()));
+    m.def(name.c_str(), waiting, args..., nb::kw_only(), no_queue, no_events,
+          with_example(name, doc).c_str(), nb::sig(signature(name, "None").c_str()));
     m.def((name + "_async").c_str(), asynchronous, args..., nb::kw_only(), no_queue, no_events,
-          detail::format("Submit what `{}` does and return its Event.", name).c_str(),
+          with_example(name + "_async",
+                       detail::format("Submit what `{}` does and return its Event.", name))
+              .c_str(),
           nb::sig(signature(name + "_async", "Event").c_str()));
   };
   const auto dst = nb::arg("dst").none();

@@ -19,6 +19,7 @@
 #include "memory/resources.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
+#include "support/examples.hpp"
 
 namespace usmx::python {
 namespace {
@@ -106,10 +107,12 @@ void bind_choice(nb::module_& m) {
         return wrap_resource(default_resource(to_queue(queue), to_kind(kind, usm_kind::device)));
       },
       nb::arg("queue") = nb::none(), nb::arg("kind") = "device",
-      "The resource that serves by default, here and now.\n\n"
-      "Parameters\n----------\n"
-      "queue : Queue, Device, str or None\n    Whose context and device.\n"
-      "kind : {'device', 'shared', 'host'}\n    The kind of USM.",
+      with_example("get_resource",
+                   "The resource that serves by default, here and now.\n\n"
+                   "Parameters\n----------\n"
+                   "queue : Queue, Device, str or None\n    Whose context and device.\n"
+                   "kind : {'device', 'shared', 'host'}\n    The kind of USM.")
+          .c_str(),
       nb::sig(
           "def get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource"));
   m.def(
@@ -124,12 +127,17 @@ void bind_choice(nb::module_& m) {
         return before == nullptr ? nb::none() : wrap_resource(std::move(before));
       },
       nb::arg("resource").none(),
-      "From now on `resource` serves its context, device and kind by default, for all threads and\n"
-      "all libraries of the process that are built on usmx. What was allocated before goes back "
-      "to\n"
-      "where it came from.\n\n"
-      "Returns\n-------\nMemoryResource or None\n    The previous default; None if it was not used "
-      "yet.",
+      with_example("set_resource",
+                   "From now on `resource` serves its context, device and kind by default, for all "
+                   "threads and\n"
+                   "all libraries of the process that are built on usmx. What was allocated before "
+                   "goes back "
+                   "to\n"
+                   "where it came from.\n\n"
+                   "Returns\n-------\nMemoryResource or None\n    The previous default; None if it "
+                   "was not used "
+                   "yet.")
+          .c_str(),
       nb::sig("def set_resource(resource: MemoryResource) -> MemoryResource | None"));
   nb::class_<resource_block> c(
       m, "using",
@@ -189,8 +197,12 @@ void bind_default_resources(nb::module_& m) {
         for (const auto& resource : default_resources()) bytes += trim(resource);
         return bytes;
       },
-      "Give free memory of all default resources back to the driver.\n\n"
-      "Returns\n-------\nint\n    Bytes that went back. Pieces with a block alive in them stay.");
+      with_example(
+          "trim",
+          "Give free memory of all default resources back to the driver.\n\n"
+          "Returns\n-------\nint\n    Bytes that went back. Pieces with a block alive in them "
+          "stay.")
+          .c_str());
 }
 
 }  // namespace usmx::python

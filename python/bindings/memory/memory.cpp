@@ -16,6 +16,7 @@
 #include "protocols/protocols.hpp"
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "support/interrupts.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
@@ -735,8 +736,10 @@ void bind_memory(nb::module_& m) {
       "The same as a number: unknown 0, device 1, shared 2, host 3.",
       nb::sig("def get_usm_type_enum(self, syclobj: QueueLike = None) -> int"));
   m.def("get_usm_type", usm_type, nb::arg("ptr").none(), nb::arg("syclobj") = nb::none(),
-        "The kind of USM at an address, or of a memory object.\n\n"
-        "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".",
+        with_example("get_usm_type",
+                     "The kind of USM at an address, or of a memory object.\n\n"
+                     "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
+            .c_str(),
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
   bind_exports(c, [](nb::handle self) { return live(self_of<memory>(self)); });
   c.def_prop_ro("__array_interface__", array_interface,
@@ -756,15 +759,17 @@ void bind_memory(nb::module_& m) {
           },
           nb::sig("def __array__(self, *args: object, **kwargs: object) -> NoReturn"));
 
-  m.def(
-      "as_usm_memory", as_memory, nb::arg("obj").none(),
-      "The memory behind an object with `__sycl_usm_array_interface__`, without a copy: the bytes\n"
-      "from its lowest to its highest element.\n\n"
-      "Raises\n------\n"
-      "NotUSMError\n    `obj` does not speak the protocol.\n"
-      "InteropError\n    What it describes is not valid.",
-      nb::sig("def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | "
-              "MemoryUSMHost"));
+  m.def("as_usm_memory", as_memory, nb::arg("obj").none(),
+        with_example("as_usm_memory",
+                     "The memory behind an object with `__sycl_usm_array_interface__`, without a "
+                     "copy: the bytes\n"
+                     "from its lowest to its highest element.\n\n"
+                     "Raises\n------\n"
+                     "NotUSMError\n    `obj` does not speak the protocol.\n"
+                     "InteropError\n    What it describes is not valid.")
+            .c_str(),
+        nb::sig("def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | "
+                "MemoryUSMHost"));
   quick_call<as_memory_call>::open(m.attr("as_usm_memory"));
 }
 

@@ -16,6 +16,7 @@
 #include "protocols/protocols.hpp"
 #include "runtime/backend.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
@@ -754,24 +755,30 @@ struct from_dlpack_call {
 }  // namespace
 
 void bind_from_dlpack(nb::module_& m) {
-  m.def("from_dlpack", from_dlpack, nb::arg("x").none(), nb::kw_only(),
-        nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
-        nb::sig("def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None, "
-                "copy: bool | None = None) -> ndarray"),
-        "An array of another library through DLPack, without a copy where the device can use its "
-        "memory.\n\n"
-        "Memory of the host is shared on devices whose kernels read it, as CPUs do: `usm_type` is "
-        "then\n'unknown'. On other devices it is copied into USM.\n\n"
-        "Parameters\n----------\n"
-        "x : object or capsule\n    An object with `__dlpack__` and `__dlpack_device__`.\n"
-        "device : str, Device or Queue, optional\n    Where the array is used; by default where it "
-        "is.\n"
-        "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
-        "Returns\n-------\nndarray\n\n"
-        "Raises\n------\n"
-        "BufferError\n    The memory is on a device that SYCL does not know here.\n"
-        "InteropError\n    What `x` says about its memory is not valid.\n"
-        "ValueError\n    A copy is needed and ``copy=False``; a capsule that was consumed.");
+  m.def(
+      "from_dlpack", from_dlpack, nb::arg("x").none(), nb::kw_only(),
+      nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
+      nb::sig("def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None, "
+              "copy: bool | None = None) -> ndarray"),
+      with_example(
+          "from_dlpack",
+          "An array of another library through DLPack, without a copy where the device can use its "
+          "memory.\n\n"
+          "Memory of the host is shared on devices whose kernels read it, as CPUs do: `usm_type` "
+          "is "
+          "then\n'unknown'. On other devices it is copied into USM.\n\n"
+          "Parameters\n----------\n"
+          "x : object or capsule\n    An object with `__dlpack__` and `__dlpack_device__`.\n"
+          "device : str, Device or Queue, optional\n    Where the array is used; by default where "
+          "it "
+          "is.\n"
+          "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+          "Returns\n-------\nndarray\n\n"
+          "Raises\n------\n"
+          "BufferError\n    The memory is on a device that SYCL does not know here.\n"
+          "InteropError\n    What `x` says about its memory is not valid.\n"
+          "ValueError\n    A copy is needed and ``copy=False``; a capsule that was consumed.")
+          .c_str());
   quick_call<from_dlpack_call>::open(m.attr("from_dlpack"));
 }
 

@@ -10,6 +10,7 @@
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/examples.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -93,25 +94,35 @@ void bind_placement(nb::module_& m) {
         "The kind of memory of what is computed of these operands: the rule of all functions.\n"
         "Operands that are not arrays of usmx have no say.",
         nb::sig("def _joint_kind(*operands: object) -> UsmKind"));
-  m.def("get_execution_queue", execution_queue_of, nb::arg("arrays"),
-        "The queue that a computation with these arrays runs on, as kernels choose it.\n\n"
-        "That is the queue of the first array in USM. Memory of the host, such as a NumPy array,\n"
-        "follows the others.\n\n"
-        "Parameters\n----------\n"
-        "*arrays : array\n    Of any library; one list or tuple of them is taken too.\n\n"
-        "Returns\n-------\nQueue or None\n    None without arrays.\n\n"
-        "Raises\n------\n"
-        "ExecutionPlacementError\n    No queue can use all of them: the message says where each "
-        "is.\nTypeError\n    One of them is not an array.",
-        nb::sig("def get_execution_queue(*arrays: Any) -> Queue | None"));
+  m.def(
+      "get_execution_queue", execution_queue_of, nb::arg("arrays"),
+      with_example(
+          "get_execution_queue",
+          "The queue that a computation with these arrays runs on, as kernels choose it.\n\n"
+          "That is the queue of the first array in USM. Memory of the host, such as a NumPy "
+          "array,\n"
+          "follows the others.\n\n"
+          "Parameters\n----------\n"
+          "*arrays : array\n    Of any library; one list or tuple of them is taken too.\n\n"
+          "Returns\n-------\nQueue or None\n    None without arrays.\n\n"
+          "Raises\n------\n"
+          "ExecutionPlacementError\n    No queue can use all of them: the message says where each "
+          "is.\nTypeError\n    One of them is not an array.")
+          .c_str(),
+      nb::sig("def get_execution_queue(*arrays: Any) -> Queue | None"));
   m.def("get_coerced_usm_type", coerced_usm_type, nb::arg("usm_types"),
-        "The kind of memory for the result of a computation with operands of these kinds.\n\n"
-        "'device' if one of them is, otherwise 'shared' if one is, otherwise 'host'.\n\n"
-        "Parameters\n----------\n"
-        "*usm_types : str or array\n    Kinds, or arrays of any library that have one; one list or "
-        "tuple of them is\n    taken too. Memory of the host without USM counts as 'host'.\n\n"
-        "Returns\n-------\nstr or None\n    None without operands, and if one of the texts is not "
-        "a kind.",
+        with_example(
+            "get_coerced_usm_type",
+            "The kind of memory for the result of a computation with operands of these kinds.\n\n"
+            "'device' if one of them is, otherwise 'shared' if one is, otherwise 'host'.\n\n"
+            "Parameters\n----------\n"
+            "*usm_types : str or array\n    Kinds, or arrays of any library that have one; one "
+            "list or "
+            "tuple of them is\n    taken too. Memory of the host without USM counts as 'host'.\n\n"
+            "Returns\n-------\nstr or None\n    None without operands, and if one of the texts is "
+            "not "
+            "a kind.")
+            .c_str(),
         nb::sig("def get_coerced_usm_type(*usm_types: Any) -> UsmKind | None"));
 }
 

@@ -13,6 +13,7 @@
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
+#include "support/examples.hpp"
 #include "support/text.hpp"
 #include "usmx/cpu_driver.hpp"
 
@@ -267,7 +268,9 @@ void bind_runtime(nb::module_& m) {
   bind_event(m);
   bind_context_and_queue(m);
   m.def("devices", &devices, nb::sig("def devices() -> list[Device]"),
-        "All devices, best first: GPUs, accelerators, CPUs. Empty without a driver.");
+        with_example("devices",
+                     "All devices, best first: GPUs, accelerators, CPUs. Empty without a driver.")
+            .c_str());
   m.def(
       "platforms",
       [] {
@@ -278,18 +281,24 @@ void bind_runtime(nb::module_& m) {
         return found;
       },
       nb::sig("def platforms() -> list[Platform]"),
-      "Every platform that has a device, in the order of devices(). Empty without a driver.");
+      with_example("platforms",
+                   "Every platform that has a device, in the order of devices(). Empty "
+                   "without a driver.")
+          .c_str());
   m.def(
       "default_queue",
       [](nb::handle device) {
         return device.is_none() ? default_queue() : default_queue(to_device(device));
       },
       nb::arg("device").none() = nb::none(),
-      "The shared in-order queue of a device in its default context, made once.\n\n"
-      "Parameters\n----------\n"
-      "device : Device, str or None\n    None is the default device.\n\n"
-      "Raises\n------\n"
-      "DeviceError\n    If there is no such device: with those there are, or what to install.",
+      with_example(
+          "default_queue",
+          "The shared in-order queue of a device in its default context, made once.\n\n"
+          "Parameters\n----------\n"
+          "device : Device, str or None\n    None is the default device.\n\n"
+          "Raises\n------\n"
+          "DeviceError\n    If there is no such device: with those there are, or what to install.")
+          .c_str(),
       nb::sig("def default_queue(device: DeviceLike = None) -> Queue"));
   m.def(
       "_cpu_driver",

@@ -322,11 +322,14 @@ void bind_trace(nb::module_& m) {
   nb::class_<trace_recorder>(m, "_TraceRecorder")
       .def(
           "__init__",
-          [](nb::pointer_and_handle<trace_recorder> self, std::size_t most, bool latest) {
+          [](nb::pointer_and_handle<trace_recorder> self, std::size_t most, bool latest,
+             bool one_by_one) {
             initialise(self, most,
-                       latest ? trace_recorder::keep::latest : trace_recorder::keep::first);
+                       latest ? trace_recorder::keep::latest : trace_recorder::keep::first,
+                       one_by_one ? trace_recorder::kernels::one_by_one
+                                  : trace_recorder::kernels::as_submitted);
           },
-          nb::arg("most"), nb::arg("latest"))
+          nb::arg("most"), nb::arg("latest"), nb::arg("one_by_one") = false)
       .def("start", &trace_recorder::start)
       .def("stop", &trace_recorder::stop)
       .def_prop_ro("on", &trace_recorder::is_on)

@@ -322,6 +322,8 @@ def fuse(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import usmx
     >>> @usmx.fuse
     ... def norm(x, y):
     ...     return np.sqrt(x * x + y * y)

@@ -98,7 +98,9 @@ class Kernel(_usmx._KernelDispatcher):
 
     def __call__(self, *_: Never, **__: Never) -> Any:
         name = self.__name__
-        raise TypeError(f"a kernel is launched over a range: {name}[global_range](...)")
+        from .._help import with_link
+
+        raise with_link(TypeError(f"a kernel is launched over a range: {name}[global_range](...)"))
 
     def __repr__(self) -> str:
         return f"<usmx.kernel {self.__name__}>"
@@ -521,11 +523,15 @@ def kernel(
 
     Examples
     --------
+    >>> import usmx
     >>> @usmx.kernel
     ... def saxpy(item, a, x, y):
     ...     i = item.get_id(0)
     ...     y[i] = a * x[i] + y[i]
+    >>> x, y = usmx.arange(3.0), usmx.ones(3)
     >>> saxpy[x.size](2.0, x, y).wait()
+    >>> print(y)
+    [1., 3., 5.]
     """
     if function is None:
         return lambda given: kernel(
@@ -538,5 +544,21 @@ def kernel(
 
 
 def device_func(function: Callable[..., Any] | str) -> DeviceFunction:
-    """Make a Python function, or its text, callable from kernels; in Python it stays what it is."""
+    """Make a Python function, or its text, callable from kernels; in Python it stays what it is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.device_func
+    ... def square(v):
+    ...     return v * v
+    >>> @usmx.kernel
+    ... def squares(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = square(x[i])
+    >>> x = usmx.arange(4)
+    >>> _ = squares[4](x)
+    >>> print(x)
+    [0, 1, 4, 9]
+    """
     return DeviceFunction(texts.function_of(function))

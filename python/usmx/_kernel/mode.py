@@ -29,6 +29,19 @@ class simulate:
     ----------
     on : bool, optional
         False runs them on the device, regardless of ``USMX_SIMULATE``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def double(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = 2 * x[i]
+    >>> x = usmx.ones(4)
+    >>> with usmx.simulate():
+    ...     _ = double[4](x)
+    >>> print(x)
+    [2., 2., 2., 2.]
     """
 
     # No contextlib, which takes longer to import than a kept kernel to load.

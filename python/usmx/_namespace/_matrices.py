@@ -8,12 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from .._help import with_link
 from .._usmx import ndarray
 from ._common import as_array, empty_at
 
 
 class LinAlgError(np.linalg.LinAlgError):
-    """A matrix for which there is no result; also a ValueError and NumPy's error of that name."""
+    """A matrix for which there is no result; also a ValueError and NumPy's error of that name.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> try:
+    ...     usmx.linalg.inv(usmx.zeros((2, 2)))
+    ... except usmx.linalg.LinAlgError as error:
+    ...     print("singular" in str(error).lower())
+    True
+    """
+
+    def __init__(self, *text: object) -> None:
+        super().__init__(*text)
+        with_link(self)
 
 
 # --- arguments -----------------------------------------------------------------------------------

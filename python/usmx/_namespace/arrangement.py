@@ -53,6 +53,12 @@ def apply_along_axis(
     -------
     ndarray
         What the function gave, in place of the axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.apply_along_axis(usmx.sum, 1, usmx.asarray([[1, 2], [3, 4]])))
+    [3, 7]
     """
     x = as_array(arr)
     at = to_axis(axis, x.ndim)
@@ -89,6 +95,12 @@ def apply_over_axes(
     ------
     ValueError
         The function gives another number of dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.apply_over_axes(usmx.sum, usmx.ones((2, 3)), [0, 1]))
+    [[6.]]
     """
     x = as_array(a)
     given = axes if isinstance(axes, (tuple, list)) else (axes,)
@@ -117,6 +129,12 @@ def block(arrays: Any) -> ndarray:
         Lists that are empty or not equally deep, or blocks that do not fit.
     TypeError
         A tuple among the lists.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.block([[usmx.ones((1, 2)), usmx.zeros((1, 1))]]))
+    [[1., 1., 0.]]
     """
     depth = _depth(arrays)
     blocks = list(_leaves(arrays))
@@ -175,6 +193,12 @@ def choose(a: ArrayLike, choices: Any, out: ndarray | None = None, mode: str = "
     ------
     ValueError
         A number outside of the choices with ``mode='raise'``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.choose(usmx.asarray([0, 1]), [usmx.asarray([1, 2]), usmx.asarray([10, 20])]))
+    [ 1, 20]
     """
     from .manipulation import broadcast_arrays, stack
 
@@ -219,6 +243,12 @@ def compress(
         None takes the elements in one dimension.
     out : ndarray, optional
         Where the result is written.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.compress(usmx.asarray([True, False, True]), usmx.asarray([5, 6, 7])))
+    [5, 7]
     """
     from .selection import flatnonzero, take
 
@@ -236,14 +266,31 @@ def compress(
 
 
 def diagflat(v: ArrayLike, k: int = 0) -> ndarray:
-    """A matrix with the elements, in one dimension, on a diagonal."""
+    """A matrix with the elements, in one dimension, on a diagonal.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.diagflat(usmx.asarray([[1, 2]])))
+    [[1, 0],
+     [0, 2]]
+    """
     from .creation import diag
 
     return diag(as_array(v).reshape(-1), k)
 
 
 def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Write values, again from the first one after the last, where a mask is true."""
+    """Write values, again from the first one after the last, where a mask is true.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4)
+    >>> usmx.place(x, x > 1, usmx.asarray([9]))
+    >>> print(x)
+    [0, 1, 9, 9]
+    """
     where = as_array(mask, arr).astype("bool", copy=False).reshape(arr.shape)
     count = int(where.sum())
     values = as_array(vals, arr).reshape(-1)
@@ -255,7 +302,16 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
 
 
 def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
-    """Write to where a mask is true the value of the same number, counted around."""
+    """Write to where a mask is true the value of the same number, counted around.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4)
+    >>> usmx.putmask(x, x > 1, 9)
+    >>> print(x)
+    [0, 1, 9, 9]
+    """
     where = as_array(mask, a).astype("bool", copy=False).reshape(a.shape)
     given = as_array(values, a)
     if not given.size:
@@ -284,6 +340,12 @@ def ravel_multi_index(
     ------
     ValueError
         An index outside, with ``mode='raise'``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.ravel_multi_index((usmx.asarray([1]), usmx.asarray([2])), (2, 3)))
+    [5]
     """
     shape = to_shape(dims)
     arrays = as_arrays(multi_index)
@@ -313,6 +375,13 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
         The elements, counted in C order.
     new_shape : int or tuple of int
         Lengths.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.resize(usmx.asarray([1, 2, 3]), (2, 2)))
+    [[1, 2],
+     [3, 1]]
     """
     shape = to_shape(new_shape)
     if any(n < 0 for n in shape):
@@ -330,7 +399,14 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> ndarray:
-    """A view with an axis moved before another one; `moveaxis` says it plainly."""
+    """A view with an axis moved before another one; `moveaxis` says it plainly.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.rollaxis(usmx.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     from .manipulation import moveaxis
 
     x = as_array(a)
@@ -374,6 +450,14 @@ def sliding_window_view(
     ------
     ValueError
         Windows that do not fit, or another number of lengths than of axes.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sliding_window_view(usmx.arange(4), 2))
+    [[0, 1],
+     [1, 2],
+     [2, 3]]
     """
     of = as_array(x)
     lengths = to_shape(window_shape)
@@ -416,6 +500,12 @@ def trim_zeros(
         ``'f'`` takes those before away, ``'b'`` those behind.
     axis : int or tuple of ints, optional
         Along which whole slices of zeros are taken away; all axes otherwise.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.trim_zeros(usmx.asarray([0, 1, 2, 0])))
+    [1, 2]
     """
     from .selection import flatnonzero
 

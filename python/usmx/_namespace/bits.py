@@ -93,6 +93,12 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     ------
     TypeError
         If the elements are neither integers nor bools.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.packbits(usmx.asarray([1, 0, 1, 0, 0, 0, 0, 1], dtype="uint8")))
+    [161]
     """
     from .manipulation import moveaxis
     from .padding import pad
@@ -139,6 +145,12 @@ def unpackbits(
     ------
     TypeError
         If the elements are not uint8.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.unpackbits(usmx.asarray([161], dtype="uint8")))
+    [1, 0, 1, 0, 0, 0, 0, 1]
     """
     from .manipulation import moveaxis
     from .padding import pad

@@ -52,6 +52,12 @@ def ediff1d(
         Of any shape.
     to_end, to_begin : array, optional
         What is put behind and before the differences.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.ediff1d(usmx.asarray([1, 2, 4]), to_begin=0))
+    [0, 1, 2]
     """
     from .manipulation import concat
 
@@ -77,6 +83,12 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: i
         The distance of points if there is no `x`.
     axis : int
         Along which the values are integrated.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.trapezoid(usmx.asarray([1.0, 2.0, 3.0])).item()
+    4.0
     """
     from .statistics import sum as sum_of
 
@@ -181,6 +193,12 @@ def gradient(
     ------
     ValueError
         An axis has at most `edge_order` points, or points do not fit it.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.gradient(usmx.asarray([1.0, 2.0, 4.0, 7.0])))
+    [ 1., 1.5, 2.5,  3.]
     """
     values = _floating(as_array(f))
     axes = to_axes(axis, values.ndim)
@@ -214,6 +232,12 @@ def unwrap(
         Along which the angles follow each other.
     period : float
         After which angles repeat.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.unwrap(usmx.asarray([0.0, 6.0]))[1].item() < 0
+    True
     """
     from .elementwise import where
     from .statistics import cumulative_sum
@@ -239,7 +263,14 @@ def unwrap(
 
 
 def sinc(x: ArrayLike) -> ndarray:
-    """Give sin(pi x) / (pi x), which is 1 at 0."""
+    """Give sin(pi x) / (pi x), which is 1 at 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sinc(usmx.asarray([0.0])))
+    [1.]
+    """
     from .elementwise import sin, where
 
     scaled = _floating(as_array(x)) * pi
@@ -279,6 +310,13 @@ def interp(
     ------
     ValueError
         `xp` and `fp` have not one dimension and one length, or no elements, or `period` is 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x, y = usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([0.0, 10.0, 30.0])
+    >>> print(usmx.interp(usmx.asarray([0.5, 1.5]), x, y))
+    [ 5., 20.]
     """
     from .elementwise import imag, isnan, where
     from .elementwise import real as real_part
@@ -343,6 +381,12 @@ def polyval(p: ArrayLike, x: ArrayLike) -> ndarray:
         Its coefficients, from the highest power down; one dimension. The host reads them.
     x : array
         Where it is computed.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polyval(usmx.asarray([1, 0, 2]), usmx.asarray([0, 3])))
+    [ 2, 11]
     """
     import numpy as np
 
@@ -419,6 +463,12 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> ndarray:
     -----
     The time grows with the product of the lengths. For two long lines of floats transforms are
     faster: ``irfft(rfft(a, n) * rfft(v, n), n)``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.convolve(usmx.asarray([1, 2, 3]), usmx.asarray([1, 1])))
+    [1, 3, 5, 3]
     """
     first, second = _lines(a, v)
     return _convolved(first, second, mode, (min(first.size, second.size) - 1) // 2)
@@ -433,6 +483,12 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> ndarray:
         Of one dimension.
     mode : {'valid', 'same', 'full'}
         As for `convolve`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.correlate(usmx.asarray([1, 2, 3]), usmx.asarray([1, 1]), "full"))
+    [1, 3, 5, 3]
     """
     first, second = _lines(a, v)
     least = min(first.size, second.size)

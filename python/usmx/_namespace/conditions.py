@@ -33,6 +33,12 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
         Of any shapes and types.
     equal_nan : bool
         Whether NaN equals NaN.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.array_equal(usmx.arange(3), usmx.asarray([0, 1, 2]))
+    True
     """
     a, b = as_arrays((a1, a2))
     if a.shape != b.shape:
@@ -46,7 +52,14 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
-    """Say whether two arrays have equal elements once they are broadcast. The host waits."""
+    """Say whether two arrays have equal elements once they are broadcast. The host waits.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.array_equiv(usmx.ones((2, 3)), usmx.ones(3))
+    True
+    """
     from .manipulation import broadcast_shapes
 
     a, b = as_arrays((a1, a2))
@@ -58,12 +71,26 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Say whether the type of an array is complex."""
+    """Say whether the type of an array is complex.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.iscomplexobj(usmx.asarray([1j]))
+    True
+    """
     return as_array(x).dtype.kind == "c"
 
 
 def isreal(x: ArrayLike) -> ndarray:
-    """Say of each element whether its imaginary part is 0."""
+    """Say of each element whether its imaginary part is 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.isreal(usmx.asarray([1 + 0j, 1j])))
+    [ True, False]
+    """
     from .elementwise import imag
 
     a = as_array(x)
@@ -90,6 +117,13 @@ def select(
         There are no conditions, or not as many choices.
     TypeError
         A condition is not an array of bools.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4)
+    >>> print(usmx.select([x < 1, x > 2], [x - 10, x * 10], -1))
+    [-10,  -1,  -1,  30]
     """
     from .elementwise import where
 
@@ -139,6 +173,13 @@ def piecewise(
     ------
     ValueError
         There are neither as many pieces as conditions nor one more.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([-2.0, 3.0])
+    >>> print(usmx.piecewise(x, [x < 0, x >= 0], [0.0, 1.0]))
+    [0., 1.]
     """
     from .elementwise import logical_not
 

@@ -50,6 +50,12 @@ def average(
         Weights of another shape.
     ZeroDivisionError
         Weights with the sum 0; the host waits to know.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.average(usmx.asarray([1.0, 3.0]), weights=usmx.asarray([3.0, 1.0])).item()
+    1.5
     """
     a = _sortable(a)
     if weights is None:
@@ -141,6 +147,13 @@ def cov(
         More than two dimensions, weights of another shape or negative ones.
     TypeError
         `fweights` that are not integers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cov(usmx.asarray([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])))
+    [[ 1., -2.],
+     [-2.,  4.]]
     """
     from .elementwise import conj
     from .linear_algebra import matmul
@@ -189,7 +202,15 @@ def cov(
 
 
 def corrcoef(x: ndarray, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
-    """Give the correlations of variables: covariances over both deviations; see `cov`."""
+    """Give the correlations of variables: covariances over both deviations; see `cov`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.corrcoef(usmx.asarray([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])).round(6))
+    [[ 1., -1.],
+     [-1.,  1.]]
+    """
     from .elementwise import imag, maximum, minimum, real, sqrt
 
     c = cov(x, y, rowvar, dtype=dtype)

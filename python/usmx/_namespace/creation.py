@@ -46,6 +46,12 @@ def asnumpy(x: Any, /) -> NumpyArray:
     ------
     ImportError
         NumPy is not installed.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.asnumpy(usmx.arange(3))
+    array([0, 1, 2])
     """
     found = imported(x)
     if found is not None and found.usm_type not in ("shared", "host"):
@@ -89,6 +95,13 @@ def eye(
     -------
     ndarray
         Of shape (N, M).
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.eye(2, 3, k=1))
+    [[0., 1., 0.],
+     [0., 0., 1.]]
     """
     rows = operator.index(N)
     columns = rows if M is None else operator.index(M)
@@ -108,7 +121,15 @@ def eye(
 
 
 def identity(n: int, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
-    """A square matrix with ones on the main diagonal; keywords as for `eye`."""
+    """A square matrix with ones on the main diagonal; keywords as for `eye`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.identity(2))
+    [[1., 0.],
+     [0., 1.]]
+    """
     return eye(n, dtype=dtype, **keywords)
 
 
@@ -159,6 +180,12 @@ def linspace(
     ------
     ValueError
         `num` is negative.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.linspace(0, 1, 5))
+    [  0., 0.25,  0.5, 0.75,   1.]
     """
     count = operator.index(num)
     if count < 0:
@@ -254,6 +281,12 @@ def logspace(
     """``base`` to the power of numbers at equal distances; keywords as for `linspace`.
 
     An array of bases is broadcast with the arrays `start` and `stop`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.logspace(0, 2, 3))
+    [  1.,  10., 100.]
     """
     from .elementwise import power
     from .manipulation import broadcast_arrays, moveaxis
@@ -285,6 +318,13 @@ def meshgrid(
     ------
     ValueError
         Another `indexing`, or an array of more dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> columns, rows = usmx.meshgrid(usmx.arange(2), usmx.arange(3))
+    >>> print(rows.shape, columns[0])
+    (3, 2) [0, 1]
     """
     from .manipulation import broadcast_arrays
 
@@ -335,6 +375,13 @@ def tril(m: ArrayLike, k: int = 0) -> ndarray:
     ------
     ValueError
         `m` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.tril(usmx.ones((2, 3))))
+    [[1., 0., 0.],
+     [1., 1., 0.]]
     """
     return _triangle(m, operator.index(k), upper=False)
 
@@ -353,6 +400,13 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
     ------
     ValueError
         `m` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.triu(usmx.ones((2, 3))))
+    [[1., 1., 1.],
+     [0., 1., 1.]]
     """
     return _triangle(m, operator.index(k), upper=True)
 
@@ -360,12 +414,28 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, **keywords: Any
 ) -> ndarray:
-    """A matrix of ones on and below a diagonal, and zeros; keywords as for `zeros`."""
+    """A matrix of ones on and below a diagonal, and zeros; keywords as for `zeros`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.tri(2, 3))
+    [[1., 0., 0.],
+     [1., 1., 0.]]
+    """
     return tril(_usmx.ones((N, N if M is None else M), dtype, **keywords), k)
 
 
 def diag(v: ArrayLike, k: int = 0) -> ndarray:
-    """A diagonal of a matrix, or the matrix with a vector on a diagonal."""
+    """A diagonal of a matrix, or the matrix with a vector on a diagonal.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.diag(usmx.asarray([1, 2])))
+    [[1, 0],
+     [0, 2]]
+    """
     v = as_array(v)
     shift = operator.index(k)
     if v.ndim == 2:

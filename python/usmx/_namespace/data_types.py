@@ -84,6 +84,12 @@ def astype(
         False gives the array itself if type and device are the same.
     device : str, Device or Queue, optional
         Where the result lives.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.astype(usmx.asarray([1.9]), "int32").item()
+    1
     """
     result = as_array(x).astype(dtype, copy=copy)
     return result if device is None else result.to_device(device)
@@ -100,6 +106,12 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> builtins.bool:
         The element type.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What is allowed.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.can_cast("int32", "int64")
+    True
     """
     given: Any = casting
     one, other = to_dtype(from_, "from_"), to_dtype(to, "to")
@@ -134,6 +146,12 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     ------
     ValueError
         No arguments.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.result_type(usmx.ones(2, "float32"), 3)
+    dtype('float32')
     """
     if not arrays_and_dtypes:
         raise ValueError("arrays_and_dtypes: is empty; expected at least one")
@@ -163,7 +181,14 @@ def _meeting_bfloat16(given: list[Any]) -> Any:
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
-    """The element type in which two types meet."""
+    """The element type in which two types meet.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.promote_types("int32", "float32")
+    dtype('float64')
+    """
     return result_type(to_dtype(type1, "type1"), to_dtype(type2, "type2"))
 
 
@@ -182,6 +207,12 @@ def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
     ------
     ValueError
         There is no such kind.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.isdtype(usmx.dtype("float32"), "real floating")
+    True
     """
     given = to_dtype(dtype)
     if isinstance(kind, tuple):
@@ -223,6 +254,12 @@ def finfo(dtype: Any) -> FloatInfo:
     ------
     TypeError
         It is another type.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.finfo("float32").bits
+    32
     """
     given = to_dtype(dtype, "dtype")
     if given.kind not in "fc":
@@ -248,6 +285,12 @@ def iinfo(int_type: Any) -> IntegerInfo:
     ------
     TypeError
         It is another type.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.iinfo("int16").max
+    32767
     """
     given = to_dtype(int_type, "int_type")
     if given.kind not in "iu":
@@ -265,6 +308,12 @@ def common_type(*arrays: Any) -> Any:
     ------
     TypeError
         An array of bools, or of records.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.common_type(usmx.ones(2, "float32"), usmx.ones(2, "int32"))
+    usmx.dtype('float64')
     """
     kinds = [as_array(x).dtype for x in arrays]
     for one in kinds:
@@ -275,7 +324,14 @@ def common_type(*arrays: Any) -> Any:
 
 
 def min_scalar_type(a: Any, /) -> Any:
-    """The smallest type that holds a number; of an array its own type."""
+    """The smallest type that holds a number; of an array its own type.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.min_scalar_type(300)
+    usmx.dtype('uint16')
+    """
     if isinstance(a, ndarray):
         return a.dtype
     return own_dtype(np.min_scalar_type(a))

@@ -16,7 +16,16 @@ __all__ = ["ChosenUsmType", "default_usm_type"]
 
 
 class ChosenUsmType:
-    """A choice of `default_usm_type`, which holds at once; a ``with`` block ends it."""
+    """A choice of `default_usm_type`, which holds at once; a ``with`` block ends it.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.default_usm_type("host"):
+    ...     x = usmx.zeros(3)
+    >>> x.usm_type
+    'host'
+    """
 
     __slots__ = ("_before",)
 

@@ -31,6 +31,12 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarra
         Of the same shape but for the axis.
     axis : int, optional
         None joins the elements of both in C order.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.append(usmx.asarray([1, 2]), usmx.asarray([3])))
+    [1, 2, 3]
     """
     from .manipulation import concat
 
@@ -56,6 +62,12 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
     ------
     IndexError
         An index is outside of the axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.delete(usmx.arange(5), [1, 3]))
+    [0, 2, 4]
     """
     from .selection import take
 
@@ -99,6 +111,12 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         An index is not an integer.
     ValueError
         Values do not broadcast.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.insert(usmx.asarray([1, 2]), 1, 9))
+    [1, 9, 2]
     """
     from .manipulation import moveaxis
 
@@ -153,6 +171,15 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
     ------
     ValueError
         `a` has fewer dimensions, or several of different lengths.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.zeros((2, 2))
+    >>> usmx.fill_diagonal(x, 7)
+    >>> print(x)
+    [[7., 0.],
+     [0., 7.]]
     """
     if a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
         raise ValueError(
@@ -189,6 +216,13 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
         They are not integers.
     ValueError
         An index that such an array does not have, or another order.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> row, column = usmx.unravel_index(usmx.asarray([4]), (2, 3))
+    >>> print(row, column)
+    [1] [1]
     """
     if order not in ("C", "F"):
         raise ValueError(f"order: {order!r}; expected 'C' or 'F'")

@@ -200,6 +200,12 @@ def einsum(
         The letters do not match the operands, or lengths differ.
     TypeError
         A cast that the rule does not allow.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.einsum("ij,j->i", usmx.asarray([[1, 2], [3, 4]]), usmx.asarray([1, 10])))
+    [21, 43]
     """
     if isinstance(subscripts, str):
         text, given = subscripts, [*operands]
@@ -242,6 +248,13 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
     -------
     tuple of (list, str)
         Pairs of operands to contract, and the cost of that order. `einsum` finds its own.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> path, text = usmx.einsum_path("ij,jk->ik", usmx.ones((2, 3)), usmx.ones((3, 4)))
+    >>> path
+    ['einsum_path', (0, 1)]
     """
     import numpy as np
 

@@ -28,6 +28,13 @@ class PlannedKernel:
         Of memory.
     bytes_saved : int
         What values in between would read and write if each operation were a kernel of its own.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> plan = usmx.explain(usmx.sqrt(usmx.ones(1_000_000)) + 1)
+    >>> isinstance(plan.kernels[0], usmx.PlannedKernel)
+    True
     """
 
     text: str
@@ -46,6 +53,13 @@ class Explanation:
     ----------
     kernels : tuple of PlannedKernel
         In the order in which they run; empty if nothing is left to compute.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.ones(1000)
+    >>> isinstance(usmx.explain(usmx.sqrt(x) + 1), usmx.Explanation)
+    True
     """
 
     kernels: tuple[PlannedKernel, ...]
@@ -81,6 +95,15 @@ def explain(x: _usmx.ndarray, /) -> Explanation:
     ------
     TypeError
         If `x` is not an array of usmx.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.ones(1_000_000)
+    >>> y = usmx.sqrt(x) + 1
+    >>> plan = usmx.explain(y)
+    >>> len(plan.kernels)
+    1
     """
     return Explanation(tuple(PlannedKernel(*k) for k in _usmx._explain(x)))
 
@@ -95,6 +118,14 @@ def eager(enabled: bool = True) -> Iterator[None]:
     ----------
     enabled : bool, optional
         False defers again inside of an eager block.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.eager():
+    ...     y = usmx.ones(1000) + 1  # computed here
+    >>> y.sum().item()
+    2000.0
     """
     before = _usmx._is_eager()
     _usmx._set_eager(enabled)

@@ -192,6 +192,16 @@ def save(
         What is written; piece by piece, from any kind of memory.
     progress : bool or callable, optional
         Shows a bar of tqdm, or calls the function with the bytes done and the bytes in all.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> usmx.save(file, usmx.arange(3))
+    >>> _ = file.seek(0)
+    >>> print(usmx.load(file))
+    [0, 1, 2]
     """
     with _opened(file, "wb", ".npy") as stream:
         _write(stream, arr, progress)
@@ -220,12 +230,32 @@ def savez(file: str | os.PathLike[str] | IO[bytes], *args: Any, **kwds: Any) -> 
         The suffix ``.npz`` is added to a path without it.
     *args, **kwds : array
         Arrays without names are called ``arr_0``, ``arr_1`` and so on.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> usmx.savez(file, x=usmx.arange(3), y=usmx.ones(2))
+    >>> _ = file.seek(0)
+    >>> print(usmx.load(file)["y"])
+    [1., 1.]
     """
     _save_all(file, args, kwds, zipfile.ZIP_STORED)
 
 
 def savez_compressed(file: str | os.PathLike[str] | IO[bytes], *args: Any, **kwds: Any) -> None:
-    """Writes arrays into a compressed file of NumPy's format ``.npz``; see `savez`."""
+    """Writes arrays into a compressed file of NumPy's format ``.npz``; see `savez`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> usmx.savez_compressed(file, x=usmx.zeros(1000))
+    >>> len(file.getvalue()) < 1000
+    True
+    """
     _save_all(file, args, kwds, zipfile.ZIP_DEFLATED)
 
 
@@ -263,6 +293,17 @@ class NpzFile(Mapping[str, _usmx.ndarray]):
     """The arrays of a file ``.npz`` by their names; each is read when it is asked for.
 
     `load` makes it. Close it, or use it in a ``with`` statement.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> usmx.savez(file, x=usmx.arange(3))
+    >>> _ = file.seek(0)
+    >>> found = usmx.load(file)
+    >>> list(found), isinstance(found, usmx.NpzFile)
+    (['x'], True)
     """
 
     def __init__(
@@ -342,6 +383,15 @@ def load(
     ------
     ValueError
         If the file ends too early, is of another kind, or has Python objects.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "x.npy")
+    >>> usmx.save(path, usmx.arange(3))
+    >>> print(usmx.load(path))
+    [0, 1, 2]
     """
     if allow_pickle:
         raise ValueError(

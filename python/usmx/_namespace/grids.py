@@ -148,6 +148,13 @@ def indices(
         Whether to give lines that broadcast, in a tuple.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.indices((2, 2))[0])
+    [[0, 0],
+     [1, 1]]
     """
     from .manipulation import broadcast_arrays, stack
 
@@ -173,6 +180,14 @@ def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
     ------
     ValueError
         One has more dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(9).reshape(3, 3)
+    >>> print(x[usmx.ix_(usmx.asarray([0, 2]), usmx.asarray([1]))])
+    [[1],
+     [7]]
     """
     from .selection import nonzero
 
@@ -188,13 +203,31 @@ def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
 
 
 def diag_indices(n: int, ndim: int = 2, **place: Any) -> tuple[ndarray, ...]:
-    """The indices of the main diagonal of a cube; keywords as for `arange`."""
+    """The indices of the main diagonal of a cube; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.zeros((2, 2))
+    >>> x[usmx.diag_indices(2)] = 5
+    >>> print(x)
+    [[5., 0.],
+     [0., 5.]]
+    """
     line = _usmx.arange(operator.index(n), **place)
     return (line,) * ndim
 
 
 def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
-    """The indices of the main diagonal of an array with equal lengths, where it is."""
+    """The indices of the main diagonal of an array with equal lengths, where it is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([[1, 2], [3, 4]])
+    >>> print(x[usmx.diag_indices_from(x)])
+    [1, 4]
+    """
     x = as_array(arr)
     if x.ndim < 2 or len(set(x.shape)) != 1:
         raise ValueError(f"arr: has shape {x.shape}; expected two or more equal lengths")
@@ -222,12 +255,27 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
         The highest diagonal; 0 is the main one.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4).reshape(2, 2)
+    >>> print(x[usmx.tril_indices(2)])
+    [0, 2, 3]
     """
     return _triangle(False, n, k, m, place)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
-    """The indices of the upper triangle; see `tril_indices`."""
+    """The indices of the upper triangle; see `tril_indices`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4).reshape(2, 2)
+    >>> print(x[usmx.triu_indices(2)])
+    [0, 1, 3]
+    """
     return _triangle(True, n, k, m, place)
 
 
@@ -240,12 +288,28 @@ def _from(upper: bool, arr: ArrayLike, k: int) -> Any:
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
-    """The indices of the lower triangle of a matrix, where it is."""
+    """The indices of the lower triangle of a matrix, where it is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4).reshape(2, 2)
+    >>> print(x[usmx.tril_indices_from(x)])
+    [0, 2, 3]
+    """
     return _from(False, arr, k)
 
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
-    """The indices of the upper triangle of a matrix, where it is."""
+    """The indices of the upper triangle of a matrix, where it is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4).reshape(2, 2)
+    >>> print(x[usmx.triu_indices_from(x)])
+    [0, 1, 3]
+    """
     return _from(True, arr, k)
 
 
@@ -260,6 +324,13 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
         Such as `triu`: called with a matrix and `k`.
     k : optional
         Its second argument.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4).reshape(2, 2)
+    >>> print(x[usmx.mask_indices(2, usmx.triu)])
+    [0, 1, 3]
     """
     from .selection import nonzero
 

@@ -216,6 +216,12 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> ndarr
         A negative number, another number of dimensions, weights of another shape.
     TypeError
         `x` is not of integers that fit into int64.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.bincount(usmx.asarray([0, 1, 1, 3])))
+    [1, 2, 0, 1]
     """
     a = as_array(x)
     least = minlength.__index__()
@@ -293,6 +299,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
         `bins` have no order or not one dimension.
     TypeError
         Complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.digitize(usmx.asarray([0.5, 1.5, 9.0]), usmx.asarray([0.0, 1.0, 2.0])))
+    [1, 2, 3]
     """
     from .data_types import result_type
 
@@ -441,7 +453,14 @@ def _edges_at(a: ndarray, bins: Any, limits: Any, weights: Any) -> tuple[Any, nd
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
-    """Give the edges of the bins of `histogram`, where the array is."""
+    """Give the edges of the bins of `histogram`, where the array is.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.histogram_bin_edges(usmx.asarray([0.0, 3.0]), bins=3))
+    [0., 1., 2., 3.]
+    """
     return _edges_at(_sortable(a), bins, range, weights)[1]
 
 
@@ -482,6 +501,13 @@ def histogram(
         No bins, edges that do not ascend, a range that is not finite, weights of another shape.
     TypeError
         Complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> counts, edges = usmx.histogram(usmx.asarray([1.0, 2.0, 2.5, 4.0]), bins=3, range=(1, 4))
+    >>> print(counts, edges)
+    [1, 2, 1] [1., 2., 3., 4.]
     """
     from .data_types import result_type
 

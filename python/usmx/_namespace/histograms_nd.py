@@ -61,6 +61,14 @@ def histogramdd(
         Floats, of one axis for each dimension.
     tuple of ndarray
         The edges along each axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> counts, edges = usmx.histogramdd(usmx.asarray([[0.0, 0.0], [1.0, 1.0]]), bins=2)
+    >>> print(counts)
+    [[1., 0.],
+     [0., 1.]]
     """
     if isinstance(sample, (list, tuple)):
         lines = as_arrays(sample)
@@ -144,6 +152,14 @@ def histogram2d(
     Returns
     -------
     histogram, x_edges, y_edges : ndarray
+
+    Examples
+    --------
+    >>> import usmx
+    >>> counts, _, _ = usmx.histogram2d(usmx.asarray([0.0, 1.0]), usmx.asarray([0.0, 1.0]), bins=2)
+    >>> print(counts)
+    [[1., 0.],
+     [0., 1.]]
     """
     both = bins
     is_list = isinstance(bins, (list, tuple))

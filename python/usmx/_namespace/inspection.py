@@ -99,5 +99,12 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """What the standard lets libraries ask about `usmx`."""
+    """What the standard lets libraries ask about `usmx`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> sorted(usmx.__array_namespace_info__().default_dtypes())
+    ['complex floating', 'indexing', 'integral', 'real floating']
+    """
     return NamespaceInfo()

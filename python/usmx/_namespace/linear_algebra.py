@@ -170,6 +170,13 @@ def matmul(
     ------
     ValueError
         If `k` differs, or one has no dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.matmul(usmx.asarray([[1, 2], [3, 4]]), usmx.asarray([[0, 1], [1, 0]])))
+    [[2, 1],
+     [4, 3]]
     """
     if out is not None or keywords:
         from .ufunc_arguments import product
@@ -252,7 +259,15 @@ def matmul_in_place(x1: Any, x2: Any) -> Any:
 
 
 def matrix_transpose(x: _usmx.ndarray, /) -> _usmx.ndarray:
-    """Exchange the last two axes: a view. ValueError of fewer dimensions."""
+    """Exchange the last two axes: a view. ValueError of fewer dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.matrix_transpose(usmx.asarray([[1, 2], [3, 4]])))
+    [[1, 3],
+     [2, 4]]
+    """
     a = _checked(x, "x")
     if a.ndim < 2:
         raise ValueError(f"x: has shape {a.shape}, expected at least two dimensions")
@@ -277,6 +292,12 @@ def cross(
     ------
     ValueError
         Vectors have not three elements.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cross(usmx.asarray([1, 0, 0]), usmx.asarray([0, 1, 0])))
+    [0, 0, 1]
     """
     from .manipulation import moveaxis
 
@@ -329,6 +350,12 @@ def vecdot(
     ------
     ValueError
         If the lengths differ, or an array has no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.vecdot(usmx.asarray([[1, 2], [3, 4]]), usmx.asarray([1, 10])))
+    [21, 43]
     """
     if out is not None or keywords:
         from .ufunc_arguments import product
@@ -353,7 +380,15 @@ def vecdot(
 
 
 def outer(a: _usmx.ndarray, b: _usmx.ndarray, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
-    """Multiply each element of a vector with each of another one."""
+    """Multiply each element of a vector with each of another one.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.outer(usmx.asarray([1, 2]), usmx.asarray([3, 4, 5])))
+    [[ 3,  4,  5],
+     [ 6,  8, 10]]
+    """
     a, b = _both(a, b)
     return written(a.reshape(-1)[:, None] * b.reshape(-1)[None, :], out)
 
@@ -381,6 +416,13 @@ def tensordot(
     ------
     ValueError
         The lengths of axes that meet differ, or there are not as many axes.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.tensordot(usmx.ones((2, 3)), usmx.ones((3, 2)), axes=1))
+    [[3., 3.],
+     [3., 3.]]
     """
     a, b = as_arrays((a, b))
     if isinstance(axes, int):
@@ -417,6 +459,12 @@ def dot(a: Any, b: Any, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
     ------
     ValueError
         The lengths of the axes differ.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.dot(usmx.asarray([1, 2]), usmx.asarray([3, 4])).item()
+    11
     """
     a, b = as_arrays((a, b))
     if out is not None:
@@ -438,13 +486,27 @@ def written_alike(made: _usmx.ndarray, out: Any) -> _usmx.ndarray:
 
 
 def vdot(a: Any, b: Any) -> _usmx.ndarray:
-    """Add the products of all elements, of `a` the conjugates."""
+    """Add the products of all elements, of `a` the conjugates.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.vdot(usmx.asarray([1j, 2]), usmx.asarray([1j, 3])).item()
+    (7+0j)
+    """
     a, b = as_arrays((a, b))
     return vecdot(a.reshape(-1), b.reshape(-1))
 
 
 def inner(a: Any, b: Any) -> _usmx.ndarray:
-    """Add the products along the last axes, of each vector of `a` with each of `b`."""
+    """Add the products along the last axes, of each vector of `a` with each of `b`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.inner(usmx.asarray([[1, 2], [3, 4]]), usmx.asarray([1, 10])))
+    [21, 43]
+    """
     a, b = as_arrays((a, b))
     if a.ndim == 0 or b.ndim == 0:
         made: _usmx.ndarray = a * b
@@ -453,7 +515,14 @@ def inner(a: Any, b: Any) -> _usmx.ndarray:
 
 
 def kron(a: Any, b: Any) -> _usmx.ndarray:
-    """Multiply each element of `a` with `b`, side by side."""
+    """Multiply each element of `a` with `b`, side by side.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.kron(usmx.asarray([1, 10]), usmx.asarray([1, 2])))
+    [ 1,  2, 10, 20]
+    """
     a, b = as_arrays((a, b))
     rank = max(a.ndim, b.ndim)
     left, right = ((1,) * (rank - x.ndim) + x.shape for x in (a, b))
@@ -496,6 +565,12 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usmx.n
     ------
     ValueError
         Fewer than two dimensions, or the same axis twice.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.diagonal(usmx.arange(9).reshape(3, 3), offset=1))
+    [1, 5]
     """
     a = as_array(a)
     if a.ndim < 2:
@@ -548,6 +623,12 @@ def matvec(
     Returns
     -------
     ndarray, shape (..., m)
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.matvec(usmx.asarray([[1, 2], [3, 4]]), usmx.asarray([1, 10])))
+    [21, 43]
     """
     if out is not None or keywords:
         from .ufunc_arguments import product
@@ -574,6 +655,12 @@ def vecmat(
     Returns
     -------
     ndarray, shape (..., m)
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.vecmat(usmx.asarray([1, 10]), usmx.asarray([[1, 2], [3, 4]])))
+    [31, 42]
     """
     if out is not None or keywords:
         from .ufunc_arguments import product

@@ -76,6 +76,12 @@ def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
     ------
     ValueError
         The shapes do not fit together.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.broadcast_shapes((2, 1), (3,))
+    (2, 3)
     """
     given = [to_shape(shape) for shape in args]
     rank = max(map(len, given), default=0)
@@ -98,6 +104,12 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[ndarray, ..
     ------
     ValueError
         The shapes do not fit together.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [x.shape for x in usmx.broadcast_arrays(usmx.ones((2, 1)), usmx.ones(3))]
+    [(2, 3), (2, 3)]
     """
     given = as_arrays(args)
     shape = broadcast_shapes(*(x.shape for x in given))
@@ -127,12 +139,26 @@ def reshape(
     ------
     ValueError
         The sizes differ, or a copy is needed and forbidden.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.reshape(usmx.arange(6), (2, -1)))
+    [[0, 1, 2],
+     [3, 4, 5]]
     """
     return as_array(a).reshape(to_shape(shape), order=order, copy=copy)
 
 
 def ravel(a: ArrayLike, order: OrderLike = "C") -> ndarray:
-    """The elements contiguous in one dimension; a view if they are contiguous already."""
+    """The elements contiguous in one dimension; a view if they are contiguous already.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.ravel(usmx.asarray([[1, 2], [3, 4]])))
+    [1, 2, 3, 4]
+    """
     a = as_array(a)
     if order == "K":  # axes with the longest steps first, as the elements lie in memory
         steps = [-abs(step) for step in a.strides]
@@ -148,18 +174,39 @@ def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
     ------
     ValueError
         `axes` does not name each axis once.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.permute_dims(usmx.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
     """
     return transpose(a, axes)
 
 
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
-    """A view with the axes in another order; without `axes` in reverse."""
+    """A view with the axes in another order; without `axes` in reverse.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.transpose(usmx.asarray([[1, 2], [3, 4]])))
+    [[1, 3],
+     [2, 4]]
+    """
     a = as_array(a)
     return a.T if axes is None else a.permute(tuple(axes))
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:
-    """A view with two axes exchanged."""
+    """A view with two axes exchanged.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.swapaxes(usmx.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     a = as_array(a)
     return a.swapaxes(to_axis(axis1, a.ndim, "axis1"), to_axis(axis2, a.ndim, "axis2"))
 
@@ -175,6 +222,12 @@ def moveaxis(
         There is no such axis.
     ValueError
         An axis is named twice, or `source` and `destination` differ in length.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.moveaxis(usmx.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
     """
     a = as_array(a)
     begin = to_axes(source, a.ndim, "source")
@@ -194,6 +247,12 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> ndarray:
     ------
     IndexError
         The result has no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.expand_dims(usmx.ones((2, 3)), axis=1).shape
+    (2, 1, 3)
     """
     a = as_array(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
@@ -209,6 +268,12 @@ def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
     ------
     ValueError
         An axis has another length.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.squeeze(usmx.ones((1, 3, 1))).shape
+    (3,)
     """
     a = as_array(a)
     if axis is None:
@@ -227,6 +292,12 @@ def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
     ------
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.flip(usmx.arange(3)))
+    [2, 1, 0]
     """
     m = as_array(m)
     axes = to_axes(axis, m.ndim)
@@ -234,12 +305,28 @@ def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
 
 
 def flipud(m: ArrayLike) -> ndarray:
-    """A view with axis 0 in reverse."""
+    """A view with axis 0 in reverse.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.flipud(usmx.asarray([[1, 2], [3, 4]])))
+    [[3, 4],
+     [1, 2]]
+    """
     return flip(m, axis=0)
 
 
 def fliplr(m: ArrayLike) -> ndarray:
-    """A view with axis 1 in reverse."""
+    """A view with axis 1 in reverse.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fliplr(usmx.asarray([[1, 2], [3, 4]])))
+    [[2, 1],
+     [4, 3]]
+    """
     return flip(m, axis=1)
 
 
@@ -250,6 +337,13 @@ def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
     ------
     ValueError
         `axes` are not two different ones.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.rot90(usmx.asarray([[1, 2], [3, 4]])))
+    [[2, 4],
+     [1, 3]]
     """
     m = as_array(m)
     if len(axes) != 2:
@@ -266,17 +360,38 @@ def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
 
 
 def atleast_1d(*arys: ArrayLike) -> Any:
-    """Arrays with at least one dimension: an array for one, a tuple for several."""
+    """Arrays with at least one dimension: an array for one, a tuple for several.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.atleast_1d(usmx.asarray(3)).shape
+    (1,)
+    """
     return _at_least(arys, lambda x: x.reshape(1) if x.ndim == 0 else x)
 
 
 def atleast_2d(*arys: ArrayLike) -> Any:
-    """Arrays with at least two dimensions; new ones stand in front."""
+    """Arrays with at least two dimensions; new ones stand in front.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.atleast_2d(usmx.arange(3)).shape
+    (1, 3)
+    """
     return _at_least(arys, lambda x: x[(None,) * (2 - x.ndim)] if x.ndim < 2 else x)
 
 
 def atleast_3d(*arys: ArrayLike) -> Any:
-    """Arrays with at least three dimensions; a vector becomes (1, n, 1), a matrix (m, n, 1)."""
+    """Arrays with at least three dimensions; a vector becomes (1, n, 1), a matrix (m, n, 1).
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.atleast_3d(usmx.arange(3)).shape
+    (1, 3, 1)
+    """
     keys: dict[int, Any] = {
         0: (None, None, None),
         1: (None, slice(None), None),
@@ -331,6 +446,12 @@ def concat(
         An array that is not cast by the rule; both `out` and `dtype`.
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.concat([usmx.arange(2), usmx.arange(3)]))
+    [0, 1, 0, 1, 2]
     """
     if (
         out is None
@@ -445,6 +566,13 @@ def stack(
         As in `concat`.
     IndexError
         The result has no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.stack([usmx.arange(2), usmx.arange(2)], axis=1))
+    [[0, 0],
+     [1, 1]]
     """
     if (
         out is None
@@ -470,26 +598,56 @@ def stack(
 def vstack(
     tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Arrays below each other, along axis 0; vectors are rows. Keywords as in `concat`."""
+    """Arrays below each other, along axis 0; vectors are rows. Keywords as in `concat`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.vstack([usmx.arange(2), usmx.arange(2)]))
+    [[0, 1],
+     [0, 1]]
+    """
     return concat([atleast_2d(x) for x in as_arrays(tup)], 0, dtype=dtype, casting=casting)
 
 
 def hstack(
     tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Arrays next to each other, along axis 1; vectors along axis 0. Keywords as in `concat`."""
+    """Arrays next to each other, along axis 1; vectors along axis 0. Keywords as in `concat`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.hstack([usmx.arange(2), usmx.arange(3)]))
+    [0, 1, 0, 1, 2]
+    """
     given = [atleast_1d(x) for x in as_arrays(tup)]
     axis = 0 if given and given[0].ndim == 1 else 1
     return concat(given, axis, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[ArrayLike]) -> ndarray:
-    """Arrays behind each other along axis 2."""
+    """Arrays behind each other along axis 2.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.dstack([usmx.ones(3), usmx.zeros(3)]).shape
+    (1, 3, 2)
+    """
     return concat([atleast_3d(x) for x in as_arrays(tup)], 2)
 
 
 def column_stack(tup: Sequence[ArrayLike]) -> ndarray:
-    """Arrays next to each other, along axis 1; vectors are columns."""
+    """Arrays next to each other, along axis 1; vectors are columns.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.column_stack([usmx.asarray([1, 2]), usmx.asarray([3, 4])]))
+    [[1, 3],
+     [2, 4]]
+    """
     return concat([atleast_2d(x).T if x.ndim < 2 else x for x in as_arrays(tup)], 1)
 
 
@@ -503,6 +661,12 @@ def unstack(x: ArrayLike, *, axis: int = 0) -> tuple[ndarray, ...]:
     ------
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.unstack(usmx.ones((2, 3)))]
+    [(3,), (3,)]
     """
     x = as_array(x)
     before = (slice(None),) * to_axis(axis, x.ndim)
@@ -530,6 +694,12 @@ def array_split(
         Less than one part, or more than 65536 parts that are more than there are elements.
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.array_split(usmx.arange(5), 2)]
+    [(3,), (2,)]
     """
     ary = as_array(ary)
     at = to_axis(axis, ary.ndim)
@@ -555,6 +725,12 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
     ------
     ValueError
         The parts cannot be equal.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.split(usmx.arange(6), 3)]
+    [(2,), (2,), (2,)]
     """
     ary = as_array(ary)
     if is_integer(indices_or_sections):
@@ -569,18 +745,39 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
-    """Views of an array in parts along axis 0."""
+    """Views of an array in parts along axis 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.vsplit(usmx.ones((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     return split(_of_rank(ary, 2), indices_or_sections, 0)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
-    """Views of an array in parts along axis 1, of a vector along axis 0."""
+    """Views of an array in parts along axis 1, of a vector along axis 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.hsplit(usmx.ones((2, 4)), 2)]
+    [(2, 2), (2, 2)]
+    """
     ary = _of_rank(ary, 1)
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
-    """Views of an array in parts along axis 2."""
+    """Views of an array in parts along axis 2.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [part.shape for part in usmx.dsplit(usmx.ones((2, 2, 4)), 2)]
+    [(2, 2, 2), (2, 2, 2)]
+    """
     return split(_of_rank(ary, 3), indices_or_sections, 2)
 
 
@@ -651,6 +848,12 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
         `repeats` does not fit the axis, or has negative numbers.
     TypeError
         `repeats` are not integers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.repeat(usmx.asarray([1, 2]), 2))
+    [1, 1, 2, 2]
     """
     if (few := _usmx._few_repeat(a, repeats, axis)) is not None:
         return few
@@ -706,6 +909,12 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> ndarray:
     ------
     ValueError
         A negative number.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.tile(usmx.asarray([1, 2]), 2))
+    [1, 2, 1, 2]
     """
     A = as_array(A)
     times = to_shape(reps)
@@ -742,6 +951,12 @@ def roll(
         As many shifts as axes are needed, if there are several.
     IndexError
         There is no such axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.roll(usmx.arange(4), 1))
+    [3, 0, 1, 2]
     """
     a = as_array(a)
     if axis is None:

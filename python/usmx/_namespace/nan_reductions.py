@@ -39,7 +39,14 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Add the elements that are not NaN; see `sum`."""
+    """Add the elements that are not NaN; see `sum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nansum(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    4.0
+    """
     return statistics.sum(_instead(a, 0), axis, dtype, out, keepdims, initial, where)
 
 
@@ -52,7 +59,14 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Multiply the elements that are not NaN; see `prod`."""
+    """Multiply the elements that are not NaN; see `prod`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanprod(usmx.asarray([2.0, usmx.nan, 3.0])).item()
+    6.0
+    """
     return statistics.prod(_instead(a, 1), axis, dtype, out, keepdims, initial, where)
 
 
@@ -62,7 +76,14 @@ def nancumsum(
     dtype: Any = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Give sums up to each element, NaN as 0; see `cumsum`."""
+    """Give sums up to each element, NaN as 0; see `cumsum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.nancumsum(usmx.asarray([1.0, usmx.nan, 3.0])))
+    [1., 1., 4.]
+    """
     return statistics.cumsum(_instead(a, 0), axis, dtype, out)
 
 
@@ -72,7 +93,14 @@ def nancumprod(
     dtype: Any = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Give products up to each element, NaN as 1; see `cumprod`."""
+    """Give products up to each element, NaN as 1; see `cumprod`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.nancumprod(usmx.asarray([2.0, usmx.nan, 3.0])))
+    [2., 2., 6.]
+    """
     return statistics.cumprod(_instead(a, 1), axis, dtype, out)
 
 
@@ -109,7 +137,14 @@ def nanmean(
     *,
     where: Any = True,
 ) -> ndarray:
-    """Give the mean of the elements that are not NaN; NaN if there is none. See `mean`."""
+    """Give the mean of the elements that are not NaN; NaN if there is none. See `mean`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanmean(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    2.0
+    """
     a = _sortable(a)
     if a.dtype.kind not in "fc":
         return statistics.mean(a, axis, dtype, out, keepdims, where=where)
@@ -137,6 +172,12 @@ def nanvar(
     """Give the variance of the elements that are not NaN; see `var`.
 
     NaN where there are not more of them than `correction`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanvar(usmx.asarray([1.0, usmx.nan, 5.0])).item()
+    4.0
     """
     a = _sortable(a)
     if a.dtype.kind not in "fc":
@@ -177,7 +218,14 @@ def nanstd(
     mean: Any = None,
     correction: float = 0.0,
 ) -> ndarray:
-    """Give the standard deviation of the elements that are not NaN, the root of `nanvar`."""
+    """Give the standard deviation of the elements that are not NaN, the root of `nanvar`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanstd(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    1.0
+    """
     from .elementwise import sqrt
 
     squared = nanvar(
@@ -225,7 +273,14 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Give the smallest element that is not NaN; NaN if there is none. See `min`."""
+    """Give the smallest element that is not NaN; NaN if there is none. See `min`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanmin(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    1.0
+    """
     return _extreme("nanmin", "<", a, axis, out, keepdims, initial, where)
 
 
@@ -237,7 +292,14 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Give the largest element that is not NaN; NaN if there is none. See `max`."""
+    """Give the largest element that is not NaN; NaN if there is none. See `max`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanmax(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    3.0
+    """
     return _extreme("nanmax", ">", a, axis, out, keepdims, initial, where)
 
 
@@ -277,6 +339,12 @@ def nanargmin(
     ------
     ValueError
         A line holds nothing but NaN; the host waits to know.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanargmin(usmx.asarray([usmx.nan, 2.0, 3.0])).item()
+    1
     """
     return _place("nanargmin", a, axis, out, keepdims)
 
@@ -288,5 +356,12 @@ def nanargmax(
     *,
     keepdims: bool = False,
 ) -> ndarray:
-    """Give the index of the largest element that is not NaN; see `nanargmin`."""
+    """Give the index of the largest element that is not NaN; see `nanargmin`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanargmax(usmx.asarray([1.0, usmx.nan, 3.0])).item()
+    2
+    """
     return _place("nanargmax", a, axis, out, keepdims)

@@ -61,6 +61,13 @@ def divmod(
     -------
     tuple of ndarray
         ``x1 // x2`` and ``x1 % x2``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> whole, rest = usmx.divmod(usmx.arange(6), 4)
+    >>> print(whole, rest)
+    [0, 0, 0, 0, 1, 1] [0, 1, 2, 3, 0, 1]
     """
     if out is not None or keywords:
         from .ufunc_arguments import call
@@ -88,6 +95,13 @@ def modf(
     -------
     tuple of ndarray
         Floats of the sign of `x`. Infinities have the fraction 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> part, whole = usmx.modf(usmx.asarray([1.5, -2.25]))
+    >>> print(part, whole)
+    [  0.5, -0.25] [ 1., -2.]
     """
     if out is not None or keywords:
         from .ufunc_arguments import call
@@ -127,6 +141,13 @@ def frexp(
     tuple of ndarray
         Floats from 1/2 to 1, with the signs of `x`, and int32. Zeros, infinities and NaN have
         the exponent 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> part, power = usmx.frexp(usmx.asarray([1.0, 8.0]))
+    >>> print(part, power)
+    [0.5, 0.5] [1, 4]
     """
     if out is not None or keywords:
         from .ufunc_arguments import call
@@ -160,6 +181,12 @@ def ldexp(
     -------
     ndarray
         Floats of the type of `x1`; of integers those that NumPy chooses.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.ldexp(usmx.asarray([1.0, 3.0]), usmx.asarray([2, 4])))
+    [ 4., 48.]
     """
     if out is not None or keywords:
         from .ufunc_arguments import call
@@ -194,6 +221,12 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
     -------
     ndarray
         Of the shape and type of `a`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.around(usmx.asarray([0.126, 2.5, -1.5]), 1))
+    [ 0.1,  2.5, -1.5]
     """
     array = _given("a", a)
     decimals = index(decimals)
@@ -276,6 +309,12 @@ def clip(
     -------
     ndarray
         Of the type that arrays meet in; Python's numbers take that of `a`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.clip(usmx.arange(6), 1, 4))
+    [1, 1, 2, 3, 4, 4]
     """
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("min, max: are other names of a_min and a_max; expected one of both")
@@ -327,6 +366,12 @@ def isclose(
     -------
     ndarray
         Of bools.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.isclose(usmx.asarray([1.0, 2.0]), usmx.asarray([1.0 + 1e-9, 2.1])))
+    [ True, False]
     """
     first, second = _given("a", a, b), _given("b", b, a)
     equal = elementwise.equal(first, second)
@@ -351,7 +396,14 @@ def allclose(
     atol: ArrayOrNumber = 1e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Whether all elements are close; see `isclose`. The host waits for the answer."""
+    """Whether all elements are close; see `isclose`. The host waits for the answer.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.allclose(usmx.asarray([1.0, 2.0]), usmx.asarray([1.0, 2.0 + 1e-9]))
+    True
+    """
     close = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
     return bool(_all()(close).item())
 
@@ -378,6 +430,12 @@ def nan_to_num(
     -------
     ndarray
         Of the shape and type of `x`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.nan_to_num(usmx.asarray([1.0, usmx.nan]), nan=-1.0))
+    [ 1., -1.]
     """
     array = _given("x", x)
     made: _usmx.ndarray
@@ -436,6 +494,12 @@ def real_if_close(a: Any, tol: float = 100) -> _usmx.ndarray:
     -------
     ndarray
         The real parts, or `a` itself if one of the imaginary parts is larger.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.real_if_close(usmx.asarray([1 + 0j, 2 + 0j])))
+    [1., 2.]
     """
     array = _given("a", a)
     if array.dtype.kind != "c":
@@ -462,6 +526,12 @@ def spacing(x: ArrayOrNumber, /, out: Any = None, **keywords: Any) -> _usmx.ndar
     -------
     ndarray
         Floats of the sign of `x`; NaN for infinities and NaN.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.spacing(usmx.asarray([1.0])).item() == 2.0**-52
+    True
     """
     if out is not None or keywords:
         from .ufunc_arguments import call

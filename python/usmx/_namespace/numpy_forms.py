@@ -81,51 +81,116 @@ def array(
         The least number of dimensions; lengths of 1 are added in front.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `asarray`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.array([1, 2], dtype="float32"))
+    [1., 2.]
     """
     made = _usmx.asarray(object, dtype=dtype, copy=copy, order=order, **place)
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
 def asanyarray(a: Any, dtype: DTypeLike = None, order: Any = None, **keywords: Any) -> ndarray:
-    """The same as `asarray`: usmx has no subclasses."""
+    """The same as `asarray`: usmx has no subclasses.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(3)
+    >>> usmx.asanyarray(x) is x
+    True
+    """
     return _usmx.asarray(a, dtype=dtype, order=order, **keywords)
 
 
 def ascontiguousarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
-    """An array in C order with at least one dimension, copied only if needed."""
+    """An array in C order with at least one dimension, copied only if needed.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.ascontiguousarray(usmx.ones((2, 3)).T).flags.c_contiguous
+    True
+    """
     return array(a, dtype, copy=None, order="C", ndmin=1, **place)
 
 
 def asfortranarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
-    """An array in Fortran order with at least one dimension, copied only if needed."""
+    """An array in Fortran order with at least one dimension, copied only if needed.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.asfortranarray(usmx.ones((2, 3))).flags.f_contiguous
+    True
+    """
     return array(a, dtype, copy=None, order="F", ndmin=1, **place)
 
 
 def ndim(a: ArrayLike) -> int:
-    """How many dimensions an array or a nested sequence has."""
+    """How many dimensions an array or a nested sequence has.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.ndim(usmx.ones((2, 3)))
+    2
+    """
     return as_array(a).ndim
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
-    """The lengths of an array or a nested sequence."""
+    """The lengths of an array or a nested sequence.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.shape(usmx.ones((2, 3)))
+    (2, 3)
+    """
     return as_array(a).shape
 
 
 def size(a: ArrayLike, axis: int | None = None) -> int:
-    """How many elements there are, or how many along an axis."""
+    """How many elements there are, or how many along an axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.size(usmx.ones((2, 3)))
+    6
+    """
     x = as_array(a)
     return x.size if axis is None else x.shape[axis]
 
 
 def copyto(dst: ndarray, src: ArrayLike, casting: str = "same_kind", where: Any = True) -> None:
-    """Write values into an array, where a condition is true."""
+    """Write values into an array, where a condition is true.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.zeros(3)
+    >>> usmx.copyto(x, 2.0, where=usmx.asarray([True, False, True]))
+    >>> print(x)
+    [2., 0., 2.]
+    """
     from importlib import import_module
 
     import_module(".numpy_protocols", __package__)._copyto(dst, src, casting, where)
 
 
 def iscomplex(x: ArrayLike) -> ndarray:
-    """Whether the imaginary part is not 0, for each element."""
+    """Whether the imaginary part is not 0, for each element.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.iscomplex(usmx.asarray([1 + 0j, 1j])))
+    [False,  True]
+    """
     given = as_array(x)
     if given.dtype.kind != "c":
         return _usmx.zeros_like(given, "bool")
@@ -134,30 +199,66 @@ def iscomplex(x: ArrayLike) -> ndarray:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the type of the elements is not complex."""
+    """Whether the type of the elements is not complex.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.isrealobj(usmx.ones(2))
+    True
+    """
     return as_array(x).dtype.kind != "c"
 
 
 def fix(x: ArrayLike, out: ndarray | None = None) -> ndarray:
-    """Numbers rounded towards zero: the same as `trunc`."""
+    """Numbers rounded towards zero: the same as `trunc`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fix(usmx.asarray([1.7, -1.7])))
+    [ 1., -1.]
+    """
     made: ndarray = _usmx.Operation("trunc")(as_array(x), out=out)
     return made
 
 
 def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
-    """Whether an element is negative infinity."""
+    """Whether an element is negative infinity.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.isneginf(usmx.asarray([-usmx.inf, usmx.inf])))
+    [ True, False]
+    """
     made: ndarray = _usmx.Operation("equal")(as_array(x), float("-inf"), out=out)
     return made
 
 
 def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
-    """Whether an element is positive infinity."""
+    """Whether an element is positive infinity.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.isposinf(usmx.asarray([-usmx.inf, usmx.inf])))
+    [False,  True]
+    """
     made: ndarray = _usmx.Operation("equal")(as_array(x), float("inf"), out=out)
     return made
 
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> ndarray:
-    """The same as `vstack`."""
+    """The same as `vstack`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.row_stack([usmx.zeros(2), usmx.ones(2)]))
+    [[0., 0.],
+     [1., 1.]]
+    """
     from .manipulation import vstack
 
     return vstack(tup, dtype=dtype, casting=casting)
@@ -183,6 +284,12 @@ def geomspace(
         Where the axis of the numbers is put among those of arrays.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.geomspace(1, 100, 3))
+    [  1.,  10., 100.]
     """
     from .creation import logspace
 
@@ -219,32 +326,79 @@ def _from_host(name: str, *args: Any, **keywords: Any) -> ndarray:
 
 
 def frombuffer(buffer: Any, *args: Any, **keywords: Any) -> ndarray:
-    """The bytes of a buffer as elements, copied into USM; arguments as NumPy's."""
+    """The bytes of a buffer as elements, copied into USM; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.frombuffer(b"\\x01\\x02", dtype="uint8"))
+    [1, 2]
+    """
     return _from_host("frombuffer", buffer, *args, **keywords)
 
 
 def fromfile(file: Any, *args: Any, **keywords: Any) -> ndarray:
-    """The elements of a file without a description; arguments as NumPy's."""
+    """The elements of a file without a description; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "x")
+    >>> _ = open(path, "wb").write(b"\\x01\\x02")
+    >>> print(usmx.fromfile(path, dtype="uint8"))
+    [1, 2]
+    """
     return _from_host("fromfile", file, *args, **keywords)
 
 
 def fromiter(iter: Any, dtype: DTypeLike, count: int = -1, **keywords: Any) -> ndarray:
-    """The elements that an iterable gives; arguments as NumPy's."""
+    """The elements that an iterable gives; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fromiter(range(3), dtype="int64"))
+    [0, 1, 2]
+    """
     return _from_host("fromiter", iter, dtype, count, **keywords)
 
 
 def fromstring(string: str, *args: Any, **keywords: Any) -> ndarray:
-    """The numbers in a text; arguments as NumPy's."""
+    """The numbers in a text; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fromstring("1 2", dtype="float64", sep=" "))
+    [1., 2.]
+    """
     return _from_host("fromstring", string, *args, **keywords)
 
 
 def genfromtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
-    """The numbers of a file of text, of which some may be missing; arguments as NumPy's."""
+    """The numbers of a file of text, of which some may be missing; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.genfromtxt(["1,2", "3,"], delimiter=","))
+    [[ 1.,  2.],
+     [ 3., nan]]
+    """
     return _from_host("genfromtxt", fname, *args, **keywords)
 
 
 def loadtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
-    """The numbers of a file of text; arguments as NumPy's."""
+    """The numbers of a file of text; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.loadtxt(["1 2", "3 4"]))
+    [[1., 2.],
+     [3., 4.]]
+    """
     unpack = keywords.pop("unpack", False)
     made = _from_host("loadtxt", fname, *args, **keywords)
     return made.T if unpack else made
@@ -265,6 +419,13 @@ def fromfunction(
         The type of the indices.
     **keywords
         For the function.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.fromfunction(lambda i, j: i + 10 * j, (2, 2)))
+    [[ 0., 10.],
+     [ 1., 11.]]
     """
     from .grids import indices
 
@@ -273,35 +434,73 @@ def fromfunction(
 
 
 def savetxt(fname: Any, X: ArrayLike, *args: Any, **keywords: Any) -> None:
-    """Write an array of one or two dimensions as text; arguments as NumPy's."""
+    """Write an array of one or two dimensions as text; arguments as NumPy's.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import io
+    >>> file = io.StringIO()
+    >>> usmx.savetxt(file, usmx.asarray([[1, 2]]), fmt="%d")
+    >>> file.getvalue()
+    '1 2\\n'
+    """
     import numpy as np
 
     np.savetxt(fname, as_array(X).to_numpy(), *args, **keywords)
 
 
 def array2string(a: ArrayLike, *args: Any, **keywords: Any) -> str:
-    """The elements as text; arguments as NumPy's, whose print options hold."""
+    """The elements as text; arguments as NumPy's, whose print options hold.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.array2string(usmx.arange(3), separator=", ")
+    '[0, 1, 2]'
+    """
     import numpy as np
 
     return np.array2string(as_array(a).to_numpy(), *args, **keywords)
 
 
 def array_repr(arr: ArrayLike, *args: Any, **keywords: Any) -> str:
-    """An array as NumPy's `repr` writes it, whose print options hold."""
+    """An array as NumPy's `repr` writes it, whose print options hold.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.array_repr(usmx.arange(3)).startswith("usmx.ndarray([0, 1, 2]")
+    False
+    """
     import numpy as np
 
     return np.array_repr(as_array(arr).to_numpy(), *args, **keywords)
 
 
 def array_str(a: ArrayLike, *args: Any, **keywords: Any) -> str:
-    """The elements as NumPy's `str` writes them, whose print options hold."""
+    """The elements as NumPy's `str` writes them, whose print options hold.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.array_str(usmx.arange(3))
+    '[0 1 2]'
+    """
     import numpy as np
 
     return np.array_str(as_array(a).to_numpy(), *args, **keywords)
 
 
 class ndenumerate:
-    """Pairs of an index and an element, which Python gets one by one."""
+    """Pairs of an index and an element, which Python gets one by one.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> [(index, value.item()) for index, value in usmx.ndenumerate(usmx.asarray([[5, 6]]))]
+    [((0, 0), 5), ((0, 1), 6)]
+    """
 
     def __init__(self, arr: ArrayLike) -> None:
         import numpy as np
@@ -327,6 +526,13 @@ class vectorize:
         Of numbers.
     **keywords
         As for `numpy.vectorize`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> larger = usmx.vectorize(lambda a, b: a if a > b else b)
+    >>> print(larger(usmx.asarray([1, 5]), usmx.asarray([3, 2])))
+    [3, 5]
     """
 
     def __init__(self, pyfunc: Any, *args: Any, **keywords: Any) -> None:
@@ -357,6 +563,12 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) 
     ------
     ValueError
         If one is infinite or NaN.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.asarray_chkfinite([1.0, 2.0]))
+    [1., 2.]
     """
     made = asanyarray(a, dtype, order)
     if made.dtype.kind in "fc" and not _usmx.Operation("isfinite")(made).all():
@@ -365,7 +577,14 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) 
 
 
 def isfortran(a: ArrayLike) -> bool:
-    """Whether an array is in Fortran order and not in C order, too."""
+    """Whether an array is in Fortran order and not in C order, too.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.isfortran(usmx.ones((2, 3)).T)
+    True
+    """
     flags = as_array(a).flags
     return bool(flags.f_contiguous and not flags.c_contiguous)
 
@@ -387,6 +606,12 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
     ------
     ValueError
         A requirement that there is none, or both orders.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.require(usmx.ones((2, 3)).T, requirements="C").flags.c_contiguous
+    True
     """
     names = {
         "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F_CONTIGUOUS": "F", "FORTRAN": "F",
@@ -408,7 +633,14 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
 
 
 def sort_complex(a: ArrayLike) -> ndarray:
-    """The elements sorted along the last axis, as complex numbers."""
+    """The elements sorted along the last axis, as complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sort_complex(usmx.asarray([2 + 1j, 1 + 2j])))
+    [1.+2.j, 2.+1.j]
+    """
     from .sorting import sort
 
     x = as_array(a)

@@ -253,6 +253,12 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **keywords: An
     ValueError
         Another mode, a keyword that it does not take, or widths that are negative or do
         not fit the axes.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.pad(usmx.asarray([1, 2]), 2, mode="edge"))
+    [1, 1, 1, 2, 2, 2]
     """
     array = as_array(array)
     made = _padded(array, pad_width, mode, keywords)

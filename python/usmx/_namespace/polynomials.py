@@ -29,6 +29,14 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndar
         How many powers; as many as there are numbers by default.
     increasing : bool
         Whether the lowest power stands first.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.vander(usmx.asarray([1, 2, 3]), 3))
+    [[1, 1, 1],
+     [4, 2, 1],
+     [9, 3, 1]]
     """
     numbers = as_array(x)
     if numbers.ndim != 1:
@@ -75,6 +83,13 @@ def polyfit(
     -------
     ndarray, shape (deg + 1,) or (deg + 1, k)
         Coefficients, of the highest power first.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x, y = usmx.asarray([0.0, 1.0, 2.0]), usmx.asarray([1.0, 3.0, 5.0])
+    >>> print(usmx.polyfit(x, y, 1).round(6))
+    [2., 1.]
     """
     linalg = import_module("..linalg", __package__)
 
@@ -138,17 +153,38 @@ def _sum(a1: ArrayLike, a2: ArrayLike, name: str) -> ndarray:
 
 
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> ndarray:
-    """The coefficients of the sum of two polynomials."""
+    """The coefficients of the sum of two polynomials.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polyadd(usmx.asarray([1, 2]), usmx.asarray([1, 0, 0])))
+    [1, 1, 2]
+    """
     return _sum(a1, a2, "add")
 
 
 def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
-    """The coefficients of the difference of two polynomials."""
+    """The coefficients of the difference of two polynomials.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polysub(usmx.asarray([1, 1]), usmx.asarray([1, 0])))
+    [0, 1]
+    """
     return _sum(a1, a2, "subtract")
 
 
 def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
-    """The coefficients of the product of two polynomials."""
+    """The coefficients of the product of two polynomials.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polymul(usmx.asarray([1, 1]), usmx.asarray([1, -1])))
+    [ 1,  0, -1]
+    """
     from .calculus import convolve
 
     a, b = (_line(x) for x in as_arrays([a1, a2]))
@@ -156,7 +192,14 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
 
 
 def polyder(p: ArrayLike, m: int = 1) -> ndarray:
-    """The coefficients of a derivative of a polynomial."""
+    """The coefficients of a derivative of a polynomial.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polyder(usmx.asarray([3, 2, 1])))
+    [6, 2]
+    """
     made = _line(p)
     if operator.index(m) < 0:
         raise ValueError(f"m: {m}; expected 0 or more")
@@ -177,6 +220,12 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> ndarray:
         How often.
     k : number or sequence of number, optional
         The constants, of the first integral first; 0 by default.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.polyint(usmx.asarray([2.0, 1.0])))
+    [1., 1., 0.]
     """
     from .manipulation import concat
 
@@ -196,7 +245,14 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> ndarray:
 
 
 def poly(seq_of_zeros: ArrayLike) -> ndarray:
-    """The coefficients of the polynomial that has these zeros, or of that of a square matrix."""
+    """The coefficients of the polynomial that has these zeros, or of that of a square matrix.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.poly(usmx.asarray([1.0, 2.0])))
+    [ 1., -3.,  2.]
+    """
     zeros = _line(seq_of_zeros)
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1]:
         linalg = import_module("..linalg", __package__)
@@ -216,7 +272,14 @@ def poly(seq_of_zeros: ArrayLike) -> ndarray:
 
 
 def roots(p: ArrayLike) -> ndarray:
-    """The zeros of a polynomial: eigenvalues of its companion matrix."""
+    """The zeros of a polynomial: eigenvalues of its companion matrix.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sort(usmx.roots(usmx.asarray([1.0, -3.0, 2.0])).real).round(6))
+    [1., 2.]
+    """
     linalg = import_module("..linalg", __package__)
     from .arrangement import trim_zeros
     from .manipulation import concat
@@ -253,6 +316,13 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[ndarray, ndarray]:
     -------
     tuple of ndarray
         ``q`` and ``r`` of ``u = q * v + r``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> quotient, rest = usmx.polydiv(usmx.asarray([1.0, 0.0, -1.0]), usmx.asarray([1.0, 1.0]))
+    >>> print(quotient, rest)
+    [ 1., -1.] [0.]
     """
     import numpy as np
 

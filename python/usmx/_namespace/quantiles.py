@@ -201,6 +201,12 @@ def median(
     ------
     ValueError
         An axis that `a` does not have, or twice.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.median(usmx.asarray([3.0, 1.0, 2.0, 10.0])).item()
+    2.5
     """
     rows, shape, kept = _lines(a, axis)
     n = rows.shape[-1]
@@ -228,7 +234,14 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> ndarray:
-    """Give the median of the elements that are not NaN; see `median`. NaN if there is none."""
+    """Give the median of the elements that are not NaN; see `median`. NaN if there is none.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanmedian(usmx.asarray([3.0, usmx.nan, 1.0])).item()
+    2.0
+    """
     rows, shape, kept = _lines(a, axis)
     if rows.dtype.kind not in "fc" or rows.shape[-1] == 0:
         return median(a, axis=axis, out=out, keepdims=keepdims)
@@ -438,6 +451,12 @@ def quantile(
         A share outside of 0 to 1, another method, an axis that `a` does not have.
     TypeError
         Complex numbers.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.quantile(usmx.arange(5.0), [0.25, 0.5]))
+    [1., 2.]
     """
     return _quantile(a, q, 1, axis, out, method, keepdims, False, weights)
 
@@ -453,7 +472,14 @@ def percentile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles for shares from 0 to 100; see `quantile`."""
+    """Give quantiles for shares from 0 to 100; see `quantile`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.percentile(usmx.arange(5.0), [25, 50]))
+    [1., 2.]
+    """
     return _quantile(a, q, 100, axis, out, method, keepdims, False, weights)
 
 
@@ -468,7 +494,14 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles of the elements that are not NaN; see `quantile`."""
+    """Give quantiles of the elements that are not NaN; see `quantile`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanquantile(usmx.asarray([1.0, usmx.nan, 3.0]), 0.5).item()
+    2.0
+    """
     return _quantile(a, q, 1, axis, out, method, keepdims, True, weights)
 
 
@@ -483,5 +516,12 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles of the elements that are not NaN, for shares from 0 to 100."""
+    """Give quantiles of the elements that are not NaN, for shares from 0 to 100.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.nanpercentile(usmx.asarray([1.0, usmx.nan, 3.0]), 50).item()
+    2.0
+    """
     return _quantile(a, q, 100, axis, out, method, keepdims, True, weights)

@@ -84,6 +84,12 @@ def take(
     ------
     IndexError
         An index is outside of the axis, in mode 'raise'.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.take(usmx.asarray([10, 20, 30]), usmx.asarray([2, 0])))
+    [30, 10]
     """
     if mode == "raise" and out is None:
         few = _usmx._few_take(a, indices, axis)
@@ -164,6 +170,14 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
         An index is outside of the axis.
     ValueError
         `indices` has another number of dimensions, or does not broadcast.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([[3, 1], [2, 5]])
+    >>> print(usmx.take_along_axis(x, usmx.argsort(x, axis=1), axis=1))
+    [[1, 3],
+     [2, 5]]
     """
     arr = as_array(arr)
     if axis is None:
@@ -194,6 +208,15 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -
         An index is outside of the axis.
     ValueError
         Shapes do not fit.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.zeros((2, 2))
+    >>> usmx.put_along_axis(x, usmx.asarray([[1], [0]]), 5, axis=1)
+    >>> print(x)
+    [[0., 5.],
+     [5., 0.]]
     """
     if not isinstance(arr, ndarray):
         raise TypeError(f"arr: is of type {type(arr).__name__}; expected an usmx.ndarray to change")
@@ -234,6 +257,14 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise", *, axis: int | None =
     ------
     IndexError
         An index is outside of the axis, in mode 'raise'.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4)
+    >>> usmx.put(x, [0, 2], [10, 20])
+    >>> print(x)
+    [10,  1, 20,  3]
     """
     if not isinstance(a, ndarray):
         raise TypeError(f"a: is of type {type(a).__name__}; expected an usmx.ndarray to change")
@@ -277,6 +308,13 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     ------
     ValueError
         `a` has no dimensions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> rows, columns = usmx.nonzero(usmx.asarray([[0, 1], [1, 0]]))
+    >>> print(rows, columns)
+    [0, 1] [1, 0]
     """
     if (few := _usmx._few_nonzero(a)) is not None:
         return few
@@ -287,14 +325,29 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
 
 
 def flatnonzero(a: Any) -> ndarray:
-    """Numbers, in C order, of the elements that are not 0."""
+    """Numbers, in C order, of the elements that are not 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.flatnonzero(usmx.asarray([0, 5, 0, 7])))
+    [1, 3]
+    """
     flat = as_array(a).reshape(-1)
     few = _usmx._few_nonzero(flat)
     return indexing.places(flat) if few is None else few[0]
 
 
 def argwhere(a: Any) -> ndarray:
-    """Indices of the elements that are not 0, a row for each: shape (count, ndim)."""
+    """Indices of the elements that are not 0, a row for each: shape (count, ndim).
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.argwhere(usmx.asarray([[0, 1], [1, 0]])))
+    [[0, 1],
+     [1, 0]]
+    """
     a = as_array(a)
     if a.ndim == 0:
         return empty_at(a, (int(bool(a)), 0), "int64")
@@ -306,7 +359,15 @@ def argwhere(a: Any) -> ndarray:
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
-    """The elements of `arr` where a condition of its size is not 0, in one dimension."""
+    """The elements of `arr` where a condition of its size is not 0, in one dimension.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.arange(4)
+    >>> print(usmx.extract(x > 1, x))
+    [2, 3]
+    """
     arr = as_array(arr)
     mask = as_array(condition, arr).reshape(-1)
     return indexing.get(arr.reshape(-1), mask if mask.dtype.kind == "b" else mask != 0)
@@ -330,6 +391,12 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
         Along which it is counted; None is all axes.
     keepdims : bool
         Whether those axes stay, with length one.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.count_nonzero(usmx.asarray([0, 1, 2])).item()
+    2
     """
     if axis is None and not keepdims and (few := _usmx._few_count(a)) is not None:
         return few

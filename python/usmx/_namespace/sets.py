@@ -172,25 +172,55 @@ def unique_all(x: ndarray) -> UniqueAll:
         The `values`, in ascending order, the `indices` of their first elements among those of `x`
         in C order, the `inverse_indices`, of the shape of `x`, for which
         ``values[inverse_indices]`` is `x`, and the `counts`. The host waits for how many there are.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.unique_all(usmx.asarray([2, 1, 2]))
+    >>> print(found.values, found.indices, found.counts)
+    [1, 2] [1, 0] [1, 2]
     """
     found = _find(x, False, True, None)
     return UniqueAll(found.values, found.indices, found.inverse, found.counts)
 
 
 def unique_counts(x: ndarray) -> UniqueCounts:
-    """Give the different elements, in order, and how often each is; see `unique_all`."""
+    """Give the different elements, in order, and how often each is; see `unique_all`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.unique_counts(usmx.asarray([2, 1, 2]))
+    >>> print(found.values, found.counts)
+    [1, 2] [1, 2]
+    """
     found = _find(x, False, False, None)
     return UniqueCounts(found.values, found.counts)
 
 
 def unique_inverse(x: ndarray) -> UniqueInverse:
-    """Give the different elements, in order, and which of them each one is; see `unique_all`."""
+    """Give the different elements, in order, and which of them each one is; see `unique_all`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> found = usmx.unique_inverse(usmx.asarray([2, 1, 2]))
+    >>> print(found.values[found.inverse_indices])
+    [2, 1, 2]
+    """
     found = _find(x, False, True, None)
     return UniqueInverse(found.values, found.inverse)
 
 
 def unique_values(x: ndarray) -> ndarray:
-    """Give the different elements, in order; see `unique_all`."""
+    """Give the different elements, in order; see `unique_all`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.unique_values(usmx.asarray([2, 1, 2])))
+    [1, 2]
+    """
     values: ndarray = _find(x, False, False, None).values
     return values
 
@@ -224,6 +254,13 @@ def unique(
     Returns
     -------
     ndarray or tuple of ndarray
+
+    Examples
+    --------
+    >>> import usmx
+    >>> values, counts = usmx.unique(usmx.asarray([2, 1, 2]), return_counts=True)
+    >>> print(values, counts)
+    [1, 2] [1, 2]
     """
     if axis is not None and as_array(ar).ndim == 1:
         to_axis(axis, 1)
@@ -253,6 +290,13 @@ def lexsort(keys: Sequence[ndarray] | ndarray, axis: SupportsIndex = -1) -> ndar
     ------
     ValueError
         There is no key, or shapes differ.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> last, first = usmx.asarray([1, 1, 0]), usmx.asarray([5, 3, 9])
+    >>> print(usmx.lexsort((first, last)))
+    [2, 1, 0]
     """
     given = as_arrays(keys)
     if not given:
@@ -305,6 +349,12 @@ def isin(
     -------
     ndarray
         Bools, of the shape of `element`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.isin(usmx.asarray([1, 2, 3]), usmx.asarray([3, 1])))
+    [ True, False,  True]
     """
     from .data_types import result_type
 
@@ -339,7 +389,14 @@ def _pair(x1: Any, x2: Any) -> tuple[ndarray, ndarray]:
 
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
-    """Give the different elements of both arrays, in order."""
+    """Give the different elements of both arrays, in order.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.union1d(usmx.asarray([3, 1]), usmx.asarray([2, 1])))
+    [1, 2, 3]
+    """
     from .manipulation import concat
 
     values: ndarray = _find(concat(_pair(ar1, ar2)), True, False, None).values
@@ -352,6 +409,12 @@ def intersect1d(
     """Give the different elements that are in both arrays, in order.
 
     With `return_indices`, where each is first in the one and in the other array follows.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.intersect1d(usmx.asarray([1, 2, 3]), usmx.asarray([3, 1, 7])))
+    [1, 3]
     """
     a, b = _pair(ar1, ar2)
     one = _find(a, True, return_indices, None)
@@ -368,6 +431,12 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """Give the different elements of `ar1` that are not in `ar2`, in order.
 
     With `assume_unique` they are all elements that are not there, as they are given.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.setdiff1d(usmx.asarray([1, 2, 3]), usmx.asarray([2])))
+    [1, 3]
     """
     first = next((x for x in (ar1, ar2) if isinstance(x, ndarray)), None)
     values = as_array(ar1, first)
@@ -376,7 +445,14 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Give the different elements that are in one of both arrays alone, in order."""
+    """Give the different elements that are in one of both arrays alone, in order.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.setxor1d(usmx.asarray([1, 2, 3]), usmx.asarray([2, 4])))
+    [1, 3, 4]
+    """
     from .manipulation import concat
 
     a, b = _pair(ar1, ar2)

@@ -435,6 +435,13 @@ def sort(
     ------
     IndexError
         An axis that `a` does not have.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.sort(usmx.asarray([[3, 1], [2, 5]])))
+    [[1, 3],
+     [2, 5]]
     """
     _check_kind(kind, order)
     if axis is not None and isinstance(a, ndarray) and not is_in_c_order(a):
@@ -461,6 +468,12 @@ def argsort(
 
     ``take_along_axis(x, argsort(x, axis=k), axis=k)`` is ``sort(x, axis=k)``. Indices of equal
     elements ascend, in both directions.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.argsort(usmx.asarray([30, 10, 20])))
+    [1, 2, 0]
     """
     _check_kind(kind, order)
     if (few := _usmx._few_argsort(a, axis, bool(descending))) is not None:
@@ -554,6 +567,12 @@ def partition(
     ------
     ValueError
         A `kth` outside of the axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.partition(usmx.asarray([7, 1, 5, 3]), 1)[1].item()
+    3
     """
     a = _sortable(a)
     places = _places(a, kth, axis)
@@ -576,7 +595,15 @@ def argpartition(
     kind: str | None = None,
     order: None = None,
 ) -> ndarray:
-    """Give the indices that make what `partition` gives, as int64."""
+    """Give the indices that make what `partition` gives, as int64.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([7, 1, 5, 3])
+    >>> usmx.argpartition(x, 0)[0].item()
+    1
+    """
     a = _sortable(a)
     places = _places(a, kth, axis)
     rows, at = _along(a, axis)
@@ -663,6 +690,12 @@ def searchsorted(
         `a` has not one dimension, `side` is none of both, or `sorter` has another length.
     IndexError
         An index of `sorter` is outside of `a`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.searchsorted(usmx.asarray([10, 20, 30]), usmx.asarray([5, 20, 99])))
+    [0, 1, 3]
     """
     from .data_types import result_type
     from .indexing import check_indices

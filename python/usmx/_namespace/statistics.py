@@ -192,6 +192,15 @@ def sum(
     ------
     ValueError
         An axis that `a` does not have, or twice.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([[1, 2], [3, 4]])
+    >>> usmx.sum(x).item()
+    10
+    >>> print(usmx.sum(x, axis=0))
+    [4, 6]
     """
     if out is None and initial is None and where is True and dtype is None:
         made = _usmx._sum(a, axis, keepdims)
@@ -214,7 +223,14 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Multiply elements; of none 1. Parameters and types as those of `sum`."""
+    """Multiply elements; of none 1. Parameters and types as those of `sum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.prod(usmx.asarray([2, 3, 4])).item()
+    24
+    """
     if out is None and initial is None and where is True and dtype is None:
         made = _usmx._prod(a, axis, keepdims)
         if made is not None:
@@ -269,6 +285,12 @@ def max(
 
     Of an empty array it is `initial`; without `initial`, ValueError. `initial` and `where` are as
     those of `sum`; `where` needs `initial`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.amax(usmx.asarray([[3, 1], [2, 5]]), axis=0))
+    [3, 5]
     """
     if out is None and initial is None and where is True:
         made = _usmx._max(a, axis, keepdims)
@@ -285,7 +307,14 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Give the smallest element; NaN if there is one. Parameters as those of `max`."""
+    """Give the smallest element; NaN if there is one. Parameters as those of `max`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.amin(usmx.asarray([[3, 1], [2, 5]]), axis=0))
+    [2, 1]
+    """
     if out is None and initial is None and where is True:
         made = _usmx._min(a, axis, keepdims)
         if made is not None:
@@ -303,7 +332,14 @@ def ptp(
     out: _usmx.ndarray | None = None,
     keepdims: bool = False,
 ) -> _usmx.ndarray:
-    """Give the largest minus the smallest element."""
+    """Give the largest minus the smallest element.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.ptp(usmx.asarray([[1, 5], [2, 2]]), axis=1))
+    [4, 0]
+    """
     made = max(a, axis=axis, keepdims=keepdims) - min(a, axis=axis, keepdims=keepdims)
     return written(made, out)
 
@@ -316,7 +352,15 @@ def any(
     *,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Say whether an element is not 0; of none False. NaN counts as not 0."""
+    """Say whether an element is not 0; of none False. NaN counts as not 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([[True, False], [False, False]])
+    >>> print(usmx.any(x, axis=1))
+    [ True, False]
+    """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
         made = _usmx._any(a, axis, keepdims)
         if made is not None:
@@ -344,7 +388,15 @@ def all(
     *,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Say whether no element is 0; of none True. NaN counts as not 0."""
+    """Say whether no element is 0; of none True. NaN counts as not 0.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.asarray([[True, False], [True, True]])
+    >>> print(usmx.all(x, axis=1))
+    [False,  True]
+    """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
         made = _usmx._all(a, axis, keepdims)
         if made is not None:
@@ -413,6 +465,12 @@ def mean(
     ------
     ValueError
         An axis that `a` does not have, or twice.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.mean(usmx.asarray([[1.0, 2.0], [3.0, 6.0]]), axis=0))
+    [2., 4.]
     """
     if out is None and where is True and dtype is None:
         made = _usmx._mean(a, axis, keepdims)
@@ -483,6 +541,12 @@ def var(
     ------
     ValueError
         An axis that `a` does not have, or twice; both `ddof` and `correction`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.var(usmx.asarray([1.0, 5.0])).item()
+    4.0
     """
     by = _correction(ddof, correction)
     if dtype is not None or where is not True or mean is not None or out is not None:
@@ -528,7 +592,14 @@ def std(
     mean: Any = None,
     correction: float = 0.0,
 ) -> _usmx.ndarray:
-    """Give the standard deviation, the root of `var`, which explains the parameters."""
+    """Give the standard deviation, the root of `var`, which explains the parameters.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> usmx.std(usmx.asarray([1.0, 3.0])).item()
+    1.0
+    """
     from .elementwise import sqrt
 
     by = _correction(ddof, correction)
@@ -646,6 +717,12 @@ def argmax(
     """Give the index of the largest element, of equal ones the first; of the first NaN.
 
     Without an axis it counts elements in C order. ValueError if there are no elements.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.argmax(usmx.asarray([[3, 1], [2, 5]]), axis=1))
+    [0, 1]
     """
     return _place("argmax", a, axis, out, keepdims)
 
@@ -660,6 +737,12 @@ def argmin(
     """Give the index of the smallest element, of equal ones the first; of the first NaN.
 
     Without an axis it counts elements in C order. ValueError if there are no elements.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.argmin(usmx.asarray([[3, 1], [2, 5]]), axis=1))
+    [1, 0]
     """
     return _place("argmin", a, axis, out, keepdims)
 
@@ -734,6 +817,12 @@ def cumulative_sum(
         The result is written into this array.
     include_initial : bool, optional
         Whether 0, the sum of an empty array, comes first, which makes the axis one longer.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cumulative_sum(usmx.asarray([1, 2, 3]), include_initial=True))
+    [0, 1, 3, 6]
     """
     first = 0 if include_initial else None
     dtype = _type_of_out(dtype, out)
@@ -748,7 +837,14 @@ def cumulative_prod(
     out: _usmx.ndarray | None = None,
     include_initial: bool = False,
 ) -> _usmx.ndarray:
-    """Give the products of the elements up to each; see `cumulative_sum`."""
+    """Give the products of the elements up to each; see `cumulative_sum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cumulative_prod(usmx.asarray([1, 2, 3]), include_initial=True))
+    [1, 1, 2, 6]
+    """
     first = 1 if include_initial else None
     dtype = _type_of_out(dtype, out)
     return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out)
@@ -760,7 +856,14 @@ def cumsum(
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
-    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_sum`."""
+    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_sum`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cumsum(usmx.asarray([1, 2, 3, 4])))
+    [ 1,  3,  6, 10]
+    """
     a = _array(a, "a")
     if axis is None or a.ndim == 0:
         a, axis = a.reshape(-1), 0 if axis is None else axis
@@ -773,7 +876,14 @@ def cumprod(
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
-    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_prod`."""
+    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_prod`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.cumprod(usmx.asarray([1, 2, 3, 4])))
+    [ 1,  2,  6, 24]
+    """
     a = _array(a, "a")
     if axis is None or a.ndim == 0:
         a, axis = a.reshape(-1), 0 if axis is None else axis
@@ -799,6 +909,12 @@ def diff(
         Along which neighbours stand.
     prepend, append : array or number, optional
         Elements that stand before and after those of `a` along the axis.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.diff(usmx.asarray([1, 2, 4, 7])))
+    [1, 2, 3]
     """
     a = _array(a, "a")
     times = n.__index__()

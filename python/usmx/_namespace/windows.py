@@ -20,7 +20,14 @@ __all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
 
 
 def i0(x: ArrayLike) -> ndarray:
-    """The modified Bessel function of the first kind and order 0 of each element."""
+    """The modified Bessel function of the first kind and order 0 of each element.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.i0(usmx.asarray([0.0])))
+    [1.]
+    """
     made: ndarray = _usmx.Operation("i0")(as_array(x))
     return made
 
@@ -53,27 +60,62 @@ def _cosines(*parts: float) -> Callable[[ndarray, int], ndarray]:
 
 
 def bartlett(M: int, **place: Any) -> ndarray:
-    """A triangle of M numbers that begins and ends with 0; keywords as for `arange`."""
+    """A triangle of M numbers that begins and ends with 0; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.bartlett(5))
+    [ 0., 0.5,  1., 0.5,  0.]
+    """
     return _window(M, place, lambda n, last: 1 - _usmx.Operation("absolute")(n * (2 / last) - 1))
 
 
 def blackman(M: int, **place: Any) -> ndarray:
-    """Blackman's window of M numbers; keywords as for `arange`."""
+    """Blackman's window of M numbers; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.blackman(3).round(6))
+    [-0.,  1., -0.]
+    """
     return _window(M, place, _cosines(0.42, -0.5, 0.08))
 
 
 def hamming(M: int, **place: Any) -> ndarray:
-    """Hamming's window of M numbers; keywords as for `arange`."""
+    """Hamming's window of M numbers; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.hamming(3))
+    [0.08,   1., 0.08]
+    """
     return _window(M, place, _cosines(0.54, -0.46))
 
 
 def hanning(M: int, **place: Any) -> ndarray:
-    """Hann's window of M numbers; keywords as for `arange`."""
+    """Hann's window of M numbers; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.hanning(3))
+    [0., 1., 0.]
+    """
     return _window(M, place, _cosines(0.5, -0.5))
 
 
 def kaiser(M: int, beta: float, **place: Any) -> ndarray:
-    """Kaiser's window of M numbers; keywords as for `arange`."""
+    """Kaiser's window of M numbers; keywords as for `arange`.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> print(usmx.kaiser(3, 0.0))
+    [1., 1., 1.]
+    """
 
     def shape(n: ndarray, last: int) -> ndarray:
         at = n * (2 / last) - 1

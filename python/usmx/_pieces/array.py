@@ -135,6 +135,16 @@ class FileArray(NDArrayOperatorsMixin):
 
     Operators and NumPy's and usmx's functions of elements give further ones. Other operands are
     numbers, arrays that broadcast to the rows, and arrays with as many rows.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "x.npy")
+    >>> usmx.save(path, usmx.ones(1000))
+    >>> x = usmx.open(path)
+    >>> isinstance(x, usmx.FileArray), x.sum().item()
+    (True, 1000.0)
     """
 
     __array_priority__ = 2000

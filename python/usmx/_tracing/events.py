@@ -20,13 +20,27 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line} in {self.function}"
 
 
+def short_name(kernel: str) -> str:
+    """Of "a::b::add<float>" the function; the whole name is in the event."""
+    return kernel.split("<", 1)[0].rsplit("::", 1)[-1]
+
+
 class TraceEvent(NamedTuple):
-    """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``."""
+    """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.trace() as t:
+    ...     x = usmx.zeros(1000)
+    >>> [event.kind is not None for event in t.events if event.action == "allocate"]
+    [True]
+    """
 
     #: "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill",
     #: "prefetch", "kernel", "build", "wait", "import", "export", "mark" or "other".
     action: str
-    #: How many bytes it was about; 0 where that has no meaning.
+    #: How many bytes it was about; 0 where that has no meaning. Of a kernel those of its arrays.
     bytes: int
     #: "device", "shared" or "host": the memory, or the destination of a copy; None if not USM.
     kind: str | None
@@ -46,7 +60,7 @@ class TraceEvent(NamedTuple):
     thread: int
     begin: int
     end: int
-    #: When the device was at it, if the queue has ``enable_profiling``.
+    #: When the device was at it, if the queue has ``enable_profiling`` or in `usmx.profile`.
     device_begin: int | None
     device_end: int | None
     #: The line of Python that asked for it, where that is known.

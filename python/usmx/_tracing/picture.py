@@ -9,7 +9,7 @@ from html import escape
 from .blocks import Block, Held, Moment
 from .units import amount, duration
 
-__all__ = ["fragment", "page", "svg"]
+__all__ = ["fragment", "page", "svg", "whole_page"]
 
 WIDTH = 860
 _LEFT, _RIGHT = 76, 12
@@ -209,10 +209,17 @@ def fragment(snapshot: Held) -> str:
 def page(snapshot: Held) -> str:
     """A whole page."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(snapshot.time))
+    return whole_page(f"USM at {when}", fragment(snapshot))
+
+
+def whole_page(title: str, body: str) -> str:
+    """A page that needs nothing else: no scripts, no server, no other site."""
+    title = escape(title)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>USM at {when}</title>"
+        f"<title>{title}</title>"
         f"<style>body{{font-family:system-ui,sans-serif;color:{_TEXT};background:#fff;"
-        "margin:24px}h1{font-size:18px}table{font-size:13px}</style></head>"
-        f"<body><h1>USM at {when}</h1>{fragment(snapshot)}</body></html>\n"
+        "margin:24px}h1{font-size:18px}table{font-size:13px;text-align:right;"
+        "border-spacing:12px 2px}</style></head>"
+        f"<body><h1>{title}</h1>{body}</body></html>\n"
     )

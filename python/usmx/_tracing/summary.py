@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple, final
 
-from .events import Recording, TraceEvent
+from .events import Recording, TraceEvent, short_name
 from .units import amount, duration
 
 __all__ = ["Row", "Summary"]
@@ -35,8 +35,7 @@ def _what(event: TraceEvent) -> str:
     if event.action in ("copy", "host copy"):
         return f"copy {event.source_kind or 'plain'} to {event.kind or 'plain'}"
     if event.action == "kernel" and event.name:
-        # Of "a::b::add<float>" the function; the whole name is in the event.
-        return f"kernel {event.name.split('<', 1)[0].rsplit('::', 1)[-1]}"
+        return f"kernel {short_name(event.name)}"
     if event.action == "mark":
         return f"mark {event.name}"
     return f"{event.action} {event.kind}" if event.kind else event.action

@@ -7,7 +7,7 @@ import threading
 from html import escape
 from typing import NamedTuple
 
-from .events import Recording, TraceEvent
+from .events import Recording, TraceEvent, short_name
 from .picture import WIDTH
 from .units import amount, duration
 
@@ -46,7 +46,7 @@ class _Bar(NamedTuple):
 def _bar(event: TraceEvent, begin: int, end: int) -> _Bar:
     label = event.name or event.action
     if event.action in ("kernel", "build"):
-        label = label.split("<", 1)[0].rsplit("::", 1)[-1]
+        label = short_name(label)
     title = f"{label}: {duration(end - begin)}"
     if event.action != label:
         title = f"{event.action} {title}"

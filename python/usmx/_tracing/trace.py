@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, final, overload
 from .. import _usmx
 from .endings import ending
 from .events import COPIES, Place, TraceEvent
+from .units import duration
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
@@ -56,12 +57,20 @@ class Trace:
 
     Any number may be on at once, one inside the other or in several threads: each sees what all
     threads of the process do while it is on.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> with usmx.trace() as t:
+    ...     x = usmx.zeros(1000)
+    >>> t.summary().allocations
+    1
     """
 
-    def __init__(self, most: int = MOST_EVENTS) -> None:
+    def __init__(self, most: int = MOST_EVENTS, *, one_by_one: bool = False) -> None:
         if most < 1:
             raise ValueError(f"most: {most}; a trace keeps at least one event")
-        self._recorder = _usmx._TraceRecorder(most, False)
+        self._recorder = _usmx._TraceRecorder(most, False, one_by_one)
         self._events: list[TraceEvent] | None = None
         self._marks: list[TraceEvent] = []
         #: Whether calls of other libraries were seen as well.
@@ -172,16 +181,18 @@ class Trace:
         ----------
         path : path-like
             Where to; what is there is overwritten. A name that ends in ".svg" gets the picture,
-            and one in ".json" or without an ending the events.
+            one in ".html" a page with the picture and the summary, which needs no other site, and
+            one in ".json" or without an ending the events.
 
         Raises
         ------
         ValueError
             The name has another ending.
         """
-        if ending(path, (".json", ".svg")) == ".svg":
+        found = ending(path, (".json", ".html", ".svg"))
+        if found in (".html", ".svg"):
             with open(path, "w", encoding="utf-8") as file:
-                file.write(self.svg())
+                file.write(self.svg() if found == ".svg" else self.html())
             return
         from .chrome import write
 
@@ -192,6 +203,12 @@ class Trace:
         from .timeline import svg
 
         return svg(self)
+
+    def html(self) -> str:
+        """A page with the picture and the summary: no server, no scripts, no other site."""
+        from .picture import whole_page
+
+        return whole_page(f"Trace of {duration(self.duration)}", self._repr_html_())
 
     def _repr_html_(self) -> str:
         return f'{self.summary()._repr_html_()}<div style="overflow-x:auto">{self.svg()}</div>'
@@ -248,8 +265,10 @@ def trace(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import usmx
     >>> with usmx.trace() as t:
-    ...     b = usmx.asarray(numpy_array)
+    ...     b = usmx.asarray(np.ones(1000))
     >>> t.summary().copies
     1
     """

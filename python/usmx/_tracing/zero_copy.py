@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import final
 
+from .._help import with_link
 from .events import TraceEvent
 from .trace import Trace, runtime_reports
 
@@ -47,8 +48,10 @@ class expect_zero_copy:
 
     Examples
     --------
+    >>> import usmx
+    >>> x = usmx.ones(100)
     >>> with usmx.expect_zero_copy():
-    ...     theirs = dpctl.memory.as_usm_memory(ours)
+    ...     same = usmx.from_dlpack(x)
     """
 
     def __init__(self, *, everyone: bool = False, least: int = 1) -> None:
@@ -83,4 +86,4 @@ class expect_zero_copy:
             if self._trace.sees_runtime
             else "watched: usmx; other libraries too after usmx.counters.enable()"
         )
-        raise CopyError("\n".join(lines), copies)
+        raise with_link(CopyError("\n".join(lines), copies))

@@ -40,7 +40,11 @@ def table(monkeypatch):
 
 
 def test_every_row_of_every_benchmark_has_both_figures():
-    rows = json.loads(run(of_depth(quick=BENCH / "exchange.py", full=BENCH), "--json"))
+    report = json.loads(run(of_depth(quick=BENCH / "exchange.py", full=BENCH), "--json"))
+    rows = report["rows"]
+    assert report["quick"]
+    assert report["machine"]["versions"].keys() >= {"usmx", "numpy", "dpctl"}
+    assert all(report["machine"].values())
     assert len({(row["case"], row["rival_name"]) for row in rows}) == len(rows) >= 8
     for row in rows:
         assert row["ratio"] == pytest.approx(row["rival"] / max(row["ours"], 0.1))

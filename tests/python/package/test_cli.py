@@ -300,7 +300,8 @@ def test_trace_of_a_script_that_fails_is_written_all_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "viewer"), [("t.svg", "a browser"), ("t.json", "https://ui.perfetto.dev")]
+    ("name", "viewer"),
+    [("t.svg", "a browser"), ("t.html", "a browser"), ("t.json", "https://ui.perfetto.dev")],
 )
 def test_the_trace_says_what_opens_the_file_that_it_wrote(tmp_path, name, viewer):
     script = tmp_path / "script.py"
@@ -310,3 +311,22 @@ def test_the_trace_says_what_opens_the_file_that_it_wrote(tmp_path, name, viewer
         capture_output=True, text=True, timeout=120, check=True, cwd=tmp_path,
     )  # fmt: skip
     assert f"wrote {name}: open it in {viewer}\n" in result.stderr
+
+
+def test_the_trace_as_a_page_is_asked_for_by_a_word(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import usmx; usmx.zeros(5)\n")
+
+    def run(*options):
+        return subprocess.run(
+            [sys.executable, "-m", "usmx", "trace", *options, script],
+            capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+        )  # fmt: skip
+
+    assert "wrote trace.html: open it in a browser\n" in run("--html").stderr
+    assert (tmp_path / "trace.html").read_text().startswith("<!doctype html>")
+    assert "wrote page.html: " in run("--html", "-o", "page").stderr
+    for options in (("--html", "-o", "x.svg"), ("-o", "x.png")):
+        refused = run(*options)
+        assert refused.returncode == 2
+        assert f"usmx trace: --output: '{options[-1]}'; expected a name" in refused.stderr

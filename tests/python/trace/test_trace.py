@@ -504,7 +504,7 @@ for kind in ("device", "shared", "host"):
 def test_files_are_not_written_with_an_ending_that_says_something_else(tmp_path: Path) -> None:
     with usmx.trace() as t:
         usmx.ones(3).to_numpy()
-    for name in ("trace.png", "trace.html", "trace.csv"):
+    for name in ("trace.png", "trace.htm", "trace.csv"):
         with pytest.raises(ValueError, match=name):
             t.export(tmp_path / name)
     for name in ("page.png", "page.json"):

@@ -436,6 +436,13 @@ def vec(length: int, dtype: Any) -> Any:
         Another length.
     TypeError
         Another type.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> float3 = usmx.vec(3, "float32")
+    >>> float(float3(1, 2, 3).y)
+    2.0
     """
     return _checked((length,), dtype)
 

@@ -23,6 +23,18 @@ class KernelError(ValueError):
         Its file.
     lineno, column : int
         Line, counted from 1, and column, counted from 0; 0 if the whole function is meant.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def wrong(item, x):
+    ...     x[0] = {}
+    >>> try:
+    ...     wrong[1](usmx.ones(1))
+    ... except usmx.KernelError as error:
+    ...     print(error.function)
+    wrong
     """
 
     def __init__(
@@ -38,6 +50,9 @@ class KernelError(ValueError):
             indent = len(line) - len(line.lstrip())
             text += f"\n    {line.strip()}\n    {' ' * max(0, column - indent)}^"
         super().__init__(text)
+        from ..._help import with_link
+
+        with_link(self)
 
 
 KernelError.__module__ = "usmx"  # where users find it, and tracebacks and pickles name it

@@ -1,0 +1,101 @@
+"""Each public name has an example in its docstring, and each example does what it shows."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import lab
+import pytest
+
+import usmx
+
+sys.path.insert(0, str(lab.ROOT / "tools"))
+import python_reference
+
+#: Modules of names of other projects, whose pages have the examples, and of what is not installed
+#: with usmx.
+ELSEWHERE = ("compat.", "dask", "ray", "typing", "zarr")
+
+#: What has no example yet: the list only becomes shorter.
+WITHOUT = {
+    "usmx.AtomicRef",
+    "usmx.CopyError",
+    "usmx.FileTable",
+    "usmx.LocalMemory",
+    "usmx.RawModule",
+    "usmx.barrier",
+    "usmx.clamp",
+    "usmx.clz",
+    "usmx.counters.Counts",
+    "usmx.counters.enable",
+    "usmx.doctor.self_test",
+    "usmx.fence",
+    "usmx.fma",
+    "usmx.interop.cupy_allocator",
+    "usmx.interop.torch_allocator",
+    "usmx.ipc.GoneError",
+    "usmx.mat",
+    "usmx.memory.BinningResource",
+    "usmx.memory.FailureCallbackResource",
+    "usmx.memory.LoggingResource",
+    "usmx.memory.MemoryResource",
+    "usmx.memory.TrackingResource",
+    "usmx.memory.using",
+    "usmx.migrate.report",
+    "usmx.numpy_memory",
+    "usmx.popcount",
+    "usmx.rsqrt",
+}
+
+#: Examples that need more than a test has: test_counters.py and tests/consume do what they show.
+NOT_RUN: dict[str, str] = {
+    "usmx.counters.counting": "the reports of the runtime, from before its first use",
+    **dict.fromkeys(
+        ("usmx.get_cmake_dir", "usmx.get_include", "usmx.paths.get_cflags", "usmx.paths.get_libs"),
+        "an installed package, which a build folder is not",
+    ),
+}
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Each function and class under the name that it is defined by, once."""
+    seen: set[int] = set()
+    modules = [usmx] + [
+        import_module(f"usmx.{name}")
+        for name in python_reference.MODULES
+        if not name.startswith(ELSEWHERE)
+    ]
+    for module in modules:
+        for name in getattr(module, "__all__", ()):
+            found = getattr(module, name)
+            if callable(found) and id(found) not in seen:
+                seen.add(id(found))
+                yield f"{module.__name__}.{name}", found
+
+
+PUBLIC = dict(public())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_an_example_and_it_is_true(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    test = doctest.DocTestParser().get_doctest(text, {"usmx": usmx}, name, None, 0)
+    if name in WITHOUT:
+        assert not test.examples, f"{name} has an example: take it off the list"
+        return
+    assert test.examples, f"{name} has no example in its docstring"
+    if name in NOT_RUN:
+        return
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_the_list_of_those_without_has_no_old_names() -> None:
+    assert PUBLIC.keys() >= WITHOUT | NOT_RUN.keys()
