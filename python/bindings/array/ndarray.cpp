@@ -272,6 +272,23 @@ void set_writeable(const array_flags& flags, bool writeable) {
   holder.dpnp_view.reset();
 }
 
+/// NumPy's names are those of the attributes in capitals, or short.
+std::string flag_name(const nb::str& key) {
+  static constexpr std::pair<std::string_view, std::string_view> short_names[] = {
+      {"C", "c_contiguous"}, {"F", "f_contiguous"}, {"W", "writeable"},
+      {"A", "aligned"},      {"B", "behaved"},      {"CA", "carray"},
+      {"FA", "farray"},
+  };
+  std::string name = to_text(key, "key");
+  for (const auto& [given, meant] : short_names) {
+    if (name == given) return std::string(meant);
+  }
+  for (char& letter : name) {
+    letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+  }
+  return name;
+}
+
 void bind_flags(nb::module_& m) {
   nb::class_<array_flags> c(m, "_Flags", "Layout and access of an array.");
   refuse_iteration(c);
@@ -286,6 +303,17 @@ void bind_flags(nb::module_& m) {
   c.def_prop_ro(
       "fnc", [is_c, is_f](const array_flags& f) { return is_f(f) && !is_c(f); },
       "Fortran order only.");
+  c.def_prop_ro("fortran", is_f, "As `f_contiguous`.");
+  c.def_prop_ro("behaved", is_writeable, "Aligned and writeable.");
+  c.def_prop_ro(
+      "carray", [is_c, is_writeable](const array_flags& f) { return is_c(f) && is_writeable(f); },
+      "Behaved, and C-contiguous.");
+  c.def_prop_ro(
+      "farray",
+      [is_c, is_f, is_writeable](const array_flags& f) {
+        return is_f(f) && !is_c(f) && is_writeable(f);
+      },
+      "Behaved, and Fortran order only.");
   c.def_prop_ro("aligned", [](const array_flags&) { return true; }, "Always True.");
   c.def_prop_rw("writeable", is_writeable, set_writeable,
                 "False for read-only memory; can be set to False.");
@@ -294,14 +322,31 @@ void bind_flags(nb::module_& m) {
       "__getitem__",
       [](nb::handle self, const nb::str& key) {
         static_cast<void>(self_of<array_flags>(self));
-        const std::string name = to_text(key, "key");
-        std::string lower = name;
-        for (char& letter : lower)
-          letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-        if (!has_attribute(self, lower.c_str())) throw nb::key_error(name.c_str());
-        return nb::object(self.attr(lower.c_str()));
+        const std::string name = flag_name(key);
+        if (!has_attribute(self, name.c_str())) throw nb::key_error(to_text(key, "key").c_str());
+        return nb::object(self.attr(name.c_str()));
       },
       nb::sig("def __getitem__(self, name: str, /) -> bool"));
+  c.def(
+      "__setitem__",
+      [](nb::handle self, const nb::str& key, bool value) {
+        const std::string name = flag_name(key);
+        if (name != "writeable" && name != "writable") {
+          throw nb::key_error(to_text(key, "key").c_str());
+        }
+        set_writeable(self_of<array_flags>(self), value);
+      },
+      nb::sig("def __setitem__(self, name: str, value: bool, /) -> None"));
+  c.def(
+      "__eq__",
+      [is_c, is_f, is_writeable](nb::handle self, nb::handle other) -> nb::object {
+        const array_flags& a = self_of<array_flags>(self);
+        if (!nb::isinstance<array_flags>(other)) return nb::borrow(Py_NotImplemented);
+        const array_flags& b = self_of<array_flags>(other);
+        return nb::bool_(is_c(a) == is_c(b) && is_f(a) == is_f(b) &&
+                         is_writeable(a) == is_writeable(b));
+      },
+      nb::sig("def __eq__(self, other: object, /) -> bool"));
   c.def("__repr__", [is_c, is_f, is_writeable](const array_flags& f) {
     const auto line = [](const char* name, bool value) {
       return detail::format("  {} : {}", name, value ? "True" : "False");

@@ -92,6 +92,12 @@ dtype from_type(nb::handle type) {
   if (home == "ml_dtypes" && nb::object(type.attr("__name__")).equal(new_text("bfloat16"))) {
     return dtype::of<bfloat16>();
   }
+  if (home == "ctypes") {
+    const nb::object letter = attribute_or_none(type, "_type_");
+    if (nb::isinstance<nb::str>(letter)) {
+      if (const spelling* s = find_name(shown(letter))) return parsed(s->typestr);
+    }
+  }
   if (home == "numpy") {
     const nb::object name = type.attr("__name__");
     if (const spelling* s = find_name(to_text(name, "dtype"))) return parsed(s->typestr);

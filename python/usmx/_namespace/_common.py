@@ -164,7 +164,8 @@ def to_axes(axis: Any, rank: int, name: str = "axis") -> tuple[int, ...]:
     """Numbers of axes, from 0 up and none twice; all of them for None."""
     if axis is None:
         return tuple(range(rank))
-    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    is_several = isinstance(axis, (tuple, list, range)) or getattr(axis, "ndim", 0) == 1
+    given = tuple(axis) if is_several else (axis,)
     axes = tuple(to_axis(one, rank, name) for one in given)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: {given} names an axis twice")

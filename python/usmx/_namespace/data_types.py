@@ -235,6 +235,22 @@ class FloatInfo:
     min: float
     smallest_normal: float
     dtype: Any
+    smallest_subnormal: float
+    resolution: float
+    precision: int
+    epsneg: float
+    machep: int
+    negep: int
+    minexp: int
+    maxexp: int
+    nexp: int
+    iexp: int
+    nmant: int
+
+    @property
+    def tiny(self) -> float:
+        """As `smallest_normal`."""
+        return self.smallest_normal
 
 
 @dataclass(frozen=True)
@@ -245,6 +261,11 @@ class IntegerInfo:
     max: int
     min: int
     dtype: Any
+
+    @property
+    def kind(self) -> str:
+        """``"i"``, or ``"u"`` if there are no negative ones."""
+        return str(self.dtype.kind)
 
 
 def finfo(dtype: Any) -> FloatInfo:
@@ -266,15 +287,18 @@ def finfo(dtype: Any) -> FloatInfo:
         raise TypeError(f"dtype: {given.name}; expected floating-point or complex numbers")
     if is_bfloat16(given):
         largest = 2.0**128 - 2.0**120
-        return FloatInfo(16, 2.0**-7, largest, -largest, 2.0**-126, bfloat16)
+        least = 2.0**-126
+        return FloatInfo(
+            *(16, 2.0**-7, largest, -largest, least, bfloat16, 2.0**-133, 0.01, 2, 2.0**-8),
+            *(-7, -8, -126, 128, 8, 8, 7),
+        )
     found = np.finfo(given)
+    numbers = ("eps", "max", "min", "smallest_normal", "smallest_subnormal", "resolution", "epsneg")
+    counts = ("bits", "precision", "machep", "negep", "minexp", "maxexp", "nexp", "iexp", "nmant")
     return FloatInfo(
-        bits=found.bits,
-        eps=float(found.eps),
-        max=float(found.max),
-        min=float(found.min),
-        smallest_normal=float(found.smallest_normal),
         dtype=found.dtype,
+        **{name: float(getattr(found, name)) for name in numbers},
+        **{name: int(getattr(found, name)) for name in counts},
     )
 
 

@@ -195,7 +195,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
      [2, 4]]
     """
     a = as_array(a)
-    return a.T if axes is None else a.permute(tuple(axes))
+    return a.T if axes is None else a.permute((axes,) if is_integer(axes) else tuple(axes))
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:
@@ -278,6 +278,8 @@ def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
     a = as_array(a)
     if axis is None:
         return a.squeeze()
+    if a.ndim == 0 and is_integer(axis) and axis in (0, -1):
+        return a[()]  # as NumPy does, though there is no such axis
     axes = to_axes(axis, a.ndim)
     for one in axes:
         if a.shape[one] != 1:

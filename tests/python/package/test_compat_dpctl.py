@@ -1,5 +1,7 @@
 # Programs for dpctl after a change of their import.
 # SPDX-License-Identifier: Apache-2.0
+import inspect
+
 import dpctl as theirs
 import dpnp.tensor
 import numpy as np
@@ -50,7 +52,7 @@ def test_devices():
     device = dpctl.select_default_device()
     kind, number = dpt.sycl_device_to_dldevice(device)
     assert kind == dpt.DLDeviceType.kDLOneAPI
-    assert dpt.dldevice_to_sycl_device(kind, number) == device
+    assert dpt.dldevice_to_sycl_device((kind, number)) == device
     assert device in dpctl.get_devices(device_type=device.device_type)
     assert dpctl.get_num_devices() == len(usmx.devices())
     aspects = [name for name in ("fp64", "usm_device_allocations") if device.has_aspect(name)]
@@ -63,3 +65,77 @@ def test_devices():
     assert timer.dt[0] > 0
     with dpt.print_options(precision=2):
         assert dpt.get_print_options()["precision"] == 2
+
+
+def parameters_of(function):
+    """Names that a call may say."""
+    taken = inspect.signature(function).parameters.values()
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return {p.name for p in taken if p.kind in by_name}
+
+
+def test_each_keyword_of_the_functions_is_taken():
+    lacking = {}
+    for name in dir(dpnp.tensor):
+        function = getattr(dpnp.tensor, name)
+        if name.startswith("_") or isinstance(function, type) or not callable(function):
+            continue
+        try:
+            wanted = parameters_of(function)
+        except (TypeError, ValueError):
+            continue
+        own = getattr(dpt, name)
+        everything = inspect.Parameter.VAR_KEYWORD
+        if any(p.kind == everything for p in inspect.signature(own).parameters.values()):
+            own = getattr(usmx, name, own)
+        missing = wanted - parameters_of(own) - {"o1", "o2"}
+        if "sycl_queue" in missing and "sycl_queue" in str(inspect.getsource(dpt._with_sycl_queue)):
+            missing -= {"sycl_queue"} if dpt._takes_queue(own) else set()
+        if missing:
+            lacking[name] = sorted(missing)
+    assert lacking == {}
+
+
+@pytest.mark.parametrize("mode", ["wrap", "clip"])
+@pytest.mark.parametrize("type_", ["i1", "i8", "u1", "u8"])
+def test_places_outside_are_those_of_dpctl(mode, type_):
+    given = np.arange(12, dtype="f4").reshape(3, 4)
+    far = [0, 1, 2, 3, 100, 7] + ([] if type_[0] == "u" else [-1, -3, -4, -100])
+    places = np.array(far, type_)
+    for axis in (0, 1):
+        want = dpnp.tensor.take(
+            dpnp.tensor.asarray(given), dpnp.tensor.asarray(places), axis=axis, mode=mode
+        )
+        found = dpt.take(dpt.asarray(given), dpt.asarray(places), axis=axis, mode=mode)
+        np.testing.assert_array_equal(found.to_numpy(), dpnp.tensor.asnumpy(want))
+    theirs_, ours = dpnp.tensor.asarray(given), dpt.asarray(given)
+    values = np.full((3, 1), 5, "f4")
+    dpnp.tensor.put(theirs_, dpnp.tensor.asarray(places[-1:]), dpnp.tensor.asarray(values), axis=1,
+                    mode=mode)  # fmt: skip
+    dpt.put(ours, dpt.asarray(places[-1:]), dpt.asarray(values), axis=1, mode=mode)
+    np.testing.assert_array_equal(ours.to_numpy(), dpnp.tensor.asnumpy(theirs_))
+    at = places[None, -2:].repeat(3, 0)
+    want = dpnp.tensor.take_along_axis(theirs_, dpnp.tensor.asarray(at), mode=mode)
+    found = dpt.take_along_axis(ours, dpt.asarray(at), mode=mode)
+    np.testing.assert_array_equal(found.to_numpy(), dpnp.tensor.asnumpy(want))
+
+
+def test_copies_orders_and_new_arrays():
+    x = dpt.asarray(np.arange(6.0).reshape(2, 3))
+    copied = dpt.copy(x, order="F")
+    assert (copied.flags["F"], copied.flags["C"]) == (True, False)
+    assert (copied == x).all()
+    assert dpt.astype(x, "float64", copy=False) is x
+    with pytest.raises(TypeError, match="int32"):
+        dpt.astype(x, "int32", casting="safe")
+    assert dpt.where(x > 2, x, x, order="F").flags["F"]
+    assert dpt.clip(x, 1, 2).to_numpy().max() == 2
+    assert dpt.matmul(x, x.T, dtype="float32").dtype == np.float32
+    made = dpt.usm_ndarray((2, 3), dtype="i4", buffer="shared", buffer_ctor_kwargs={})
+    assert isinstance(made, dpt.usm_ndarray)
+    assert made.usm_type == "shared"
+    assert isinstance(dpt.__array_namespace_info__().dtypes(), dict)
+    made.flags["W"] = False
+    assert not made.flags["WRITEABLE"]
+    assert made.flags != x.flags
+    assert dpt.take(dpt.asarray(7), dpt.asarray([0, 3])).to_numpy().tolist() == [7, 7]

@@ -15,6 +15,51 @@ import numpy as np
 import usmx as _usmx
 
 
+class _OfArrays(type):
+    """Arrays of usmx are instances of `usm_ndarray`."""
+
+    def __instancecheck__(cls, obj: object) -> bool:
+        return isinstance(obj, _usmx.ndarray)
+
+
+class usm_ndarray(metaclass=_OfArrays):
+    """An array over new memory, or over memory that is there.
+
+    Parameters
+    ----------
+    shape, dtype, strides, offset, order
+        As for `usmx.ndarray`.
+    buffer : str or memory, optional
+        The kind of new memory (``"device"`` if not given), or the memory.
+    buffer_ctor_kwargs : dict, optional
+        ``queue`` of new memory.
+    array_namespace : optional
+        Without effect.
+    """
+
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: Any = None,
+        strides: Any = None,
+        buffer: Any = "device",
+        offset: int = 0,
+        order: str = "C",
+        buffer_ctor_kwargs: Any = None,
+        array_namespace: Any = None,
+    ) -> Any:
+        del array_namespace
+        return _usmx.ndarray(
+            shape,
+            dtype,
+            strides=strides,
+            buffer=buffer,
+            offset=offset,
+            order=order,
+            queue=(buffer_ctor_kwargs or {}).get("queue"),
+        )
+
+
 class TopKResult(NamedTuple):
     """The largest or smallest elements, and where they were."""
 
@@ -70,9 +115,145 @@ def _with_sycl_queue(function: Any) -> Any:
     return call
 
 
-def to_numpy(x: Any) -> np.ndarray[Any, Any]:
+def to_numpy(usm_ary: Any, /) -> np.ndarray[Any, Any]:
     """A copy on the host."""
-    return np.array(x.to_numpy(), copy=True)
+    return np.array(usm_ary.to_numpy(), copy=True)
+
+
+def __array_namespace_info__() -> Any:
+    """What the array API standard asks of a namespace."""
+    return _usmx.__array_namespace_info__()
+
+
+def copy(usm_ary: Any, /, *, order: str = "K") -> Any:
+    """A new array with the same elements; `usmx.copy` copies from one array to another."""
+    return usm_ary.copy(order)
+
+
+def astype(
+    usm_ary: Any,
+    newdtype: Any,
+    /,
+    *,
+    order: str = "K",
+    casting: str = "unsafe",
+    copy: bool = True,
+    device: Any = None,
+) -> Any:
+    """Elements of another type, or the array itself where nothing changes.
+
+    Parameters
+    ----------
+    usm_ary : array
+        The elements.
+    newdtype
+        Their new type.
+    order : {'K', 'A', 'C', 'F'}
+        How they lie in memory.
+    casting : str
+        Which casts are allowed, as for NumPy.
+    copy : bool
+        False gives the array itself if it has the type and the order.
+    device : optional
+        Where the result is.
+    """
+    if not _usmx.can_cast(usm_ary.dtype, newdtype, casting=casting):
+        raise TypeError(
+            f"newdtype: {_usmx.dtype(newdtype).name}, of {usm_ary.dtype.name}; "
+            f"casting={casting!r} does not allow that"
+        )
+    made = usm_ary.astype(newdtype, order=order, copy=copy)
+    return made if device is None else made.to_device(device)
+
+
+def where(condition: Any, x1: Any, x2: Any, /, *, order: str = "K", out: Any = None) -> Any:
+    """Elements of `x1` where `condition` is true, of `x2` elsewhere."""
+    return _ordered(_usmx.where(condition, x1, x2), order, out)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None, *, out: Any = None, order: str = "K") -> Any:
+    """Elements inside of bounds; NaN stays NaN."""
+    return _ordered(_usmx.clip(x, min, max), order, out)
+
+
+def matmul(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, order: str = "K") -> Any:
+    """Products of matrices, as `usmx.matmul`, in a type and an order."""
+    if dtype is not None:
+        x1, x2 = x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)
+    return _ordered(_usmx.matmul(x1, x2), order, out)
+
+
+def _ordered(found: Any, order: str, out: Any) -> Any:
+    if out is None and order in ("C", "F"):
+        return found.copy(order) if not found.flags[order] else found
+    return _into(found, out)
+
+
+def _bounded(indices: Any, length: int, mode: str) -> Any:
+    """Indices by dpctl's modes, of which none refuses: 'wrap' counts negative ones from the end."""
+    if mode not in ("wrap", "clip"):
+        raise ValueError(f"mode: {mode!r}; expected 'wrap' or 'clip'")
+    if indices.dtype.kind not in "iu":
+        raise IndexError(f"indices: have type {indices.dtype.name}; expected integers")
+    low = -length if mode == "wrap" else 0
+    high = length - 1
+    if indices.dtype.kind == "u":  # so that large ones stay large
+        return _usmx.minimum(indices, np.asarray(high, indices.dtype)).astype("int64")
+    return _usmx.clip(indices.astype("int64", copy=False), low, high)
+
+
+def _along(x: Any, axis: int | None, name: str) -> int:
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError(f"axis: None, of an array of {x.ndim} dimensions; {name} needs one")
+        return 0
+    return axis
+
+
+def take(
+    x: Any, indices: Any, /, *, axis: int | None = None, out: Any = None, mode: str = "wrap"
+) -> Any:
+    """Elements at indices along an axis.
+
+    Parameters
+    ----------
+    x : array
+        The elements.
+    indices : array of int
+        Their places.
+    axis : int, optional
+        Needed if there are several.
+    out : array, optional
+        Where the result goes.
+    mode : {'wrap', 'clip'}
+        Indices outside are the nearest ones inside; 'wrap' counts negative ones from the end.
+    """
+    along = _along(x, axis, "take")
+    given = x.reshape(1) if x.ndim == 0 else x
+    at = _bounded(indices, given.shape[along], mode)
+    return _into(_usmx.take(given, at, axis=along), out)
+
+
+def put(x: Any, indices: Any, vals: Any, /, *, axis: int | None = None, mode: str = "wrap") -> None:
+    """Write values to places along an axis; parameters as for `take`."""
+    along = _along(x, axis, "put")
+    at = _bounded(indices, x.shape[along] if x.ndim else 1, mode)
+    if x.ndim == 0:
+        x[()] = vals.reshape(-1)[-1] if getattr(vals, "ndim", 0) else vals
+    else:
+        x[(*(slice(None) for _ in range(along % x.ndim)), at)] = vals
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1, mode: str = "wrap") -> Any:
+    """Elements at indices of the same rank; parameters as for `take`."""
+    return _usmx.take_along_axis(x, _bounded(indices, x.shape[axis], mode), axis=axis)
+
+
+def put_along_axis(
+    x: Any, indices: Any, vals: Any, /, *, axis: int = -1, mode: str = "wrap"
+) -> None:
+    """Write values to places of the same rank; parameters as for `take`."""
+    _usmx.put_along_axis(x, _bounded(indices, x.shape[axis], mode), vals, axis=axis)
 
 
 asnumpy = to_numpy
@@ -236,8 +417,9 @@ def sycl_device_to_dldevice(dev: Any) -> tuple[DLDeviceType, int]:
     return DLDeviceType.kDLOneAPI, _usmx.devices().index(device)
 
 
-def dldevice_to_sycl_device(dl_dev_type: int, dl_dev_id: int) -> _usmx.Device:
+def dldevice_to_sycl_device(dl_dev: tuple[int, int]) -> _usmx.Device:
     """The device of a type and a number of DLPack."""
+    dl_dev_type, dl_dev_id = dl_dev
     if dl_dev_type != DLDeviceType.kDLOneAPI:
         raise ValueError(f"dl_dev_type: {dl_dev_type}; expected {DLDeviceType.kDLOneAPI.value}")
     found = _usmx.devices()
