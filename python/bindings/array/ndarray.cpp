@@ -275,9 +275,8 @@ void set_writeable(const array_flags& flags, bool writeable) {
 /// NumPy's names are those of the attributes in capitals, or short.
 std::string flag_name(const nb::str& key) {
   static constexpr std::pair<std::string_view, std::string_view> short_names[] = {
-      {"C", "c_contiguous"}, {"F", "f_contiguous"}, {"W", "writeable"},
-      {"A", "aligned"},      {"B", "behaved"},      {"CA", "carray"},
-      {"FA", "farray"},
+      {"C", "c_contiguous"}, {"F", "f_contiguous"}, {"W", "writeable"}, {"A", "aligned"},
+      {"B", "behaved"},      {"CA", "carray"},      {"FA", "farray"},
   };
   std::string name = to_text(key, "key");
   for (const auto& [given, meant] : short_names) {

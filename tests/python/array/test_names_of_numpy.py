@@ -8,8 +8,26 @@ import pytest
 
 import usmx
 
-FLAGS = """C F W A B CA FA C_CONTIGUOUS F_CONTIGUOUS WRITEABLE ALIGNED BEHAVED CARRAY FARRAY
-FORTRAN FNC FORC CONTIGUOUS""".split()
+FLAGS = [
+    "C",
+    "F",
+    "W",
+    "A",
+    "B",
+    "CA",
+    "FA",
+    "C_CONTIGUOUS",
+    "F_CONTIGUOUS",
+    "WRITEABLE",
+    "ALIGNED",
+    "BEHAVED",
+    "CARRAY",
+    "FARRAY",
+    "FORTRAN",
+    "FNC",
+    "FORC",
+    "CONTIGUOUS",
+]
 
 
 @pytest.mark.parametrize("order", ["C", "F", "neither", "one axis"])
