@@ -374,15 +374,30 @@ array copied_from_host(const any_view& source, const dtype* wanted, nb::handle u
   return out;
 }
 
-/// Whether an array of ours is among the elements of nested lists.
+/// Whether an object is an array in memory of a device, of any library.
+bool is_device_array(nb::handle obj) {
+  return has_attribute(obj, "__sycl_usm_array_interface__") ||
+         has_attribute(obj, "__cuda_array_interface__");
+}
+
+/// Whether an array of ours, or in memory of a device, is among the elements of nested lists.
 bool has_arrays(nb::handle sequence, std::size_t depth = 0) {
   if (depth > max_rank) return false;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence.ptr());
-  for (Py_ssize_t k = 0; k < count; ++k) {
-    PyObject* const item = PySequence_Fast_GET_ITEM(sequence.ptr(), k);
-    if (PyFloat_CheckExact(item) || PyLong_CheckExact(item)) continue;
+  const PyTypeObject* plain = nullptr;  // the type of the last element that is none
+  // A look at an attribute may run code of Python, which may change the list.
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(sequence.ptr()); ++k) {
+    if (PyObject* const number = item_of(sequence, k).ptr();
+        PyFloat_CheckExact(number) || PyLong_CheckExact(number)) {
+      continue;
+    }
+    const nb::object item = nb::borrow(item_of(sequence, k));
     if (nb::isinstance<ndarray>(item)) return true;
-    if (is_nest(item) && has_arrays(item, depth + 1)) return true;
+    if (is_nest(item)) {
+      if (has_arrays(item, depth + 1)) return true;
+    } else if (Py_TYPE(item.ptr()) != plain) {
+      if (is_device_array(item)) return true;
+      plain = Py_TYPE(item.ptr());
+    }
   }
   return false;
 }

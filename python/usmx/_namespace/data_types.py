@@ -295,11 +295,9 @@ def finfo(dtype: Any) -> FloatInfo:
     found = np.finfo(given)
     numbers = ("eps", "max", "min", "smallest_normal", "smallest_subnormal", "resolution", "epsneg")
     counts = ("bits", "precision", "machep", "negep", "minexp", "maxexp", "nexp", "iexp", "nmant")
-    return FloatInfo(
-        dtype=found.dtype,
-        **{name: float(getattr(found, name)) for name in numbers},
-        **{name: int(getattr(found, name)) for name in counts},
-    )
+    values: dict[str, Any] = {name: float(getattr(found, name)) for name in numbers}
+    values.update({name: int(getattr(found, name)) for name in counts})
+    return FloatInfo(dtype=found.dtype, **values)
 
 
 def iinfo(int_type: Any) -> IntegerInfo:

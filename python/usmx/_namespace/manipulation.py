@@ -167,7 +167,7 @@ def ravel(a: ArrayLike, order: OrderLike = "C") -> ndarray:
     return a.ravel(order)
 
 
-def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
+def permute_dims(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:
     """A view whose axis i is axis ``axes[i]`` of `a`.
 
     Raises
@@ -184,7 +184,7 @@ def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
     return transpose(a, axes)
 
 
-def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
+def transpose(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:
     """A view with the axes in another order; without `axes` in reverse.
 
     Examples
@@ -195,7 +195,9 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
      [2, 4]]
     """
     a = as_array(a)
-    return a.T if axes is None else a.permute((axes,) if is_integer(axes) else tuple(axes))
+    if axes is None:
+        return a.T
+    return a.permute((operator.index(axes),) if isinstance(axes, int) else tuple(axes))
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:

@@ -10,17 +10,24 @@ from .._usmx import ndarray
 from ._common import as_array
 
 
+def _is_array(item: Any) -> bool:
+    """Whether an object is an array in memory of a device, of any library."""
+    return isinstance(item, ndarray) or any(
+        hasattr(item, name) for name in ("__sycl_usm_array_interface__", "__cuda_array_interface__")
+    )
+
+
 def _holds_arrays(item: Any) -> bool:
     """Whether an array is somewhere in nested sequences."""
     if isinstance(item, (list, tuple)):
         return any(map(_holds_arrays, item))
-    return isinstance(item, ndarray) or hasattr(item, "__sycl_usm_array_interface__")
+    return _is_array(item)
 
 
 def _first(item: Any) -> ndarray | None:
     if isinstance(item, (list, tuple)):
         return next((found for one in item if (found := _first(one)) is not None), None)
-    return item if isinstance(item, ndarray) else None
+    return as_array(item) if _is_array(item) else None
 
 
 def _read(item: Any, like: ndarray | None, into: list[ndarray]) -> tuple[int, ...]:

@@ -336,6 +336,50 @@ def test_arrays_in_nested_lists_are_joined_where_they_are(usm_type):
         usmx.asarray([x[0], x[1]], copy=False)
 
 
+class Exporter:
+    """An array of another library, known by its interface only."""
+
+    def __init__(self, of):
+        self.of = of
+
+    @property
+    def __sycl_usm_array_interface__(self):
+        return self.of.__sycl_usm_array_interface__
+
+
+@pytest.mark.parametrize("usm_type", ["device", "shared", "host"])
+@pytest.mark.parametrize("made_by", ["interface", "dpnp"])
+def test_arrays_of_other_libraries_in_nested_lists_are_joined(usm_type, made_by):
+    n = np.arange(6, dtype="i4").reshape(2, 3)
+    if made_by == "dpnp":
+        x = pytest.importorskip("dpnp").asarray(n, usm_type=usm_type)
+    else:
+        x = Exporter(usmx.asarray(n, usm_type=usm_type))
+    own = usmx.asarray(x)
+    for given, same in (
+        ([x, x], [n, n]),
+        ([[x], (x,)], [[n], [n]]),
+        ([x, n.tolist()], [n, n]),
+        ([own, x], [n, n]),
+    ):
+        made = usmx.asarray(given)
+        assert made.usm_type == usm_type
+        np.testing.assert_array_equal(made.to_numpy(), np.asarray(same))
+    np.testing.assert_array_equal(usmx.stack([x, x]).to_numpy(), np.stack([n, n]))
+
+
+def test_a_list_that_its_elements_empty_while_it_is_read():
+    class Emptying:
+        @property
+        def __sycl_usm_array_interface__(self):
+            items.clear()
+            raise AttributeError
+
+    items = [Emptying(), *[object() for _ in range(1000)]]
+    with pytest.raises((TypeError, ValueError)):
+        usmx.asarray(items)
+
+
 @pytest.mark.parametrize("order", [None, "K", "A", "C", "F", "f"])
 @pytest.mark.parametrize("laid", ["C", "F"])
 @pytest.mark.parametrize("source", ["numpy", "usmx", "dpnp", "list", "arrays in a list"])

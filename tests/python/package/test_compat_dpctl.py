@@ -68,31 +68,34 @@ def test_devices():
 
 
 def parameters_of(function):
-    """Names that a call may say."""
+    """Names that a call may say, and the names of its places: first those without names."""
     taken = inspect.signature(function).parameters.values()
-    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return {p.name for p in taken if p.kind in by_name}
+    named = [p.name for p in taken if p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    only = [p.name for p in taken if p.kind == inspect.Parameter.POSITIONAL_ONLY]
+    return {p.name for p in taken if p.kind == p.KEYWORD_ONLY} | {*named}, only, named
 
 
-def test_each_keyword_of_the_functions_is_taken():
+def test_each_argument_of_the_functions_is_taken_by_name_and_by_place():
     lacking = {}
     for name in dir(dpnp.tensor):
         function = getattr(dpnp.tensor, name)
         if name.startswith("_") or isinstance(function, type) or not callable(function):
             continue
         try:
-            wanted = parameters_of(function)
+            wanted, only, named = parameters_of(function)
         except (TypeError, ValueError):
             continue
         own = getattr(dpt, name)
-        everything = inspect.Parameter.VAR_KEYWORD
-        if any(p.kind == everything for p in inspect.signature(own).parameters.values()):
+        kinds = {p.kind for p in inspect.signature(own).parameters.values()}
+        if inspect.Parameter.VAR_KEYWORD in kinds:
             own = getattr(usmx, name, own)
-        missing = wanted - parameters_of(own) - {"o1", "o2"}
-        if "sycl_queue" in missing and "sycl_queue" in str(inspect.getsource(dpt._with_sycl_queue)):
-            missing -= {"sycl_queue"} if dpt._takes_queue(own) else set()
-        if missing:
-            lacking[name] = sorted(missing)
+        own_names, own_only, own_named = parameters_of(own)
+        # Operations are objects in dpctl, with names of their own for their operands.
+        missing = wanted - own_names - {"o1", "o2"}
+        missing -= {"sycl_queue"} if dpt._takes_queue(own) else set()
+        by_place = (own_only + own_named)[len(only) : len(only) + len(named)]
+        if missing or (inspect.isfunction(function) and by_place != named):
+            lacking[name] = sorted(missing), named, by_place
     assert lacking == {}
 
 

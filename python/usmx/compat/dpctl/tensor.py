@@ -44,7 +44,7 @@ class usm_ndarray(metaclass=_OfArrays):
         strides: Any = None,
         buffer: Any = "device",
         offset: int = 0,
-        order: str = "C",
+        order: Any = "C",
         buffer_ctor_kwargs: Any = None,
         array_namespace: Any = None,
     ) -> Any:
@@ -95,14 +95,51 @@ _CREATE = frozenset({
 })  # fmt: skip
 
 
+#: Functions whose arguments have another order here, or other names: how many are arrays, and all.
+_ARGUMENTS = {
+    "allclose": (2, "a1 a2 atol rtol equal_nan"),
+    "argsort": (1, "x axis descending stable kind"),
+    "matrix_transpose": (1, "x"),
+    "mean": (1, "x axis keepdims"),
+    "nonzero": (1, "arr"),
+    "sort": (1, "x axis descending stable kind"),
+    "std": (1, "x axis correction keepdims"),
+    "swapaxes": (1, "X axis1 axis2"),
+    "tensordot": (2, "x1 x2 axes"),
+    "var": (1, "x axis correction keepdims"),
+    "vecdot": (2, "x1 x2 axis"),
+}
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(_usmx, name)
-    if callable(found) and not isinstance(found, type) and _takes_queue(found):
+    if name in _ARGUMENTS:
+        found = _with_arguments(found, *_ARGUMENTS[name])
+    elif callable(found) and not isinstance(found, type) and _takes_queue(found):
         found = _with_sycl_queue(found)
     globals()[name] = found
     return found
+
+
+def _with_arguments(function: Any, arrays: int, words: str) -> Any:
+    names = words.split()
+    required, kind = inspect.Parameter.empty, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    known = inspect.signature(function).parameters
+    default = {name: known[name].default for name in names[arrays:] if name in known}
+    signature = inspect.Signature(
+        [inspect.Parameter(name, kind, default=default.get(name, required)) for name in names]
+    )
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **others: Any) -> Any:
+        given = signature.bind(*args, **others).arguments
+        first = [given.pop(name) for name in names[:arrays]]
+        return function(*first, **given)
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
 
 
 def _with_sycl_queue(function: Any) -> Any:
@@ -115,7 +152,7 @@ def _with_sycl_queue(function: Any) -> Any:
     return call
 
 
-def to_numpy(usm_ary: Any, /) -> np.ndarray[Any, Any]:
+def to_numpy(usm_ary: Any) -> np.ndarray[Any, Any]:
     """A copy on the host."""
     return np.array(usm_ary.to_numpy(), copy=True)
 
@@ -171,16 +208,31 @@ def where(condition: Any, x1: Any, x2: Any, /, *, order: str = "K", out: Any = N
     return _ordered(_usmx.where(condition, x1, x2), order, out)
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None, *, out: Any = None, order: str = "K") -> Any:
+def clip(x: Any, /, min: Any = None, max: Any = None, out: Any = None, order: str = "K") -> Any:
     """Elements inside of bounds; NaN stays NaN."""
     return _ordered(_usmx.clip(x, min, max), order, out)
 
 
-def matmul(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, order: str = "K") -> Any:
+def matmul(x1: Any, x2: Any, out: Any = None, dtype: Any = None, order: str = "K") -> Any:
     """Products of matrices, as `usmx.matmul`, in a type and an order."""
     if dtype is not None:
         x1, x2 = x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)
     return _ordered(_usmx.matmul(x1, x2), order, out)
+
+
+def round(x: Any, /, *, out: Any = None, order: str = "K") -> Any:
+    """The nearest whole numbers, to the even one of two."""
+    return _ordered(_usmx.round(x), order, out)
+
+
+def rsqrt(x: Any, /, *, out: Any = None, order: str = "K") -> Any:
+    """One over the square root."""
+    return _ordered(_usmx.rsqrt(x), order, out)
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False, out: Any = None) -> Any:
+    """How many elements are not zero."""
+    return _into(_usmx.count_nonzero(x, axis=axis, keepdims=keepdims), out)
 
 
 def _ordered(found: Any, order: str, out: Any) -> Any:
@@ -428,19 +480,74 @@ def dldevice_to_sycl_device(dl_dev: tuple[int, int]) -> _usmx.Device:
     return found[dl_dev_id]
 
 
-def usm_ndarray_repr(x: Any, **_: Any) -> str:
-    """``repr`` of an array."""
-    return repr(x)
+def usm_ndarray_repr(
+    x: Any,
+    line_width: int | None = None,
+    precision: int | None = None,
+    suppress: bool | None = None,
+    prefix: str = "usm_ndarray",
+) -> str:
+    """The text of an array with its name in front, by NumPy's `array2string`."""
+    lines = np.array2string(
+        x.to_numpy(), line_width, precision, suppress, separator=", ", prefix=prefix + "("
+    )
+    return f"{prefix}({lines})"
 
 
-def usm_ndarray_str(x: Any, **_: Any) -> str:
-    """``str`` of an array."""
-    return str(x)
+def usm_ndarray_str(
+    x: Any,
+    line_width: int | None = None,
+    edge_items: int | None = None,
+    threshold: int | None = None,
+    precision: int | None = None,
+    floatmode: str | None = None,
+    suppress: bool | None = None,
+    sign: str | None = None,
+    numpy: bool = False,
+    separator: str = " ",
+    prefix: str = "",
+    suffix: str = "",
+) -> str:
+    """The text of the elements; the other parameters are those of NumPy's `array2string`."""
+    del numpy
+    options: dict[str, Any] = {
+        "max_line_width": line_width,
+        "edgeitems": edge_items,
+        "threshold": threshold,
+        "precision": precision,
+        "floatmode": floatmode,
+        "suppress_small": suppress,
+        "sign": sign,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return np.array2string(x.to_numpy(), separator=separator, prefix=prefix, suffix=suffix, **given)
 
 
-def set_print_options(**options: Any) -> None:
-    """NumPy's options, which arrays of usmx follow."""
-    np.set_printoptions(**options)
+def set_print_options(
+    linewidth: int | None = None,
+    edgeitems: int | None = None,
+    threshold: int | None = None,
+    precision: int | None = None,
+    floatmode: Any = None,
+    suppress: bool | None = None,
+    nanstr: str | None = None,
+    infstr: str | None = None,
+    sign: Any = None,
+    numpy: bool = False,
+) -> None:
+    """NumPy's options, which arrays of usmx follow; `numpy` has no effect."""
+    del numpy
+    np.set_printoptions(
+        linewidth=linewidth,
+        edgeitems=edgeitems,
+        threshold=threshold,
+        precision=precision,
+        floatmode=floatmode,
+        suppress=suppress,
+        nanstr=nanstr,
+        infstr=infstr,
+        sign=sign,
+    )
 
 
 def get_print_options() -> dict[str, Any]:
