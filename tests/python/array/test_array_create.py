@@ -376,8 +376,7 @@ def test_a_list_that_its_elements_empty_while_it_is_read():
             raise AttributeError
 
     items = [Emptying(), *[object() for _ in range(1000)]]
-    with pytest.raises((TypeError, ValueError)):
-        usmx.asarray(items)
+    assert usmx.asarray(items).shape == (0,)
 
 
 @pytest.mark.parametrize("order", [None, "K", "A", "C", "F", "f"])
