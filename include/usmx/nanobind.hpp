@@ -13,6 +13,9 @@
 // and nanobind's TypeError comes last. Malformed, read-only where the function writes, or outside
 // its allocation: a ValueError that names the field, raised when all arguments of the overload fit.
 //
+// With this header NB_MODULE makes that TypeError one line, for all functions of the module: its
+// last act is `usmx::python::explain_calls(m)`.
+//
 // usmx/pybind11.hpp is the same for pybind11.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -280,3 +283,16 @@ struct type_caster<std::optional<T>> {
 };
 
 }  // namespace nanobind::detail
+
+// nanobind's own, and an act after the body that follows it.
+#ifdef NB_MODULE_IMPL
+#undef NB_MODULE
+#define USMX_MODULE(name, variable)                \
+  static void usmx_bind_##name(nanobind::module_); \
+  NB_MODULE_IMPL(name, usmx_module) {              \
+    usmx_bind_##name(usmx_module);                 \
+    usmx::python::explain_calls(usmx_module);      \
+  }                                                \
+  static void usmx_bind_##name([[maybe_unused]] nanobind::module_ variable)
+#define NB_MODULE(name, variable) USMX_MODULE(name, variable)
+#endif

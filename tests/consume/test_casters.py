@@ -262,7 +262,7 @@ def test_a_malformed_item_of_a_list_is_refused(build: Build) -> None:
     wrong = floats(4, shape=(-1,))
     # With nanobind the reason cannot travel, but nothing else may go wrong.
     for name, error in (("neighbour", TypeError), ("pybind11", usmx.InteropError)):
-        with pytest.raises(error, match=r"incompatible function arguments|shape"):
+        with pytest.raises(error, match=r"sum_all: \w+\[1\]: got|sum_all: argument 1|shape"):
             build(name).sum_all([floats(), wrong])
 
 
@@ -308,7 +308,7 @@ def test_keep_alive_keeps_and_still_picks_overloads_by_dtype(probe: ModuleType) 
     del keeper
     gc.collect()
     assert sys.getrefcount(x) == before
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match="incompatible function arguments|got an array of int8"):
         probe.dtype_kept(probe.Keeper(), shared([1], "int8"))
 
 
@@ -317,9 +317,8 @@ def test_a_malformed_object_is_asked_once_by_all_overloads(nanobind_probe: Modul
     with pytest.raises(usmx.InteropError, match="shape"):
         nanobind_probe.sum(x)
     assert x.asked == 1
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match="array_named: .*got 'text' \\(str\\)"):
         nanobind_probe.array_named(x, "text")
-    assert x.asked == 2
 
 
 def test_a_cast_in_cpp_raises_the_reason_and_an_attempt_leaves_none(
@@ -335,7 +334,7 @@ def test_a_cast_in_cpp_raises_the_reason_and_an_attempt_leaves_none(
         nanobind_probe.cast_all([wrong])
     assert nanobind_probe.either("text") == 1
     assert nanobind_probe.either(floats()) == 0
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match=r"usmx_probe\.either: argument 1: got"):
         nanobind_probe.either(wrong)
 
 
@@ -355,7 +354,7 @@ class Foreign:
 try:
     probe.total_of(Foreign())
 except TypeError as e:
-    assert "incompatible function arguments" in str(e)
+    assert "total_of: argument 1: got" in str(e), e
     print("refused")
 """
 
@@ -563,5 +562,5 @@ def test_what_is_no_wrong_call_stays_as_it_is(nanobind_probe: ModuleType) -> Non
         _ = explained.Picture(3) + 3
     with pytest.raises(usmx.InteropError, match="shape"):
         explained.scale(floats(4, shape=(-1,)), 2)
-    with pytest.raises(TypeError, match="incompatible function arguments"):  # was not asked to
+    with pytest.raises(TypeError, match=r"usmx_probe\.rank: "):  # by NB_MODULE
         nanobind_probe.rank()

@@ -115,5 +115,4 @@ NB_MODULE(_core, m) {
   m.def("gemm", &gemm<double>, "a"_a, "b"_a, "alpha"_a = 1, unlocked);
   m.def("syevd", &syevd<float>, "a"_a, unlocked);
   m.def("syevd", &syevd<double>, "a"_a, unlocked);
-  usmx::python::explain_calls(m);
 }
