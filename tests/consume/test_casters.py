@@ -134,7 +134,7 @@ def test_the_rank_picks_the_overload(probe: ModuleType) -> None:
     x = shared(np.zeros((2, 3, 4)))
     assert probe.rank(x) == 3
     assert probe.rank(x[0, 0]) == 1
-    with pytest.raises(TypeError, match="ndim=3"):
+    with pytest.raises(TypeError, match="ndim=3|3 dimensions"):
         probe.rank(x[0])
 
 

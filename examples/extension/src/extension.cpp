@@ -95,5 +95,4 @@ NB_MODULE(_core, m) {
   m.def("take_picture", &take_picture, "height"_a, "width"_a, "queue"_a = nb::none());
   m.def("pictures_outstanding", &camera::outstanding);
   m.def("every_second_column", &every_second_column, "x"_a);
-  usmx::python::explain_calls(m);  // a wrong call is told in one line
 }
