@@ -918,6 +918,8 @@ def diff(
     """
     a = _array(a, "a")
     times = n.__index__()
+    if times == 0:
+        return a  # without what stands before and after, as NumPy does
     if times < 0:
         raise ValueError(f"n: {times} is negative")
     if a.ndim == 0:
