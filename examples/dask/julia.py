@@ -61,8 +61,8 @@ def main():
         picture = np.hstack([here, there * 2])
         frame = 1.0 * (here == owners[-1]) * ROUNDS
         picture[:, :WIDTH] = np.where(here < 0, frame, here)
-        grey = (picture * (255 / ROUNDS)).clip(0, 255).astype("u1")
-        Image.fromarray(grey).save(sys.argv[1], optimize=True)
+        grey = (picture * (255 / ROUNDS)).clip(0, 255).astype("u1") // 32 * 32
+        Image.fromarray(grey).quantize(9).save(sys.argv[1], optimize=True)
 
 
 if __name__ == "__main__":

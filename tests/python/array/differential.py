@@ -46,7 +46,7 @@ FEW = 4096
 #: Forms of each row that need kernels.
 FORMS = 10
 #: Of the cases of a row, at most this share is excused by one entry of `DIFFERENCES`.
-MOST_EXCUSED = 0.15
+MOST_EXCUSED = 0.3
 
 
 class Pair:
