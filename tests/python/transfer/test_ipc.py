@@ -198,7 +198,7 @@ def test_nothing_is_left():
 
 
 def test_nothing_is_left_of_processes_that_are_killed():
-    count = of_depth(quick=12, full=1000)
+    count = of_depth(quick=12, full=200)
     program = Path(__file__).with_name("ipc_cycles.py")
     done = subprocess.run(
         [sys.executable, str(program), str(count)],
