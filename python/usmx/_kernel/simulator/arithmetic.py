@@ -176,6 +176,13 @@ def _shift(sign: str, a: Any, count: int, t: Scalar) -> Any:
     return cast(t, int(a) << count if sign == "<<" else int(a) >> count)
 
 
+def _power(a: Any, b: Any) -> Any:
+    """``a**b``; of integers the lowest bits, because all of them may be billions."""
+    if isinstance(a, int) and isinstance(b, int) and b > 64:
+        return pow(a, b, 1 << 64)
+    return a**b
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -183,7 +190,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": lambda a, b: a / b,
     "//": lambda a, b: a / b if isinstance(a, np.floating) and np.isinf([a, b]).any() else a // b,
     "%": lambda a, b: a % b,
-    "**": lambda a, b: a**b,
+    "**": lambda a, b: _power(a, b),
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
