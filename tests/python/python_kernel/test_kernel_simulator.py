@@ -213,3 +213,19 @@ def test_the_least_and_the_greatest_are_taken_in_the_type_of_both():
         results.append(out.to_numpy().tolist())
     # The Python int becomes a uint8 as the element is one, and -3 wraps around.
     assert results[0] == results[1] == [[253, 255], [97, 253], [253, 255]]
+
+
+def test_powers_of_integers_keep_the_lowest_bits():
+    @usmx.kernel
+    def powers(item, a, b, out):
+        k = item.get_id(0)
+        out[k] = a[k] ** b[k]
+
+    for type_ in ("int32", "uint64"):
+        a = usmx.asarray([3, 7, 2, 5], dtype=type_, usm_type="shared")
+        b = usmx.asarray([2_000_000_011, 65, 64, 3], dtype=type_, usm_type="shared")
+        here, there = usmx.zeros_like(a), usmx.zeros_like(a)
+        powers[4](a, b, there).wait()
+        with usmx.simulate():
+            powers[4](a, b, here).wait()
+        assert here.tolist() == there.tolist()

@@ -190,7 +190,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": lambda a, b: a / b,
     "//": lambda a, b: a / b if isinstance(a, np.floating) and np.isinf([a, b]).any() else a // b,
     "%": lambda a, b: a % b,
-    "**": lambda a, b: _power(a, b),
+    "**": _power,
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
