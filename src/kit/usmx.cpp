@@ -97,7 +97,7 @@ dtype parse(const char* typestr) {
 }
 
 /// Bytes of the host as elements like those of `a`, in C order.
-any_view host_elements(const array& a, const void* bytes, std::size_t count, const char* name,
+any_view bytes_of_host(const array& a, const void* bytes, std::size_t count, const char* name,
                        bool read_only) {
   const any_view& v = a.elements();
   if (count != v.nbytes()) {
@@ -351,14 +351,14 @@ usmx_status usmx_array_copy_async(const usmx_queue* queue, const usmx_array* to,
 usmx_status usmx_array_read(const usmx_array* from, void* to, size_t bytes) {
   return guarded([&] {
     const array& a = elements_of(from, "from");
-    copy_to_host(host_elements(a, to, bytes, "to", false), a);
+    copy_to_host(bytes_of_host(a, to, bytes, "to", false), a);
   });
 }
 
 usmx_status usmx_array_write(const usmx_array* to, const void* from, size_t bytes) {
   return guarded([&] {
     const array& a = elements_of(to, "to");
-    copy_from_host(a, host_elements(a, from, bytes, "from", true));
+    copy_from_host(a, bytes_of_host(a, from, bytes, "from", true));
   });
 }
 

@@ -113,7 +113,7 @@ void copy_between(command_chain& commands, const array& dst, const array& src, b
     return convert_on_host(to, from);
   }
   // Also for USM that the host can access: commands may not use memory of another context.
-  const any_view staged = host_elements(commands, from.layout().shape(), from.dtype());
+  const any_view staged = staging_elements(commands, from.layout().shape(), from.dtype());
   if (dst_is_near) {
     wait(commands.before());
     copy_to_host(staged, src);

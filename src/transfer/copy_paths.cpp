@@ -58,7 +58,7 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
   } catch (const build_error&) {
     if (are_runs) return copy_runs(commands, dst, src, nest);
     // Without a compiler, or without the type on this device, the host converts.
-    const any_view staged = host_elements(commands, src.layout().shape(), src.dtype());
+    const any_view staged = staging_elements(commands, src.layout().shape(), src.dtype());
     if (host_accessible(src.kind())) {
       commands.finish();
       convert_on_host(staged, src);
@@ -92,7 +92,7 @@ void to_host(command_chain& commands, const any_view& dst, const any_view& src) 
   }
   const bool direct = same && dst.layout().is_c_contiguous();
   const any_view landing =
-      direct ? dst : host_elements(commands, src.layout().shape(), src.dtype());
+      direct ? dst : staging_elements(commands, src.layout().shape(), src.dtype());
   const copy_loops nest = make_copy_loops(landing, src);
   if (has_few_runs(nest, src.dtype())) {
     copy_runs(commands, landing, src, nest);
@@ -117,7 +117,7 @@ void from_host(command_chain& commands, const any_view& dst, const any_view& src
     convert_on_host(moved_to(all.data(), dst, usm_kind::unknown), src);
     return commands.memcpy(dst.first_byte(), all.data(), dst.nbytes());
   }
-  const any_view staged = host_elements(commands, dst.layout().shape(), dst.dtype());
+  const any_view staged = staging_elements(commands, dst.layout().shape(), dst.dtype());
   convert_on_host(staged, src);
   const copy_loops nest = make_copy_loops(dst, staged);
   if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, staged, nest);

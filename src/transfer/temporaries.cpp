@@ -65,7 +65,7 @@ array host_bytes(command_chain& commands, std::size_t count) {
   return array::over(std::move(view), commands.queue(), std::move(owner));
 }
 
-any_view host_elements(command_chain& commands, const extents& shape, const dtype& type) {
+any_view staging_elements(command_chain& commands, const extents& shape, const dtype& type) {
   layout where = packed_layout(shape, type);
   const array bytes =
       host_bytes(commands, static_cast<std::size_t>(where.size()) * type.itemsize());

@@ -24,7 +24,7 @@ any_view moved_to(void* base, const any_view& like, usm_kind kind);
 /// own memory, because that is copied faster.
 array host_bytes(command_chain& commands, std::size_t count);
 /// Packed elements in such memory, of kind `unknown`: the host reads and writes them.
-any_view host_elements(command_chain& commands, const extents& shape, const dtype& type);
+any_view staging_elements(command_chain& commands, const extents& shape, const dtype& type);
 /// Packed elements in device memory.
 array device_elements(command_chain& commands, const extents& shape, const dtype& type);
 
