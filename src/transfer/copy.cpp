@@ -24,7 +24,7 @@ namespace {
 
 using detail::command_chain;
 using detail::from_host;
-using detail::host_elements;
+using detail::staging_elements;
 using detail::is_quick;
 using detail::is_ready;
 using detail::large_bytes;
