@@ -24,7 +24,6 @@ namespace {
 
 using detail::command_chain;
 using detail::from_host;
-using detail::staging_elements;
 using detail::is_quick;
 using detail::is_ready;
 using detail::large_bytes;
@@ -33,6 +32,7 @@ using detail::on_device;
 using detail::overlap;
 using detail::same_bytes;
 using detail::small_bytes;
+using detail::staging_elements;
 using detail::to_host;
 using detail::traced_on;
 using detail::traced_views;
