@@ -283,7 +283,8 @@ def _cast(values: list[Any], types: list[Any], casting: str) -> list[Any]:
         elif wanted.kind in _KINDS[type(x)]:
             done.append(x)
         elif casting == "unsafe":
-            done.append(to_dtype(wanted).type(x).item())
+            with np.errstate(invalid="ignore"):  # a float into an integer, as elements are cast
+                done.append(np.asarray(x).astype(to_dtype(wanted)).item())
         else:
             raise TypeError(
                 f"operand {number}: {x!r} is not cast to {wanted} by the rule {casting!r}"

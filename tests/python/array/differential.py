@@ -440,7 +440,7 @@ def unequal(
     ulps: float,
     scaled: bool,
     any_zero: bool = False,
-    asked: Any = None,
+    computed: Any = None,
 ) -> str | None:
     if mine.dtype.kind not in "fcV" or mine.dtype.names:
         same = np.array_equal(mine, wanted)
@@ -452,8 +452,8 @@ def unequal(
         same = not where.any()
     else:
         unit = np.finfo(wanted.dtype).eps
-        if asked is not None and np.dtype(asked).kind in "fc":  # computed in a smaller type
-            unit = max(unit, np.finfo(asked).eps)
+        if computed is not None and np.dtype(computed).kind in "fc":
+            unit = max(unit, np.finfo(computed).eps)
         least = np.finfo(wanted.dtype).tiny
         finite = np.isfinite(wanted)
         with np.errstate(all="ignore"):
@@ -482,8 +482,8 @@ def strides(x: Any) -> tuple[int, ...]:
     return tuple(0 if n == 1 else s // size for n, s in zip(x.shape, x.strides, strict=True))
 
 
-def compare(ours: Any, theirs: Any, row: Row, asked: Any = None) -> Iterator[tuple[str, str]]:
-    """The laws that do not hold, and how. `asked` is the ``dtype=`` of the call."""
+def compare(ours: Any, theirs: Any, row: Row, computed: Any = None) -> Iterator[tuple[str, str]]:
+    """The laws that do not hold, and how. `computed` is a type that elements were computed in."""
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         if isinstance(theirs, Exception) and isinstance(ours, Exception):
             wanted = [
@@ -514,7 +514,7 @@ def compare(ours: Any, theirs: Any, row: Row, asked: Any = None) -> Iterator[tup
         ulps = row.ulps
         if ulps and copied.dtype.char == "e":
             ulps = max(ulps, 1.5)
-        wrong = unequal(copied, plain, ulps, row.scaled, row.any_zero, asked)
+        wrong = unequal(copied, plain, ulps, row.scaled, row.any_zero, computed)
         if wrong is not None:
             yield "value", f"{copied.dtype}{copied.shape}: {wrong}"
         if (
@@ -587,18 +587,18 @@ class Watched:
                     else:
                         p.base[...] = usmx.maximum(p.base, p.base)
 
-    def after(self) -> str | None:
-        """Whether they see what the call wrote, at once."""
+    def after(self, computed: Any) -> str | None:
+        """Whether they see what the call wrote, at once. See `unequal`."""
         if self.mode == "view":
             for p, view in zip(self.pairs, self.views, strict=True):
-                if unequal(view.copy(), p.theirs_base, *self.near):
+                if unequal(view.copy(), p.theirs_base, *self.near, computed):
                     return f"the view of the host has {view.reshape(-1)[:6]}"
         elif self.mode == "foreign":
             for event in self.events:
                 event.wait()
             for p, held in zip(self.pairs, self.memories, strict=True):
                 there = np.frombuffer(bytes(held.copy_to_host()), p.theirs_base.dtype)
-                if unequal(there, p.theirs_base.reshape(-1), *self.near):
+                if unequal(there, p.theirs_base.reshape(-1), *self.near, computed):
                     return f"the other queue sees {there[:6]}"
         return None
 
@@ -674,6 +674,7 @@ def run(
     watched.before()
     theirs = attempt(lambda: _call(row, door, np, side(positional, False), side(keywords, False)))
     their_results = [] if isinstance(theirs, Exception) else list(parts(theirs))
+    computed = _computed_in(row, positional, keywords)
     with usmx.eager() if mode == "eager" else contextlib.nullcontext():
         space = np if door == "np" else usmx
         ours = attempt(
@@ -682,13 +683,13 @@ def run(
     if isinstance(ours, Exception) and not isinstance(theirs, Exception):
         return mismatch("refused", f"{said(ours)!r}")
     if not isinstance(ours, Exception) and not isinstance(theirs, Exception):
-        late = watched.after()
+        late = watched.after(computed)
         if late is not None and (found_one := mismatch("order", late)):
             return found_one
         # Results of NumPy that are parts of operands change with them: keep copies of the others.
         watched.write(their_results)
     # What is excused by one law is held to the others.
-    for wrong in compare(ours, theirs, row, keywords.get("dtype")):
+    for wrong in compare(ours, theirs, row, computed):
         if found_one := mismatch(*wrong):
             return found_one
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
@@ -701,7 +702,7 @@ def run(
                 row.ulps,
                 row.scaled,
                 row.any_zero,
-                keywords.get("dtype"),
+                computed,
             )
             if wrong_memory is not None and (found_one := mismatch("memory", wrong_memory)):
                 return found_one
@@ -716,6 +717,16 @@ def _door(draw: Draw, row: Row, positional: tuple[Any, ...]) -> str:
     if not (isinstance(first, Pair) and hasattr(np.ndarray, row.name)):
         doors = [d for d in doors if d != "method"]
     return str(draw.choice(doors))
+
+
+def _computed_in(row: Row, positional: Any, keywords: Any) -> Any:
+    """The type that NumPy computes in, which outputs may have more digits than."""
+    if "out" not in keywords or "dtype" in keywords or not row.ulps:
+        return keywords.get("dtype")
+    plain = {k: v for k, v in side(keywords, False).items() if k not in ("out", "where", "casting")}
+    made = attempt(lambda: _call(row, "np", np, side(positional, False), plain))
+    first = next(iter(parts(made)), None) if not isinstance(made, Exception) else None
+    return getattr(first, "dtype", None)
 
 
 def _call(row: Row, door: str, space: Any, positional: Any, keywords: Any) -> Any:

@@ -162,3 +162,9 @@ def test_condition_numbers_of_zero_matrices_are_infinite(kind):
 def test_vectors_have_no_norms_of_matrices():
     for norm in ("fro", "nuc", "none"):
         same(lambda xp, x, norm=norm: xp.linalg.norm(x, norm), NUMBERS)
+
+
+def test_numbers_are_cast_as_elements_are_by_the_unsafe_rule():
+    for number in (-1.0, -1.5, 300.0):
+        same(lambda xp, x, n=number: xp.remainder(x, n, dtype="uint64", casting="unsafe"), NUMBERS)
+        same(lambda xp, x, n=number: xp.add(x, n, dtype="uint8", casting="unsafe"), NUMBERS)
