@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "prelude.hpp"
+#include "prelude/numbers.hpp"
 
 // Apart from what expressions see, so that their own functions may have the same names.
 namespace usmx::expression {

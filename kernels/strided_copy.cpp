@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "usmx/cast.hpp"
+#include "usmx/prelude.hpp"
 #include "usmx/rows.hpp"
 
 using usmx::expression::convert;

@@ -1,8 +1,8 @@
 """Writes what comes of the table of operations.
 
-``python tools/make_tables.py cpp ROWS FUNCTIONS`` writes the rows for C++ and their functions, and
-``python FOLDER`` the modules with their names into a package: the build does both. ``docs`` shows
-how the tables of the documentation differ from the rows, with exit code 1 if they do, and
+``python tools/make_tables.py cpp ROWS HOST_ROWS FUNCTIONS`` writes the rows for C++, those that the
+host computes too, and their functions, and ``python FOLDER`` the modules with their names into a
+package: the build does both. ``docs`` shows how the tables of the documentation differ from the rows, with exit code 1 if they do, and
 ``docs --write`` corrects them.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -124,6 +124,35 @@ def for_cpp() -> str:
             f'{{{{{texts}}}}}, "{row.mixed}"}},\n'
         )
     return "".join(lines)
+
+
+def for_host() -> str:
+    """The text of ``compute/host_rows.inc``: the rows that the host's compiler compiles too."""
+    lines = ["// Built from python/usmx/_operations.py; do not edit."]
+    table = []
+    for row in sorted(TABLE.OPERATIONS, key=lambda row: row.name):
+        if not row.on_host:
+            continue
+        operands = "abc"[: row.arity]
+        types = ["bool" if row.chooses and one == "a" else "T" for one in operands]
+        given = ", ".join(f"{of} {one}" for of, one in zip(types, operands, strict=True))
+        rule = {"same": "T", "bool": "bool", "real": "part_of<T>"}[row.result]
+        lines += [
+            f"struct {row.name}_row {{",
+            f'  static constexpr std::string_view name = "{row.name}", kinds = "{row.on_host}";',
+            f"  static constexpr std::int64_t most = most_at_{row.cost}_cost;",
+            f"  static constexpr bool has_fma = {str(bool(row.ulps)).lower()};",
+            "  template <class T>",
+            f"  USMX_ON_HOST static {rule} of({given}) {{",
+        ]
+        for k, (kinds, text) in enumerate(row.texts):
+            lines.append(
+                f'    {"else " if k else ""}if constexpr (is_of<T>("{kinds}"))'
+                f" return {rule}({text.format(*operands, T='T')});"
+            )
+        lines += ["  }", "};"]
+        table.append(f"{row.name}_row")
+    return "\n".join([*lines, f"using all_rows = list_of<{', '.join(table)}>;", ""])
 
 
 #: The operator of C++ for a special method of Python; C++ has none for the others.
@@ -292,8 +321,9 @@ def check(write: bool) -> int:
 def main(arguments: list[str]) -> int:
     """Do what the first argument says."""
     match arguments:
-        case ["cpp", rows, functions]:
+        case ["cpp", rows, on_host, functions]:
             replace(Path(rows), for_cpp())
+            replace(Path(on_host), for_host())
             replace(Path(functions), functions_for_cpp())
         case ["python", folder]:
             for name, text in python_files().items():

@@ -5,6 +5,7 @@
 
 #include "../cast.hpp"
 #include "../cuda.hpp"
+#include "../prelude.hpp"
 
 // Apart from what expressions see, so that their own functions may have the same names.
 namespace usmx::expression {

@@ -61,9 +61,15 @@ struct float_layout<bfloat16> {
 
 namespace bfloat16_with {
 
+// Only integers have remainders.
+template <class T, class = int>
+inline constexpr bool is_integer = false;
+template <class T>
+inline constexpr bool is_integer<T, decltype(int(T() % T()))> = true;
+
 /// What an operation with another number gives, as C++ has it for half: integers become bfloat16,
 /// and longer floats stay what they are.
-template <class Other, bool IsInteger = __is_integral(Other)>
+template <class Other, bool IsInteger = is_integer<Other>>
 struct result {};
 template <class Other>
 struct result<Other, true> {

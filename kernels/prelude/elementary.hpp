@@ -22,17 +22,10 @@ namespace parts {
 using bits32 = __UINT32_TYPE__;
 using bits64 = __UINT64_TYPE__;
 
-#ifdef USMX_HOST_CORES
 USMX_ELEMENTARY float fused(float a, float b, float c) { return __spirv_ocl_fma(a, b, c); }
 USMX_ELEMENTARY double fused(double a, double b, double c) { return __spirv_ocl_fma(a, b, c); }
 USMX_ELEMENTARY float root(float x) { return __spirv_ocl_sqrt(x); }
 USMX_ELEMENTARY double root(double x) { return __spirv_ocl_sqrt(x); }
-#else
-USMX_ELEMENTARY float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-USMX_ELEMENTARY double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-USMX_ELEMENTARY float root(float x) { return __builtin_sqrtf(x); }
-USMX_ELEMENTARY double root(double x) { return __builtin_sqrt(x); }
-#endif
 
 USMX_ELEMENTARY bits32 bits_of(float x) { return __builtin_bit_cast(bits32, x); }
 USMX_ELEMENTARY bits64 bits_of(double x) { return __builtin_bit_cast(bits64, x); }

@@ -280,7 +280,7 @@ inline T erfcx(T x) {
     // Abramowitz and Stegun 7.1.23.
     const T u = (T(0.5) / x) / x;
     T sum = 1;
-    for (int k = 7; k > 0; --k) sum = 1 - (2 * k - 1) * u * sum;
+    for (int k = 7; k > 0; --k) sum = 1 - T(2 * k - 1) * u * sum;
     return T(0.56418958354775628695) / x * sum;
   }
   const T square = x * x, rest = fma(x, x, T(0) - square);
@@ -368,7 +368,7 @@ inline T yn(int n, T x) {
   if (n == 0) return y0(x);
   T before = y0(x), now = y1(x);
   for (int k = 1; k < n && isfinite(now); ++k) {
-    const T next = 2 * k / x * now - before;
+    const T next = T(2 * k) / x * now - before;
     before = now;
     now = next;
   }

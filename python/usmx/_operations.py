@@ -82,6 +82,11 @@ class Operation:
         Of two zeros either may be the result.
     rounded_once : bool
         What NumPy computes in several steps is rounded once.
+    host : str, optional
+        Kinds of which the host's processor computes few elements itself, by the same text: those
+        with the bits of kernels. By default the kinds that are exact.
+    cost : str
+        Of an element there: ``low``, a nanosecond or less; ``some``; ``high``.
     domain : tuple of float
         Where tests evaluate it: real numbers between these.
     example : str
@@ -111,6 +116,8 @@ class Operation:
     oscillates: bool = False
     any_zero: bool = False
     rounded_once: bool = False
+    host: str | None = None
+    cost: str = "low"
     domain: tuple[float, float] = (0.05, 0.95)
     example: str = ""
 
@@ -134,6 +141,15 @@ class Operation:
         operands = ", ".join(f"{{{k}}}" for k in range(self.arity))
         return ((self.takes, f"{self.function}({operands})"),)
 
+    @property
+    def on_host(self) -> str:
+        """See ``host``."""
+        taken = "".join(kinds for kinds, _ in self.texts)
+        if self.host is None and self.ulps:
+            return ""
+        exact = self.host or ("biuf" if self.complex_ulps else ANY)
+        return "".join(kind for kind in ANY if kind in exact and kind in taken)
+
     def differs_from_numpy(self, kind: str) -> bool:
         """Whether the bits may be others than those of ``expression``, for operands of a kind."""
         return self.rounded_once or bool(self.complex_ulps if kind == "c" else self.ulps)
@@ -150,6 +166,8 @@ def _math(
     numpy: str = "",
     complex_ulps: int = -1,
     in_arrays: int = -1,
+    host: str | None = None,
+    cost: str = "low",
     example: str = "",
 ) -> Operation:
     """A function of one float that `math` and NumPy have; of complex numbers if that is bounded.
@@ -173,6 +191,8 @@ def _math(
         fused=fused,
         ulps=ulps,
         complex_ulps=max(complex_ulps, in_arrays, 0),
+        host=host,
+        cost=cost,
         domain=(1.05, 9.0) if name == "acosh" else (0.05, 0.95),
         example=example,
     )
@@ -241,14 +261,14 @@ OPERATIONS: tuple[Operation, ...] = (
               example="[3, 1], [2, 4] -> [1.5, 0.25]"),
     Operation("floor_divide", "a / b rounded down", 2, method="floordiv",
               fused=(("iuf", "floor_divide({0}, {1})"),),
-              example="[7, -7], [2, 2] -> [3, -4]"),
+              cost="some", example="[7, -7], [2, 2] -> [3, -4]"),
     Operation("remainder", "a % b, of the sign of b", 2, method="mod",
               fused=(("iuf", "modulo({0}, {1})"),),
-              example="[7, -7], [3, 3] -> [1, 2]"),
+              cost="some", example="[7, -7], [3, 3] -> [1, 2]"),
     Operation("power", "a to the power b", 2, standard="pow", python="math.pow", function="pow",
               takes="f", numpy="power(a, b)", ulps=16, method="pow",
               fused=(("iu", "integer_power({0}, {1})"), ("fc", "pow({0}, {1})")),
-              example="[1, 5], [3, 2] -> [1, 25]"),
+              host="iu", cost="high", example="[1, 5], [3, 2] -> [1, 25]"),
     Operation("float_power", "a to the power b, as float64 or complex128", 2, ulps=16, wide=ANY,
               fused=(("fc", "pow({0}, {1})"),),
               example="[2, 3], [2, 3] -> [4.0, 27.0]"),
@@ -339,13 +359,13 @@ OPERATIONS: tuple[Operation, ...] = (
               example="[1.0, -0.0] -> [False, True]"),
     # --- exponentials, logarithms, powers -------------------------------------------------------
     _math("exp", "e to the power a", 3, complex_ulps=_EXPONENTIAL,
-          example="[0.0, 1.0] -> [1.0, 2.7183]"),
+          host="f", example="[0.0, 1.0] -> [1.0, 2.7183]"),
     _math("exp2", "2 to the power a", 3, in_arrays=_EXPONENTIAL,
           example="[2.0, 3.0] -> [4.0, 8.0]"),
     _math("expm1", "exp(a) - 1, also near 0", 3, in_arrays=_EXPONENTIAL,
           example="[0.25, 0.5] -> [0.284, 0.6487]"),
     _math("log", "the natural logarithm", 3, complex_ulps=3 + 4,
-          example="[1.0, 10.0] -> [0.0, 2.3026]"),
+          host="f", cost="some", example="[1.0, 10.0] -> [0.0, 2.3026]"),
     _math("log2", "the logarithm to base 2", 3, in_arrays=9, example="[8.0, 16.0] -> [3.0, 4.0]"),
     _math("log10", "the logarithm to base 10", 3, in_arrays=9,
           example="[10.0, 1000.0] -> [1.0, 3.0]"),
@@ -364,9 +384,9 @@ OPERATIONS: tuple[Operation, ...] = (
               example="[2.0, 4.0] -> [0.5, 0.25]"),
     # --- trigonometry ---------------------------------------------------------------------------
     _math("sin", "the sine of an angle in radians", 4, complex_ulps=_EXPONENTIAL,
-          example="[0.25, 0.5] -> [0.2474, 0.4794]"),
+          host="f", cost="some", example="[0.25, 0.5] -> [0.2474, 0.4794]"),
     _math("cos", "the cosine of an angle in radians", 4, complex_ulps=_EXPONENTIAL,
-          example="[0.25, 0.5] -> [0.9689, 0.8776]"),
+          host="f", cost="some", example="[0.25, 0.5] -> [0.9689, 0.8776]"),
     _math("tan", "the tangent of an angle in radians", 5, in_arrays=_TANGENT,
           example="[0.25, 0.5] -> [0.2553, 0.5463]"),
     _math("asin", "the inverse of the sine", 4, "arcsin", in_arrays=_INVERSE,
@@ -380,7 +400,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _math("cosh", "the hyperbolic cosine", 4, complex_ulps=_EXPONENTIAL,
           example="[0.25, 0.5] -> [1.0314, 1.1276]"),
     _math("tanh", "the hyperbolic tangent", 5, in_arrays=_TANGENT,
-          example="[0.25, 0.5] -> [0.2449, 0.4621]"),
+          host="f", cost="some", example="[0.25, 0.5] -> [0.2449, 0.4621]"),
     _math("asinh", "the inverse of the hyperbolic sine", 4, "arcsinh", in_arrays=_INVERSE,
           example="[0.25, 0.5] -> [0.2475, 0.4812]"),
     _math("acosh", "the inverse of the hyperbolic cosine", 4, "arccosh", in_arrays=_INVERSE,
@@ -389,18 +409,18 @@ OPERATIONS: tuple[Operation, ...] = (
           example="[0.25, 0.5] -> [0.2554, 0.5493]"),
     Operation("arctan2", "the angle of the point (b, a)", 2, standard="atan2",
               python="math.atan2 numpy.arctan2 numpy.atan2", function="atan2", takes="f", ulps=6,
-              example="[1.0, 1.0], [1.0, 0.0] -> [0.7854, 1.5708]"),
+              host="f", cost="high", example="[1.0, 1.0], [1.0, 0.0] -> [0.7854, 1.5708]"),
     Operation("hypot", "sqrt(a * a + b * b), which does not overflow on the way", 2,
               python="math.hypot numpy.hypot", function="hypot", takes="f", ulps=4,
-              example="[3.0, 5.0], [4.0, 12.0] -> [5.0, 13.0]"),
+              host="f", cost="some", example="[3.0, 5.0], [4.0, 12.0] -> [5.0, 13.0]"),
     Operation("radians", "degrees as radians", python="math.radians numpy.radians numpy.deg2rad",
               function="radians", takes="f", ulps=2,
-              example="[90.0, 180.0] -> [1.5708, 3.1416]"),
+              host="f", example="[90.0, 180.0] -> [1.5708, 3.1416]"),
     Operation("deg2rad", "degrees as radians", fused=(("f", "radians({0})"),),
               example="[90.0, 180.0] -> [1.5708, 3.1416]"),
     Operation("degrees", "radians as degrees", python="math.degrees numpy.degrees numpy.rad2deg",
               function="degrees", takes="f", ulps=2,
-              example="[1.0, 3.0] -> [57.2958, 171.8873]"),
+              host="f", example="[1.0, 3.0] -> [57.2958, 171.8873]"),
     Operation("rad2deg", "radians as degrees", fused=(("f", "degrees({0})"),),
               example="[1.0, 3.0] -> [57.2958, 171.8873]"),
     # --- special functions ----------------------------------------------------------------------
@@ -499,11 +519,11 @@ OPERATIONS: tuple[Operation, ...] = (
               example="[1.0, 2.0], [-3.0, 4.0] -> [-1.0, 2.0]"),
     Operation("nextafter", "the next number after a towards b", 2,
               python="math.nextafter numpy.nextafter", function="nextafter", takes="f",
-              example="[1.0, 2.0], [2.0, 2.0] -> [1.0000000000000002, 2.0]"),
+              cost="high", example="[1.0, 2.0], [2.0, 2.0] -> [1.0000000000000002, 2.0]"),
     Operation("fmod", "the remainder of a / b, of the sign of a", 2,
               python="math.fmod numpy.fmod", function="fmod", takes="f",
               fused=(("iu", "truncated_remainder({0}, {1})"), ("f", "fmod({0}, {1})")),
-              example="[7, -7], [3, 3] -> [1, -1]"),
+              cost="some", example="[7, -7], [3, 3] -> [1, -1]"),
     Operation("minimum", "the smaller one; NaN if one is", 2, python="numpy.minimum",
               function="minimum", takes="iuf", any_zero=True,
               fused=(("b", "{0} && {1}"), ("iuf", "minimum({0}, {1})"),
@@ -552,10 +572,10 @@ OPERATIONS: tuple[Operation, ...] = (
     # --- integers -------------------------------------------------------------------------------
     Operation("gcd", "the greatest common divisor", 2, python="math.gcd numpy.gcd",
               function="gcd", takes="iu", refused="b",
-              example="[12, 9], [18, 6] -> [6, 3]"),
+              cost="high", example="[12, 9], [18, 6] -> [6, 3]"),
     Operation("lcm", "the least common multiple", 2, python="math.lcm numpy.lcm",
               function="lcm", takes="iu", refused="b",
-              example="[4, 6], [6, 8] -> [12, 24]"),
+              cost="high", example="[4, 6], [6, 8] -> [12, 24]"),
     # --- complex numbers ------------------------------------------------------------------------
     Operation("conjugate", "the complex conjugate", standard="conj",
               python="numpy.conj numpy.conjugate",

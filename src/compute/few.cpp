@@ -38,7 +38,7 @@ class host_room {
   }
 
  private:
-  alignas(64) std::byte few_[most_slow_on_host * 16];
+  alignas(64) std::byte few_[most_at_high_cost * 16];
   std::unique_ptr<std::byte[]> many_;
 };
 
@@ -350,8 +350,8 @@ class operand_on_host {
   std::int64_t bytes_ = 0;  ///< from one element of the row to the next
   host_cast cast_ = nullptr;
   std::optional<host_gather> gather_;
-  alignas(64) std::byte gathered_[most * 8];
-  alignas(64) std::byte cast_room_[most * 8];
+  alignas(64) std::byte gathered_[most * 16];
+  alignas(64) std::byte cast_room_[most * 16];
 };
 
 /// All elements in C order as `type`: where they are if that is how they lie, else in `room`.
@@ -578,12 +578,12 @@ std::optional<array> variance_few(const array& a, double correction) {
 std::optional<array> sort_few(const array& a, int axis, bool descending) {
   const in_memory_order order(a, true);
   const any_view& v = order.view();
-  if (is_bool(a) || v.size() > most_slow_on_host) return {};  // a foreign true need not be 1
+  if (is_bool(a) || v.size() > most_at_high_cost) return {};  // a foreign true need not be 1
   const lines l(v.layout().shape(), order.place_of(axis));
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few row(v);
     array out = like(a, v.layout().shape().span(), v.dtype());
-    T line[most_slow_on_host];
+    T line[most_at_high_cost];
     l.each([&](std::int64_t first) {
       const T* const from = row.as<T>() + first;
       T* const to = elements_of<T>(out) + first;
@@ -597,12 +597,12 @@ std::optional<array> sort_few(const array& a, int axis, bool descending) {
 
 std::optional<array> argsort_few(const array& a, int axis, bool descending) {
   const any_view& v = a.elements();
-  if (is_bool(a) || v.size() > most_slow_on_host) return {};
+  if (is_bool(a) || v.size() > most_at_high_cost) return {};
   const lines l(v.layout().shape(), axis);
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few row(v);
     array out = like(a, dtype::of<std::int64_t>());
-    placed<T> line[most_slow_on_host];
+    placed<T> line[most_at_high_cost];
     l.each([&](std::int64_t first) {
       const T* const from = row.as<T>() + first;
       auto* const to = elements_of<std::int64_t>(out) + first;
@@ -618,7 +618,7 @@ std::optional<array> search_few(const array& sorted, const array& values, bool r
   const any_view& v = sorted.elements();
   if (is_bool(sorted) || v.dtype() != values.elements().dtype()) return {};
   const std::int64_t count = values.elements().size();
-  if (v.rank() != 1 || count > most_slow_on_host) return {};
+  if (v.rank() != 1 || count > most_at_high_cost) return {};
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
     const row_of_few line(v), wanted(values.elements());
     const T* const first = line.as<T>();
@@ -638,15 +638,15 @@ std::optional<array> search_few(const array& sorted, const array& values, bool r
 std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
                                      bool counts) {
   const any_view& v = a.elements();
-  if (is_bool(a) || v.size() > most_slow_on_host) return {};
+  if (is_bool(a) || v.size() > most_at_high_cost) return {};
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<few_unique> {
     const std::int64_t count = v.size();
     const row_of_few row(v);
-    placed<T> line[most_slow_on_host];
+    placed<T> line[most_at_high_cost];
     for (std::int64_t k = 0; k < count; ++k) line[k] = {row.as<T>()[k], k};
     sort_placed(line, count, false);
 
-    std::int64_t begins[most_slow_on_host + 1];
+    std::int64_t begins[most_at_high_cost + 1];
     std::int64_t found = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       const bool is_new = k == 0 || line[k].value != line[k - 1].value;
@@ -680,7 +680,7 @@ std::optional<array> scan_few(const array& a, int axis, bool product) {
   const any_view& v = order.view();
   const dtype type = sum_type(v.dtype());
   const host_cast cast = cast_on_host(v.dtype(), type);
-  if (cast == nullptr || v.size() > most_slow_on_host) return {};
+  if (cast == nullptr || v.size() > most_at_high_cost) return {};
   const lines l(v.layout().shape(), order.place_of(axis));
   return with_type(type, [&]<class T>(T) -> std::optional<array> {
     if constexpr (sizeof(T) < 4 || std::is_same_v<T, std::int32_t> ||

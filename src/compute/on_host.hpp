@@ -13,10 +13,11 @@ namespace usmx::detail {
 
 /// Up to so many elements, where the host goes through them once: 1 to 3 us, as a launch takes 10.
 inline constexpr std::int64_t most_on_host = 4096;
-/// Up to so many where an element takes some nanoseconds: logarithms, sines, remainders.
-inline constexpr std::int64_t most_of_calls_on_host = 1024;
-/// Up to so many where it takes longer: sorts, running sums, whole powers.
-inline constexpr std::int64_t most_slow_on_host = 256;
+/// The same by what the row of an operation says of the cost of an element: less than a nanosecond;
+/// some, as logarithms, sines, remainders; more, as whole powers, sorts, running sums.
+inline constexpr std::int64_t most_at_low_cost = most_on_host;
+inline constexpr std::int64_t most_at_some_cost = 1024;
+inline constexpr std::int64_t most_at_high_cost = 256;
 
 /// From the operands, `count` elements each that lie one after the other.
 using host_loop = void (*)(std::byte* out, const std::byte* const* in, std::int64_t count);

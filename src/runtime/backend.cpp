@@ -97,10 +97,11 @@ const backend_row& backend_of(const sycl::device& device) {
 
 const backend_row& backend_of(const sycl::queue& queue) { return backend_of(queue.get_device()); }
 
-const kernel_forms& forms_of(const sycl::queue& queue) {
+const kernel_forms& forms_of(const sycl::device& device) {
   const auto* forms = chosen.load(std::memory_order_relaxed);
-  return forms ? *forms : backend_of(queue).forms;
+  return forms ? *forms : backend_of(device).forms;
 }
+const kernel_forms& forms_of(const sycl::queue& queue) { return forms_of(queue.get_device()); }
 
 // Sub-groups have 32 items at the most; 512 groups keep the largest devices busy.
 std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_t most) noexcept {

@@ -144,7 +144,8 @@ const backend_row& backend_row_of(sycl::backend backend, bool is_cpu = false) no
 const backend_row& backend_of(const sycl::device& device);
 const backend_row& backend_of(const sycl::queue& queue);
 
-/// The forms of the queue's backend, or those that were chosen with `choose_forms`.
+/// The forms of the device's backend, or those that were chosen with `choose_forms`.
+const kernel_forms& forms_of(const sycl::device& device);
 const kernel_forms& forms_of(const sycl::queue& queue);
 /// Work-items of a group for a launch of one dimension without a local range; 0: the runtime's.
 /// `most` is the kernel's own limit.

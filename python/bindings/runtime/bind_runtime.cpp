@@ -200,6 +200,12 @@ void bind_platform_and_device(nb::module_& m) {
       .def_prop_ro("device_type", &device_type_name,
                    "\"cpu\", \"gpu\", \"accelerator\" or \"custom\".")
       .def_prop_ro("is_cpu", [](const device& d) { return d.is_cpu(); })
+      .def_prop_ro(
+          "_is_host", [](const device& d) { return detail::backend_of(d).is_host; },
+          "The host's own cores and memory: NumPy computes with the same bytes.")
+      .def_prop_ro(
+          "_groups_are_loops", [](const device& d) { return detail::forms_of(d).groups_are_loops; },
+          "Groups are loops on a core, so algorithms for few long rows of work suit it.")
       .def_prop_ro("is_gpu", [](const device& d) { return d.is_gpu(); })
       .def_prop_ro("is_accelerator", [](const device& d) { return d.is_accelerator(); })
       .def_prop_ro("platform", [](const device& d) { return d.get_platform(); })
