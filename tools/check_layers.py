@@ -29,6 +29,7 @@ ROOMS = (
     "transfer",
     "expression",
     "compute",
+    "algorithm",
     "onemkl",
     "nvidia",
     "kit",

@@ -22,7 +22,6 @@ import numpy as np
 
 import usmx
 from usmx import _usmx
-from usmx._namespace import sorting
 
 TESTS = Path(__file__).resolve().parents[1] / "python"
 sys.path[:0] = [str(TESTS / "package"), str(TESTS / "python_kernel")]
@@ -132,7 +131,7 @@ def scans() -> None:
 
 def sorts() -> None:
     """Short and long rows, of every form of elements, as groups of items sort them; searches."""
-    sorting._ways = "groups"
+    chosen = sys.argv[1]
     for dtype in ("bool", *TYPES, "complex128"):
         for shape in ((40, 7), (2, 3000)):
             x = some(dtype, *shape)
@@ -141,13 +140,13 @@ def sorts() -> None:
             same(usmx.argsort(a), np.argsort(x, kind="stable"))
         same(usmx.searchsorted(a[0, :5], a[1]), np.searchsorted(x[0, :5], x[1]))
     numbers = some("int64", 5000)
-    for ways in ("items", "groups"):
-        sorting._ways = ways
+    for backend in ("native_cpu", "cuda"):
+        _usmx._use_forms_of(backend)
         a = usmx.asarray(numbers)
         same(usmx.bincount(a), np.bincount(numbers))
         same(usmx.bincount(a, a), np.bincount(numbers, numbers))
         same(usmx.sort(a), np.sort(numbers))
-    sorting._ways = None
+    _usmx._use_forms_of(chosen)
 
 
 def matrices() -> None:

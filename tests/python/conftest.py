@@ -101,6 +101,14 @@ def cuda_forms() -> Iterator[None]:
     _usmx._use_forms_of("")
 
 
+@pytest.fixture(params=["native_cpu", "level_zero"])
+def forms(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Kernels for a device whose groups are loops, and for one whose items run side by side."""
+    _usmx._use_forms_of(request.param)
+    yield request.param
+    _usmx._use_forms_of("")
+
+
 @pytest.fixture
 def texts() -> Iterator[Callable[[], list[str]]]:
     """What was compiled since the test began, oldest first."""

@@ -11,6 +11,7 @@
 #include <sycl/event.hpp>
 
 #include "core/format.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
 #include "support/examples.hpp"

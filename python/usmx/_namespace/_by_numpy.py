@@ -22,7 +22,7 @@ _READ = ("shared", "host")
 
 def takes(x: ndarray, _function: str) -> bool:
     """Whether NumPy computes with arrays of that type and place."""
-    return x.device.is_cpu and x.dtype.char in "fdFD"
+    return x.device._is_host and x.dtype.char in "fdFD"
 
 
 def _elements(x: ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ class Library(NamedTuple):
         return _module(self.module)
 
     def gains(self, function: str, x: ndarray, work: int) -> bool:
-        least = (self.least_on_cpu if x.device.is_cpu else self.least_elsewhere).get(function)
+        least = (self.least_on_cpu if x.device._is_host else self.least_elsewhere).get(function)
         return least is not None and work >= least and bool(self.load().takes(x, function))
 
 
@@ -62,18 +62,27 @@ TABLE = {
     "numpy": Library("_by_numpy", dict.fromkeys(_ALL, 0), {}),
     "kernels": Library("_by_kernels", dict.fromkeys(_ALL, 0), dict.fromkeys(_ALL, 0)),
 }
-_chosen: ContextVar[str | None] = ContextVar("usmx.linalg.use_library", default=None)
-_tf32: ContextVar[bool] = ContextVar("usmx.linalg.use_library.tf32", default=False)
+
+
+class _Choice(NamedTuple):
+    """What `use_library` says in a thread."""
+
+    name: str | None = None
+    tf32: bool = False
+
+
+_BY_DEVICE = _Choice()
+_choice: ContextVar[_Choice] = ContextVar("usmx.linalg.use_library", default=_BY_DEVICE)
 
 
 def chosen() -> str | None:
     """The row that `use_library` names in this thread."""
-    return _chosen.get()
+    return _choice.get().name
 
 
 def tf32() -> bool:
     """Whether `use_library` allows products of float32 in TF32 in this thread."""
-    return _tf32.get()
+    return _choice.get().tf32
 
 
 def of(function: str, x: ndarray, work: int) -> Any:
@@ -135,9 +144,8 @@ def use_library(name: str, *, tf32: bool = False) -> Iterator[None]:
         raise ValueError(f"name: {name!r}, but it cannot be used: {missing}")
     if tf32 and name != "nvidia":
         raise ValueError(f"tf32: True with name={name!r}; expected name='nvidia'")
-    before, before_tf32 = _chosen.set(name), _tf32.set(tf32)
+    before = _choice.set(_Choice(name, tf32))
     try:
         yield
     finally:
-        _chosen.reset(before)
-        _tf32.reset(before_tf32)
+        _choice.reset(before)

@@ -28,7 +28,7 @@ def suits(x: ndarray, axis: Any, types: str) -> bool:
         and x.size >= LEAST
         and x.dtype.kind in types
         and x.dtype.itemsize in (1, 4, 8)
-        and x.device.is_cpu
+        and x.device._groups_are_loops
         and x.flags.c_contiguous
         and bool(x._is_aligned())
     )

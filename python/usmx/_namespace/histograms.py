@@ -77,7 +77,7 @@ def _sums_kernel() -> ScanKernel:
 def _in_items(numbers: ndarray, bins: int) -> int:
     """How many items of a processor count, each in memory of its own; 0 if counts are shared."""
     device = numbers.device
-    in_items = sorting._ways == "items" if sorting._ways else device.is_cpu
+    in_items = device._groups_are_loops
     items = min(4 * device.max_compute_units, -(-numbers.size // 4096))
     return items if in_items and items * bins <= max(numbers.size, 1 << 20) else 0
 

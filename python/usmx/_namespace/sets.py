@@ -12,7 +12,7 @@ from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
 from . import indexing
 from ._common import as_array, as_arrays, empty_at, to_axis
-from .sorting import _INCLUDE, _sortable, argsort, different_or_sorted, places_in, sort_rows
+from .sorting import _INCLUDE, _sortable, argsort, places_in, sort_rows
 
 __all__ = [
     "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -83,7 +83,7 @@ class _Found:
             if places:
                 in_order, self.order = sort_rows(x.reshape(-1))
             else:
-                in_order, self.found = different_or_sorted(x.reshape(-1))
+                in_order, self.found = _usmx._different_or_sorted(x.reshape(-1))
             self.size = x.size
             if self.found is not None:
                 self.values = in_order

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from .. import _usmx
-from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
+from .._usmx import ElementwiseKernel, ndarray
 from ._common import (
     as_array,
     empty_at,
@@ -20,7 +20,6 @@ from ._common import (
     to_shape,
     turned_back,
 )
-from ._long_rows import LEAST, LongRow
 from ._types import is_bfloat16
 from .manipulation import moveaxis
 
@@ -30,281 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
 _INCLUDE = '#include "usmx/sort.hpp"\n'
-#: Items of a group, elements of each of them, elements in local memory of short rows.
-_ITEMS, _EACH, _SHORT = 256, 8, 1024
-#: Rows so long have places that 32 bits do not hold.
+#: The kinds of types that have an order.
+_KINDS = "buifc"
+#: Rows so long have places that 32 bits do not hold; for tests of shorter ones.
 _WIDE = 2**32
-#: "items" or "groups", in place of what suits the device: for tests.
-_ways: str | None = None
-
-
-# --- kernels -------------------------------------------------------------------------------------
-
-#: The kind of a type -> the form of its elements in kernels/sort.hpp.
-_FORMS = {"b": "truth", "u": "natural", "i": "integer", "f": "floating", "c": "complex"}
-#: The same by the letter of a type, where that of the kind is another one.
-_OWN_FORMS = {"E": "bfloat16"}
-
-
-class _Elements:
-    """How the elements of a type are seen by kernels: as words, or pairs of them."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.form = _OWN_FORMS.get(dtype.char, _FORMS[dtype.kind])
-        self.parts = 2 if dtype.kind == "c" else 1
-        self.size = dtype.itemsize // self.parts
-        self.word = f"uint{8 * self.size}_t"
-        self.flip = 2 ** (8 * self.size) - 1
-
-    @property
-    def is_long(self) -> bool:
-        """Numbers of 32 or 64 bits."""
-        return self.size >= 4 and self.form in ("natural", "integer", "floating")
-
-    def digits(self, bits: int) -> int:
-        """How many digits of so many bits a key has."""
-        if self.form == "truth":
-            return 1
-        each: int = -(-8 * self.size // bits)
-        return each if self.parts == 1 else 2 * each + 1
-
-    def words(self, x: ndarray) -> ndarray:
-        """The words of a row of elements."""
-        return x.view(f"u{self.size}")
-
-
-_CUT = "int64_t length, int64_t size, int64_t in_row"
-
-
-@cache
-def _kernel(name: str, elements: tuple[str, str], bits: int, places: bool, wide: bool) -> RawKernel:
-    form, word = elements
-    place = "int64_t" if wide else "uint32_t"
-    own = f"usmx::sorting::form::{form}"
-    element = f"usmx::sorting::element<{own}, {word}>"
-    each = _EACH if word != "uint64_t" else _EACH // 2
-    has = "true" if places else "false"
-    from_to = f"const {word}* from, {word}* to"
-    given = f"(const {element}*)from, ({element}*)to"
-    rest = {
-        "sort_rows": (
-            f"{from_to}, {place}* places, {word}* spare, {place}* spare_places, int64_t* counts, "
-            "int64_t rows, int64_t length, int32_t digits, uint64_t flip",
-            f"usmx::sorting::sort_rows<{own}, {bits}, {has}>({given}, places, ({element}*)spare, "
-            f"spare_places, counts, rows, length, digits, {word}(flip));",
-        ),
-        "count_chunk": (
-            f"const {word}* from, {place}* counts, {_CUT}, int32_t lowest, uint64_t flip",
-            f"usmx::sorting::count_chunk<{own}, {bits}>((const {element}*)from, counts, "
-            f"{{length, size, in_row}}, lowest, {word}(flip));",
-        ),
-        "move_chunk": (
-            f"{from_to}, const {place}* places, {place}* new_places, const {place}* counts, "
-            f"{place}* next, {_CUT}, int32_t lowest, int32_t is_first, uint64_t flip",
-            f"usmx::sorting::move_chunk<{own}, {bits}, {has}>({given}, places, new_places, counts, "
-            f"next, {{length, size, in_row}}, lowest, is_first != 0, {word}(flip));",
-        ),
-        "sort_tile": (
-            f"{from_to}, {place}* places, int64_t rows, int32_t length, int32_t width, "
-            "uint64_t flip",
-            f"usmx::local<usmx::sorting::short_rows<{element}, {_SHORT}>> space;\n"
-            f"  usmx::sorting::sort_tile<{own}, {has}>(space.get(), {given}, places, rows, length, "
-            f"width, {word}(flip));",
-        ),
-        "count_tile": (
-            f"const {word}* from, uint32_t* counts, {_CUT}, int32_t lowest, uint64_t flip",
-            f"usmx::local<usmx::sorting::count_space<{bits}, {_ITEMS}>> space;\n"
-            f"  usmx::sorting::count_tile<{own}>(space.get(), (const {element}*)from, counts, "
-            f"{{length, size, in_row}}, lowest, {word}(flip));",
-        ),
-        "move_tile": (
-            f"{from_to}, const {place}* places, {place}* new_places, const int64_t* before, "
-            f"{_CUT}, int32_t lowest, int32_t is_first, uint64_t flip",
-            f"usmx::local<usmx::sorting::tile_space<{element}, {place}, {bits}, {_ITEMS}, {each}>> "
-            f"space;\n  usmx::sorting::move_tile<{own}, {bits}, {has}>(space.get(), {given}, "
-            f"places, new_places, before, {{length, size, in_row}}, lowest, is_first != 0, "
-            f"{word}(flip));",
-        ),
-    }  # fmt: skip
-    parameters, body = rest[name]
-    return RawKernel(f"{_INCLUDE}USMX_KERNEL(1) {name}({parameters}) {{\n  {body}\n}}\n", name)
-
-
-@cache
-def _before_kernel() -> ScanKernel:
-    return ScanKernel(
-        "uint32 x", "int64 y", "x", "a + b", identity="0", exclusive=True, name="sort_before"
-    )
-
-
-@cache
-def _differing_kernel(form: str) -> ReductionKernel:
-    key = f"usmx::sorting::key<usmx::sorting::form::{form}>"
-    return ReductionKernel(
-        "T x, raw T all, T flip", "T bits", f"{key}(x, flip) ^ {key}(T(all[0]), flip)", "a | b",
-        "bits = a", "0", "sort_differing", preamble=_INCLUDE,
-    )  # fmt: skip
-
-
-class _Sorter:
-    """Sorts the rows of one array; its memory in between is of the device."""
-
-    def __init__(self, x: ndarray, rows: int, length: int, descending: bool, places: bool) -> None:
-        self.x, self.rows, self.length, self.places = x, rows, length, places
-        self.elements = _Elements(x.dtype)
-        self.flip = self.elements.flip if descending else 0
-        self.wide = length >= _WIDE
-        self.place = "int64" if self.wide else "uint32"
-        self.words = rows * length * self.elements.parts
-
-    def new(self, count: int, dtype: str) -> ndarray:
-        return _usmx.empty(count, dtype, usm_type="device", queue=self.x.queue)
-
-    def new_words(self) -> ndarray:
-        return self.new(self.words, f"u{self.elements.size}")
-
-    def new_places(self) -> ndarray:
-        return self.new(self.rows * self.length if self.places else 1, self.place)
-
-    def kernel(self, name: str, bits: int, places: bool | None = None) -> RawKernel:
-        return _kernel(
-            name,
-            (self.elements.form, self.elements.word),
-            bits,
-            self.places if places is None else places,
-            self.wide,
-        )
-
-    def all_digits(self, bits: int) -> list[int]:
-        """The lowest bit of each digit."""
-        return [bits * number for number in range(self.elements.digits(bits))]
-
-    def long_row(self, begin: int = 0) -> LongRow:
-        """The row that begins at an element, for the way of `are_long`."""
-        words = self.elements.words(self.x[begin : begin + self.length])
-        return LongRow(words, self.elements.form, self.flip, self.wide)
-
-    def sort_long(
-        self, row: LongRow, begin: int, in_order: ndarray | None, order: ndarray | None
-    ) -> None:
-        at = slice(begin, begin + self.length)
-        row.sort(
-            None if in_order is None else self.elements.words(in_order.reshape(-1)[at]),
-            None if order is None else order.reshape(-1)[at],
-        )
-
-    @property
-    def are_long(self) -> bool:
-        """Whether the rows are sorted one after the other by kernels for a CPU."""
-        in_groups = _ways == "groups" if _ways else not self.x.device.is_cpu
-        many = self.rows >= 2 * self.x.device.max_compute_units
-        return (
-            not in_groups and not many and self.elements.is_long
-            and self.length >= (LEAST if self.rows == 1 else 16 * LEAST)
-        )  # fmt: skip
-
-    def digits_that_differ(self, source: ndarray, bits: int) -> list[int]:
-        """The same, without the bits that are equal in all keys; the host waits for these."""
-        every = self.all_digits(bits)
-        if len(every) == 1 or self.elements.parts > 1:
-            return every
-        left = int(_differing_kernel(self.elements.form)(source, source, self.flip).item())
-        found = []
-        while left:
-            lowest = (left & -left).bit_length() - 1
-            found.append(lowest)
-            left = left >> (lowest + bits) << (lowest + bits)
-        return found or every[:1]  # one pass copies elements that are all the same
-
-    def run(self, to: ndarray) -> ndarray:
-        """Writes the sorted rows, and gives where each element was in its row."""
-        device = self.x.device
-        in_groups = _ways == "groups" if _ways else not device.is_cpu
-        source, target = self.elements.words(self.x), self.elements.words(to)
-        if in_groups:
-            if self.length <= _SHORT:
-                return self.by_group(source, target)
-            each = _EACH if self.elements.size < 8 else _EACH // 2
-            return self.by_tiles(source, target, _ITEMS * each)
-        units = device.max_compute_units
-        if self.rows >= 2 * units or self.length < 16384:
-            return self.by_item(source, target, min(self.rows, 8 * units))
-        return self.by_chunks(source, target, 4 * units)
-
-    def by_item(self, source: ndarray, target: ndarray, items: int) -> ndarray:
-        bits = 8
-        places = self.new_places()
-        with_spare = self.length > 32
-        spare, spare_places = (
-            (self.new_words(), self.new_places()) if with_spare else (target, places)
-        )
-        counts = self.new(items << bits if with_spare else 1, "int64")
-        self.kernel("sort_rows", bits)[(items,), (1,)](
-            source, target, places, spare, spare_places, counts,
-            self.rows, self.length, self.elements.digits(bits), self.flip,
-        )  # fmt: skip
-        return places
-
-    def by_group(self, source: ndarray, target: ndarray) -> ndarray:
-        width = max(2, 1 << (self.length - 1).bit_length())
-        groups = -(-self.rows // (_SHORT // width))
-        places = self.new_places()
-        self.kernel("sort_tile", 0)[(groups * _ITEMS,), (_ITEMS,)](
-            source, target, places, self.rows, self.length, width, self.flip
-        )
-        return places
-
-    def by_chunks(self, source: ndarray, target: ndarray, most: int) -> ndarray:
-        bits = 11 if self.elements.size >= 4 else 8
-        in_row = max(1, min(most, self.length // (8 << bits)))
-        size = -(-self.length // in_row)
-        in_row = -(-self.length // size)
-        items = self.rows * in_row
-        counts = self.new(items << bits, self.place)
-        following = self.new(2 * items << bits, self.place)
-        cut = (self.length, size, in_row)
-
-        def go(
-            x: ndarray, to: ndarray, places: ndarray, new: ndarray, lowest: int, first: bool
-        ) -> None:
-            count = self.kernel("count_chunk", bits, False)
-            count[(items,), (1,)](x, counts, *cut, lowest, self.flip)
-            self.kernel("move_chunk", bits)[(items,), (1,)](
-                x, to, places, new, counts, following, *cut, lowest, int(first), self.flip
-            )
-
-        return self.passes(source, target, self.digits_that_differ(source, bits), go)
-
-    def by_tiles(self, source: ndarray, target: ndarray, size: int) -> ndarray:
-        bits = 4
-        in_row = -(-self.length // size)
-        groups = self.rows * in_row
-        counts = self.new(groups << bits, "uint32")
-        cut = (self.length, size, in_row)
-
-        def go(
-            x: ndarray, to: ndarray, places: ndarray, new: ndarray, lowest: int, first: bool
-        ) -> None:
-            self.kernel("count_tile", bits, False)[(groups * _ITEMS,), (_ITEMS,)](
-                x, counts, *cut, lowest, self.flip
-            )
-            before = _before_kernel()(counts.reshape(self.rows, in_row << bits), axis=1)
-            self.kernel("move_tile", bits)[(groups * _ITEMS,), (_ITEMS,)](
-                x, to, places, new, before.reshape(-1), *cut, lowest, int(first), self.flip
-            )
-
-        return self.passes(source, target, self.all_digits(bits), go)
-
-    def passes(self, source: ndarray, target: ndarray, digits: list[int], go: Any) -> ndarray:
-        """One pass for each digit, from one memory to the other; the last one ends in `target`."""
-        spare = self.new_words() if len(digits) > 1 else target
-        places, other = self.new_places(), self.new_places()
-        now = source
-        for number, lowest in enumerate(digits):
-            to = target if (len(digits) - number) % 2 else spare
-            go(now, to, other, places, lowest, number == 0)
-            now, places, other = to, other, places
-        return other
 
 
 def sort_rows(
@@ -312,54 +40,10 @@ def sort_rows(
 ) -> tuple[Any, Any]:
     """The last axis of an array in order, and where each element was in it, as int64.
 
-    What is not asked for may be None.
+    What is not asked for is None.
     """
-    length = x.shape[-1]
-    rows = x.size // length if length else 0
-    if x.size == 0:
-        return empty_at(x, x.shape), empty_at(x, x.shape, "int64")
-    few = _usmx._few_argsort(x, -1, descending) if places else None
-    if few is not None or not places:
-        line = _usmx._few_sort(x, -1, descending) if values or not places else None
-        if few is not None or line is not None:
-            return line, few
-    if not x.flags.c_contiguous or not x._is_aligned():
-        x = x.copy()
-    sorter = _Sorter(x.reshape(-1), rows, length, descending, places)
-    if sorter.are_long:
-        in_order = empty_at(x, x.shape) if values or not places else None
-        order = empty_at(x, x.shape, "int64") if places else None
-        for begin in range(0, x.size, length):
-            sorter.sort_long(sorter.long_row(begin), begin, in_order, order)
-        return in_order, order
-    in_order = empty_at(x, x.shape)
-    found = sorter.run(in_order.reshape(-1))
-    if not places:
-        return in_order, None
-    order = empty_at(x, x.shape, "int64")
-    order[...] = found.reshape(x.shape)
-    return in_order, order
-
-
-def different_or_sorted(x: ndarray) -> tuple[ndarray, ndarray | None]:
-    """The different elements of one row in order and where each begins, if counting shows them.
-
-    Otherwise the sorted row and None.
-    """
-    if x.size and x.flags.c_contiguous and x._is_aligned():
-        sorter = _Sorter(x, 1, x.size, False, False)
-        if sorter.are_long:
-            row = sorter.long_row()
-            if row.is_counted:
-                values, starts, number = row.different()
-                count = int(number.item())
-                found = empty_at(x, count)
-                sorter.elements.words(found)[...] = values[:count]
-                return found, starts[:count]
-            in_order = empty_at(x, x.shape)
-            sorter.sort_long(row, 0, in_order, None)
-            return in_order, None
-    return sort_rows(x, False, False)[0], None
+    made: tuple[Any, Any] = _usmx._sort_rows(x, descending, values, places, x.shape[-1] >= _WIDE)
+    return made
 
 
 # --- functions -----------------------------------------------------------------------------------
@@ -369,7 +53,7 @@ def _sortable(x: Any, name: str = "x") -> ndarray:
     if isinstance(x, (bool, int, float, complex)):
         raise TypeError(f"{name}: {x!r} ({type(x).__name__}); expected an array")
     a = as_array(x)
-    if a.dtype.kind not in _FORMS:
+    if a.dtype.kind not in _KINDS:
         raise TypeError(f"{name}: is of {a.dtype}; expected numbers, which have an order")
     return a
 
@@ -525,7 +209,7 @@ def selects(x: ndarray) -> bool:
     On a CPU one thread of the host does so in less time than it takes a few of them to sort. Many
     threads sort many rows sooner; on a GPU all of it stays there.
     """
-    if not x.device.is_cpu or is_bfloat16(x.dtype):
+    if not x.device._is_host or is_bfloat16(x.dtype):
         return False
     if _selects is not None:
         return _selects

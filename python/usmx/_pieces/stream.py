@@ -73,7 +73,7 @@ def pieces(
     total = sum(prod(s.shape) * s.dtype.itemsize for s in sources)
     report = Report(progress, total) if progress else None
     # Host memory is the memory of the device itself there.
-    is_direct = queue.device.is_cpu
+    is_direct = queue.device._is_host
     pool = ThreadPoolExecutor(READERS, thread_name_prefix="usmx-read")
     slots: deque[_Slot] = deque()
     try:

@@ -9,7 +9,6 @@ import pytest
 from depths import some
 
 import usmx
-from usmx._namespace import sorting
 
 
 def numbers(char: str, shape: tuple[int, ...], seed: int) -> Any:
@@ -107,9 +106,7 @@ def test_elements_at_edges_and_nan() -> None:
     assert [part.tolist() for part in nothing] == [[0, 0], [0, 0.5, 1]]
 
 
-@pytest.mark.parametrize("ways", ["items", "groups"])
-def test_counts_of_numbers_are_those_of_numpy(ways: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_ways", ways)
+def test_counts_of_numbers_are_those_of_numpy(forms: str) -> None:
     rng = np.random.default_rng(3)
     for char in "?iq":
         for size in (1, 300, 20_000):

@@ -76,8 +76,7 @@ def test_elements_are_in_order_and_equal_ones_in_theirs(char: str) -> None:
 
 
 @pytest.mark.parametrize("char", "?bHefD")
-def test_groups_of_items_sort_the_same(char: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_ways", "groups")
+def test_groups_of_items_sort_the_same(char: str, cuda_forms: None) -> None:
     check(char, [(1,), (500,), (40, 4), (70, 20), (3, 3000)])
 
 
@@ -86,10 +85,8 @@ def test_complex_numbers_are_in_the_order_of_numpy() -> None:
     np.testing.assert_array_equal(usmx.sort(usmx.asarray(n)).to_numpy(), np.sort(n))
 
 
-@pytest.mark.parametrize("ways", ["items", "groups"])
-def test_places_beyond_32_bits_are_counted(ways: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_beyond_32_bits_are_counted(forms: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernels for rows of 2^32 elements, on rows that are shorter."""
-    monkeypatch.setattr(sorting, "_ways", ways)
     monkeypatch.setattr(sorting, "_WIDE", 1)
     check("h", [(40,), (2, 3000), (17000,)])
 
@@ -265,7 +262,12 @@ def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
     for dtype in some(("float32", "float64", "int32", "int64"), 2):
         for low in (-2, 0, 1000):
             x = usmx.asarray(np.arange(20_000).astype(dtype) % 5 + low)
-            assert sorting._Sorter(x, 1, x.size, False, False).long_row().is_counted
+            values, starts = usmx._usmx._different_or_sorted(x)
+            assert values.tolist() == [low + k for k in range(5)]
+            assert starts is not None
+            assert starts.tolist() == [4000 * k for k in range(5)]
+            moved = usmx.asarray(np.arange(20_000).astype(dtype))
+            assert usmx._usmx._different_or_sorted(moved)[1] is None
 
 
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])

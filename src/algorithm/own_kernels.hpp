@@ -1,0 +1,44 @@
+// Kernels of a file of kernels/, which is compiled for one of them at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cctype>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/kernel_table.hpp"
+#include "usmx/kernel.hpp"
+
+namespace usmx::detail {
+
+/// The kernels of a file, by name and options. Thread-safe.
+class own_kernels {
+ public:
+  explicit own_kernels(const char* file) : file_(file) {}
+
+  /// The kernel of that name for the place of the queue. The file has it between #ifdef and #endif
+  /// of the name in capitals; `options` are -D options for it.
+  const kernel& get(const sycl::queue& queue, const std::string& name,
+                    const std::vector<std::string>& options) {
+    std::string key = name;
+    for (const std::string& one : options) key += one;
+    return known_.get(known_.find(key, [] { return nothing(); }), queue, [&] {
+      std::vector<std::string> all = options;
+      std::string chosen = "-D";
+      for (const char c : name) chosen += static_cast<char>(std::toupper(c));
+      all.push_back(std::move(chosen));
+      program built =
+          program::build(queue, {std::string(kernel_file(file_)), {{name, 1, {}}}, std::move(all)});
+      return std::pair(built.get(name), std::string());
+    });
+  }
+
+ private:
+  struct nothing {};
+
+  const char* file_;
+  kernel_table<nothing> known_;
+};
+
+}  // namespace usmx::detail

@@ -1,0 +1,56 @@
+// See rows.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "algorithm/rows.hpp"
+
+#include <array>
+
+#include <sycl/device.hpp>
+
+#include "usmx/copy.hpp"
+
+namespace usmx::detail {
+
+std::int64_t compute_units(const sycl::queue& queue) {
+  return queue.get_device().get_info<sycl::info::device::max_compute_units>();
+}
+
+launch_range in_groups(std::int64_t groups, std::int64_t items) {
+  const std::array global{static_cast<std::size_t>(groups * items)};
+  const std::array local{static_cast<std::size_t>(items)};
+  return {global, local};
+}
+launch_range one_by_one(std::int64_t items) { return in_groups(items, 1); }
+
+dtype place_type(bool wide) noexcept {
+  return wide ? dtype::of<std::int64_t>() : dtype::of<std::uint32_t>();
+}
+
+array as_words(const array& row, const dtype& type) {
+  const any_view& v = row.elements();
+  any_view words;
+  const auto count = static_cast<std::int64_t>(v.nbytes() / type.itemsize());
+  const fault found = any_view::row(v.data(), type, count, v.kind(), words);
+  if (found != fault::none) throw interop_error(found, "row: its memory is not aligned");
+  return row.with_view(v.read_only() ? words.as_read_only() : std::move(words));
+}
+
+array part_of(const array& a, std::int64_t first, std::int64_t count) {
+  const any_view& v = a.elements();
+  any_view row;
+  auto* const data =
+      static_cast<std::byte*>(v.data()) + first * static_cast<std::int64_t>(v.dtype().itemsize());
+  const fault found = any_view::row(data, v.dtype(), count, v.kind(), row);
+  if (found != fault::none) throw interop_error(found, "part: its memory is not aligned");
+  return a.with_view(v.read_only() ? row.as_read_only() : std::move(row));
+}
+
+std::uint64_t number_in(const array& one) {
+  std::uint64_t number = 0;
+  any_view here;
+  any_view::make(&number, dtype::of<std::uint64_t>(), one.elements().layout(), usm_kind::unknown,
+                 false, here);
+  copy_to_host(here, one);
+  return number;
+}
+
+}  // namespace usmx::detail

@@ -1,0 +1,429 @@
+// Sorts of rows: each form of rows has a way that suits the device; the kernels stand in
+// kernels/sort.hpp and kernels/sort_long.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "usmx/sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "algorithm/long_row.hpp"
+#include "algorithm/own_kernels.hpp"
+#include "algorithm/rows.hpp"
+#include "algorithm/sorted_elements.hpp"
+#include "compute/few.hpp"
+#include "compute/on_host.hpp"
+#include "core/format.hpp"
+#include "runtime/backend.hpp"
+#include "usmx/copy.hpp"
+#include "usmx/elementwise.hpp"
+#include "usmx/error.hpp"
+#include "usmx/placement.hpp"
+#include "usmx/reduction.hpp"
+#include "usmx/scan.hpp"
+
+namespace usmx {
+namespace {
+
+using detail::in_groups;
+using detail::one_by_one;
+using detail::quotient_up;
+
+constexpr std::int64_t items = 256;       ///< of a group
+constexpr std::int64_t each_of_item = 8;  ///< elements of an item, half as many of 64 bits
+constexpr std::int64_t short_row = 1024;  ///< elements that local memory holds
+constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
+
+detail::own_kernels& kernels() {
+  static auto& all = *new detail::own_kernels("sort.cpp");  // leaked: sorts may come at any time
+  return all;
+}
+
+/// Which bits of keys differ from those of the first one.
+const reduction_kernel& differing(std::string_view form) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::string, reduction_kernel, std::less<>>;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(form);
+  if (found != known.end()) return found->second;
+  const std::string key = detail::format("usmx::sorting::key<usmx::sorting::form::{}>", form);
+  reduction_kernel made("T x, raw T all, T flip", "T bits",
+                        {.map = detail::format("{0}(x, flip) ^ {0}(T(all[0]), flip)", key),
+                         .reduce = "a | b",
+                         .post_map = "bits = a",
+                         .identity = "0",
+                         .preamble = "#include \"usmx/sort.hpp\"\n"},
+                        "sort_differing");
+  return known.emplace(form, std::move(made)).first->second;
+}
+
+const scan_kernel& before() {
+  static auto& kernel = *new scan_kernel(
+      "uint32 x", "int64 y", {.map = "x", .scan = "a + b", .identity = "0", .exclusive = true},
+      "sort_before");
+  return kernel;
+}
+
+/// Sorts the rows of one array; its memory in between is of the device.
+class sorter {
+ public:
+  /// `x` is contiguous and aligned, and its last axis is a row.
+  sorter(const array& x, bool descending, bool places, bool wide)
+      : x_(x),
+        queue_(x.queue()),
+        elements_(x.elements().dtype()),
+        length_(x.extent(x.rank() - 1)),
+        rows_(x.size() / length_),
+        descending_(descending),
+        places_(places),
+        wide_(wide || length_ >= wide_from),
+        flip_(elements_.flip(descending)) {}
+
+  /// Writes the rows in order to `to`, if there is one, and gives where each element was, if that
+  /// is asked for.
+  std::optional<array> run(const array* to, usm_kind kind) {
+    if (are_long()) return sort_long(to, kind);
+    const std::int64_t units = detail::compute_units(queue_);
+    const array target = to != nullptr ? *to : new_like_x();
+    std::optional<array> found;
+    if (!detail::forms_of(queue_).groups_are_loops) {
+      const std::int64_t each = elements_.size < 8 ? each_of_item : each_of_item / 2;
+      found = length_ <= short_row ? by_group(target) : by_tiles(target, items * each);
+    } else if (rows_ >= 2 * units || length_ < detail::long_row::least) {
+      found = by_item(target, std::min(rows_, 8 * units));
+    } else {
+      found = by_chunks(target, 4 * units);
+    }
+    if (!places_) return {};
+    array order = array::empty(queue_, x_.shape(), dtype::of<std::int64_t>(), kind);
+    copy_async(queue_, detail::as_words(order, dtype::of<std::int64_t>()), *found);
+    return order;
+  }
+
+  /// Whether the rows are sorted one after the other by kernels for a row.
+  bool are_long() const {
+    const bool many = rows_ >= 2 * detail::compute_units(queue_);
+    return detail::forms_of(queue_).groups_are_loops && !many && elements_.are_long() &&
+           length_ >= (rows_ == 1 ? 1 : 16) * detail::long_row::least;
+  }
+
+ private:
+  array new_row(std::int64_t count, const dtype& type) const {
+    return array::empty(queue_, std::span(&count, 1), type, usm_kind::device);
+  }
+  array new_like_x() const { return new_row(x_.size(), x_.elements().dtype()); }
+  array new_places() const { return new_row(places_ ? x_.size() : 1, detail::place_type(wide_)); }
+  const kernel& get(const char* name, int bits, bool places) const {
+    std::vector<std::string> options = elements_.options(wide_, places);
+    options.push_back(detail::format("-DBITS={}", bits));
+    options.push_back(detail::format("-DSHORT={}", short_row));
+    options.push_back(detail::format("-DITEMS={}", items));
+    options.push_back(
+        detail::format("-DEACH={}", elements_.size < 8 ? each_of_item : each_of_item / 2));
+    return kernels().get(queue_, name, options);
+  }
+
+  std::optional<array> sort_long(const array* to, usm_kind kind) const {
+    std::optional<array> order;
+    if (places_) order = array::empty(queue_, x_.shape(), dtype::of<std::int64_t>(), kind);
+    for (std::int64_t k = 0; k < rows_; ++k) {
+      const array values = to != nullptr ? detail::part_of(*to, k * length_, length_) : array();
+      const array places = order ? detail::part_of(*order, k * length_, length_) : array();
+      const array row = detail::part_of(x_, k * length_, length_);
+      detail::long_row(row, elements_, descending_, wide_)
+          .sort(to != nullptr ? &values : nullptr, order ? &places : nullptr);
+    }
+    return order;
+  }
+
+  /// An item for some rows, one after the other.
+  array by_item(const array& target, std::int64_t count) const {
+    constexpr int bits = 8;
+    const bool with_spare = length_ > 32;
+    const array places = new_places();
+    const array spare = with_spare ? new_like_x() : target;
+    const array spare_places = with_spare ? new_places() : places;
+    const array counts = new_row(with_spare ? count << bits : 1, dtype::of<std::int64_t>());
+    get("sort_rows", bits, places_)
+        .enqueue(queue_, one_by_one(count),
+                 {x_, target, places, spare, spare_places, counts, rows_, length_,
+                  static_cast<std::int32_t>(elements_.digits(bits)), flip_});
+    return places;
+  }
+
+  /// Short rows in local memory.
+  array by_group(const array& target) const {
+    const auto width = static_cast<std::int64_t>(
+        std::max<std::uint64_t>(2, std::bit_ceil(static_cast<std::uint64_t>(length_))));
+    const array places = new_places();
+    get("sort_tile", 0, places_)
+        .enqueue(queue_, in_groups(quotient_up(rows_, short_row / width), items),
+                 {x_, target, places, rows_, static_cast<std::int32_t>(length_),
+                  static_cast<std::int32_t>(width), flip_});
+    return places;
+  }
+
+  /// Chunks of a row, an item for each, digit by digit.
+  array by_chunks(const array& target, std::int64_t most) const {
+    const int bits = elements_.size >= 4 ? 11 : 8;
+    std::int64_t in_row =
+        std::max<std::int64_t>(1, std::min(most, length_ / (std::int64_t{8} << bits)));
+    const std::int64_t size = quotient_up(length_, in_row);
+    in_row = quotient_up(length_, size);
+    const std::int64_t count = rows_ * in_row;
+    const array counts = new_row(count << bits, detail::place_type(wide_));
+    const array next = new_row(2 * count << bits, detail::place_type(wide_));
+    return in_passes(target, digits_that_differ(bits), [&](const pass& p) {
+      get("count_chunk", bits, false)
+          .enqueue(queue_, one_by_one(count),
+                   {p.from, counts, length_, size, in_row, p.lowest, flip_});
+      get("move_chunk", bits, places_)
+          .enqueue(queue_, one_by_one(count),
+                   {p.from, p.to, p.places, p.new_places, counts, next, length_, size, in_row,
+                    p.lowest, p.is_first, flip_});
+    });
+  }
+
+  /// Tiles of a row, a group for each, digit by digit.
+  array by_tiles(const array& target, std::int64_t size) const {
+    constexpr int bits = 4;
+    const std::int64_t in_row = quotient_up(length_, size);
+    const std::int64_t groups = rows_ * in_row;
+    const std::int64_t shape[] = {rows_, in_row << bits};
+    const array counts = array::empty(queue_, shape, dtype::of<std::uint32_t>(), usm_kind::device);
+    std::vector<std::int32_t> digits;
+    for (int k = 0; k < elements_.digits(bits); ++k) digits.push_back(bits * k);
+    return in_passes(target, digits, [&](const pass& p) {
+      get("count_tile", bits, false)
+          .enqueue(queue_, in_groups(groups, items),
+                   {p.from, counts, length_, size, in_row, p.lowest, flip_});
+      const array begins = before()(queue_, {counts}, 1);
+      get("move_tile", bits, places_)
+          .enqueue(queue_, in_groups(groups, items),
+                   {p.from, p.to, p.places, p.new_places, begins, length_, size, in_row, p.lowest,
+                    p.is_first, flip_});
+    });
+  }
+
+  /// The lowest bits of digits that are not equal in all keys; the host waits for these.
+  std::vector<std::int32_t> digits_that_differ(int bits) const {
+    std::vector<std::int32_t> all;
+    for (int k = 0; k < elements_.digits(bits); ++k) all.push_back(bits * k);
+    if (all.size() == 1 || elements_.parts > 1) return all;
+    const array words = detail::as_words(x_, elements_.word());
+    const array bits_of = differing(elements_.form)(queue_, {words, words, flip_});
+    std::uint64_t left = detail::number_in(bits_of);
+    std::vector<std::int32_t> found;
+    while (left != 0) {
+      const int lowest = std::countr_zero(left);
+      found.push_back(lowest);
+      left = lowest + bits >= 64 ? 0 : left >> (lowest + bits) << (lowest + bits);
+    }
+    if (found.empty()) found.push_back(0);  // a pass copies elements that are all the same
+    return found;
+  }
+
+  struct pass {
+    const array &from, &to, &places, &new_places;
+    std::int32_t lowest, is_first;
+  };
+  /// One pass for each digit, from one memory to the other; the last one ends in `target`.
+  template <class Go>
+  array in_passes(const array& target, const std::vector<std::int32_t>& digits, Go go) const {
+    const array spare = digits.size() > 1 ? new_like_x() : target;
+    array places = new_places(), other = new_places();
+    const array* now = &x_;
+    for (std::size_t k = 0; k < digits.size(); ++k) {
+      const array& to = (digits.size() - k) % 2 != 0 ? target : spare;
+      go(pass{*now, to, other, places, digits[k], k == 0});
+      now = &to;
+      std::swap(places, other);
+    }
+    return other;
+  }
+
+  const array& x_;
+  const sycl::queue& queue_;
+  detail::sorted_elements elements_;
+  std::int64_t length_, rows_;
+  bool descending_, places_, wide_;
+  std::uint64_t flip_;
+};
+
+const elementwise_kernel& search(bool right) {
+  const auto make = [](const char* side) {
+    return new elementwise_kernel(
+        "T value, raw T sorted, int64 count", "int64 place",
+        detail::format("place = usmx::sorting::place_of<{}>(value, count, [&](int64_t k) {{ return "
+                       "T(sorted[k]); }})",
+                       side),
+        "searchsorted", elementwise_text{"#include \"usmx/sort.hpp\"\n", {}, {}, {}});
+  };
+  static const auto &left_of = *make("false"), &right_of = *make("true");
+  return right ? right_of : left_of;
+}
+
+/// Bools as bytes of 0 and 1.
+array as_bytes(const array& a) {
+  array out = array::empty(a.queue(), a.shape(), dtype::of<std::uint8_t>(), usm_kind::device);
+  copy_async(a.queue(), out, a);
+  return out;
+}
+
+/// In C order, and aligned for words.
+array in_c_order(const array& a) {
+  const any_view& v = a.elements();
+  const auto address = reinterpret_cast<std::uintptr_t>(v.data());
+  const std::size_t part = v.dtype().itemsize() / (v.dtype().kind() == type_class::complex ? 2 : 1);
+  if (v.layout().is_c_contiguous() && address % part == 0) return a;
+  array copy = array::empty(a.queue(), a.shape(), v.dtype(), usm_kind::device);
+  copy_async(a.queue(), copy, a);
+  return copy;
+}
+
+usm_kind kind_of_results(const array& a) {
+  joint_kind kinds;
+  kinds.add(a);
+  return kinds.result(a.queue());
+}
+
+int axis_of(const array& a, int axis) {
+  if (axis < -a.rank() || axis >= a.rank()) {
+    throw std::invalid_argument(
+        detail::format("axis: {} of an array with {} dimensions", axis, a.rank()));
+  }
+  return axis < 0 ? axis + a.rank() : axis;
+}
+
+/// The axes, with one of them moved to another place.
+std::vector<int> moved(int rank, int from, int to) {
+  std::vector<int> order;
+  for (int k = 0; k < rank; ++k) {
+    if (k != from) order.push_back(k);
+  }
+  order.insert(order.begin() + to, from);
+  return order;
+}
+
+array permuted(const array& a, std::span<const int> order) {
+  return a.with_view(a.elements().with_layout(a.elements().layout().permuted(order), 0));
+}
+
+/// Rows along the last axis as those of another one, in C order.
+array turned_back(std::optional<array> rows, int axis) {
+  const array& made = *rows;
+  const int last = made.rank() - 1;
+  if (axis == last) return made;
+  const array view = permuted(made, moved(made.rank(), last, axis));
+  array out = array::empty(made.queue(), view.shape(), made.elements().dtype(), made.kind());
+  copy_async(made.queue(), out, view);
+  return out;
+}
+
+/// `axis` is not negative.
+detail::sorted_rows sorted(const array& a, int axis, bool descending, bool values, bool places) {
+  const int last = a.rank() - 1;
+  const array rows = axis == last ? a : permuted(a, moved(a.rank(), axis, last));
+  return detail::sort_rows(rows, descending, values, places);
+}
+
+}  // namespace
+
+namespace detail {
+
+sorted_rows sort_rows(const array& a, bool descending, bool values, bool places, bool wide) {
+  const sorted_elements elements(a.elements().dtype());
+  const usm_kind kind = kind_of_results(a);
+  const auto empty = [&](const dtype& type) {
+    return array::empty(a.queue(), a.shape(), type, kind);
+  };
+  sorted_rows out;
+  if (a.size() == 0) {
+    if (values) out.values = empty(a.elements().dtype());
+    if (places) out.places = empty(dtype::of<std::int64_t>());
+    return out;
+  }
+  const int last = a.rank() - 1;
+  if (!wide && host_accessible(a.kind()) && a.size() <= most_at_high_cost && is_few(a)) {
+    if (values) out.values = sort_few(a, last, descending);
+    if (places) out.places = argsort_few(a, last, descending);
+    if (out.values.has_value() == values && out.places.has_value() == places) return out;
+  }
+  const array x = in_c_order(a);
+  sorter rows(x, descending, places, wide);
+  if (values || !rows.are_long()) out.values = empty(a.elements().dtype());
+  out.places = rows.run(out.values ? &*out.values : nullptr, kind);
+  return out;
+}
+
+different_elements different_or_sorted(const array& row) {
+  const sorted_elements elements(row.elements().dtype());
+  if (row.size() == 0) return {*sort_rows(row, false, true, false).values, {}};
+  const array x = in_c_order(row);
+  if (!sorter(x, false, false, false).are_long()) {
+    return {*sort_rows(x, false, true, false).values, {}};
+  }
+  const usm_kind kind = kind_of_results(row);
+  const long_row looked_at(x, elements, false, x.size() >= wide_from);
+  if (!looked_at.is_counted()) {
+    array values = array::empty(x.queue(), x.shape(), x.elements().dtype(), kind);
+    looked_at.sort(&values, nullptr);
+    return {std::move(values), {}};
+  }
+  const long_row::different found = looked_at.different_elements();
+  const auto count = static_cast<std::int64_t>(number_in(found.number));
+  array values = array::empty(x.queue(), std::span(&count, 1), x.elements().dtype(), kind);
+  copy_async(x.queue(), values, part_of(found.values, 0, count));
+  return {std::move(values), part_of(found.starts, 0, count)};
+}
+
+}  // namespace detail
+
+array sort(const array& a, const sort_options& how) {
+  const int axis = axis_of(a, how.axis);
+  return turned_back(sorted(a, axis, how.descending, true, false).values, axis);
+}
+
+array argsort(const array& a, const sort_options& how) {
+  const int axis = axis_of(a, how.axis);
+  return turned_back(sorted(a, axis, how.descending, false, true).places, axis);
+}
+
+sorted_array sort_with_places(const array& a, const sort_options& how) {
+  const int axis = axis_of(a, how.axis);
+  detail::sorted_rows rows = sorted(a, axis, how.descending, true, true);
+  return {turned_back(std::move(rows.values), axis), turned_back(std::move(rows.places), axis)};
+}
+
+array searchsorted(const array& sorted, const array& values, bool right) {
+  const dtype& type = sorted.elements().dtype();
+  if (sorted.rank() != 1) {
+    throw std::invalid_argument(
+        detail::format("sorted: has {} dimensions; expected one", sorted.rank()));
+  }
+  if (type != values.elements().dtype()) {
+    throw std::invalid_argument(detail::format("values: are of {}; expected {}, as sorted has",
+                                               values.elements().dtype().name(), type.name()));
+  }
+  detail::sorted_elements order(type);  // which refuses records
+  const usm_kind kind = kind_of_results(values);
+  if (detail::is_few(sorted) && detail::is_few(values)) {
+    if (auto few = detail::search_few(sorted, values, right)) return *std::move(few);
+  }
+  array out = array::empty(values.queue(), values.shape(), dtype::of<std::int64_t>(), kind);
+  if (values.size() == 0) return out;
+  // The CPU's compiler gets comparisons of bools in loops wrong.
+  const bool is_bool = type.kind() == type_class::boolean;
+  const array line = is_bool ? as_bytes(sorted) : sorted,
+              wanted = is_bool ? as_bytes(values) : values;
+  expression_output outputs[1];
+  outputs[0].given = &out;
+  const operand inputs[] = {wanted, line, line.size()};
+  search(right).submit(values.queue(), inputs, outputs);
+  return out;
+}
+
+}  // namespace usmx
