@@ -2,8 +2,8 @@
 
 ``python tools/make_tables.py cpp ROWS HOST_ROWS FUNCTIONS`` writes the rows for C++, those that the
 host computes too, and their functions, and ``python FOLDER`` the modules with their names into a
-package: the build does both. ``docs`` shows how the tables of the documentation differ from the rows, with exit code 1 if they do, and
-``docs --write`` corrects them.
+package: the build does both. ``docs`` shows how the tables of the documentation differ from the
+rows, with exit code 1 if they do, and ``docs --write`` corrects them.
 """
 # SPDX-License-Identifier: Apache-2.0
 

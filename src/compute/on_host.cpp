@@ -103,7 +103,7 @@ struct row_of {
 };
 
 // The memory of results is new, so no loop writes what it reads. All operands are read, so that a
-// choice between them is no branch.
+// choice between them is not a branch.
 template <class Row, class T>
 USMX_ON_HOST void compute(std::byte* out, const std::byte* const* in, std::int64_t count) {
   if constexpr (requires(T x) { Row::template of<T>(x); }) {

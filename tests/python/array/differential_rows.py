@@ -135,7 +135,7 @@ def _out(d: Draw, ufunc: np.ufunc, operands: list[Any], keywords: dict[str, Any]
             outputs.append(d.output(shape, dtype))
     more: dict[str, Any] = {"out": outputs[0] if len(outputs) == 1 and d.chance(0.7) else
                             tuple(outputs)}  # fmt: skip
-    # NumPy 2.4 itself crashes for where= beside a number of Python that the type does not have.
+    # NumPy 2.4 itself crashes for where= next to a number of Python that the type does not have.
     fits = all(isinstance(x, Pair) or not isinstance(x, int) or 0 <= x < 128 for x in operands)
     if d.chance(0.3) and fits:
         more["where"] = d.choice((True, d.array("?", d.part_of_shape(shape))))
