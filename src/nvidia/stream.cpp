@@ -58,6 +58,7 @@ handles::~handles() {
   try {
     in_context(queue_, [&] {
       for (const kept_plan& one : plans_) transforms().destroy(one.made);
+      if (jacobi_ != nullptr) nvidia::solver().destroy_jacobi(jacobi_);
       if (solver_ != nullptr) nvidia::solver().destroy(solver_);
       if (blas_ != nullptr) nvidia::blas().destroy(blas_);
     });

@@ -394,6 +394,20 @@ def test_plans_are_kept_and_those_that_were_used_last():
     assert plans(201) == [201]
 
 
+@stand_ins
+def test_what_is_kept_for_a_queue_ends_after_eight_others():
+    def compute(queues):
+        for _ in range(queues):
+            queue = usmx.Queue(usmx.Device(), in_order=True)
+            linalg.svdvals(usmx.asarray(some((6, 4)), queue=queue))
+
+    compute(8)
+    nvidia_libraries.calls()
+    compute(2)
+    ended = [c for c in nvidia_libraries.calls() if c.startswith("cusolverDnDestroy")]
+    assert ended == ["cusolverDnDestroyGesvdjInfo", "cusolverDnDestroy"] * 2
+
+
 # --- order, errors, and whether there is a library -----------------------------------------------
 
 
