@@ -90,6 +90,14 @@ handle handles::jacobi() {
   return jacobi_;
 }
 
+handle handles::on(library which, stream to) {
+  const bool is_blas = which == library::blas;
+  const handle made = is_blas ? blas() : solver();
+  check(which, (is_blas ? nvidia::blas().set_stream : nvidia::solver().set_stream)(made, to),
+        is_blas ? "cublasSetStream" : "cusolverDnSetStream");
+  return made;
+}
+
 kept_plan handles::plan_of(const transform_form& form) {
   const auto found =
       std::ranges::find_if(plans_, [&](const kept_plan& one) { return one.form == form; });
