@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backend_row import needs
+from backend_row import has, needs
 
 import usmx
 
@@ -59,7 +59,8 @@ def test_products_that_are_nan_in_numpy_stay_nan(dtype: str, kind: str) -> None:
             with np.errstate(all="ignore"):
                 wanted = np.prod(n)
             got = usmx.prod(usmx.asarray(n, usm_type=kind))
-            if count < 16:
+            # Elsewhere the order of few elements is another one: 0 comes before what is too large.
+            if count < 16 and has("products_in_turn"):
                 np.testing.assert_equal(float(got), float(wanted))
             elif np.isnan(n).any() or 0 in n:
                 assert np.isnan(float(got)), (some, count)
