@@ -25,6 +25,18 @@ struct outcome {
   std::exception_ptr error;
 };
 
+/// The stream that the adapter gives does not wait for events of other queues by itself: on an H200
+/// a command that was to come after one went before it.
+void put_behind(void* stream, const std::vector<sycl::event>& before) {
+  const cuda_driver& driver = cuda_driver::loaded();
+  for (const sycl::event& event : before) {
+    if (is_done(event)) continue;
+    void* const native = sycl::get_native<sycl::backend::ext_oneapi_cuda>(event);
+    const int result = driver.put_behind_event ? driver.put_behind_event(stream, native, 0) : -1;
+    if (result != 0) throw device_error(format("cuStreamWaitEvent gave status {}", result));
+  }
+}
+
 }  // namespace
 
 sycl::event on_native_stream(sycl::queue& queue, const std::vector<sycl::event>& before,
@@ -34,9 +46,11 @@ sycl::event on_native_stream(sycl::queue& queue, const std::vector<sycl::event>&
     command.depends_on(before);
     // The runtime calls it as soon as what comes before is on streams: at once, unless that waits
     // for a task of the host.
-    command.ext_codeplay_enqueue_native_command([made, calls](sycl::interop_handle native) {
+    command.ext_codeplay_enqueue_native_command([made, calls, before](sycl::interop_handle native) {
       try {
-        calls(native.get_native_queue<sycl::backend::ext_oneapi_cuda>());
+        void* const stream = native.get_native_queue<sycl::backend::ext_oneapi_cuda>();
+        put_behind(stream, before);
+        calls(stream);
       } catch (...) {
         made->error = std::current_exception();
       }

@@ -37,6 +37,7 @@ bool goes_in_turn(command_chain& commands) {
 }
 
 bool to_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (src.kind() == usm_kind::host) return on_host_in_turn(commands, dst, src), true;
   any_view to = dst;
   any_view from = src;
   if (!as_bytes(to, from) && !src.layout().is_c_contiguous()) return false;
@@ -52,6 +53,7 @@ bool to_host_in_turn(command_chain& commands, const any_view& dst, const any_vie
 }
 
 bool from_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (dst.kind() == usm_kind::host) return on_host_in_turn(commands, dst, src), true;
   any_view to = dst;
   any_view from = src;
   if (!as_bytes(to, from) && !dst.layout().is_c_contiguous()) return false;
