@@ -1,5 +1,6 @@
 // Kernels that join the elements of each row and go on with the same row: a group has a few rows,
-// reads each several times while it is in the cache, and waits for nothing but itself.
+// or one where groups are not loops, reads each several times while it is in the cache, and waits
+// for nothing but itself.
 //
 // Elements are joined in the order of reduce.hpp, where one group has all of a row, so a sum has
 // the bits here that it has there.
@@ -40,10 +41,19 @@ template <int Items, int Blocks, int Most, class Value, class Row, class Map, cl
   }
   group_barrier();
   const int wide = length < Items ? int(length) : Items;
-  for (int64_t slot = item; slot < rows.last - rows.first; slot += Items) {
-    Value sum = values[slot][0];
-    for (int k = 1; k < wide; ++k) sum = join(sum, values[slot][k]);
-    store(sum, slot);
+  if constexpr (Most > 1) {
+    for (int64_t slot = item; slot < rows.last - rows.first; slot += Items) {
+      Value sum = values[slot][0];
+      for (int k = 1; k < wide; ++k) sum = join(sum, values[slot][k]);
+      store(sum, slot);
+    }
+  } else {
+    for (int half = Items / 2; half > 0; half /= 2) {
+      if (item < half && item + half < wide)
+        values[0][item] = join(values[0][item], values[0][item + half]);
+      group_barrier();
+    }
+    if (item == 0) store(values[0][0], 0);
   }
   group_barrier();
 }

@@ -35,7 +35,7 @@ fused_rows::fused_rows(value& root) : root_(root) {
   const auto joins = [](const step& s) { return s.of->is_reduction(); };
   // A reduction alone is a kernel of its own, with others that wait.
   const auto joined = std::ranges::count_if(steps_, joins);
-  fits_ = joined > (root.is_reduction() ? 1 : 0);
+  fits_ = joined > (root.is_reduction() ? 1 : 0) && row_kernel::joins(root.queue_, joined);
   if (fits_) add_outputs();
 }
 

@@ -4,6 +4,7 @@
 #include "expression/row_kernel.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/format.hpp"
@@ -15,9 +16,23 @@
 namespace usmx::detail {
 namespace {
 
-/// Rows that a group has at most, and elements: so many stay in the first caches of a core.
-constexpr std::int64_t most_rows_of_group = 16;
+/// Rows that a group has at most, and elements: so many stay in the first caches of a core. One row
+/// fills a group elsewhere.
+constexpr std::int64_t most_rows_of_loops = 16;
 constexpr std::int64_t elements_of_group = 16384;
+
+/// How rows are joined by the groups of a device.
+struct row_form {
+  const reduction_shape& shape;
+  std::int64_t most_rows;
+  /// Reductions of a kernel: each takes local memory for a value of each item.
+  std::ptrdiff_t most_joined;
+};
+row_form form_of(const sycl::queue& queue) {
+  return forms_of(queue).groups_are_loops
+             ? row_form{on_cpu, most_rows_of_loops, std::numeric_limits<std::ptrdiff_t>::max()}
+             : row_form{elsewhere, 1, 4};
+}
 
 constexpr std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -52,9 +67,11 @@ row_kernel::row_kernel(std::string_view in_params, std::string_view out_params,
           std::move(out_rows), std::move(text))) {}
 
 bool row_kernel::takes(const sycl::queue& queue, const row_shape& shape) {
-  // Elsewhere a group would need more memory than it shares, and no device was measured.
-  return forms_of(queue).groups_are_loops &&
-         are_joined_by_groups(on_cpu, shape.rows(), shape.length);
+  return are_joined_by_groups(form_of(queue).shape, shape.rows(), shape.length);
+}
+
+bool row_kernel::joins(const sycl::queue& queue, std::ptrdiff_t reductions) {
+  return reductions <= form_of(queue).most_joined;
 }
 
 std::string row_kernel::state::bind(parameter_list& list, const expression_call& c,
@@ -117,7 +134,7 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   out += format("  struct _known {{\n    expression::positions<{}> _begin;\n{}{}  }};\n",
                 std::max<std::size_t>(place, 1), members, text.members);
   out += "  const expression::rows::range _rows_here(_rows, _rows_a_group);\n";
-  const auto& d = on_cpu;
+  const auto [d, most_rows, most_joined] = form_of(c.queue());
   const auto row = [&](std::size_t stage) {
     return format(
         "  const auto _row{} = [&](int64_t _row, [[maybe_unused]] int64_t _slot) {{\n"
@@ -127,7 +144,7 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   for (std::size_t k = 0; k < text.stages.size(); ++k) {
     const auto& s = text.stages[k];
     out += s.declared + format("  local<expression::reduce::tile<{}, {}, {}>> _tile{};\n",
-                               s.value_type, d.along_items, most_rows_of_group, k);
+                               s.value_type, d.along_items, most_rows, k);
   }
   for (std::size_t k = 0; k < text.stages.size(); ++k) {
     const auto& s = text.stages[k];
@@ -189,12 +206,14 @@ void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
   }
   const std::vector<std::span<const std::int64_t>> spans(steps.begin(), steps.end());
   const loops visited = make_loops(lengths, spans, loop_order::c);
+  const row_form form = form_of(queue);
   const std::int64_t rows = shape.rows();
   const std::int64_t rows_a_group =
-      std::clamp<std::int64_t>(elements_of_group / shape.length, 1, most_rows_of_group);
-  const std::string key = c.type_key() + static_cast<char>('0' + visited.rank());
+      std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows);
+  const std::string key = c.type_key() + static_cast<char>('0' + visited.rank()) +
+                          (form.most_rows > 1 ? 'l' : 'g');
   const expression_types& types = c.find(key).known;
-  c.launch_groups(key, over(rows, rows_a_group), on_cpu.along_items, true,
+  c.launch_groups(key, over(rows, rows_a_group), form.shape.along_items, true,
                   [&](parameter_list& list) {
                     return state_->bind(list, c, types, shape, visited, rows_a_group);
                   });

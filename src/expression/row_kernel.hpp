@@ -56,6 +56,8 @@ class row_kernel {
   /// Whether rows of such a shape can be joined on the device of the queue, in the order of a
   /// reduction alone.
   static bool takes(const sycl::queue& queue, const row_shape& shape);
+  /// Whether a kernel has memory for the values of so many reductions.
+  static bool joins(const sycl::queue& queue, std::ptrdiff_t reductions);
 
   /// Computes into arrays in C order that share no memory with the inputs. Those of elements are
   /// neighbours in each row.

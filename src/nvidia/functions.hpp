@@ -54,6 +54,7 @@ struct solver_functions {
   int (*destroy)(handle) = nullptr;
   int (*set_stream)(handle, stream) = nullptr;
   int (*create_jacobi)(handle*) = nullptr;
+  int (*destroy_jacobi)(handle) = nullptr;
   int (*set_tolerance)(handle, double) = nullptr;
   of_each_type<int (*)(handle, int, int, void*, int, int*)> lu_size = {};
   of_each_type<int (*)(handle, int, int, void*, int, void*, int*, int*)> lu = {};

@@ -64,6 +64,7 @@ void find_all(symbols& in, solver_functions& f) {
   in.find(f.destroy, "cusolverDnDestroy");
   in.find(f.set_stream, "cusolverDnSetStream");
   in.find(f.create_jacobi, "cusolverDnCreateGesvdjInfo");
+  in.find(f.destroy_jacobi, "cusolverDnDestroyGesvdjInfo");
   in.find(f.set_tolerance, "cusolverDnXgesvdjSetTolerance");
   in.find(f.lu_size, "cusolverDn", "getrf_bufferSize");
   in.find(f.lu, "cusolverDn", "getrf");

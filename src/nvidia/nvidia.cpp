@@ -95,16 +95,22 @@ void submit(const sycl::queue& queue, std::initializer_list<const array*> arrays
   });
 }
 
-/// Submits calls of cuSOLVER's, one after the other for each of `count` matrices.
+/// Submits a call of cuBLAS or cuSOLVER for each of `count` matrices, one after the other.
 template <class Call>
-void submit_each(handles& kept, const array& a, std::initializer_list<const array*> arrays,
-                 std::int64_t count, const char* name, const Call& call) {
+void submit_each(library which, handles& kept, const array& a,
+                 std::initializer_list<const array*> arrays, std::int64_t count, const char* name,
+                 const Call& call) {
   submit(a.queue(), arrays, [&](stream on) {
     const std::lock_guard lock(kept.mutex);
-    const handle h = kept.solver();
-    check(library::solver, solver().set_stream(h, on), "cusolverDnSetStream");
-    for (std::int64_t k = 0; k < count; ++k) check(library::solver, call(h, k), name);
+    const handle h = kept.on(which, on);
+    for (std::int64_t k = 0; k < count; ++k) check(which, call(h, k), name);
   });
+}
+/// One call for all matrices.
+template <class Call>
+void submit_once(library which, handles& kept, const array& a,
+                 std::initializer_list<const array*> arrays, const char* name, const Call& call) {
+  submit_each(which, kept, a, arrays, 1, name, [&](handle h, std::int64_t) { return call(h); });
 }
 
 /// How much memory a call needs, which the library says.
@@ -247,19 +253,15 @@ void multiply(const array& a, const array& b, const array& made, bool reduced) {
   };
   const scalars numbers = scalars_of(type, reduced);
   const auto kept = handles::of(made.queue());
-  submit(made.queue(), {&a, &b, &made}, [&](stream on) {
-    const std::lock_guard lock(kept->mutex);
-    const handle h = kept->blas();
-    check(library::blas, blas().set_stream(h, on), "cublasSetStream");
-    // In Fortran's order the result is m by n: what it sees of b times what it sees of a.
-    check(library::blas,
-          blas().multiply(h, turn(second), turn(first), to_int(m), to_int(n), to_int(k),
-                          numbers.one(), b.data(), numbers.type, to_int(second.lead), second.step,
-                          a.data(), numbers.type, to_int(first.lead), first.step, numbers.zero(),
-                          made.data(), numbers.type, to_int(m), n * m, to_int(count),
-                          numbers.compute, default_algorithm),
-          "cublasGemmStridedBatchedEx");
-  });
+  // In Fortran's order the result is m by n: what it sees of b times what it sees of a.
+  submit_once(
+      library::blas, *kept, made, {&a, &b, &made}, "cublasGemmStridedBatchedEx", [&](handle h) {
+        return blas().multiply(h, turn(second), turn(first), to_int(m), to_int(n), to_int(k),
+                               numbers.one(), b.data(), numbers.type, to_int(second.lead),
+                               second.step, a.data(), numbers.type, to_int(first.lead), first.step,
+                               numbers.zero(), made.data(), numbers.type, to_int(m), n * m,
+                               to_int(count), numbers.compute, default_algorithm);
+      });
 }
 
 // --- decompositions ------------------------------------------------------------------------------
@@ -274,16 +276,12 @@ void lu(const array& a, const array& exchanged, const array& failed) {
   const auto kept = handles::of(a.queue());
   if (count > 1 && n <= most_rows_of_many) {
     const array all = addresses_of(a, count, n * n);
-    submit(a.queue(), {&a, &exchanged, &failed, &all}, [&](stream on) {
-      const std::lock_guard lock(kept->mutex);
-      const handle h = kept->blas();
-      check(library::blas, blas().set_stream(h, on), "cublasSetStream");
-      check(library::blas,
-            blas().lu_of_many[letter](h, rows, static_cast<void* const*>(all.data()), rows,
-                                      static_cast<int*>(exchanged.data()),
-                                      static_cast<int*>(failed.data()), to_int(count)),
-            "cublas<t>getrfBatched");
-    });
+    submit_once(library::blas, *kept, a, {&a, &exchanged, &failed, &all}, "cublas<t>getrfBatched",
+                [&](handle h) {
+                  return blas().lu_of_many[letter](h, rows, static_cast<void* const*>(all.data()),
+                                                   rows, static_cast<int*>(exchanged.data()),
+                                                   static_cast<int*>(failed.data()), to_int(count));
+                });
     return;
   }
   const std::int64_t size =
@@ -291,8 +289,8 @@ void lu(const array& a, const array& exchanged, const array& failed) {
         return solver().lu_size[letter](h, rows, rows, a.data(), rows, made);
       });
   const array scratch = scratch_of(a, size);
-  submit_each(*kept, a, {&a, &exchanged, &failed, &scratch}, count, "cusolverDn<t>getrf",
-              [&](handle h, std::int64_t k) {
+  submit_each(library::solver, *kept, a, {&a, &exchanged, &failed, &scratch}, count,
+              "cusolverDn<t>getrf", [&](handle h, std::int64_t k) {
                 return solver().lu[letter](h, rows, rows, at(a, k * n * n), rows, scratch.data(),
                                            static_cast<int*>(at(exchanged, k * n)),
                                            static_cast<int*>(at(failed, k)));
@@ -310,22 +308,18 @@ void solve(const array& a, const array& exchanged, const array& b, bool turned) 
   const auto kept = handles::of(a.queue());
   if (count > 1 && n <= most_rows_of_many) {
     const array all = addresses_of(a, count, n * n), to = addresses_of(b, count, n * sides);
-    submit(a.queue(), {&a, &exchanged, &b, &all, &to}, [&](stream on) {
-      const std::lock_guard lock(kept->mutex);
-      const handle h = kept->blas();
-      check(library::blas, blas().set_stream(h, on), "cublasSetStream");
-      int wrong = 0;  // an argument, which the host is told
-      check(library::blas,
-            blas().solve_many[letter](
-                h, how, rows, sides, static_cast<const void* const*>(all.data()), rows,
-                static_cast<const int*>(exchanged.data()), static_cast<void* const*>(to.data()),
-                rows, &wrong, to_int(count)),
-            "cublas<t>getrsBatched");
-    });
+    int wrong = 0;  // an argument, which the host is told
+    submit_once(library::blas, *kept, a, {&a, &exchanged, &b, &all, &to}, "cublas<t>getrsBatched",
+                [&](handle h) {
+                  return blas().solve_many[letter](
+                      h, how, rows, sides, static_cast<const void* const*>(all.data()), rows,
+                      static_cast<const int*>(exchanged.data()),
+                      static_cast<void* const*>(to.data()), rows, &wrong, to_int(count));
+                });
     return;
   }
   const array wrong = scratch_of(a, 1, dtype::of<std::int32_t>());
-  submit_each(*kept, a, {&a, &exchanged, &b, &wrong}, count, "cusolverDn<t>getrs",
+  submit_each(library::solver, *kept, a, {&a, &exchanged, &b, &wrong}, count, "cusolverDn<t>getrs",
               [&](handle h, std::int64_t k) {
                 return solver().solve[letter](h, how, rows, sides, at(a, k * n * n), rows,
                                               static_cast<const int*>(at(exchanged, k * n)),
@@ -343,8 +337,8 @@ void cholesky(const array& a, const array& failed) {
   // The lower triangle in C order is the upper one of what the library sees.
   if (count > 1 && n <= most_rows_of_many) {
     const array all = addresses_of(a, count, n * n);
-    submit_each(
-        *kept, a, {&a, &failed, &all}, 1, "cusolverDn<t>potrfBatched", [&](handle h, std::int64_t) {
+    submit_once(
+        library::solver, *kept, a, {&a, &failed, &all}, "cusolverDn<t>potrfBatched", [&](handle h) {
           return solver().cholesky_of_many[letter](h, triangle::upper, rows,
                                                    static_cast<void* const*>(all.data()), rows,
                                                    static_cast<int*>(failed.data()), to_int(count));
@@ -356,7 +350,7 @@ void cholesky(const array& a, const array& failed) {
         return solver().cholesky_size[letter](h, triangle::upper, rows, a.data(), rows, made);
       });
   const array scratch = scratch_of(a, size);
-  submit_each(*kept, a, {&a, &failed, &scratch}, count, "cusolverDn<t>potrf",
+  submit_each(library::solver, *kept, a, {&a, &failed, &scratch}, count, "cusolverDn<t>potrf",
               [&](handle h, std::int64_t k) {
                 return solver().cholesky[letter](h, triangle::upper, rows, at(a, k * n * n), rows,
                                                  scratch.data(), to_int(size),
@@ -380,8 +374,8 @@ void qr(const array& a, const array& factors) {
       });
   const array scratch = scratch_of(a, size);
   const array wrong = scratch_of(a, 1, dtype::of<std::int32_t>());
-  submit_each(*kept, a, {&a, &factors, &scratch, &wrong}, count, "cusolverDn<t>geqrf",
-              [&](handle h, std::int64_t i) {
+  submit_each(library::solver, *kept, a, {&a, &factors, &scratch, &wrong}, count,
+              "cusolverDn<t>geqrf", [&](handle h, std::int64_t i) {
                 return solver().qr[letter](h, rows, columns, at(a, i * m * n), rows,
                                            at(factors, i * k), scratch.data(), to_int(size),
                                            static_cast<int*>(wrong.data()));
@@ -404,8 +398,8 @@ void qr_columns(const array& q, const array& factors) {
       });
   const array scratch = scratch_of(q, size);
   const array wrong = scratch_of(q, 1, dtype::of<std::int32_t>());
-  submit_each(*kept, q, {&q, &factors, &scratch, &wrong}, count, "cusolverDn<t>orgqr",
-              [&](handle h, std::int64_t i) {
+  submit_each(library::solver, *kept, q, {&q, &factors, &scratch, &wrong}, count,
+              "cusolverDn<t>orgqr", [&](handle h, std::int64_t i) {
                 return solver().columns[letter](h, rows, made_columns, reflections,
                                                 at(q, i * m * columns), rows, at(factors, i * k),
                                                 scratch.data(), to_int(size),
@@ -426,8 +420,8 @@ void eigh(const array& a, const array& values, const array& failed, bool vectors
                                           values.data(), made);
       });
   const array scratch = scratch_of(a, size);
-  submit_each(*kept, a, {&a, &values, &failed, &scratch}, count, "cusolverDn<t>syevd",
-              [&](handle h, std::int64_t k) {
+  submit_each(library::solver, *kept, a, {&a, &values, &failed, &scratch}, count,
+              "cusolverDn<t>syevd", [&](handle h, std::int64_t k) {
                 return solver().eigh[letter](h, mode, triangle::upper, rows, at(a, k * n * n), rows,
                                              at(values, k * n), scratch.data(), to_int(size),
                                              static_cast<int*>(at(failed, k)));
@@ -482,7 +476,7 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
                                               made, parameters);
         });
     const array scratch = scratch_of(a, size);
-    submit_each(*kept, a,
+    submit_each(library::solver, *kept, a,
                 {&a, &values, u, vh, &failed, &scratch, in(unused_left), in(unused_right)}, count,
                 "cusolverDn<t>gesvdj", [&](handle h, std::int64_t k) {
                   check(library::solver, solver().set_tolerance(parameters, tolerance),
@@ -500,7 +494,7 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
       *kept, a, "cusolverDn<t>gesvd_bufferSize",
       [&](handle h, int* made) { return solver().svd_size[letter](h, rows, columns, made); });
   const array scratch = scratch_of(a, size), others = scratch_of(a, m, part_type(own));
-  submit_each(*kept, a, {&a, &values, u, vh, &failed, &scratch, &others}, count,
+  submit_each(library::solver, *kept, a, {&a, &values, u, vh, &failed, &scratch, &others}, count,
               "cusolverDn<t>gesvd", [&](handle h, std::int64_t k) {
                 return solver().svd[letter](h, left_job, right_job, rows, columns, at(a, k * m * n),
                                             rows, at(values, k * m), left_of(k), rows, right_of(k),

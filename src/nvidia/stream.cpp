@@ -2,18 +2,15 @@
 #include "nvidia/stream.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include <sycl/backend.hpp>
-#include <sycl/handler.hpp>
-#include <sycl/interop_handle.hpp>
 
 #include "runtime/backend.hpp"
 #include "runtime/cuda_driver.hpp"
+#include "runtime/native_command.hpp"
 #include "usmx/wait.hpp"
 
 namespace usmx::detail::nvidia {
@@ -58,6 +55,7 @@ handles::~handles() {
   try {
     in_context(queue_, [&] {
       for (const kept_plan& one : plans_) transforms().destroy(one.made);
+      if (jacobi_ != nullptr) nvidia::solver().destroy_jacobi(jacobi_);
       if (solver_ != nullptr) nvidia::solver().destroy(solver_);
       if (blas_ != nullptr) nvidia::blas().destroy(blas_);
     });
@@ -87,6 +85,14 @@ handle handles::jacobi() {
     check(library::solver, nvidia::solver().create_jacobi(&jacobi_), "cusolverDnCreateGesvdjInfo");
   }
   return jacobi_;
+}
+
+handle handles::on(library which, stream to) {
+  const bool is_blas = which == library::blas;
+  const handle made = is_blas ? blas() : solver();
+  check(which, (is_blas ? nvidia::blas().set_stream : nvidia::solver().set_stream)(made, to),
+        is_blas ? "cublasSetStream" : "cusolverDnSetStream");
+  return made;
 }
 
 kept_plan handles::plan_of(const transform_form& form) {
@@ -121,16 +127,6 @@ kept_plan handles::plan_of(const transform_form& form) {
   return made;
 }
 
-namespace {
-
-/// What came of the calls, which the runtime makes: no exception may go through it.
-struct outcome {
-  std::atomic<bool> is_known = false;
-  std::exception_ptr error;
-};
-
-}  // namespace
-
 sycl::event on_stream(sycl::queue& queue, const std::vector<sycl::event>& before,
                       const std::function<void(stream)>& calls) {
   if (!is_cuda(queue)) {
@@ -140,24 +136,7 @@ sycl::event on_stream(sycl::queue& queue, const std::vector<sycl::event>& before
     calls(&token);
     return marker(queue);
   }
-  const auto made = std::make_shared<outcome>();
-  const sycl::event event = queue.submit([&](sycl::handler& command) {
-    command.depends_on(before);
-    // The runtime calls it as soon as what comes before is on streams: at once, unless that waits
-    // for a task of the host.
-    command.ext_codeplay_enqueue_native_command([made, calls](sycl::interop_handle native) {
-      try {
-        calls(reinterpret_cast<stream>(native.get_native_queue<sycl::backend::ext_oneapi_cuda>()));
-      } catch (...) {
-        made->error = std::current_exception();
-      }
-      made->is_known.store(true, std::memory_order_release);
-    });
-  });
-  // `calls` names what is on our stack.
-  if (!made->is_known.load(std::memory_order_acquire)) unlocked([&] { wait(event, queue); });
-  if (made->error) std::rethrow_exception(made->error);
-  return event;
+  return on_native_stream(queue, before, calls);
 }
 
 }  // namespace usmx::detail::nvidia

@@ -45,6 +45,8 @@ class handles {
   handle blas();
   handle solver();
   handle jacobi();
+  /// The handle of cuBLAS or cuSOLVER, whose calls go to the stream from now on.
+  handle on(library which, stream to);
   /// Plans that were used last are kept: making one takes longer than running it.
   kept_plan plan_of(const transform_form& form);
 

@@ -51,6 +51,7 @@ constexpr std::array<backend_row, 8> rows = {{
      .most_groups_last = 2147483647,
      .most_groups_other = 65535,
      .copies_to_host_by_driver = true,
+     .copies_hold_host = true,
      .copies_between_devices = true,
      .dlpack = {.device = dlpack::device_type::cuda,
                 .host = dlpack::device_type::cuda_host,

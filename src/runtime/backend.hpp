@@ -123,6 +123,10 @@ struct backend_row {
   /// 15.9 GB/s against 5.8. Used by staging.cpp.
   bool copies_to_host_by_driver = false;
 
+  /// The driver's copies from and to pageable memory, and between memory of the host, hold the
+  /// thread that submits them until the queue gets there. Used by in_turn.cpp.
+  bool copies_hold_host = false;
+
   /// Copies between the memory of two devices of one context run on the queue of either. Used by
   /// copy.cpp; where the driver refuses one, it goes through pinned memory. On the CPU device such
   /// copies between sub-devices can hang.

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda_driver.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "runtime/cache.hpp"
 #include "runtime/drivers.hpp"
 
 namespace usmx::detail {
+namespace {
+
+/// The driver calls it once, with what `call_on_stream` gave it.
+void call_and_delete(void* step) noexcept {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(step));
+  (*owned)();
+}
+
+}  // namespace
 
 const cuda_driver& cuda_driver::loaded() {
   const auto find = []<class Function>(Function& out, const char* name) {
@@ -26,6 +36,7 @@ const cuda_driver& cuda_driver::loaded() {
     find(d.record_event, "cuEventRecord");
     find(d.put_behind_event, "cuStreamWaitEvent");
     find(d.drop_event, "cuEventDestroy_v2");
+    find(d.call_on_host, "cuLaunchHostFunc");
     return d;
   }();
   return driver;
@@ -76,6 +87,14 @@ int order_cuda_streams(cuda_driver::device device, void* first, void* next,
   if (result == 0) result = driver.put_behind_event(next, event, 0);
   // The driver keeps it until both streams are past it.
   driver.drop_event(event);
+  return result;
+}
+
+int call_on_stream(void* stream, std::function<void()> step, const cuda_driver& driver) {
+  if (!driver.call_on_host) return -1;
+  auto owned = std::make_unique<std::function<void()>>(std::move(step));
+  const int result = driver.call_on_host(stream, call_and_delete, owned.get());
+  if (result == 0) static_cast<void>(owned.release());
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <sycl/device.hpp>
 
@@ -29,6 +30,7 @@ struct cuda_driver {
   int (*record_event)(void*, void*) = nullptr;
   int (*put_behind_event)(void*, void*, unsigned) = nullptr;
   int (*drop_event)(void*) = nullptr;
+  int (*call_on_host)(void*, void (*)(void*), void*) = nullptr;
 
   /// The driver that SYCL's adapter has loaded. Only for devices of CUDA: it looks once.
   static const cuda_driver& loaded();
@@ -58,6 +60,10 @@ int wait_for_cuda_event(cuda_driver::device device, void* event, const cuda_driv
 /// The driver's result; -1 if it cannot be asked.
 int order_cuda_streams(cuda_driver::device device, void* first, void* next,
                        const cuda_driver& driver);
+
+/// `step` is called on a thread of the driver's when all that is on the stream has ended, and what
+/// is submitted to the stream later waits for it. The driver's result; -1 if it cannot be asked.
+int call_on_stream(void* stream, std::function<void()> step, const cuda_driver& driver);
 
 /// `wait_for_native_stream` for an event: a pointer to a CUevent or to a sycl::event, by the
 /// backend of the device. Throws device_error if it cannot be waited for.

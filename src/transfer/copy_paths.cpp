@@ -9,6 +9,7 @@
 #include "memory/ready.hpp"
 #include "transfer/copy_loops.hpp"
 #include "transfer/device_copy.hpp"
+#include "transfer/in_turn.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/temporaries.hpp"
 #include "usmx/copy.hpp"
@@ -36,6 +37,19 @@ bool pack_on_device(command_chain& commands, const any_view& dst, const any_view
   return true;
 }
 
+/// Copies to the host in turn, of any layouts. False, with nothing submitted, if it cannot.
+bool land_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
+  if (!goes_in_turn(commands) || overlap(dst, src)) return false;
+  if (to_host_in_turn(commands, dst, src)) return true;
+  const array packed = device_elements(commands, src.layout().shape(), src.dtype());
+  try {
+    copy_by_kernel(commands, packed.elements(), src, make_copy_loops(packed.elements(), src));
+  } catch (const build_error&) {
+    return false;
+  }
+  return to_host_in_turn(commands, dst, packed.elements());
+}
+
 }  // namespace
 
 bool is_dense(const any_view& v) { return make_copy_loops(v, v).is_one_run(v.dtype().itemsize()); }
@@ -51,6 +65,8 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
   const copy_loops nest = make_copy_loops(dst, src);
   const bool are_runs = same_bytes(dst.dtype(), src.dtype()) && has_few_runs(nest, dst.dtype());
   if (are_runs && !kernel_copies_runs(commands.queue(), dst, src, nest)) {
+    const bool on_host = dst.kind() == usm_kind::host && src.kind() == usm_kind::host;
+    if (on_host && goes_in_turn(commands)) return on_host_in_turn(commands, dst, src);
     return copy_runs(commands, dst, src, nest);
   }
   try {
@@ -75,7 +91,7 @@ void on_device(command_chain& commands, const any_view& dst, const any_view& src
 }
 
 void to_host(command_chain& commands, const any_view& dst, const any_view& src) {
-  if (stage_to_host(commands, dst, src)) return;
+  if (stage_to_host(commands, dst, src) || land_in_turn(commands, dst, src)) return;
   const bool same = same_bytes(dst.dtype(), src.dtype());
   if (same && !overlap(dst, src)) {
     const copy_loops nest = make_copy_loops(dst, src);
@@ -108,6 +124,7 @@ void from_host(command_chain& commands, const any_view& dst, const any_view& src
   if (stage_from_host(commands, dst, src)) return;
   // A buffer may be a view of the destination: commands that copy must not overlap.
   if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
+    if (goes_in_turn(commands) && from_host_in_turn(commands, dst, src)) return;
     const copy_loops nest = make_copy_loops(dst, src);
     if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);
   }

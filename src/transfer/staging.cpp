@@ -91,18 +91,6 @@ std::vector<slot> make_slots(command_chain& commands, std::size_t bytes, std::si
   return slots;
 }
 
-/// Makes both views bytes if nothing is converted and both are contiguous, so that parts fill their
-/// blocks.
-bool as_bytes(any_view& dst, any_view& src) {
-  if (!same_bytes(dst.dtype(), src.dtype())) return false;
-  const copy_loops nest = make_copy_loops(dst, src);
-  if (!nest.is_one_run(dst.dtype().itemsize())) return false;
-  const std::size_t bytes = dst.nbytes();
-  dst = bytes_at(nest.begin_of(dst, 0), bytes, dst.kind());
-  src = bytes_at(nest.begin_of(src, 1), bytes, src.kind());
-  return true;
-}
-
 /// Submits the command for a block; the first commands wait for those before the chain.
 template <class Submit>
 void start(slot& s, command_chain& commands, const std::vector<sycl::event>& before,
@@ -118,6 +106,16 @@ void wait_for(slot& s, command_chain& commands) {
 }
 
 }  // namespace
+
+bool as_bytes(any_view& dst, any_view& src) {
+  if (!same_bytes(dst.dtype(), src.dtype())) return false;
+  const copy_loops nest = make_copy_loops(dst, src);
+  if (!nest.is_one_run(dst.dtype().itemsize())) return false;
+  const std::size_t bytes = dst.nbytes();
+  dst = bytes_at(nest.begin_of(dst, 0), bytes, dst.kind());
+  src = bytes_at(nest.begin_of(src, 1), bytes, src.kind());
+  return true;
+}
 
 bool stage_from_host(command_chain& commands, const any_view& dst, const any_view& src) {
   if (!commands.is_blocking()) return false;

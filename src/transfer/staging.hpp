@@ -23,6 +23,10 @@ bool stage_to_host(command_chain& commands, const any_view& dst, const any_view&
 /// the same bytes; false, with nothing submitted, if they are not or blocks do not help.
 bool stage_across(command_chain& commands, const array& dst, const array& src, bool dst_is_near);
 
+/// Makes both views bytes if nothing is converted and both are contiguous, so that parts fill their
+/// blocks.
+bool as_bytes(any_view& dst, any_view& src);
+
 /// Whether a copy to pageable memory of the host uses blocks: a driver with pinned memory of its
 /// own is faster, unless elements are converted.
 inline bool stages_to_host(const backend_row& row, bool converts) noexcept {

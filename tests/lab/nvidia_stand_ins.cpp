@@ -635,9 +635,12 @@ int cusolverDnXgesvdjSetTolerance(void*, double tolerance) {
   return tolerance > 0 && tolerance < 1e-6 ? 0 : 3;
 }
 int cusolverDnCreateGesvdjInfo(void** out) {
-  static int info = 0;
-  *out = &info;
+  *out = new int(2);
   return 0;
+}
+int cusolverDnDestroyGesvdjInfo(void* info) {
+  delete static_cast<int*>(info);
+  return called("cusolverDnDestroyGesvdjInfo");
 }
 
 STAND_INS_OF_TYPE(S, float)

@@ -1,4 +1,7 @@
-"""Holds a queue back until the test lets it go, so that "still running" needs no clock."""
+"""Holds a queue back until the test lets it go, so that "still running" needs no clock.
+
+On CUDA kernels have to be compiled before: loading one waits until the device is idle.
+"""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -7,23 +10,10 @@ import ctypes
 import gc
 import time
 from types import TracebackType
-from typing import Any
 
 import usmx
 
 _CL_COMPLETE = 0
-
-
-def ready_for_copies(values: Any) -> Any:
-    """Numbers that `copy_async` takes and gives behind a gate without holding the host.
-
-    CUDA's driver waits for the stream in each copy from or to pageable memory (docs/transfers.md),
-    so they are in pinned memory there. Kernels have to be compiled before the gate is closed, too:
-    loading one waits until the device is idle.
-    """
-    from backend_row import ROW  # programs that tests start have no folder for it
-
-    return values if ROW.is_host else usmx.asarray(values, usm_type="host")
 
 
 def collect_all() -> None:

@@ -1,5 +1,10 @@
 // NVIDIA's libraries for the package, which checks shapes and types before it calls them.
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,6 +17,21 @@
 namespace usmx::python {
 
 namespace nvidia = detail::nvidia;
+
+namespace {
+
+/// A function that takes arrays only, for their objects.
+template <class... Arrays>
+auto of_arrays(void (*call)(const Arrays&...)) {
+  return [call](std::conditional_t<true, nb::handle, Arrays>... objects) {
+    // A list in braces, so that the first one that is wrong is named.
+    const std::tuple<Arrays...> arrays{value_of(objects)...};
+    const gil_released release;
+    std::apply(call, arrays);
+  };
+}
+
+}  // namespace
 
 void bind_nvidia(nb::module_& m) {
   m.def(
@@ -31,14 +51,7 @@ void bind_nvidia(nb::module_& m) {
         nvidia::multiply(a, b, out, reduced);
       },
       nb::arg("x1"), nb::arg("x2"), nb::arg("made"), nb::arg("reduced"));
-  m.def(
-      "_nvidia_lu",
-      [](nb::handle x, nb::handle exchanged, nb::handle failed) {
-        const array a = value_of(x), rows = value_of(exchanged), wrong = value_of(failed);
-        const gil_released release;
-        nvidia::lu(a, rows, wrong);
-      },
-      nb::arg("x"), nb::arg("exchanged"), nb::arg("failed"));
+  m.def("_nvidia_lu", of_arrays(nvidia::lu), nb::arg("x"), nb::arg("exchanged"), nb::arg("failed"));
   m.def(
       "_nvidia_solve",
       [](nb::handle x, nb::handle exchanged, nb::handle b, bool turned) {
@@ -47,30 +60,9 @@ void bind_nvidia(nb::module_& m) {
         nvidia::solve(a, rows, right, turned);
       },
       nb::arg("x"), nb::arg("exchanged"), nb::arg("b"), nb::arg("turned"));
-  m.def(
-      "_nvidia_cholesky",
-      [](nb::handle x, nb::handle failed) {
-        const array a = value_of(x), wrong = value_of(failed);
-        const gil_released release;
-        nvidia::cholesky(a, wrong);
-      },
-      nb::arg("x"), nb::arg("failed"));
-  m.def(
-      "_nvidia_qr",
-      [](nb::handle x, nb::handle factors) {
-        const array a = value_of(x), scales = value_of(factors);
-        const gil_released release;
-        nvidia::qr(a, scales);
-      },
-      nb::arg("x"), nb::arg("factors"));
-  m.def(
-      "_nvidia_qr_columns",
-      [](nb::handle q, nb::handle factors) {
-        const array a = value_of(q), scales = value_of(factors);
-        const gil_released release;
-        nvidia::qr_columns(a, scales);
-      },
-      nb::arg("q"), nb::arg("factors"));
+  m.def("_nvidia_cholesky", of_arrays(nvidia::cholesky), nb::arg("x"), nb::arg("failed"));
+  m.def("_nvidia_qr", of_arrays(nvidia::qr), nb::arg("x"), nb::arg("factors"));
+  m.def("_nvidia_qr_columns", of_arrays(nvidia::qr_columns), nb::arg("q"), nb::arg("factors"));
   m.def(
       "_nvidia_eigh",
       [](nb::handle x, nb::handle values, nb::handle failed, bool vectors) {

@@ -135,10 +135,17 @@ def _check(failed: ndarray, says: str) -> None:
         raise _matrices.LinAlgError(f"{_matrices.of_stack('a', where_is)}: {says}")
 
 
-def _refuse_singular(a: ndarray, failed: ndarray) -> None:
+def _refuse_singular(a: ndarray, made: ndarray, failed: ndarray) -> None:
     """Matrices with NaN have a result, which is NaN, also if the library says that a pivot is 0."""
     if failed.to_numpy().any():
-        _check(where(_has_nan(a), 0, failed), "is singular")
+        without = _has_nan(a)
+        _check(where(without, 0, failed), "is singular")
+        made[...] = _nan_where(without, made)
+
+
+def _nan_where(without: ndarray, made: ndarray) -> ndarray:
+    """L and U, of which the library leaves numbers where it was given NaN: cuSOLVER a pivot of 0."""
+    return where(without[..., None, None], made.dtype.type(np.nan), made)
 
 
 def _has_nan(a: ndarray) -> ndarray:
@@ -158,7 +165,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     n, m = b.shape[-2:]
     shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     made, exchanged, failed = _lu(a)
-    _refuse_singular(a, failed)
+    _refuse_singular(a, made, failed)
     # The library wants right sides as columns in Fortran's order, which are rows in ours.
     x = empty_at(a, (*shape, m, n), a.dtype, b)
     if not x.size:
@@ -173,7 +180,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
 
 def inverse(a: ndarray) -> ndarray:
     made, exchanged, failed = _lu(a)
-    _refuse_singular(a, failed)
+    _refuse_singular(a, made, failed)
     # Of the transposes, into Fortran's order: two transpositions are none.
     x = _by_kernels.identity(a, a.shape[-1], a.shape[:-2], a.dtype)
     _usmx._nvidia_solve(made, exchanged, x, False)
@@ -183,8 +190,9 @@ def inverse(a: ndarray) -> ndarray:
 def determinants(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Determinants, their signs, and the logarithms of their absolute values."""
     made, exchanged, failed = _lu(a)
+    without = _has_nan(a)
     return _by_kernels.determinants_of(
-        made, exchanged - 1, _matrices.in_order(where(_has_nan(a), 0, failed))
+        _nan_where(without, made), exchanged - 1, _matrices.in_order(where(without, 0, failed))
     )
 
 

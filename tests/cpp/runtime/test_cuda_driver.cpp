@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda_driver.hpp"
 
+#include <memory>
 #include <string>
 
 #include "check.hpp"
@@ -91,6 +92,33 @@ TEST(CudaDriver, OrdersStreamsByAnEventWithoutTheHost) {
   if (backend_of(queue).api == driver_api::cuda) return;
   CHECK(!put_behind_native_stream(queue, first));
   CHECK(!put_native_stream_behind(first, queue));
+}
+
+TEST(CudaDriver, CallsAStepOfTheHostOnceAndGivesItBackIfItIsRefused) {
+  static void (*called)(void*) = nullptr;
+  static void* given = nullptr;
+  cuda_driver driver = recorded();
+  driver.call_on_host = [](void* stream, void (*step)(void*), void* what) {
+    calls += "call on " + std::to_string(reinterpret_cast<std::uintptr_t>(stream)) + "; ";
+    called = step;
+    given = what;
+    return refusal;
+  };
+  int count = 0;
+  const auto life = std::make_shared<int>();
+  const auto step = [&count, life] { ++count; };
+  CHECK_EQUAL(call_on_stream(reinterpret_cast<void*>(6), step, driver), 0);
+  CHECK_EQUAL(calls, "call on 6; ");
+  CHECK_EQUAL(count, 0);
+  CHECK_EQUAL(life.use_count(), 3);
+  called(given);
+  CHECK_EQUAL(count, 1);
+  CHECK_EQUAL(life.use_count(), 2);
+  refusal = 3;
+  CHECK_EQUAL(call_on_stream(nullptr, step, driver), 3);
+  CHECK_EQUAL(life.use_count(), 2);
+  driver.call_on_host = nullptr;
+  CHECK_EQUAL(call_on_stream(nullptr, step, driver), -1);
 }
 
 TEST(CudaDriver, LeavesNoContextThatItCouldNotEnter) {

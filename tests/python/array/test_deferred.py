@@ -8,7 +8,6 @@ import warnings
 
 import numpy as np
 import pytest
-from backend_row import needs
 from depths import some
 from together import compute_together
 
@@ -441,7 +440,6 @@ def test_numbers_that_count_up_are_those_of_numpy_in_every_use(function, named):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32"])
-@needs("row_kernels")
 def test_a_row_of_numbers_that_count_up_is_divided_by_its_sum(dtype):
     def shares(xp, a):
         return a / xp.sum(a, axis=-1, keepdims=True)

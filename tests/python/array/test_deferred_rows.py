@@ -5,11 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from backend_row import needs
+from backend_row import ROW
 
 import usmx
 
-pytestmark = needs("row_kernels")
+#: Groups are loops over some rows, or have one row and share its elements.
+FORMS = ["own", "cuda"] if ROW.groups_are_loops else ["own"]
+
+
+@pytest.fixture(params=FORMS, autouse=True)
+def forms(request):
+    usmx._usmx._use_forms_of("" if request.param == "own" else request.param)
+    yield request.param
+    usmx._usmx._use_forms_of("")
 
 
 def values(shape, seed=1, dtype=np.float32):
@@ -39,13 +47,18 @@ def entropy(xp, x):
 
 
 SHAPES = [(300, 400), (33, 2), (70, 33), (5, 4000), (1, 129), (300, 5000), (4, 9, 100), (3000,)]
-#: As many elements as one group adds where there are few rows.
+#: As many elements as one group adds where there are few rows: no more elsewhere.
 SHAPES += [(32768,), (3, 32000)]
 
 
+def for_one_group(shape, forms):
+    loops = ROW.groups_are_loops and forms == "own"
+    return shape if loops else (*shape[:-1], min(shape[-1], 16384))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_norm_of_rows_is_one_kernel_with_the_bits_of_its_steps(shape):
-    x, host = values(shape)
+def test_a_norm_of_rows_is_one_kernel_with_the_bits_of_its_steps(shape, forms):
+    x, host = values(for_one_group(shape, forms))
     mean = x.mean(axis=-1, keepdims=True)
     mean.to_numpy()
     centred = x - mean
@@ -63,8 +76,8 @@ def test_a_norm_of_rows_is_one_kernel_with_the_bits_of_its_steps(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("chain", [softmax, entropy])
-def test_several_stages_are_one_kernel(chain, shape):
-    x, host = values(shape)
+def test_several_stages_are_one_kernel(chain, shape, forms):
+    x, host = values(for_one_group(shape, forms))
     y = chain(usmx, x)
     assert len(kernels(y)) == 1
     np.testing.assert_allclose(y.to_numpy(), chain(np, host.astype(float)), rtol=1e-4, atol=1e-6)
@@ -80,6 +93,20 @@ def test_operands_of_rows_and_of_columns_are_part_of_it():
     y = layer_norm(usmx, x * scale, weight)
     assert len(kernels(y)) == 1
     np.testing.assert_allclose(y.to_numpy(), layer_norm(np, host * s, w), rtol=1e-3, atol=1e-4)
+
+
+def test_many_reductions_are_one_kernel_where_there_is_memory_for_them(forms):
+    x, host = values((200, 300))
+
+    def chain(xp, x):
+        for _ in range(5):
+            x = x / xp.max(abs(x), axis=1, keepdims=True)
+        return x
+
+    y = chain(usmx, x)
+    loops = ROW.groups_are_loops and forms == "own"
+    assert (len(kernels(y)) == 1) == loops
+    np.testing.assert_allclose(y.to_numpy(), chain(np, host), rtol=1e-5)
 
 
 def test_what_has_a_name_is_stored_too():

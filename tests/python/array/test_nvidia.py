@@ -9,6 +9,7 @@ import numpy as np
 import nvidia_libraries
 import pytest
 from backend_row import needs
+from matrices import TYPES, close, some
 
 import usmx
 from usmx import _usmx, linalg
@@ -16,7 +17,6 @@ from usmx._namespace import _libraries, _nvidia
 
 pytestmark = needs("nvidia")
 
-TYPES = ["float32", "float64", "complex64", "complex128"]
 stand_ins = pytest.mark.skipif(nvidia_libraries.IS_TRUE, reason="asks the stand-ins")
 
 
@@ -38,24 +38,9 @@ def used(monkeypatch):
         yield names
 
 
-def some(shape, dtype="float64", seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        x = x + 1j * rng.standard_normal(shape)
-    return x.astype(dtype)
-
-
 def one():
     """A number for a matrix, of those that failed."""
     return usmx.empty((), "int32")
-
-
-def close(got, wanted, factor=200):
-    wanted = np.asarray(wanted)
-    assert got.shape == wanted.shape
-    bound = factor * np.finfo(wanted.dtype).eps * max(1.0, float(abs(wanted).max()))
-    np.testing.assert_allclose(got.to_numpy(), wanted, rtol=0, atol=bound)
 
 
 # --- products ------------------------------------------------------------------------------------
@@ -392,6 +377,20 @@ def test_plans_are_kept_and_those_that_were_used_last():
     assert len(plans(*range(300, 370))) == 70
     assert plans(369) == []
     assert plans(201) == [201]
+
+
+@stand_ins
+def test_what_is_kept_for_a_queue_ends_after_eight_others():
+    def compute(queues):
+        for _ in range(queues):
+            queue = usmx.Queue(usmx.Device(), in_order=True)
+            linalg.svdvals(usmx.asarray(some((6, 4)), queue=queue))
+
+    compute(8)
+    nvidia_libraries.calls()
+    compute(2)
+    ended = [c for c in nvidia_libraries.calls() if c.startswith("cusolverDnDestroy")]
+    assert ended == ["cusolverDnDestroyGesvdjInfo", "cusolverDnDestroy"] * 2
 
 
 # --- order, errors, and whether there is a library -----------------------------------------------

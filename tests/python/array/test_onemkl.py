@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from backend_row import needs
+from matrices import TYPES, close, some
 
 import usmx
 from usmx import _usmx
 from usmx._namespace import _onemkl
 
 pytestmark = needs("onemkl")
-
-TYPES = ["float32", "float64", "complex64", "complex128"]
 
 
 @pytest.fixture
@@ -34,20 +33,6 @@ def calls(monkeypatch):
         monkeypatch.setattr(_onemkl, name, counted)
     with usmx.linalg.use_library("onemkl"):
         yield names
-
-
-def some(shape, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        x = x + 1j * rng.standard_normal(shape)
-    return x.astype(dtype)
-
-
-def close(got, wanted):
-    eps = np.finfo(wanted.dtype).eps
-    bound = 100 * eps * max(1.0, float(abs(wanted).max()))
-    np.testing.assert_allclose(got.to_numpy(), wanted, rtol=0, atol=bound)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backend_row import needs
+from backend_row import has, needs
 
 import usmx
 
@@ -52,14 +52,17 @@ def test_items_that_underflow_beside_those_that_overflow_give_no_nan(dtype: str,
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_products_that_are_nan_in_numpy_stay_nan(dtype: str, kind: str) -> None:
     most = float(np.finfo(dtype).max)
-    for some in ([most, most, 0], [np.inf, 0], [np.nan, 2], [1 / most, 1 / most, 1 / most, np.inf]):
+    cases = [[np.inf, 0], [np.nan, 2]]
+    if has("products_in_turn"):  # in another order 0 comes before what is too large
+        cases += [[most, most, 0], [1 / most, 1 / most, 1 / most, np.inf]]
+    for some in cases:
         for count in (len(some), 20, 5000):
             n = np.ones(count, dtype)
             n[: len(some)] = some
             with np.errstate(all="ignore"):
                 wanted = np.prod(n)
             got = usmx.prod(usmx.asarray(n, usm_type=kind))
-            if count < 16:
+            if count < 16 and has("products_in_turn"):
                 np.testing.assert_equal(float(got), float(wanted))
             elif np.isnan(n).any() or 0 in n:
                 assert np.isnan(float(got)), (some, count)

@@ -74,7 +74,7 @@ def test_texts_are_kernels_that_a_person_can_read(texts, call):
             assert len(re.findall(call, text)) == 1
 
 
-@needs("row_kernels")
+@needs("row_groups")
 def test_names_of_parameters_say_what_they_are():
     text = next(t for t in elementwise() if "_x_step" in t)
     declared = re.search(r"\(uint64_t _size, (.*?)\) \{", text, re.DOTALL)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backend_row import needs
 
 from usmx import _ahead, _runtime
 
@@ -86,6 +87,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@needs("cpu")
 def test_kernels_of_a_built_package_start_without_the_compiler(
     package: Path, tmp_path: Path
 ) -> None:
@@ -120,6 +122,7 @@ def test_kernels_of_a_built_package_start_without_the_compiler(
     assert failed.returncode != 0, failed.stdout
 
 
+@needs("cpu")
 def test_programs_for_another_version_are_not_used(
     package: Path, tmp_path: Path, run_python: RunPython
 ) -> None:
@@ -133,6 +136,7 @@ def test_programs_for_another_version_are_not_used(
     assert done.stdout.split()[0] == "True"
 
 
+@needs("cpu")
 def test_a_build_says_what_is_missing(tmp_path: Path) -> None:
     assert "has no __init__.py" in command("build", tmp_path).stderr
     (tmp_path / "__init__.py").write_text("import usmx\n")
@@ -178,6 +182,7 @@ print(counts()[0], "libsycl-jit" in open("/proc/self/maps").read())
 """
 
 
+@needs("cpu")
 @pytest.mark.parametrize("kind", ["shared", "device"])
 @pytest.mark.parametrize("count", [6_000, 20_000, 1_000_000])
 def test_a_first_session_compiles_nothing(
@@ -213,6 +218,7 @@ def test_usmx_is_built_without_programs_where_none_can_be_compiled(
     assert list((tmp_path / "programs").iterdir()) == []
 
 
+@needs("cpu")
 def test_the_command_shows_what_is_shipped(tmp_path: Path) -> None:
     environment = {"USMX_CACHE": "1", "USMX_CACHE_DIR": str(tmp_path)}
     [shipped] = json.loads(command("cache", "--json", **environment).stdout)["shipped"]
@@ -222,6 +228,7 @@ def test_the_command_shows_what_is_shipped(tmp_path: Path) -> None:
     assert f"shipped: {shipped['programs']} programs for sapphirerapids, " in text
 
 
+@needs("binaries")
 def test_warming_keeps_the_programs_of_a_program(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

@@ -166,6 +166,30 @@ def test_two_lengths_stay_a_global_and_a_local_range_beside_a_lambda():
     assert x.to_numpy().tolist() == [1, 2, 3, 4] * 2
 
 
+ALONE = """
+import usmx
+from usmx._kernel.source import function
+
+plain = lambda v: 3
+first, second = (lambda v: 1), (lambda v: 2)
+print(function.read(plain).tree.body[0].value.value)
+try:
+    function.read(second)
+except usmx.KernelError as error:
+    print(error.cause)
+"""
+
+
+def test_a_lambda_whose_code_has_no_places_is_the_only_one_of_its_line(tmp_path, run_python):
+    """As from Python 3.12 on code has that returns a constant."""
+    (tmp_path / "alone.py").write_text(ALONE)
+    ran = run_python(
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import alone",
+        env={"PYTHONNODEBUGRANGES": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert ran.stdout == "3\nits source text cannot be found; write it with def\n"
+
+
 UP, DOWN = module_lambdas.pair
 ROOT = module_lambdas.roots["root"]
 BY_FOUR, BY_FIVE = module_lambdas.made(4), module_lambdas.made(5)

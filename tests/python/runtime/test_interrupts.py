@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gate import Gate, ready_for_copies
+from gate import Gate
 
 import usmx
 
@@ -85,7 +85,7 @@ def test_memory_that_is_dropped_after_an_interrupt_stays_until_the_command_has_e
     source = usmx.full(100_000, 5, "int32", usm_type="device")
     source.wait()
     wait_long(source.queue)
-    n = ready_for_copies(np.zeros(100_000, "int32"))
+    n = np.zeros(100_000, "int32")
     with Gate(source.queue) as gate:
         last = usmx.copy_async(n, source)
         interrupted(last.wait)

@@ -12,8 +12,7 @@ import dpctl
 import dpctl.memory
 import numpy as np
 import pytest
-from backend_row import REASONS, has, needs
-from gate import Gate, ready_for_copies
+from gate import Gate
 
 import usmx
 import usmx.memory as um
@@ -162,14 +161,12 @@ def test_another_context_is_reached_through_the_host():
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_depends_on_takes_events_of_usmx_and_dpctl(kind, in_order):
-    if kind == "host" and not has("free_copies"):
-        pytest.skip(REASONS["free_copies"])
     busy = usmx.Queue(usmx.Device(), in_order=True)
     queue = usmx.Queue(usmx.Device(), in_order=in_order)
     first = usmx.zeros(30000, "i4", usm_type="device", queue=busy)
     dst = usmx.zeros(30000, "i4", usm_type=kind, queue=queue)
     usmx.copy_async(dst, dst[::-1]).wait()
-    source = ready_for_copies(np.arange(30000, dtype="i4"))
+    source = np.arange(30000, dtype="i4")
     for ask in (
         lambda e: e,
         lambda e: [usmx.Event(), e],
@@ -192,14 +189,13 @@ def test_a_kernel_waits_for_a_copy_on_a_third_queue(kind):
     x = usmx.ones(30000, "i4", usm_type=kind, queue=queue)
     twice[30000](x).wait()
     with Gate(third):
-        usmx.copy_async(x, ready_for_copies(np.full(30000, 21, "i4")), queue=third)
+        usmx.copy_async(x, np.full(30000, 21, "i4"), queue=third)
         doubled = twice[30000](x)
         assert not doubled.is_done
     doubled.wait()
     assert (x.to_numpy() == 42).all()
 
 
-@needs("free_copies")
 def test_everything_may_be_dropped_while_the_copy_waits(kind):
     queue = usmx.Queue(usmx.Device(), in_order=True)
     numbers = np.arange(30000, dtype="i4")

@@ -8,7 +8,6 @@ import os
 
 import numpy as np
 import pytest
-from backend_row import needs
 from gate import Gate
 
 import usmx
@@ -28,7 +27,6 @@ def open_descriptors():
     return len(os.listdir("/proc/self/fd"))
 
 
-@needs("free_copies")
 def test_await_returns_when_the_command_has_finished(queue, device_array):
     async def main():
         out = np.zeros(30000, "i4")
