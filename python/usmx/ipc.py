@@ -39,7 +39,7 @@ class GoneError(RuntimeError):
     --------
     >>> import pickle
     >>> from usmx.ipc import GoneError, Handle, share
-    >>> sent = pickle.dumps(Handle(share([1.0, 2.0])))  # and nobody keeps the array
+    >>> sent = pickle.dumps(Handle(share([1.0, 2.0])))  # no one keeps the array
     >>> try:
     ...     pickle.loads(sent).open()
     ... except GoneError:
