@@ -20,8 +20,8 @@ TEST(Kernel, Reference) {
     USMX_KERNEL(1) reverse(float* x, usmx::local_view<float, 1> kept) {
       const auto i = usmx::local_id();
       kept(i) = x[i];
-      usmx::barrier();
-      x[i] = kept(kept.extent(0) - 1 - i);
+      usmx::group_barrier();
+      x[i] = kept(kept.size() - 1 - i);
     }
   )");
   CHECK(program.names() == std::vector<std::string>({"scale", "reverse"}));
