@@ -161,6 +161,9 @@ wheel: $(STAMPS)/usmx ## a wheel in dist/, proved by the demo in an empty enviro
 wheels: ## a wheel for each CPython that is here, in dist/, each proved in an empty environment; PYTHONS="python3.12" for some
 	tools/make_wheels dist $(PYTHONS)
 
+release: ## the tag of the version that `tools/release.py prepare` wrote, with its notes
+	$(PYTHON) tools/release.py tag
+
 clean: ## remove what was built, keep .venv
 	rm -rf build dist $(STAMPS)/usmx
 
@@ -193,4 +196,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels clean
+.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels release clean

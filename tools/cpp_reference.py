@@ -27,6 +27,13 @@ WITHOUT_ENTRY = re.compile(
     r"(?:class|struct|enum class) \w+;$|template <>|extern template|static_assert"
     r"|using\s+[\w:]+;|namespace \w+ ="
 )
+ROOT = Path(__file__).resolve().parents[1]
+#: Header -> the file whose code shows how to use it, where none of tests/cpp/reference does.
+EXAMPLES = {
+    "exchange.h": "examples/exchange/window.c",
+    "nanobind.hpp": "examples/extension/src/extension.cpp",
+    "pybind11.hpp": "examples/pybind11/src/extension.cpp",
+}
 #: Namespaces of other libraries, in which a header specialises their templates.
 FOREIGN = ("std", "sycl", "nanobind", "pybind11", "fmt")
 
@@ -380,8 +387,21 @@ def markdown(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def page_of(name: str, header: Header) -> str:
-    """The page of a header, as Markdown."""
+def example_of(name: str) -> Path | None:
+    """The file with the example of a header: it is compiled, and run, by the tests."""
+    stem = name.partition(".")[0]
+    path = ROOT / EXAMPLES.get(name, f"tests/cpp/reference/test_{stem}.cpp")
+    return path if path.is_file() else None
+
+
+def code_of(example: str) -> str:
+    """The code of an example, without its first comment and the tests' own header."""
+    lines = example[comment_at(example, 0) :].strip().splitlines()
+    return "\n".join(line for line in lines if line != '#include "check.hpp"')
+
+
+def page_of(name: str, header: Header, example: str = "") -> str:
+    """The page of a header, as Markdown, with the text of its example."""
     parts = [f"# usmx/{name}", markdown(header.intro), f"```cpp\n#include <usmx/{name}>\n```"]
     for entry in header.entries:
         if entry.is_prose:
@@ -391,6 +411,13 @@ def page_of(name: str, header: Header) -> str:
         if entry.doc:
             parts.append(markdown(entry.doc))
         parts.append("```cpp\n" + "\n".join(entry.declarations) + "\n```")
+    if example:
+        code = re.sub(r"\n{3,}", "\n\n", code_of(example))
+        said = ""
+        if "CHECK" in code:
+            said = "The tests compile and run it; `CHECK` stands for what a program may rely on."
+        language = "c" if name.endswith(".h") and "TEST(" not in code else "cpp"
+        parts += ["## Example", said, f"```{language}\n{code}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -405,7 +432,9 @@ def pages(include: Path) -> dict[str, str]:
     rows = ["| header | names |", "|---|---|"]
     for path in headers(include):
         header = read_header(path.read_text(encoding="utf-8"))
-        found[path.name] = page_of(path.name, header)
+        example = example_of(path.name)
+        text = "" if example is None else example.read_text(encoding="utf-8")
+        found[path.name] = page_of(path.name, header, text)
         names = [name for entry in header.entries for name in entry.names]
         listed = ", ".join(f"`{name}`" for name in dict.fromkeys(names)) or "macros of the version"
         rows.append(f"| [usmx/{path.name}]({path.name}.md) | {listed} |")

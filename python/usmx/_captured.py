@@ -129,19 +129,30 @@ def _has_attributes(obj: object) -> bool:
     return isinstance(obj, type) or hasattr(obj, "__dict__")
 
 
+#: The operations that read a global, with the bits of their argument that are not the number of its
+#: name: from a function and a line of a module that begin with them. To import `opcode` takes half
+#: of the time that a kernel from disk may take.
+_READ = {
+    (lambda: sys).__code__.co_code[2]: 1,  # LOAD_GLOBAL
+    compile("sys", "", "eval").co_code[2]: 0,  # LOAD_NAME
+}
+#: Up to so many names no argument of these operations is longer than a byte.
+_MOST_SHORT = 128
+
+
 def globals_of(code: CodeType) -> set[str]:
     """The names of globals that a function reads, and the functions in it."""
-    import opcode
-
-    wanted = {opcode.opmap["LOAD_GLOBAL"]: 1, opcode.opmap["LOAD_NAME"]: 0}
+    extended = None
+    if len(code.co_names) > _MOST_SHORT:
+        from opcode import EXTENDED_ARG as extended
     names, argument = set(), 0
-    for at in range(0, len(code.co_code), 2):
-        operation, low = code.co_code[at : at + 2]
+    text = code.co_code  # made each time that it is asked for
+    for operation, low in zip(text[::2], text[1::2], strict=True):
         argument = argument << 8 | low
-        if operation == opcode.EXTENDED_ARG:
+        if operation == extended:
             continue
-        if operation in wanted:
-            names.add(code.co_names[argument >> wanted[operation]])
+        if operation in _READ:
+            names.add(code.co_names[argument >> _READ[operation]])
         argument = 0
     for constant in code.co_consts:
         if isinstance(constant, type(code)):

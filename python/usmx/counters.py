@@ -150,6 +150,13 @@ def enable() -> None:
     ------
     RuntimeError
         If SYCL has been used in this process before, or usmx was built without the call counter.
+
+    Examples
+    --------
+    >>> import usmx.counters
+    >>> usmx.counters.enable()  # the first act of a program
+    >>> usmx.counters.enabled()
+    True
     """
     if enabled():
         return
@@ -173,6 +180,13 @@ class Counts:
 
     Counts are of the whole process, all threads. A call counts when it returns. Copies and fills
     count when they are submitted, wherever they run later.
+
+    Examples
+    --------
+    >>> with usmx.counters.counting() as counts:
+    ...     x = usmx.memory.MemoryUSMShared(64)
+    >>> counts["shared_bytes"]
+    64
     """
 
     __slots__ = ("_after", "_before")

@@ -258,6 +258,13 @@ def self_test(filter_string: str) -> dict[str, Any]:
     -------
     dict
         For each kind of USM and for ``"kernel"``: "" if it works, otherwise what went wrong.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> import usmx.doctor
+    >>> usmx.doctor.self_test(usmx.Queue().device.filter_string)["kernel"]
+    ''
     """
     from usmx import memory
 

@@ -73,6 +73,14 @@ def cupy_allocator(nbytes: int) -> Any:
     ------
     AllocationError
         If there is not enough memory, also after the streams have finished.
+
+    Examples
+    --------
+    >>> import cupy
+    >>> import usmx.interop
+    >>> cupy.cuda.set_allocator(usmx.interop.cupy_allocator)
+    >>> usmx.asarray(cupy.ones(3)).usm_type
+    'device'
     """
     import cupy
 
@@ -123,6 +131,13 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
     ------
     ValueError
         If this PyTorch has no pluggable allocator for `device_type`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import usmx.interop
+    >>> allocator = usmx.interop.torch_allocator("cuda")
+    >>> torch.cuda.memory.change_current_allocator(allocator)
     """
     import torch
 

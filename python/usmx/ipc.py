@@ -33,7 +33,19 @@ __all__ = ["GoneError", "Handle", "empty", "share", "ways"]
 
 
 class GoneError(RuntimeError):
-    """The memory of a handle was let go of by all who had it, or its process ended."""
+    """The memory of a handle was let go of by all who had it, or its process ended.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from usmx.ipc import GoneError, Handle, share
+    >>> sent = pickle.dumps(Handle(share([1.0, 2.0])))  # no one keeps the array
+    >>> try:
+    ...     pickle.loads(sent).open()
+    ... except GoneError:
+    ...     print("gone")
+    gone
+    """
 
 
 #: Backend -> why arrays on its devices have no handles.

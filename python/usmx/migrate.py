@@ -413,6 +413,17 @@ def report(path: str, *, diff: bool = False, write: Callable[[str], object] = pr
     -------
     int
         0, or 1 if something is missing.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> import tempfile
+    >>> import usmx.migrate
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     program = pathlib.Path(folder, "program.py")
+    ...     _ = program.write_text("import dpnp as np\\nprint(np.ones(3).sum())\\n")
+    ...     usmx.migrate.report(str(program), write=lambda line: None)
+    0
     """
     with open(path, encoding="utf-8") as file:
         text = file.read()

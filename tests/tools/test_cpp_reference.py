@@ -135,3 +135,53 @@ def test_every_class_and_enum_of_a_public_header_is_on_its_page(path: Path) -> N
     for entry in header.entries:
         for declaration in entry.declarations:
             assert declaration.count("{") == declaration.count("}")
+
+
+#: Names that no example shows, each with where it is used instead.
+WITHOUT = {
+    "exchange.h": {"test_exchange.cpp and test_usmx.cpp": ("sycl_usm_array",)},
+    "nanobind.hpp": {"casters of one's own: tests/consume/probe": ("argument", "refusal")},
+    "program_cache.hpp": {
+        "`usmx build`, and tests of programs, which need processes of their own": (
+            "add_installed_programs", "clear_cached_programs", "link_for_package",
+            "record_programs",
+        ),
+    },
+    "pybind11.hpp": {"casters of one's own": ("returned",)},
+    "python_api.hpp": {"the casters use it: usmx/nanobind.hpp": ("python_api",)},
+    "torch_allocator.hpp": {
+        "PyTorch loads them by name: usmx.interop.torch_allocator": (
+            "usmx_torch_cuda_allocate", "usmx_torch_cuda_free", "usmx_torch_xpu_allocate",
+            "usmx_torch_xpu_free",
+        ),
+    },
+    "umf.hpp": {
+        "tests/cpp/memory/test_umf.cpp, which links UMF": (
+            "umf_provider_resource", "umf_resource", "umf_source",
+        ),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", cpp_reference.headers(ROOT / "include" / "usmx"), ids=lambda p: p.name
+)
+def test_each_name_of_a_public_header_is_in_its_example(path: Path) -> None:
+    header = cpp_reference.read_header(path.read_text(encoding="utf-8"))
+    example = cpp_reference.example_of(path.name)
+    text = "" if example is None else example.read_text(encoding="utf-8")
+    names = {name for entry in header.entries for name in entry.names}
+    missing = {name for name in names if not re.search(rf"\b{re.escape(name)}\b", text)}
+    allowed = {name for group in WITHOUT.get(path.name, {}).values() for name in group}
+    assert missing == allowed, (
+        f"{path.name}: write how {sorted(missing - allowed)} are used into "
+        f"tests/cpp/reference/test_{path.stem}.cpp; take {sorted(allowed - missing)} off the list"
+    )
+
+
+def test_the_page_of_a_header_ends_with_its_example() -> None:
+    page = cpp_reference.pages(ROOT / "include" / "usmx")["wait.hpp"]
+    example = page[page.index("## Example") :]
+    assert "```cpp\n#include <array>\n" in example
+    assert "usmx::is_done(filled)" in example
+    assert "check.hpp" not in example

@@ -421,7 +421,20 @@ options : sequence of str, optional
 contract : bool, optional
     Whether ``a * b + c`` may be rounded once; see RawKernel.
 driver_math : bool, optional
-    Whether ``exp``, ``sin`` and others are the driver's; see RawKernel.)");
+    Whether ``exp``, ``sin`` and others are the driver's; see RawKernel.
+
+Examples
+--------
+>>> import usmx
+>>> module = usmx.RawModule('''
+... USMX_KERNEL(1) twice(float* x) { x[usmx::global_id()] *= 2; }
+... USMX_KERNEL(1) plus(float* x) { x[usmx::global_id()] += 1; }
+... ''')
+>>> x = usmx.ones(4, dtype="float32")
+>>> module.get_function("twice")[4](x)
+>>> module.get_function("plus")[4](x).wait()
+>>> x.tolist()
+[3.0, 3.0, 3.0, 3.0])");
   bind_pickling(module, [](const raw_module& text, nb::list& args, nb::dict&) {
     args.append(text.source());
     args.append(nb::tuple(nb::cast(text.options())));

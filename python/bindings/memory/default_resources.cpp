@@ -145,7 +145,12 @@ void bind_choice(nb::module_& m) {
       "thread,\nfor all libraries that are built on usmx; other threads are left alone. Blocks may "
       "lie in\neach other: the innermost counts. The block has the resource as its value.\n\n"
       "Raises\n------\nRuntimeError\n    The block is left on another thread than it was entered "
-      "on.");
+      "on.\n\n"
+      "Examples\n--------\n>>> import usmx.memory\n"
+      ">>> counted = usmx.memory.StatisticsResource(usmx.memory.get_resource())\n"
+      ">>> with usmx.memory.using(counted) as resource:\n"
+      "...     x = usmx.empty(1000, usm_type=resource.kind)\n"
+      ">>> counted.stats()[\"blocks\"]\n1");
   c.attr("__module__") = "usmx.memory";
   c.def(
       "__init__",

@@ -267,7 +267,11 @@ void bind_numpy_memory(nb::module_& m) {
       "Raises\n------\n"
       "ValueError\n    `kind` is 'device', which NumPy cannot read.\n"
       "DeviceError\n    The device has no USM of that kind.\n"
-      "RuntimeError\n    The block is left on another thread than it was entered on.");
+      "RuntimeError\n    The block is left on another thread than it was entered on.\n\n"
+      "Examples\n--------\n>>> import numpy as np\n>>> import usmx\n"
+      ">>> with usmx.numpy_memory():\n"
+      "...     a = np.zeros(1000)\n"
+      ">>> usmx.asarray(a, copy=False).usm_type\n'shared'");
   c.attr("__module__") = "usmx";
   c.def(
       "__init__",

@@ -263,7 +263,9 @@ void bind_base(nb::module_& m) {
       m, "MemoryResource",
       "A memory resource: base of the classes that can be stacked on each other, of which\n"
       "``usmx.memory.set_resource`` and ``using`` choose one. Equal objects mean the same "
-      "resource.");
+      "resource.\n\n"
+      "Examples\n--------\n>>> import usmx.memory\n"
+      ">>> isinstance(usmx.memory.get_resource(), usmx.memory.MemoryResource)\nTrue");
   c.attr("__module__") = "usmx.memory";
   resource_class = c;
   c.def("__repr__", represent);
@@ -458,7 +460,12 @@ void bind_limits(nb::module_& m) {
       "Serves each request from the resource for its size.\n\n"
       "Parameters\n----------\n"
       "upstream : MemoryResource\n    Serves what is larger than every bin.\n"
-      "bins : dict\n    From the largest number of bytes that a bin serves to its resource.",
+      "bins : dict\n    From the largest number of bytes that a bin serves to its resource.\n\n"
+      "Examples\n--------\n>>> import usmx.memory\n>>> large = usmx.memory.get_resource()\n"
+      ">>> small = usmx.memory.StatisticsResource(large)\n"
+      ">>> with usmx.memory.using(usmx.memory.BinningResource(large, {256: small})):\n"
+      "...     x, y = usmx.empty(8, usm_type=large.kind), usmx.empty(8000, usm_type=large.kind)\n"
+      ">>> small.stats()[\"blocks\"]\n1",
       [](nb::handle upstream, nb::handle bins) {
         return std::make_shared<binning_resource>(to_resource(upstream), to_bins(bins));
       },
@@ -490,7 +497,13 @@ void bind_limits(nb::module_& m) {
 void bind_observers(nb::module_& m) {
   bind_resource<tracking_resource>(
       m, "TrackingResource",
-      "Knows which blocks are alive and which lines of Python asked for them: for finding leaks.",
+      "Knows which blocks are alive and which lines of Python asked for them: for finding "
+      "leaks.\n\n"
+      "Examples\n--------\n>>> import usmx.memory\n"
+      ">>> tracked = usmx.memory.TrackingResource(usmx.memory.get_resource())\n"
+      ">>> with usmx.memory.using(tracked):\n"
+      "...     kept = usmx.empty(1000, dtype=\"int8\", usm_type=tracked.kind)\n"
+      ">>> [block[\"nbytes\"] for block in tracked.alive()]\n[1000]",
       make_tracking, nb::arg("upstream").none(),
       nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
       .def(
@@ -506,7 +519,16 @@ void bind_observers(nb::module_& m) {
       m, "LoggingResource",
       "Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other "
       "resources:\nnanoseconds,thread,action,pointer,bytes,alignment.\n\n"
-      "Raises\n------\nOSError\n    The file cannot be written.",
+      "Raises\n------\nOSError\n    The file cannot be written.\n\n"
+      "Examples\n--------\n>>> import pathlib\n>>> import tempfile\n>>> import usmx.memory\n"
+      ">>> with tempfile.TemporaryDirectory() as folder:\n"
+      "...     path = folder + \"/requests.csv\"\n"
+      "...     logged = usmx.memory.LoggingResource(usmx.memory.get_resource(), path)\n"
+      "...     with usmx.memory.using(logged):\n"
+      "...         x = usmx.empty(1000, usm_type=logged.kind)\n"
+      "...     logged.flush()\n"
+      "...     print(pathlib.Path(path).read_text().splitlines()[0])\n"
+      "nanoseconds,thread,action,pointer,bytes,alignment",
       [](nb::handle upstream, nb::handle path) {
         return std::make_shared<logging_resource>(to_resource(upstream), path_of(path));
       },
@@ -520,7 +542,21 @@ void bind_observers(nb::module_& m) {
       "Calls a function to free something when there is no memory left, and tries again as long "
       "as\n"
       "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
-      "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.",
+      "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.\n\n"
+      "Examples\n--------\n>>> import usmx.memory\n>>> cache = [usmx.empty(1000)]\n"
+      ">>> def free_something(nbytes):\n"
+      "...     if not cache:\n"
+      "...         return False\n"
+      "...     cache.clear()\n"
+      "...     return True\n"
+      ">>> upstream = usmx.memory.LimitingResource(usmx.memory.get_resource(), 4096)\n"
+      ">>> resource = usmx.memory.FailureCallbackResource(upstream, free_something)\n"
+      ">>> with usmx.memory.using(resource):\n"
+      "...     try:\n"
+      "...         usmx.empty(10_000, usm_type=resource.kind)\n"
+      "...     except usmx.AllocationError:\n"
+      "...         print(cache)\n"
+      "[]",
       make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none(),
       nb::sig(
           "def __init__(self, upstream: MemoryResource, callback: Callable[[int], bool]) -> None"));

@@ -98,7 +98,20 @@ def open(
 
 
 class FileTable(Mapping[str, "FileArray"]):
-    """The columns of a table in a file, by name; what is not a number is refused when asked for."""
+    """The columns of a table in a file, by name; what is not a number is refused when asked for.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import pyarrow.feather
+    >>> import tempfile
+    >>> import usmx
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pyarrow.feather.write_feather(pa.table({"a": [1.0, 2.0]}), folder + "/t.arrow")
+    ...     table = usmx.open(folder + "/t.arrow")
+    ...     list(table), float(table["a"].sum())
+    (['a'], 3.0)
+    """
 
     def __init__(
         self, name: str, columns: dict[str, Callable[[], Source]], piece_bytes: int, queue: Any

@@ -11,7 +11,19 @@ from .trace import Trace, runtime_reports
 
 
 class CopyError(AssertionError):
-    """Something was copied where nothing should be; ``copies`` are the events."""
+    """Something was copied where nothing should be; ``copies`` are the events.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> x = usmx.ones(4)
+    >>> try:
+    ...     with usmx.expect_zero_copy():
+    ...         y = x.copy()
+    ... except usmx.CopyError as error:
+    ...     [copy.bytes for copy in error.copies]
+    [32]
+    """
 
     def __init__(self, message: str, copies: list[TraceEvent]) -> None:
         super().__init__(message)

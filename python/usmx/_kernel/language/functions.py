@@ -24,20 +24,96 @@ class DeviceOnly:
 
 barrier: DeviceOnly = DeviceOnly(
     "barrier",
-    "Wait until every work-item of the group is here and sees what the others wrote.",
+    """Wait until every work-item of the group is here and sees what the others wrote.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def reverse(item, x):
+    ...     i = item.get_local_id(0)
+    ...     kept = usmx.local.array(4, "int32")
+    ...     kept[i] = x[i]
+    ...     usmx.barrier()
+    ...     x[i] = kept[3 - i]
+    >>> x = usmx.arange(4, dtype="int32")
+    >>> reverse[4, 4](x).wait()
+    >>> x.tolist()
+    [3, 2, 1, 0]
+    """,
 )
 fence: DeviceOnly = DeviceOnly(
-    "fence", "Make this item's writes visible to other items before what it writes next."
+    "fence",
+    """Make this item's writes visible to other items before what it writes next.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def hand_over(item, data, ready):
+    ...     if item.get_id(0) == 0:
+    ...         data[0] = 7
+    ...         usmx.fence()  # who sees `ready` sees `data`
+    ...         usmx.atomic.store(ready, 0, 1)
+    >>> data, ready = usmx.zeros(1, dtype="int32"), usmx.zeros(1, dtype="int32")
+    >>> hand_over[1](data, ready).wait()
+    >>> int(data[0]), int(ready[0])
+    (7, 1)
+    """,
 )
 AtomicRef: DeviceOnly = DeviceOnly(
     "AtomicRef",
-    "``AtomicRef(array, index)``: an element that several items change; has load, store, exchange, "
-    "compare_exchange, and the others of ``usmx.atomic`` as fetch_add, fetch_min, fetch_and, ...",
+    """``AtomicRef(array, index)``: an element that several items change; has load, store, exchange,
+    compare_exchange, and the others of ``usmx.atomic`` as fetch_add, fetch_min, fetch_and, ...
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def count(item, x, bins):
+    ...     usmx.AtomicRef(bins, x[item.get_id(0)]).fetch_add(1)
+    >>> bins = usmx.zeros(3, dtype="int32")
+    >>> count[5](usmx.asarray([0, 2, 2, 1, 2]), bins).wait()
+    >>> bins.tolist()
+    [1, 1, 3]
+    """,
 )
 
 
+#: A call of each function of the table: its arguments, their type, and the result.
+CALLS: dict[str, tuple[tuple[float, ...], str, float]] = {
+    "clamp": ((5, 0, 3), "int32", 3),
+    "clz": ((1,), "int32", 31),
+    "fma": ((2, 3, 4), "float32", 10.0),
+    "popcount": ((7,), "int32", 3),
+    "rsqrt": ((4,), "float32", 0.5),
+}
+
+
+def _of_row(name: str, doc: str) -> DeviceOnly:
+    """A function of the table, with the example that `CALLS` has."""
+    text = f"Gives {doc}."
+    if name in CALLS:
+        values, dtype, result = CALLS[name]
+        arguments = ", ".join(f"x[{k}]" for k in range(len(values)))
+        text += f"""
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def call(item, x, out):
+    ...     out[item.get_id(0)] = usmx.{name}({arguments})
+    >>> out = usmx.empty(1, dtype="{dtype}")
+    >>> call[1](usmx.asarray({list(values)}, dtype="{dtype}"), out).wait()
+    >>> out.tolist()
+    [{result}]
+    """
+    return DeviceOnly(name, text)
+
+
 # Those of the table, which `usmx._functions` declares.
-globals().update({name: DeviceOnly(name, f"Gives {doc}.") for name, doc in names_of_usmx()})
+globals().update({name: _of_row(name, doc) for name, doc in names_of_usmx()})
 
 
 class Namespace:

@@ -19,6 +19,20 @@ class LocalMemory:
         Lengths.
     dtype : dtype-like
         Type of the elements.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> @usmx.kernel
+    ... def reverse(item, x, kept):
+    ...     i, n = item.get_local_id(0), item.get_local_range(0)
+    ...     kept[i] = x[i]
+    ...     usmx.barrier()
+    ...     x[i] = kept[n - 1 - i]
+    >>> x = usmx.arange(4, dtype="int32")
+    >>> reverse[4, 4](x, usmx.LocalMemory(4, "int32")).wait()
+    >>> x.tolist()
+    [3, 2, 1, 0]
     """
 
     def __init__(self, shape: int | Sequence[int], dtype: object) -> None:

@@ -470,5 +470,13 @@ def mat(rows: int, columns: int, dtype: Any) -> Any:
         Other lengths.
     TypeError
         Another type.
+
+    Examples
+    --------
+    >>> import usmx
+    >>> mat22, vec2 = usmx.mat(2, 2, "float32"), usmx.vec(2, "float32")
+    >>> turned = mat22(0, -1, 1, 0) @ vec2(1, 0)
+    >>> float(turned.x), float(turned.y)
+    (0.0, 1.0)
     """
     return _checked((rows, columns), dtype)
