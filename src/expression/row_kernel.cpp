@@ -210,8 +210,8 @@ void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
   const std::int64_t rows = shape.rows();
   const std::int64_t rows_a_group =
       std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows);
-  const std::string key = c.type_key() + static_cast<char>('0' + visited.rank()) +
-                          (form.most_rows > 1 ? 'l' : 'g');
+  const std::string key =
+      c.type_key() + static_cast<char>('0' + visited.rank()) + (form.most_rows > 1 ? 'l' : 'g');
   const expression_types& types = c.find(key).known;
   c.launch_groups(key, over(rows, rows_a_group), form.shape.along_items, true,
                   [&](parameter_list& list) {

@@ -17,8 +17,8 @@ bool goes_in_turn(command_chain& commands);
 bool to_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);
 /// The reverse. The elements of `src` are read when the command runs.
 bool from_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);
-/// Between two places of memory that the host can access at any time: it copies when its turn
-/// comes.
+/// Between two places of memory that the host can access at any time: it copies when what
+/// comes before has ended.
 void on_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);
 
 }  // namespace usmx::detail

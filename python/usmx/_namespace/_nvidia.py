@@ -144,7 +144,7 @@ def _refuse_singular(a: ndarray, made: ndarray, failed: ndarray) -> None:
 
 
 def _nan_where(without: ndarray, made: ndarray) -> ndarray:
-    """L and U, of which the library leaves numbers where it was given NaN: cuSOLVER a pivot of 0."""
+    """L and U, NaN of matrices with NaN, of which cuSOLVER can make a pivot of 0."""
     return where(without[..., None, None], made.dtype.type(np.nan), made)
 
 
