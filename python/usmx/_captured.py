@@ -142,9 +142,11 @@ _MOST_SHORT = 128
 
 def globals_of(code: CodeType) -> set[str]:
     """The names of globals that a function reads, and the functions in it."""
-    extended = None
+    extended = -1
     if len(code.co_names) > _MOST_SHORT:
-        from opcode import EXTENDED_ARG as extended
+        import opcode
+
+        extended = opcode.EXTENDED_ARG
     names, argument = set(), 0
     text = code.co_code  # made each time that it is asked for
     for operation, low in zip(text[::2], text[1::2], strict=True):

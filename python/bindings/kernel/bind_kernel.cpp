@@ -431,7 +431,7 @@ Examples
 ... USMX_KERNEL(1) plus(float* x) { x[usmx::global_id()] += 1; }
 ... ''')
 >>> x = usmx.ones(4, dtype="float32")
->>> module.get_function("twice")[4](x)
+>>> module.get_function("twice")[4](x).wait()
 >>> module.get_function("plus")[4](x).wait()
 >>> x.tolist()
 [3.0, 3.0, 3.0, 3.0])");
