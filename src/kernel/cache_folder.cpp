@@ -193,19 +193,20 @@ std::vector<cache_folder::entry> cache_folder::files() const {
   return found;
 }
 
-void cache_folder::shrink(std::uintmax_t most) const {
+std::uintmax_t cache_folder::shrink(std::uintmax_t most) const {
   auto held_files = files();
   std::uintmax_t held = 0;
   for (const auto& f : held_files) held += f.bytes;
-  if (held <= most) return;
+  if (held <= most) return held;
   std::ranges::sort(held_files, {}, &entry::last_used);
   // A little below the limit, so that the next programs need not remove files again.
   const auto enough = most - most / 10;
   for (const auto& f : held_files) {
-    if (held <= enough) return;
+    if (held <= enough) break;
     remove(f.name);
     held -= f.bytes;
   }
+  return held;
 }
 
 }  // namespace usmx::detail

@@ -74,8 +74,9 @@ class cache_folder {
   bool remove(const std::string& name) const noexcept;
   /// The files. Removes drafts of processes that ended while writing.
   std::vector<entry> files() const;
-  /// Removes the least recently used files until at most this many bytes are left.
-  void shrink(std::uintmax_t most) const;
+  /// Lists the files, and removes the least recently used ones if they are more than this many
+  /// bytes. Returns how many are left.
+  std::uintmax_t shrink(std::uintmax_t most) const;
 
  private:
   cache_folder(descriptor folder, bool installed) noexcept

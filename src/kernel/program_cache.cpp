@@ -109,6 +109,39 @@ struct record {
   record& operator=(const record&) = delete;
 };
 
+/// When files must be removed again. To know what the folder holds, all its files are listed, which
+/// takes longer than a small kernel's compilation when there are fifty thousand. So after a listing
+/// this process may write a part of what is left below the limit before it lists them again; the
+/// other parts are for processes that write at the same time.
+class next_listing {
+ public:
+  static next_listing& get() {
+    static auto& one = *new next_listing;
+    return one;
+  }
+  void after_write(const cache_folder& folder, const program_cache_settings& settings,
+                   std::uintmax_t written) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;  // another thread lists them now, this file with the others
+    if (folder_ == settings.folder && most_ == settings.most && written <= may_write_) {
+      may_write_ -= written;
+      return;
+    }
+    const auto held = folder.shrink(settings.most);
+    folder_ = settings.folder;
+    most_ = settings.most;
+    may_write_ = held < most_ ? (most_ - held) / writers : 0;
+  }
+
+ private:
+  next_listing() = default;
+  static constexpr std::uintmax_t writers = 8;
+  std::mutex mutex_;
+  fs::path folder_;
+  std::uintmax_t most_ = 0;
+  std::uintmax_t may_write_ = 0;
+};
+
 /// Writes a record. If that fails, nothing is reported: the record will be made again.
 void keep(std::string_view suffix, std::span<const std::string_view> parts) {
   const auto settings = program_cache_settings::from_environment();
@@ -117,7 +150,9 @@ void keep(std::string_view suffix, std::span<const std::string_view> parts) {
   if (made.bytes > settings.most) return;
   const auto folder = cache_folder::open(settings.folder, true);
   if (!folder) return;
-  if (folder->write(name_of(parts[0], suffix), made.all)) folder->shrink(settings.most);
+  if (folder->write(name_of(parts[0], suffix), made.all)) {
+    next_listing::get().after_write(*folder, settings, made.bytes);
+  }
 }
 
 /// A record, and the file that its parts are views of.

@@ -201,9 +201,28 @@ TEST(CacheFolder, WhatADeadProcessLeftIsRemoved) {
   run(unique(add));
   const auto left = folder.own() / ("draft-" + folder.files().at(0).stem().string());
   write(left, "half");
-  run(unique(add));
+  CHECK_EQUAL(usmx::cached_programs().size(), 1u);
   CHECK(fs::exists(left));  // another process may be writing it
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
-  run(unique(add));
+  CHECK_EQUAL(usmx::cached_programs().size(), 1u);
   CHECK(!fs::exists(left));
+}
+
+TEST(CacheFolder, IsNotListedForEachProgram) {
+  const in_folder folder;
+  usmx::detail::store_texts("first", {});
+  // What a dead process left goes when the files are listed.
+  const auto left = folder.own() / ("draft-" + folder.files().at(0).stem().string());
+  write(left, "half");
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const std::vector<std::string> text{std::string(1000, 'x')};
+  for (int k = 0; k < 20; ++k) usmx::detail::store_texts(std::to_string(k), text);
+  CHECK(fs::exists(left));
+  // Near a limit they are.
+  setenv("USMX_CACHE_SIZE", "64K", 1);
+  for (int k = 20; k < 200; ++k) {
+    usmx::detail::store_texts(std::to_string(k), text);
+    CHECK(usmx::count_cached_texts().bytes <= 64 << 10);
+    CHECK(usmx::detail::load_texts(std::to_string(k)).has_value());
+  }
 }
