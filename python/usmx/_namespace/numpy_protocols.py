@@ -84,7 +84,7 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
 def _of_bools(
     ufunc: str, name: str, x: _usmx.ndarray, given: dict[str, Any], out: Any
 ) -> _usmx.ndarray:
-    """``np.logical_or.reduce`` and ``np.logical_and.reduce``: of bools, whatever the elements are."""
+    """``np.logical_or.reduce`` and ``np.logical_and.reduce``: of any elements as bools."""
     import usmx
 
     from ._outputs import written

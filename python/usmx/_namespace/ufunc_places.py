@@ -1,8 +1,8 @@
 """Ufuncs at places of an array, ``np.add.at(x, indices, values)``, and in turn along an axis.
 
 Work-items share the places, not the elements of one place: results are the same each time. `at`,
-and ``reduce`` and ``accumulate`` of what has no order of its own (``np.subtract``, ``np.hypot``), have
-the order of NumPy, and its bits.
+and ``reduce`` and ``accumulate`` of what has no function of its own (``np.subtract``), have the
+order of NumPy.
 """
 
 # SPDX-License-Identifier: Apache-2.0
