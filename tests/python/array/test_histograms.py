@@ -74,7 +74,7 @@ def test_even_bins_of_many_elements_are_those_of_numpy(char: str) -> None:
         n[200:204] = [np.nan, np.inf, -np.inf, -0.0]
     cases = [(50, (0, 200)), (1, (0, 200)), (200, (0, 200)), (3000, (-7, 213)), (7, (90.5, 90.75))]
     for bins, limits in cases:
-        if char == "e" and bins == 3000:  # float16 has no such edges
+        if char == "e" and (bins == 3000 or limits == (90.5, 90.75)):  # float16 has no such edges
             with pytest.raises(ValueError, match="too many"):
                 usmx.histogram(usmx.asarray(n), bins, limits)
             continue
