@@ -264,8 +264,9 @@ def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> nda
     keeps_all = method == "accumulate"
     axes = _axes(keywords.get("axis", 0), x.ndim)
     wanted = keywords.get("dtype")
-    dtype = x.dtype if wanted is None and out is None else out.dtype if wanted is None else wanted
-    dtype = _usmx.dtype(dtype)
+    if wanted is None:
+        wanted = x.dtype if out is None else out.dtype
+    dtype = _usmx.dtype(wanted)
     types = _usmx._result_types(name, dtype, dtype)
     if types is None:
         raise TypeError(f"np.{name}.{method}: is not defined for {dtype}")
@@ -325,5 +326,5 @@ def _first(name: str, axes: tuple[int, ...], x: ndarray, where: Any, initial: An
     if identity is None and where is not True:
         raise ValueError(f"np.{name}.reduce: where= needs initial=, for where no element counts")
     if identity is None and not all(x.shape[k] for k in axes):
-        raise ValueError(f"np.{name}.reduce: of no elements, and there is no identity")
+        raise ValueError(f"np.{name}.reduce: of an empty array, and there is no identity")
     return identity
