@@ -266,7 +266,7 @@ def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> nda
     wanted = keywords.get("dtype")
     if wanted is None:
         wanted = x.dtype if out is None else out.dtype
-    dtype = _usmx.dtype(wanted)
+    dtype: Any = _usmx.dtype(wanted)
     types = _usmx._result_types(name, dtype, dtype)
     if types is None:
         raise TypeError(f"np.{name}.{method}: is not defined for {dtype}")
