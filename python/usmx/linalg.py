@@ -496,6 +496,11 @@ def pinv(a: ndarray, rcond: Any = None, hermitian: bool = False, *, rtol: Any = 
     hermitian : bool, optional
         As NumPy's; the result is the same.
 
+    Raises
+    ------
+    ValueError
+        Both `rtol` and `rcond`.
+
     Examples
     --------
     >>> import usmx
@@ -503,6 +508,8 @@ def pinv(a: ndarray, rcond: Any = None, hermitian: bool = False, *, rtol: Any = 
     [[ 0.5,   0.],
      [  0., 0.25]]
     """
+    if rcond is not None and rtol is not None:
+        raise ValueError("rtol, rcond: both are given; expected one of them")
     a = _matrices.matrices(a, square=hermitian)
     u, s, vh = svd(a, full_matrices=False)
     if not a.size:

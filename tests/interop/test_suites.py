@@ -27,12 +27,14 @@ def failures_of(suite, folder):
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH")))),
         "SCIPY_ARRAY_API": '["array_api_strict"]',
+        # Plugins of other packages import CuPy, for which usmx stands.
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "USMX_AS": suite.stands_for,
         "USMX_OUTCOMES": str(told),
     }
     command = [
         sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(folder),
-        "-q", "-p", suite.plugin, "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore",
+        "-q", "-p", suite.plugin, "-p", "no:cacheprovider", "-W", "ignore",
         *(["-k", suite.only] if suite.only else []), "--pyargs", suite.module,
     ]  # fmt: skip
     ran = subprocess.run(

@@ -287,10 +287,24 @@ def finfo(dtype: Any) -> FloatInfo:
         raise TypeError(f"dtype: {given.name}; expected floating-point or complex numbers")
     if is_bfloat16(given):
         largest = 2.0**128 - 2.0**120
-        least = 2.0**-126
         return FloatInfo(
-            *(16, 2.0**-7, largest, -largest, least, bfloat16, 2.0**-133, 0.01, 2, 2.0**-8),
-            *(-7, -8, -126, 128, 8, 8, 7),
+            bits=16,
+            eps=2.0**-7,
+            max=largest,
+            min=-largest,
+            smallest_normal=2.0**-126,
+            dtype=bfloat16,
+            smallest_subnormal=2.0**-133,
+            resolution=0.01,
+            precision=2,
+            epsneg=2.0**-8,
+            machep=-7,
+            negep=-8,
+            minexp=-126,
+            maxexp=128,
+            nexp=8,
+            iexp=8,
+            nmant=7,
         )
     found = np.finfo(given)
     numbers = ("eps", "max", "min", "smallest_normal", "smallest_subnormal", "resolution", "epsneg")

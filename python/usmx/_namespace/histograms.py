@@ -414,8 +414,9 @@ def _count_by_rule(a: ndarray, rule: str, limits: Any) -> int:
         return 1
     from .statistics import ptp
 
-    extent = float(ptp(a).item())
-    width = _width(rule, a.astype("float64") if a.dtype.kind in "biu" else a, extent, limits)
+    # Distances of small integers may be none of them: 127 - (-2) in int8.
+    wide = a.astype("float64") if a.dtype.kind in "biu" else a
+    width = _width(rule, wide, float(ptp(wide).item()), limits)
     if a.dtype.kind in "iu" and 0 < width < 1:
         width = 1
     return max(1, ceil((float(high) - float(low)) / width)) if width else 1
@@ -441,7 +442,10 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
     dtype = np.result_type(low, high, own)
     if dtype.kind in "biu":
         dtype = np.result_type(dtype, float)
-    return np.linspace(low, high, count + 1, dtype=dtype)
+    edges = np.linspace(low, high, count + 1, dtype=dtype)
+    if (edges[:-1] >= edges[1:]).any():
+        raise ValueError(f"bins: {count} are too many from {low} to {high}: edges would be equal")
+    return edges
 
 
 def _edges_at(a: ndarray, bins: Any, limits: Any, weights: Any) -> tuple[Any, ndarray]:

@@ -220,7 +220,7 @@ def install() -> None:
     _usmx.Operation.__doc__ = _Help(_usmx.Operation.__doc__)  # type: ignore[assignment]
     for name in ("accumulate", "at", "outer", "reduce", "reduceat"):
         setattr(_usmx.Operation, name, _OfOperation(name))
-    for name in ("identity", "nargs", "nout"):
+    for name in ("identity", "nargs", "nout", "ntypes", "signature", "types"):
         setattr(_usmx.Operation, name, _of_ufunc(name))
     for name, hook in {**HOOKS, "flat": _flat()}.items():
         setattr(_usmx.ndarray, name, hook)

@@ -232,8 +232,7 @@ def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     >>> print(usmx.isneginf(usmx.asarray([-usmx.inf, usmx.inf])))
     [ True, False]
     """
-    made: ndarray = _usmx.Operation("equal")(as_array(x), float("-inf"), out=out)
-    return made
+    return _is_infinity(x, float("-inf"), out)
 
 
 def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
@@ -245,7 +244,14 @@ def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     >>> print(usmx.isposinf(usmx.asarray([-usmx.inf, usmx.inf])))
     [False,  True]
     """
-    made: ndarray = _usmx.Operation("equal")(as_array(x), float("inf"), out=out)
+    return _is_infinity(x, float("inf"), out)
+
+
+def _is_infinity(x: ArrayLike, which: float, out: ndarray | None) -> ndarray:
+    given = as_array(x)
+    if given.dtype.kind == "c":
+        raise TypeError(f"x: is of {given.dtype}; complex numbers have no sign")
+    made: ndarray = _usmx.Operation("equal")(given, which, out=out)
     return made
 
 

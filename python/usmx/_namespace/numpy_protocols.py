@@ -65,7 +65,9 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         import usmx
 
         given = {"axis": 0, **keywords}
-        if name in ("max", "min", "any", "all") and given.pop("dtype", None) is not None:
+        if name in ("any", "all"):
+            return _of_bools(ufunc.__name__, name, inputs[0], given, out)
+        if name in ("max", "min") and given.pop("dtype", None) is not None:
             inputs = (inputs[0].astype(keywords["dtype"], copy=False), *inputs[1:])
         if isinstance(out, _usmx.ndarray):
             given["out"] = out
@@ -77,6 +79,25 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         if made is not None:
             return made
     return _on_host(ufunc, method, inputs, keywords)
+
+
+def _of_bools(
+    ufunc: str, name: str, x: _usmx.ndarray, given: dict[str, Any], out: Any
+) -> _usmx.ndarray:
+    """``np.logical_or.reduce`` and ``np.logical_and.reduce``: of any elements as bools."""
+    import usmx
+
+    from ._outputs import written
+
+    dtype = given.pop("dtype", None)
+    if dtype is not None and _usmx.dtype(dtype) != _usmx.dtype("bool"):
+        raise TypeError(f"np.{ufunc}.reduce: dtype: {dtype!r}; expected bool")
+    initial = given.pop("initial", None)
+    given.pop("out", None)
+    made = getattr(usmx, name)(x, **given)
+    if initial is not None:
+        made = _usmx.Operation(ufunc)(made, bool(initial))
+    return written(made, out)
 
 
 def _usmx_arrays(values: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .. import _usmx
@@ -17,17 +18,17 @@ def _is_array(item: Any) -> bool:
     )
 
 
+def _arrays(item: Any) -> Iterator[Any]:
+    """The arrays in nested sequences, or in an object that is one."""
+    if isinstance(item, (list, tuple)):
+        for one in item:
+            yield from _arrays(one)
+    elif _is_array(item):
+        yield item
+
+
 def _holds_arrays(item: Any) -> bool:
-    """Whether an array is somewhere in nested sequences."""
-    if isinstance(item, (list, tuple)):
-        return any(map(_holds_arrays, item))
-    return _is_array(item)
-
-
-def _first(item: Any) -> ndarray | None:
-    if isinstance(item, (list, tuple)):
-        return next((found for one in item if (found := _first(one)) is not None), None)
-    return as_array(item) if _is_array(item) else None
+    return next(_arrays(item), None) is not None
 
 
 def _read(item: Any, like: ndarray | None, into: list[ndarray]) -> tuple[int, ...]:
@@ -61,6 +62,7 @@ def joined(sequence: Any, dtype: Any, usm_type: Any, device: Any, queue: Any) ->
     from .manipulation import concat
 
     rows: list[ndarray] = []
-    shape = _read(sequence, _first(sequence), rows)
+    first = next(_arrays(sequence), None)
+    shape = _read(sequence, None if first is None else as_array(first), rows)
     whole = concat(rows).reshape(shape)
     return _usmx.asarray(whole, dtype=dtype, usm_type=usm_type, device=device, queue=queue)

@@ -45,8 +45,12 @@ def _reduction(name: str) -> ReductionKernel:
 
 def along_axis(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> ndarray | None:
     """What a method of such a ufunc gives; None if it is left to others."""
-    if name not in JOINS or method not in _KEYWORDS or keywords.keys() - _KEYWORDS[method]:
+    if method not in _KEYWORDS or keywords.keys() - _KEYWORDS[method]:
         return None
+    if name not in JOINS:
+        from .ufunc_places import in_turn
+
+        return in_turn(name, method, x, keywords)
     out = keywords.get("out")
     if isinstance(out, tuple):
         (out,) = out
@@ -113,6 +117,14 @@ OF_OPERATIONS = {
 }
 
 
+#: Types of NumPy's that arrays here do not have.
+_NOT_HERE = frozenset("gGOSUVmM")
+
+
 def attribute(operation: Any, name: str) -> Any:
-    """What NumPy's ufunc says of itself."""
-    return getattr(_ufunc(operation, name), name)
+    """What NumPy's ufunc says of itself; of types, those that arrays here have too."""
+    ufunc = _ufunc(operation, name)
+    if name not in ("ntypes", "types"):
+        return getattr(ufunc, name)
+    types = [one for one in ufunc.types if _NOT_HERE.isdisjoint(one)]
+    return types if name == "types" else len(types)

@@ -1,7 +1,8 @@
-"""Ufuncs at places of an array: ``np.add.at(x, indices, values)`` and ``np.add.reduceat(x, at)``.
+"""Ufuncs at places of an array, ``np.add.at(x, indices, values)``, and in turn along an axis.
 
-Work-items share the places, not the elements of one place: results are the same each time. `at` has
-the order of NumPy, and its bits.
+Work-items share the places, not the elements of one place: results are the same each time. `at`,
+and ``reduce`` and ``accumulate`` of what has no function of its own (``np.subtract``), have the
+order of NumPy.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -14,9 +15,12 @@ from typing import Any
 from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
 from ._common import as_array, empty_at, to_axis
+from ._outputs import written
 
 #: Sums and products of small integers are taken in 64 bits, as by ``reduce``.
 _WIDE = ("add", "multiply")
+#: What has no identity, and the same result in each order.
+_IN_ANY_ORDER = ("fmax", "fmin")
 
 
 def _row(name: str) -> Any:
@@ -189,16 +193,12 @@ def reduceat(
     ends = empty_at(begins, begins.shape)
     ends[:-1] = begins[1:]
     ends[-1:] = length
-    others = [k for k in range(x.ndim) if k != at_axis]
-    rest = [x.shape[k] for k in others]
-    lines = x.transpose([at_axis, *others]).reshape((length, prod(rest)))
+    lines, rest = _lines(x, at_axis)
     made = empty_at(x, (begins.size, prod(rest)), dtype)
     if made.size:
         column = _usmx.arange(prod(rest), dtype="int64", usm_type="device", queue=x.queue)
         _reduceat_kernel(name, dtype)(begins[:, None], ends[:, None], column[None, :], lines, made)
-    shaped = made.reshape((begins.size, *rest))
-    back = [*range(1, at_axis + 1), 0, *range(at_axis + 1, x.ndim)]
-    result = shaped.transpose(back)
+    result = _back(made, rest, at_axis)
     if out is None:
         return result
     if isinstance(out, tuple):
@@ -206,3 +206,125 @@ def reduceat(
     out[...] = result
     target: ndarray = out
     return target
+
+
+def _lines(x: ndarray, axis: int) -> tuple[ndarray, list[int]]:
+    """An array as columns along an axis, and the lengths of the other axes."""
+    others = [k for k in range(x.ndim) if k != axis]
+    rest = [x.shape[k] for k in others]
+    return x.transpose([axis, *others]).reshape((x.shape[axis], prod(rest))), rest
+
+
+def _back(columns: ndarray, rest: list[int], axis: int) -> ndarray:
+    """Columns where the axis was."""
+    shaped = columns.reshape((columns.shape[0], *rest))
+    return shaped.transpose([*range(1, axis + 1), 0, *range(axis + 1, shaped.ndim)])
+
+
+@cache
+def _in_turn_kernel(name: str, dtype: Any, keeps_all: bool, has_where: bool) -> ElementwiseKernel:
+    """One column of each work-item; `begin` is 0 where `initial` comes first."""
+    from .._fusion.spelling import PREAMBLE, cpp
+
+    text, own = _text(name, dtype, 2), cpp(dtype)
+    store = "y[index] = acc;" if keeps_all else ""
+    return ElementwiseKernel(
+        "int64 begin, int64 length, int64 column, T initial, raw X x"
+        + (", raw bool counts" if has_where else ""),
+        "raw T y",
+        "ptrdiff_t index[] = {0, column};\n"
+        f"{own} acc = initial;\nif (begin) {{ acc = {own}(x[index]); {store} }}\n"
+        "for (int64_t k = begin; k < length; ++k) {\n  index[0] = k;\n"
+        + ("  if (!counts[index]) continue;\n" if has_where else "")
+        + f"  const auto v = x[index];\n  acc = {own}({text});\n  {store}\n}}\n"
+        + ("" if keeps_all else "index[0] = 0;\ny[index] = acc;"),
+        f"{name}_in_turn",
+        preamble=PREAMBLE,
+    )
+
+
+def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> ndarray | None:
+    """``reduce`` and ``accumulate`` of any row of two operands of one type, in NumPy's order.
+
+    None if it has other types.
+
+    Raises
+    ------
+    ValueError
+        Nothing to begin with, or several axes of what has no identity.
+    """
+    row = _row(name)
+    if row is None or row.arity != 2 or row.result == "bool":
+        return None
+    out = keywords.get("out")
+    if isinstance(out, tuple):
+        (out,) = out
+    if not (out is None or isinstance(out, ndarray)):
+        return None
+    keeps_all = method == "accumulate"
+    axes = _axes(keywords.get("axis", 0), x.ndim)
+    wanted = keywords.get("dtype")
+    if wanted is None:
+        wanted = x.dtype if out is None else out.dtype
+    dtype: Any = _usmx.dtype(wanted)
+    types = _usmx._result_types(name, dtype, dtype)
+    if types is None:
+        raise TypeError(f"np.{name}.{method}: is not defined for {dtype}")
+    if len(set(types)) != 1:
+        return None
+    dtype, where = types[-1], keywords.get("where", True)
+    x = x.astype(dtype, copy=False)
+    first = None if keeps_all else _first(name, axes, x, where, keywords.get("initial"))
+    if where is not True:
+        where = _usmx.broadcast_to(as_array(where, x).astype("bool", copy=False), x.shape)
+    shape = tuple(1 if k in axes else length for k, length in enumerate(x.shape))
+    if axes != (0,) or x.ndim != 1:
+        order = [*axes, *(k for k in range(x.ndim) if k not in axes)]
+        x = x.transpose(order)
+        where = where if where is True else where.transpose(order)
+    length = prod(x.shape[: len(axes)])
+    rest = list(x.shape[len(axes) :])
+    lines = x.reshape((length, prod(rest)))
+    made = empty_at(x, (length if keeps_all else 1, prod(rest)), dtype)
+    if made.size:
+        column = _usmx.arange(prod(rest), dtype="int64", usm_type="device", queue=x.queue)
+        given = [as_array(0 if first is None else first, x).astype(dtype), lines]
+        if where is not True:
+            given.append(where.reshape(lines.shape))
+        kernel = _in_turn_kernel(name, dtype, keeps_all, where is not True)
+        kernel(1 if first is None else 0, length, column, *given, made)
+    if keeps_all:
+        result = _back(made, rest, axes[0])
+    else:
+        result = made.reshape(shape if keywords.get("keepdims", False) else tuple(rest))
+    return written(result, out)
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(to_axis(one, ndim) for one in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def _first(name: str, axes: tuple[int, ...], x: ndarray, where: Any, initial: Any) -> Any:
+    """What comes before the elements; None if the first element does.
+
+    Raises
+    ------
+    ValueError
+        Nothing does, where something has to.
+    """
+    import numpy as np
+
+    identity = getattr(getattr(np, name, None), "identity", None)
+    if identity is None and len(axes) > 1 and name not in _IN_ANY_ORDER:
+        raise ValueError(
+            f"np.{name}.reduce: axis has {len(axes)} axes, whose order would matter; expected one"
+        )
+    if initial is not None:
+        return initial
+    if identity is None and where is not True:
+        raise ValueError(f"np.{name}.reduce: where= needs initial=, for where no element counts")
+    if identity is None and not all(x.shape[k] for k in axes):
+        raise ValueError(f"np.{name}.reduce: of an empty array, and there is no identity")
+    return identity

@@ -91,3 +91,14 @@ def test_axes_are_sequences_of_any_kind():
             call(np, np.array(5))
         with pytest.raises((ValueError, TypeError)):
             call(usmx, usmx.asarray(5))
+
+
+def test_complex_numbers_are_no_infinity_with_a_sign():
+    for name in ("isposinf", "isneginf"):
+        with pytest.raises(TypeError, match="no sign"):
+            getattr(usmx, name)(usmx.asarray([1j]))
+
+
+def test_pseudo_inverses_take_one_bound():
+    with pytest.raises(ValueError, match="both"):
+        usmx.linalg.pinv(usmx.eye(2), 0.1, rtol=0.1)

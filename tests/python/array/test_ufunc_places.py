@@ -128,3 +128,53 @@ def test_a_ufunc_is_reduced_from_each_index_up_to_the_next(name, dtype):
 def test_an_index_of_reduceat_outside_is_refused():
     with pytest.raises(IndexError, match="index 5 is out of bounds"):
         np.add.reduceat(usmx.arange(5), [0, 5])
+
+
+@pytest.mark.parametrize("usm_type", ["shared", "device"])
+@pytest.mark.parametrize("name", ["subtract", "hypot", "logaddexp", "fmax", "floor_divide"])
+def test_ufuncs_without_a_function_of_their_own_go_along_an_axis_in_turn(name, usm_type):
+    rng = np.random.default_rng(5)
+    there = rng.uniform(1, 9, (4, 3, 5))
+    x, theirs = usmx.asarray(there, usm_type=usm_type), getattr(np, name)
+    counts = rng.integers(0, 2, (3, 5)) == 1
+    calls = [{}, {"axis": 1}, {"axis": -1, "keepdims": True}, {"initial": 3.5, "axis": 1},
+             {"initial": 2, "where": counts}, {"dtype": "float32"}]  # fmt: skip
+    for one in calls:
+        made = theirs.reduce(x, **one)
+        assert type(made) is usmx.ndarray
+        wanted = theirs.reduce(there, **one)
+        assert made.dtype == wanted.dtype
+        np.testing.assert_allclose(made.to_numpy(), wanted, rtol=1e-5 if "dtype" in one else 1e-13)
+    for axis in (0, 1, -1):
+        made = theirs.accumulate(x, axis=axis)
+        np.testing.assert_allclose(made.to_numpy(), theirs.accumulate(there, axis=axis), rtol=1e-13)
+    out = usmx.empty((3, 5), usm_type=usm_type)
+    assert getattr(usmx, name).reduce(x, out=out) is out
+    with pytest.raises(np.exceptions.AxisError):
+        theirs.reduce(x, axis=3)
+
+
+def test_what_has_no_identity_needs_something_to_begin_with():
+    x = usmx.ones((2, 0))
+    assert np.hypot.reduce(x, axis=1).to_numpy().tolist() == [0, 0]
+    with pytest.raises(ValueError, match="empty array"):
+        np.subtract.reduce(x, axis=1)
+    with pytest.raises(ValueError, match="initial"):
+        np.subtract.reduce(usmx.ones(3), where=usmx.ones(3, dtype="bool"))
+    with pytest.raises(ValueError, match="2 axes"):
+        np.subtract.reduce(x, axis=None)
+
+
+def test_bools_are_reduced_from_an_initial_one():
+    x = usmx.asarray([0, 0, 0])
+    assert bool(np.logical_or.reduce(x, initial=3))
+    assert not bool(np.logical_and.reduce(usmx.ones(2), initial=False))
+    with pytest.raises(TypeError, match="expected bool"):
+        np.logical_or.reduce(x, dtype="float64")
+
+
+def test_operations_say_their_types_as_ufuncs_do():
+    assert "dd->d" in usmx.add.types
+    assert "gg->g" not in usmx.add.types
+    assert usmx.add.ntypes == len(usmx.add.types)
+    assert usmx.sin.signature is None

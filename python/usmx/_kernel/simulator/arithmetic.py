@@ -176,11 +176,9 @@ def _shift(sign: str, a: Any, count: int, t: Scalar) -> Any:
     return cast(t, int(a) << count if sign == "<<" else int(a) >> count)
 
 
-def _power(a: Any, b: Any) -> Any:
-    """``a**b``; of integers the lowest bits, because all of them may be billions."""
-    if isinstance(a, int) and isinstance(b, int) and b > 64:
-        return pow(a, b, 1 << 64)
-    return a**b
+def _power(a: int, b: int) -> int:
+    """``a**b``; the lowest bits of large powers, because all of them may be billions."""
+    return pow(a, b, 1 << 64) if b > 64 else int(a**b)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
