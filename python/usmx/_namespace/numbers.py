@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from cmath import isfinite, isnan
 from functools import cache
 from math import inf
 from operator import index
@@ -373,6 +374,8 @@ def isclose(
     >>> print(usmx.isclose(usmx.asarray([1.0, 2.0]), usmx.asarray([1.0 + 1e-9, 2.1])))
     [ True, False]
     """
+    if type(b) in (int, float, complex) and isinstance(a, _usmx.ndarray):
+        return _is_close_to(a, b, rtol, atol, equal_nan)
     first, second = _given("a", a, b), _given("b", b, a)
     equal = elementwise.equal(first, second)
     if equal_nan:
@@ -382,6 +385,20 @@ def isclose(
     away = elementwise.abs(first - second)
     near = away <= elementwise.abs(second) * rtol + atol
     return (near & elementwise.isfinite(second)) | equal
+
+
+def _is_close_to(
+    x: _usmx.ndarray, number: Any, rtol: Any, atol: Any, equal_nan: bool
+) -> _usmx.ndarray:
+    """Of a number of Python, which takes the type of `x`."""
+    number = float(number) if type(number) is int else number
+    equal: _usmx.ndarray = x == number
+    if isnan(number):
+        return elementwise.isnan(x) if equal_nan else equal
+    if not isfinite(number):
+        return equal
+    near: _usmx.ndarray = elementwise.abs(x - number) <= abs(number) * rtol + atol
+    return near | equal
 
 
 @cache

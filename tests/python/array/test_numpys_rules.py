@@ -188,3 +188,12 @@ def test_ranges_step_by_the_difference_of_their_first_two_elements():
         same(lambda xp, g=given: xp.arange(*g, dtype="bool"))
     with pytest.raises(ZeroDivisionError, match="step: 0"):
         usmx.arange(0, 5, 0)
+
+
+def test_numbers_are_close_in_the_type_of_the_array(kind):
+    below_one = float(1 - np.finfo("f8").eps)
+    for number in (below_one, 1, 1.0, 1 + 1e-9j, np.inf, -np.inf, np.nan):
+        for values in (np.array([below_one, 1, np.inf], "f4"), np.array([1, 2, 255], "u1"),
+                       np.array([True, False]), np.array([1, 1 + 1e-9j], "F")):  # fmt: skip
+            for more in ({}, {"rtol": 0, "atol": 0}, {"equal_nan": True}):
+                same(lambda xp, x, n=number, m=more: xp.isclose(x, n, **m), values, kind=kind)
