@@ -3,12 +3,12 @@
 #pragma once
 
 #define USMX_VERSION_MAJOR 0
-#define USMX_VERSION_MINOR 1
+#define USMX_VERSION_MINOR 2
 #define USMX_VERSION_PATCH 0
 
 namespace usmx {
 
 /// The version of the headers, as "major.minor.patch".
-inline constexpr const char* version = "0.1.0";
+inline constexpr const char* version = "0.2.0";
 
 }  // namespace usmx

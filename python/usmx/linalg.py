@@ -8,6 +8,7 @@ device is the table in `_namespace/_libraries.py`; `use_library` chooses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import inf, prod
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -452,7 +453,7 @@ def matrix_rank(
     Parameters
     ----------
     A : array
-        Of shape (..., m, n).
+        Of shape (..., m, n); of less than two dimensions the rank is 1 unless all elements are 0.
     rtol : float or array, optional
         Of what part of the largest singular value they are larger: by default ``max(m, n)`` times
         the machine epsilon.
@@ -472,7 +473,10 @@ def matrix_rank(
     >>> usmx.linalg.matrix_rank(usmx.asarray([[1.0, 2.0], [2.0, 4.0]])).item()
     1
     """
-    a = _matrices.matrices(A, square=hermitian)
+    (a,) = as_arrays((A,))
+    if a.ndim < 2:
+        return statistics.any(a).astype("int64")
+    a = _matrices.matrices(a, square=hermitian)
     s = svdvals(a)
     if tol is not None:
         bound = tol if isinstance(tol, (int, float)) else as_arrays((tol,))[0][..., None]
@@ -839,7 +843,19 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
         s = svdvals(x)
         made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return where(isnan(made), inf, made)  # of 0 / 0: svd refuses NaN
-    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+    return matrix_norm(x, ord=p) * _norms_of_inverses(_matrices.matrices(x, square=True), p)
+
+
+def _norms_of_inverses(x: ndarray, p: Any) -> ndarray:
+    """Infinite for matrices that are singular."""
+    try:
+        return matrix_norm(inv(x), ord=p)
+    except LinAlgError:
+        size = x.real.dtype
+        norms = _usmx.full(x.shape[:-2], inf, size, usm_type=kind_of(x), queue=x.queue)
+        for place in product(*map(range, x.shape[:-2])) if x.ndim > 2 else ():
+            norms[place] = _norms_of_inverses(x[place], p)
+        return norms
 
 
 # --- products and parts --------------------------------------------------------------------------

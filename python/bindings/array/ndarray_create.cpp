@@ -456,6 +456,11 @@ nb::object counted(const Wide& start, const Wide& delta, std::int64_t n, const d
   return wrap_array(counted_by_host(start, delta, n, type, queue, kind));
 }
 
+[[noreturn]] void refuse_step() {
+  PyErr_SetString(PyExc_ZeroDivisionError, "step: 0 is not allowed");
+  nb::raise_python_error();
+}
+
 nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle type,
                   nb::handle usm_type, nb::handle device, nb::handle queue) {
   const nb::object zero = nb::int_(0);
@@ -470,14 +475,18 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
   const dtype t = !type.is_none() ? to_dtype(type)
                   : all_integers  ? dtype::of<std::int64_t>()
                                   : default_floating(place);
-  if (t.is_record() || (t.kind() == type_class::boolean))
-    wrong_type("dtype", dtype_object(t), "a type of numbers");
+  if (t.is_record()) wrong_type("dtype", dtype_object(t), "a type of numbers");
+  const auto check_bools = [&](std::uint64_t n) {
+    if (t.kind() == type_class::boolean && n > 2) {
+      wrong_type("dtype", dtype_object(t), "a type of numbers, for more than two elements");
+    }
+  };
 
   if (all_integers) {
     const std::int64_t first = read_integer(from, "start", fault::shape_overflow);
     const std::int64_t last = read_integer(to, "stop", fault::shape_overflow);
     const std::int64_t delta = read_integer(by, "step", fault::shape_overflow);
-    if (delta == 0) throw nb::value_error("step: 0 is not allowed");
+    if (delta == 0) refuse_step();
     const std::uint64_t span =
         delta > 0 ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)
                   : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last);
@@ -487,6 +496,7 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
     const std::uint64_t n = is_empty ? 0 : (span - 1) / size + 1;
     if (n > static_cast<std::uint64_t>(INT64_MAX))
       check(fault::shape_overflow, detail::format("{}", n));
+    check_bools(n);
     return counted(first, delta, static_cast<std::int64_t>(n), t, place, kind);
   }
   const auto real = [](nb::handle x, const char* where) {
@@ -502,11 +512,19 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
   const double first = real(from, "start");
   const double last = real(to, "stop");
   const double delta = real(by, "step");
-  if (delta == 0) throw nb::value_error("step: 0 is not allowed");
+  if (delta == 0) refuse_step();
   const double n = std::ceil((last - first) / delta);
   if (!(n < 9.2e18)) check(fault::shape_overflow, detail::format("{}", n));
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
+  check_bools(static_cast<std::uint64_t>(count));
   // NumPy steps by the difference of the first two elements, as they were rounded.
+  const bool are_integers =
+      t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
+  const auto fits = [](double x) { return std::fabs(x) < 9.2e18; };
+  if (are_integers && fits(first) && fits(first + delta)) {
+    const auto whole = static_cast<std::int64_t>(first);
+    return counted(whole, static_cast<std::int64_t>(first + delta) - whole, count, t, place, kind);
+  }
   return counted(first, (first + delta) - first, count, t, place, kind);
 }
 
@@ -802,7 +820,8 @@ void bind_creation(nb::module_& m) {
       "Numbers from `start` up to but without `stop`, as range() counts.",
       "start, stop, step : number\n    A single number is `stop`.\n"
       "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
-      "ValueError\n    A step of zero, or numbers that are not finite.\n",
+      "ValueError\n    Numbers that are not finite.\n"
+      "ZeroDivisionError\n    A step of zero.\n",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
          nb::handle device,
          nb::handle queue) { return arange(start, stop, step, type, usm_type, device, queue); },

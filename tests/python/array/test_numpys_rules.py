@@ -164,3 +164,27 @@ def test_numbers_are_cast_as_elements_are_by_the_unsafe_rule():
     for number in (-1.0, -1.5, 300.0):
         same(lambda xp, x, n=number: xp.remainder(x, n, dtype="uint64", casting="unsafe"), NUMBERS)
         same(lambda xp, x, n=number: xp.add(x, n, dtype="uint8", casting="unsafe"), NUMBERS)
+
+
+def test_condition_numbers_of_singular_matrices_are_infinite_by_any_norm(kind):
+    singular = [[1.0, 2.0], [2.0, 4.0]]
+    for p in (1, -1, np.inf, "fro"):
+        same(lambda xp, x, p=p: xp.linalg.cond(x, p), np.array(singular), kind=kind)
+    both = np.array([singular, [[1.0, 0.0], [0.0, 1.0]]])
+    same(lambda xp, x: xp.linalg.cond(x, 1), both, kind=kind)
+    same(lambda xp, x: xp.linalg.cond(x, 1), both.astype("complex64"), kind=kind)
+
+
+def test_ranks_of_less_than_two_dimensions(kind):
+    for x in (np.array([1.0, 0.0]), np.array([0.0, 0.0]), np.array(3.0), np.array([])):
+        same(lambda xp, x: xp.asarray(xp.linalg.matrix_rank(x)), x, kind=kind)
+
+
+def test_ranges_step_by_the_difference_of_their_first_two_elements():
+    for given in ((1, 3, 0.5), (0.5, 3.5, 1), (-0.5, 3.9, 0.7), (5.5, 0.2, -1.5), (3, 1, 0.5)):
+        for dtype in ("int8", "int32", "uint16", "int64"):
+            same(lambda xp, g=given, d=dtype: xp.arange(*g, dtype=d))
+    for given in ((2,), (1,), (0,), (1, 3), (3,)):
+        same(lambda xp, g=given: xp.arange(*g, dtype="bool"))
+    with pytest.raises(ZeroDivisionError, match="step: 0"):
+        usmx.arange(0, 5, 0)
