@@ -24,10 +24,6 @@ OF_OTHERS = re.compile(
     r"|PicklingError: Can't pickle <function rebuild .* import of module 'usmx._array' failed"
 )
 
-#: These release a code object twice when there is no memory for its function, and crash in what
-#: they do next: there a signal says nothing about usmx. The same page.
-CRASHES_BY_ITSELF = sys.version_info[:2] in ((3, 12), (3, 13))
-
 OPERATIONS = re.findall(r'^    "(.+)": ', PROGRAM.read_text(), re.MULTILINE)
 
 
@@ -48,8 +44,7 @@ def attempts(kind, operation):
         if done.returncode >= 0:
             break
         stack = [line.strip() for line in done.stderr.splitlines() if line.startswith("  File")]
-        if kind == "new" or not CRASHES_BY_ITSELF:
-            wrong.append(f"{points[-1]}: signal {-done.returncode}: {stack[:3]}")
+        wrong.append(f"{points[-1]}: signal {-done.returncode}: {stack[:3]}")
         first = int(points[-1]) + 1
     return wrong
 
