@@ -91,7 +91,8 @@ class Snapshot:
         chunks = sorted((c.address, c.address + c.bytes) for p in self.pools for c in p.chunks)
         begins = [begin for begin, _ in chunks]
         out = []
-        for address, block in sorted(blocks.items()):
+        for address in sorted(blocks):
+            block = blocks[address]
             at = bisect_right(begins, address) - 1
             if at < 0 or address >= chunks[at][1]:
                 out.append(Block(address, block[1], block[1], "used", owners.get(address)))

@@ -145,8 +145,8 @@ def test_what_cannot_be_computed_is_an_error_that_says_so():
         usmx.fuse(lambda x: np.max(x * 1j))(x)
     with pytest.raises(TypeError, match="unexpected keyword argument 'first'"):
         usmx.fuse(lambda x: x.sum(first=3))(x)
-    with pytest.raises(TypeError, match=r"np\.subtract\.accumulate: is not computed on devices"):
-        usmx.fuse(np.subtract.accumulate)(x)
+    with pytest.raises(TypeError, match=r"np\.ldexp\.accumulate: is not computed on devices"):
+        usmx.fuse(np.ldexp.accumulate)(x)
 
 
 def test_divmod_and_sorting():

@@ -44,9 +44,11 @@ def test_threads_and_measured_queues_have_lanes() -> None:
         work()
     words, titles = drawn(t)
     lanes = [w for w in words if w.startswith(("host, ", "device "))]
-    assert len(lanes) == 3
-    assert lanes[0].startswith("host, ")
-    assert lanes[2] == f"device {usmx.Device().filter_string}, queue 1"
+    # On CUDA a thread of the driver's moves the bytes between the host's memory and a pinned block.
+    threads = 3 if queue.backend == "cuda" else 2
+    assert len(lanes) == threads + 1
+    assert all(lane.startswith("host, ") for lane in lanes[:threads])
+    assert lanes[threads] == f"device {usmx.Device().filter_string}, queue 1"
     copies = [title for title in titles if title.startswith("copy")]
     assert len(copies) == 4  # by two threads, and by the device for each
     assert all("390.6 KiB" in title for title in copies)
