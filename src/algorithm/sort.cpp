@@ -273,12 +273,18 @@ array as_bytes(const array& a) {
   return out;
 }
 
-/// In C order, and aligned for words.
+/// In C order, and aligned for words. Not read-only: nothing says of our kernels' parameters that
+/// they are pointers to const, as those that take it are.
 array in_c_order(const array& a) {
   const any_view& v = a.elements();
   const auto address = reinterpret_cast<std::uintptr_t>(v.data());
   const std::size_t part = v.dtype().itemsize() / (v.dtype().kind() == type_class::complex ? 2 : 1);
-  if (v.layout().is_c_contiguous() && address % part == 0) return a;
+  if (v.layout().is_c_contiguous() && address % part == 0) {
+    any_view writable;
+    const fault found = any_view::make(v.data(), v.dtype(), v.layout(), v.kind(), false, writable);
+    if (found != fault::none) throw interop_error(found, "sort: the array cannot be read");
+    return a.with_view(std::move(writable));
+  }
   array copy = array::empty(a.queue(), a.shape(), v.dtype(), usm_kind::device);
   copy_async(a.queue(), copy, a);
   return copy;

@@ -82,6 +82,22 @@ TEST(Sort, SameOnDevicesWhoseItemsRunSideBySide) {
   usmx::detail::use_forms_of("");
 }
 
+TEST(Sort, ReadOnlyElementsAreRead) {
+  for (const char* forms : {"native_cpu", "level_zero"}) {
+    usmx::detail::use_forms_of(forms);
+    for (const std::size_t count : {10, 5000, 40000}) {
+      std::vector<float> x = numbers<float>(count, 1 << 20);
+      const usmx::array a = usmx::from_host<float>(queue(), x, usmx::usm_kind::device);
+      const usmx::array read_only = a.with_view(a.elements().as_read_only());
+      std::ranges::sort(x);
+      CHECK(to_vector<float>(usmx::sort(read_only)) == x);
+      CHECK(to_vector<float>(usmx::detail::different_or_sorted(read_only).values).size() > 9);
+      CHECK(usmx::searchsorted(read_only, read_only).size() == a.size());
+    }
+  }
+  usmx::detail::use_forms_of("");
+}
+
 TEST(Sort, NaNComesLastInBothDirections) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto x = usmx::from_host<float>(queue(), std::array{2.F, nan, 1.F});

@@ -91,6 +91,18 @@ def test_places_beyond_32_bits_are_counted(forms: str, monkeypatch: pytest.Monke
     check("h", [(40,), (2, 3000), (17000,)])
 
 
+@pytest.mark.parametrize("char", "efq")
+def test_read_only_arrays_are_sorted(char: str, forms: str) -> None:
+    for shape in ((300,), (17, 16), (2, 3000), (20_000,)):
+        n = np.random.default_rng(2).integers(0, 900, shape).astype(char)
+        x = usmx.asarray(n)
+        x.flags.writeable = False
+        np.testing.assert_array_equal(usmx.sort(x).to_numpy(), np.sort(n))
+        wanted = np.argsort(n, kind="stable")
+        np.testing.assert_array_equal(usmx.argsort(x).to_numpy(), wanted)
+        np.testing.assert_array_equal(usmx.unique(x).to_numpy(), np.unique(n))
+
+
 def test_axes_layouts_and_methods() -> None:
     rng = np.random.default_rng(5)
     n = rng.integers(0, 50, (6, 7, 8)).astype("i4")
