@@ -24,6 +24,7 @@ DECLARED = (
     "USMX_DEVICE float __spirv_AtomicLoad(const float*, int, int) noexcept;\n"
 )
 INCLUDE = re.compile(r"#include (?:<[^>\n]*>|\"[^\"\n]*\")")
+OPTIONAL = re.compile(r"^#ifdef (\w+)\n(.*?)^#endif", re.MULTILINE | re.DOTALL)
 KERNEL = re.compile(r"\bUSMX_KERNEL\(\w+\)\s+\w+")
 # The texts that are compiled as one. Most of what one takes is the device library of CUDA, which is
 # read for each: 390 texts take 290 s of processor one by one.
@@ -97,6 +98,11 @@ def as_one(batch):
     return "\n".join([*first, *bodies])
 
 
+def chosen(text, options):
+    """The text without the kernels that no option chooses, of a file for one at a time."""
+    return OPTIONAL.sub(lambda part: part[2] if f"-D{part[1]}" in options else "", text)
+
+
 def failures_of(folder, batches):
     """Compile each batch as one text; return those that did not become PTX, and why."""
     lines = []
@@ -112,7 +118,7 @@ def failures_of(folder, batches):
             continue
         ptx = (folder / f"{k}.ptx").read_text()
         entries = len(re.findall(r"\.entry\b", ptx))
-        kernels = sum(len(KERNEL.findall(text)) for _, text, _ in batch)
+        kernels = sum(len(KERNEL.findall(chosen(text, options))) for _, text, options in batch)
         if ".target sm_" not in ptx:
             wrong[f"{k}.cpp"] = ptx[-500:]
         elif missing := undefined(ptx):
