@@ -13,6 +13,7 @@
 #include "algorithm/long_row.hpp"
 #include "algorithm/own_kernels.hpp"
 #include "algorithm/rows.hpp"
+#include "algorithm/sort_rows.hpp"
 #include "algorithm/sorted_elements.hpp"
 #include "compute/few.hpp"
 #include "compute/on_host.hpp"

@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "algorithm/sort_rows.hpp"
 #include "array/ndarray.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
-#include "usmx/sort.hpp"
 
 namespace usmx::python {
 namespace {

@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "algorithm/sort_rows.hpp"
 #include "check.hpp"
 #include "messages.hpp"
 #include "usmx/detail/inspection.hpp"
