@@ -58,6 +58,8 @@ TEST(Operations, Reference) {
 
   // In this thread, each where it is written.
   usmx::set_eager(true);
-  CHECK(usmx::is_eager() && usmx::apply(queue, add, operands)->is_computed());
+  const usmx::shared_deferred now = usmx::apply(queue, add, operands);
+  CHECK(usmx::is_eager() && now->is_computed());
   usmx::set_eager(false);
+  CHECK(usmx::to_vector<float>(now->get())[0] == 3);
 }

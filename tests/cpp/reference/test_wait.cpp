@@ -10,8 +10,7 @@
 #include "check.hpp"
 
 TEST(Wait, Reference) {
-  const sycl::queue queue =
-      usmx::make_queue(usmx::default_context(usmx::select_device("")), usmx::select_device(""), {});
+  const sycl::queue queue = usmx::default_queue();
   const auto x = usmx::zeros<float>(queue, {1000});
   const float one = 1;
 
@@ -30,7 +29,9 @@ TEST(Wait, Reference) {
   usmx::wait(all);
 
   // Before others, who may submit commands to it, get the queue itself.
-  CHECK(!usmx::has_left(queue));
-  usmx::leaves(queue);
-  CHECK(usmx::has_left(queue));
+  const sycl::queue shared =
+      usmx::make_queue(usmx::default_context(usmx::select_device("")), usmx::select_device(""), {});
+  CHECK(!usmx::has_left(shared));
+  usmx::leaves(shared);
+  CHECK(usmx::has_left(shared));
 }
