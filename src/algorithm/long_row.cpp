@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 #include <string_view>
-
-#include <sycl/device.hpp>
 
 #include "algorithm/own_kernels.hpp"
 #include "algorithm/rows.hpp"
@@ -26,12 +22,7 @@ constexpr std::int64_t most_of_buckets = 512;
 
 /// Which bits of floats differ, and whether keys lose any; of integers the least and the most,
 /// compared as keys.
-const reduction_kernel& looking(std::string_view form) {
-  static std::mutex mutex;
-  static auto& known = *new std::map<std::string, reduction_kernel, std::less<>>;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(form);
-  if (found != known.end()) return found->second;
+reduction_kernel looking(std::string_view form) {
   const std::string own = format("usmx::sorting::form::{}", form);
   std::string first = format("usmx::sorting::key<{}>(x, T(0))", own), second = first;
   std::string_view join =
@@ -42,7 +33,7 @@ const reduction_kernel& looking(std::string_view form) {
     second = format("usmx::sorting::is_lost<{}>(x)", own);
     join = "looked{T(a.first | b.first), T(a.second | b.second)}";
   }
-  reduction_kernel made(
+  return reduction_kernel(
       "T x, raw T all", "T first, T second",
       {.map = format("looked{{T({}), T({})}}", first, second),
        .reduce = std::string(join),
@@ -50,7 +41,6 @@ const reduction_kernel& looking(std::string_view form) {
        .reduce_type = "looked",
        .preamble = "#include \"usmx/sort_long.hpp\"\nstruct looked { T first, second; };\n"},
       "sort_looking");
-  return known.emplace(form, std::move(made)).first->second;
 }
 
 own_kernels& kernels() {
@@ -75,7 +65,8 @@ long_row::long_row(const array& row, const sorted_elements& elements, bool desce
   const array words = as_words(row, elements.word());
   expression_output outputs[2];
   const operand inputs[] = {words, words};
-  looking(elements.form).submit(queue, inputs, outputs);
+  static auto& looks = *new reductions_by_form;  // leaked, as kernels()
+  looks.get(elements.form, [&] { return looking(elements.form); }).submit(queue, inputs, outputs);
   const std::uint64_t first = number_in(outputs[0].get()), second = number_in(outputs[1].get());
   int top = 0, low = 0;
   std::uint64_t base = 0;

@@ -4,9 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
 
 #include "algorithm/sorted_elements.hpp"
 #include "usmx/array.hpp"

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cctype>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernel/kernel_table.hpp"
 #include "usmx/kernel.hpp"
+#include "usmx/reduction.hpp"
 
 namespace usmx::detail {
 
@@ -39,6 +44,21 @@ class own_kernels {
 
   const char* file_;
   kernel_table<nothing> known_;
+};
+
+/// Kernels of one text for each form of elements, made when the first of them is needed.
+class reductions_by_form {
+ public:
+  template <class Make>
+  const reduction_kernel& get(std::string_view form, Make make) {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(form);
+    return found != known_.end() ? found->second : known_.emplace(form, make()).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, reduction_kernel, std::less<>> known_;
 };
 
 }  // namespace usmx::detail

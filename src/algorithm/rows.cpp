@@ -25,23 +25,28 @@ dtype place_type(bool wide) noexcept {
   return wide ? dtype::of<std::int64_t>() : dtype::of<std::uint32_t>();
 }
 
+namespace {
+
+/// `count` elements of `type` that begin at a byte of a contiguous array.
+array row_in(const array& a, void* data, const dtype& type, std::int64_t count) {
+  const any_view& v = a.elements();
+  any_view row;
+  const fault found = any_view::row(data, type, count, v.kind(), row);
+  if (found != fault::none) throw interop_error(found, "row: its memory is not aligned");
+  return a.with_view(v.read_only() ? row.as_read_only() : std::move(row));
+}
+
+}  // namespace
+
 array as_words(const array& row, const dtype& type) {
   const any_view& v = row.elements();
-  any_view words;
-  const auto count = static_cast<std::int64_t>(v.nbytes() / type.itemsize());
-  const fault found = any_view::row(v.data(), type, count, v.kind(), words);
-  if (found != fault::none) throw interop_error(found, "row: its memory is not aligned");
-  return row.with_view(v.read_only() ? words.as_read_only() : std::move(words));
+  return row_in(row, v.data(), type, static_cast<std::int64_t>(v.nbytes() / type.itemsize()));
 }
 
 array part_of(const array& a, std::int64_t first, std::int64_t count) {
-  const any_view& v = a.elements();
-  any_view row;
-  auto* const data =
-      static_cast<std::byte*>(v.data()) + first * static_cast<std::int64_t>(v.dtype().itemsize());
-  const fault found = any_view::row(data, v.dtype(), count, v.kind(), row);
-  if (found != fault::none) throw interop_error(found, "part: its memory is not aligned");
-  return a.with_view(v.read_only() ? row.as_read_only() : std::move(row));
+  const dtype& type = a.elements().dtype();
+  auto* const begin = static_cast<std::byte*>(a.data());
+  return row_in(a, begin + first * static_cast<std::int64_t>(type.itemsize()), type, count);
 }
 
 std::uint64_t number_in(const array& one) {

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <map>
-#include <mutex>
 #include <vector>
 
 #include "algorithm/long_row.hpp"
@@ -23,7 +20,6 @@
 #include "usmx/elementwise.hpp"
 #include "usmx/error.hpp"
 #include "usmx/placement.hpp"
-#include "usmx/reduction.hpp"
 #include "usmx/scan.hpp"
 
 namespace usmx {
@@ -44,21 +40,15 @@ detail::own_kernels& kernels() {
 }
 
 /// Which bits of keys differ from those of the first one.
-const reduction_kernel& differing(std::string_view form) {
-  static std::mutex mutex;
-  static auto& known = *new std::map<std::string, reduction_kernel, std::less<>>;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(form);
-  if (found != known.end()) return found->second;
+reduction_kernel differing(std::string_view form) {
   const std::string key = detail::format("usmx::sorting::key<usmx::sorting::form::{}>", form);
-  reduction_kernel made("T x, raw T all, T flip", "T bits",
-                        {.map = detail::format("{0}(x, flip) ^ {0}(T(all[0]), flip)", key),
-                         .reduce = "a | b",
-                         .post_map = "bits = a",
-                         .identity = "0",
-                         .preamble = "#include \"usmx/sort.hpp\"\n"},
-                        "sort_differing");
-  return known.emplace(form, std::move(made)).first->second;
+  return reduction_kernel("T x, raw T all, T flip", "T bits",
+                          {.map = detail::format("{0}(x, flip) ^ {0}(T(all[0]), flip)", key),
+                           .reduce = "a | b",
+                           .post_map = "bits = a",
+                           .identity = "0",
+                           .preamble = "#include \"usmx/sort.hpp\"\n"},
+                          "sort_differing");
 }
 
 const scan_kernel& before() {
@@ -215,7 +205,9 @@ class sorter {
     for (int k = 0; k < elements_.digits(bits); ++k) all.push_back(bits * k);
     if (all.size() == 1 || elements_.parts > 1) return all;
     const array words = detail::as_words(x_, elements_.word());
-    const array bits_of = differing(elements_.form)(queue_, {words, words, flip_});
+    static auto& looks = *new detail::reductions_by_form;  // leaked, as kernels()
+    const array bits_of = looks.get(elements_.form, [&] { return differing(elements_.form); })(
+        queue_, {words, words, flip_});
     std::uint64_t left = detail::number_in(bits_of);
     std::vector<std::int32_t> found;
     while (left != 0) {
