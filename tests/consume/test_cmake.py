@@ -16,7 +16,9 @@ DEBIAN_12 = (3, 25)
 
 
 def test_a_cmake_project_finds_builds_and_runs(tmp_path: Path) -> None:
-    run("cmake", "-S", PROJECT, "-B", tmp_path, "-Dusmx_DIR=" + usmx.get_cmake_dir())
+    wanted = ".".join(usmx.__version__.split(".")[:2])
+    here = f"-Dusmx_DIR={usmx.get_cmake_dir()}"
+    run("cmake", "-S", PROJECT, "-B", tmp_path, here, f"-DWANTED={wanted}")
     run("cmake", "--build", tmp_path)
     program = subprocess.run(
         [tmp_path / "consumer"],

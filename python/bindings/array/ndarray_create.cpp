@@ -482,6 +482,13 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
     }
   };
 
+  const bool are_integers =
+      t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
+  // NumPy stores the first two elements and counts on from them, modulo the range of the type.
+  const auto check_stored = [&](const nb::object& number) {
+    if (are_integers) element_of(number, t);
+  };
+
   if (all_integers) {
     const std::int64_t first = read_integer(from, "start", fault::shape_overflow);
     const std::int64_t last = read_integer(to, "stop", fault::shape_overflow);
@@ -497,6 +504,8 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
     if (n > static_cast<std::uint64_t>(INT64_MAX))
       check(fault::shape_overflow, detail::format("{}", n));
     check_bools(n);
+    if (n > 0) check_stored(nb::int_(first));
+    if (n > 1) check_stored(nb::int_(first + delta));
     return counted(first, delta, static_cast<std::int64_t>(n), t, place, kind);
   }
   const auto real = [](nb::handle x, const char* where) {
@@ -517,9 +526,9 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
   if (!(n < 9.2e18)) check(fault::shape_overflow, detail::format("{}", n));
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(n), 0);
   check_bools(static_cast<std::uint64_t>(count));
+  if (count > 0) check_stored(nb::float_(first));
+  if (count > 1) check_stored(nb::float_(first + delta));
   // NumPy steps by the difference of the first two elements, as they were rounded.
-  const bool are_integers =
-      t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
   const auto fits = [](double x) { return std::fabs(x) < 9.2e18; };
   if (are_integers && fits(first) && fits(first + delta)) {
     const auto whole = static_cast<std::int64_t>(first);
@@ -820,6 +829,7 @@ void bind_creation(nb::module_& m) {
       "Numbers from `start` up to but without `stop`, as range() counts.",
       "start, stop, step : number\n    A single number is `stop`.\n"
       "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
+      "OverflowError\n    One of the first two numbers does not fit into `dtype`.\n"
       "ValueError\n    Numbers that are not finite.\n"
       "ZeroDivisionError\n    A step of zero.\n",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,

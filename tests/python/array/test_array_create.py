@@ -118,6 +118,31 @@ def test_arange_counts_as_numpy(arguments: tuple[float, ...], kind: str) -> None
             np.testing.assert_array_equal(small.to_numpy(), np.arange(*arguments, dtype=dtype))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "dtype"),
+    [
+        ((300,), "u1"),  # counts on modulo 256
+        ((100_000, 5, -7), "i2"),
+        ((0, 10**6, 40_000), "i2"),
+        ((-1, 3), "u8"),
+        ((3, -3, -1), "u8"),
+        ((1e6, 2e6, 2.5), "i2"),
+        ((0.0, 1e6, 7e5), "i2"),
+        ((9, 2, 300), "i1"),  # empty: nothing is stored
+        ((9, 10, 300), "i1"),
+    ],
+)
+def test_arange_stores_its_first_two_numbers_as_numpy(arguments, dtype, kind: str) -> None:
+    try:
+        expected = np.arange(*arguments, dtype=dtype)
+    except OverflowError:
+        with pytest.raises(OverflowError, match="does not fit into"):
+            usmx.arange(*arguments, dtype=dtype, usm_type=kind)
+    else:
+        ours = usmx.arange(*arguments, dtype=dtype, usm_type=kind)
+        np.testing.assert_array_equal(ours.to_numpy(), expected)
+
+
 def test_arange_refuses_what_has_no_end() -> None:
     for arguments in ((0, float("inf")), (0, float("nan")), (0.0, 1e300, 1e-300)):
         with pytest.raises(ValueError):  # noqa: PT011 - not finite, overflow

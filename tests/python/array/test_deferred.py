@@ -453,14 +453,20 @@ def test_a_row_of_numbers_that_count_up_is_divided_by_its_sum(dtype):
 
 
 @pytest.mark.parametrize(
-    "numbers", [(10_000,), (5, 100_000, 7), (100_000, 5, -7), (0.0, 1e4, 0.37), (1e4, 0.0, -0.37)]
+    "numbers", [(10_000,), (5, 100_000, 7), (30_000, 5, -7), (0.0, 1e4, 0.37), (1e4, 0.0, -0.37)]
 )
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "float32", "float64", "complex64"])
 def test_arange_has_the_bits_of_numpy(numbers, dtype):
     x = usmx.arange(*numbers, dtype=dtype)
     assert kernels(x) == 1
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(x.to_numpy(), np.arange(*numbers).astype(dtype))
+        # Steps of integers are whole ones; NumPy's sums of float32 are less exact than these.
+        expected = (
+            np.arange(*numbers, dtype=dtype)
+            if np.issubdtype(dtype, np.integer)
+            else np.arange(*numbers).astype(dtype)
+        )
+        np.testing.assert_array_equal(x.to_numpy(), expected)
     assert x.dtype == dtype
 
 
