@@ -528,7 +528,7 @@ def fftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """
     a = as_array(x)
     places = to_axes(axes, a.ndim)
-    return roll(a, tuple(a.shape[k] // 2 for k in places), axis=places) if places else a
+    return roll(a, tuple(a.shape[k] // 2 for k in places), axis=places)
 
 
 def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
@@ -542,4 +542,4 @@ def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """
     a = as_array(x)
     places = to_axes(axes, a.ndim)
-    return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places) if places else a
+    return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places)

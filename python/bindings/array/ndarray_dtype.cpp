@@ -463,6 +463,12 @@ void integer_element(nb::handle number, const dtype& type, std::byte* out) {
   if (!whole.is_valid()) nb::raise_python_error();
   const int bits = static_cast<int>(8 * type.itemsize());
   if (type.kind() == type_class::unsigned_integer) {
+    if (PyIndex_Check(number.ptr()) && !PyLong_Check(number.ptr())) {
+      // NumPy's own integers wrap around in unsigned types, and only there.
+      const unsigned long long value = PyLong_AsUnsignedLongLongMask(whole.ptr());
+      if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+      return convert_to(static_cast<std::uint64_t>(value), type, out);
+    }
     const unsigned long long value = PyLong_AsUnsignedLongLong(whole.ptr());
     if (PyErr_Occurred() != nullptr) {
       PyErr_Clear();

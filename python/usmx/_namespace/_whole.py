@@ -24,7 +24,7 @@ _BLOCK, _FIRST, _ITEMS = 1 << 16, 1 << 14, 16
 def suits(x: ndarray, axis: Any, types: str) -> bool:
     """Whether all elements of an array are asked for, and are such as the kernels take."""
     return (
-        (axis is None or x.ndim == 1)
+        (axis is None or (x.ndim == 1 and axis != ()))
         and x.size >= LEAST
         and x.dtype.kind in types
         and x.dtype.itemsize in (1, 4, 8)

@@ -174,6 +174,8 @@ def einsum(
 ) -> _usmx.ndarray:
     """Add products of elements; letters say which axes meet, as in NumPy.
 
+    Of one operand of which nothing is summed the result is a view.
+
     Parameters
     ----------
     subscripts : str
@@ -229,9 +231,7 @@ def einsum(
     turned = made.transpose(tuple(labels.index(label) for label in result)) if result else made
     if out is not None:
         return written(turned, out, casting)
-    # A copy, so that writing to the result changes no operand.
-    own = turned.copy() if len(arrays) == 1 else turned
-    return in_order(own, order)
+    return in_order(turned, order)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:

@@ -344,6 +344,15 @@ def places_in(
     return out
 
 
+def _lies_outside(number: Any, dtype: Any) -> bool:
+    from .data_types import iinfo
+
+    if type(number) is not int or dtype.kind not in "iu":
+        return False
+    limits = iinfo(dtype)
+    return not limits.min <= number <= limits.max
+
+
 def searchsorted(
     a: ndarray,
     v: Any,
@@ -391,7 +400,8 @@ def searchsorted(
         raise ValueError(f"a: has shape {a.shape}; expected one dimension")
     if side not in ("left", "right"):
         raise ValueError(f"side: {side!r}; expected 'left' or 'right'")
-    if isinstance(v, (bool, int, float, complex)):
+    # An int that the type of `a` cannot hold has a type of its own; other numbers adapt.
+    if isinstance(v, (bool, int, float, complex)) and not _lies_outside(v, a.dtype):
         dtype = result_type(a, v)
         values = _usmx.full((), v, dtype, usm_type=kind_of(a), queue=a.queue)
     else:

@@ -25,6 +25,7 @@ from ._common import (
 )
 from ._outputs import check_out, to_out, written, written_indices
 from ._types import part_type, sum_type, to_type, typed
+from .data_types import result_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,14 +77,16 @@ def _reduce(
     axis: Axis,
     keepdims: bool,
     out: _usmx.ndarray | None = None,
+    casting: str = "unsafe",
     **texts: Any,
 ) -> _usmx.ndarray:
+    """Reduce the axes; into `out` results are cast by any rule unless told, as NumPy's."""
     if (into := to_out(out)) is not None and into.dtype != result:
         made = _reduce(x, value, result, axis, keepdims, None, **texts)
-        return written(made, into)
+        return written(made, into, casting)
     axes = _axes(axis, x.ndim)
     if into is not None:
-        check_out(into, _reduced(x.shape, axes, keepdims), result, "same_kind")
+        check_out(into, _reduced(x.shape, axes, keepdims), result, casting)
     if axes == ():  # each element by itself
         x, axes, keepdims = x[..., None], (x.ndim,), False
     return _usmx._reduce(x, value, result, axes=axes, keepdims=keepdims, out=into, **texts)
@@ -130,13 +133,13 @@ def _begun(
     if first.ndim:
         raise ValueError(f"initial: expected a number, got an array of shape {first.shape}")
     begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(first, made.dtype))
-    return written(begun, out)
+    return written(begun, out, "unsafe")
 
 
-def _type_of_out(dtype: Any, out: Any) -> Any:
-    """As NumPy's reductions: without a type, they compute in that of the array for the result."""
+def _type_of_out(x: _usmx.ndarray, dtype: Any, out: Any) -> Any:
+    """As NumPy's reductions: without a type, they compute in one that also holds the output's."""
     into = to_out(out)
-    return into.dtype if dtype is None and into is not None else dtype
+    return result_type(x.dtype, into.dtype) if dtype is None and into is not None else dtype
 
 
 def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -207,7 +210,7 @@ def sum(
         if made is not None:
             return made
     a = _array(a, "a")
-    value, result = _sum_types(a, _type_of_out(dtype, out))
+    value, result = _sum_types(a, _type_of_out(a, dtype, out))
     a = _selected(a, where, 0)
     into = out if initial is None else None
     made = _reduce(a, value, result, axis, keepdims, into, reduce="a + b", identity="0")
@@ -236,7 +239,7 @@ def prod(
         if made is not None:
             return made
     a = _array(a, "a")
-    value, result = _sum_types(a, _type_of_out(dtype, out))
+    value, result = _sum_types(a, _type_of_out(a, dtype, out))
     a = _selected(a, where, 1)
     into = out if initial is None else None
     made = _reduce(a, value, result, axis, keepdims, into, reduce="a * b", identity="1")
@@ -254,9 +257,8 @@ def _extreme(
     where: Any,
 ) -> _usmx.ndarray:
     a = _array(x, "a")
-    wanted = _type_of_out(None, out)
-    if wanted is not None and "c" not in (wanted.kind, a.dtype.kind):
-        a = a.astype(wanted, copy=False)
+    if out is not None:
+        a = a.astype(_type_of_out(a, None, out), copy=False)
     axes = _axes(axis, a.ndim)
     if initial is None:
         if where is not True:
@@ -477,7 +479,9 @@ def mean(
         if made is not None:
             return made
     a = _array(a, "a")
-    named = _type_of_out(dtype, out) if a.dtype.kind not in "biu" else dtype
+    into = to_out(out)
+    is_exact = dtype is not None or into is None or a.dtype.kind in "biu"
+    named = dtype if is_exact else into.dtype
     if named is not None and to_type(named).kind in "biu":
         # As NumPy: the sum is of that type, and so is what the division leaves.
         total = sum(a, axis=axis, dtype=named, keepdims=keepdims, where=where)
@@ -825,8 +829,8 @@ def cumulative_sum(
     [0, 1, 3, 6]
     """
     first = 0 if include_initial else None
-    dtype = _type_of_out(dtype, out)
-    return written(_cumulative("cumulative_sum", "a + b", x, axis, dtype, first), out)
+    dtype = _type_of_out(_array(x, "x"), dtype, out)
+    return written(_cumulative("cumulative_sum", "a + b", x, axis, dtype, first), out, "unsafe")
 
 
 def cumulative_prod(
@@ -846,8 +850,8 @@ def cumulative_prod(
     [1, 1, 2, 6]
     """
     first = 1 if include_initial else None
-    dtype = _type_of_out(dtype, out)
-    return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out)
+    dtype = _type_of_out(_array(x, "x"), dtype, out)
+    return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out, "unsafe")
 
 
 def cumsum(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _PYTHON_NUMBERS = (bool, int, float, complex)
 #: What a number of Python may become.
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+#: Their operands may be an int of Python whatever type of integers the other has.
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _PARTS = {"float32": "complex64", "float64": "complex128"}
 
 
@@ -205,9 +207,6 @@ def _in_types_of_loop(
     """
     if said.dtype is None and said.types is None and said.casting in ("same_kind", "unsafe"):
         return values, None
-    weak = any(type(x) in (int, float, complex) for x in values)
-    if said.casting == "equiv" and weak and not said.name.startswith("logical_"):
-        raise TypeError(f"{said.name}: numbers of Python are not cast by the rule 'equiv'")
     ufunc = getattr(np, said.name, None)
     natural = [x if type(x) in _PYTHON_NUMBERS else x.dtype for x in values]
     if isinstance(ufunc, np.ufunc) and not any(map(is_bfloat16, (*natural, said.dtype))):
@@ -222,13 +221,24 @@ def _in_types_of_loop(
             # NumPy 2.4 crashes with "equiv" and a number of Python's; "no" is the same here.
             casting="no" if said.casting == "equiv" else said.casting,
         )
-        return _cast(values, list(found[:count]), "unsafe"), found[count]
+        loop = list(found[:count])
+        if said.casting == "equiv" and not said.name.startswith("logical_"):
+            _check_numbers_are_equivalent(said.name, values, loop)
+        return _cast(values, loop, "unsafe"), found[count]
     if is_row:
         loop = _types_of_loop(said, values)
     else:
         loop = said.types[: len(values)] if said.types is not None else [said.dtype] * len(values)
     wanted = said.dtype if said.types is None else said.types[len(values)]
     return _cast(values, loop, said.casting), wanted
+
+
+def _check_numbers_are_equivalent(name: str, values: list[Any], loop: list[Any]) -> None:
+    """Numbers of Python have a type of their own here, unless they are compared with integers."""
+    for x, t in zip(values, loop, strict=True):
+        is_compared = type(x) is int and t.kind in "iu" and name in _COMPARISONS
+        if type(x) in (int, float, complex) and t != np.dtype(type(x)) and not is_compared:
+            raise TypeError(f"{name}: {x!r} is not cast to {t} by the rule 'equiv'")
 
 
 def _numpys(x: Any, are_all_numbers: bool) -> Any:

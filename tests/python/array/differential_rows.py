@@ -1034,7 +1034,7 @@ SHAPES = [
     Row("triu", _triangle),
     Row("diag", _diag),
     Row("diagonal", _diagonal),
-    Row("trace", _trace),
+    Row("trace", _trace, any_zero=True),
     Row("meshgrid", _meshgrid),
     Row("broadcast_to", _broadcast_to),
     Row("broadcast_arrays", _broadcast_arrays),
@@ -1108,7 +1108,8 @@ def _set(d: Draw) -> Arguments:
     x = d.array(ALL, d.shape(d.choice((1, 1, 2, 2, 3))), written=True)
     shape = x.theirs.shape
     key: Any
-    if d.chance(0.25):
+    is_mask = d.chance(0.25)
+    if is_mask:
         mask = np.asarray(d.numpy.random(shape) < 0.5)
         key, got = d.laid_out(mask), (int(mask.sum()),)
     else:
@@ -1120,7 +1121,8 @@ def _set(d: Draw) -> Arguments:
     how = d.choice(("number", "number", "array", "array", "own", "numpy", "row"))
     if how == "number":
         return (x, key, d.number("?qd" if x.theirs.dtype.kind not in "c" else "?qdD")), {}
-    if how == "own" and x.theirs.ndim and got == shape:
+    # With a mask NumPy reads what it wrote before.
+    if how == "own" and x.theirs.ndim and got == shape and not is_mask:
         flipped = tuple(slice(None, None, -1) for _ in shape)
         own = Pair(x.ours[flipped], x.theirs[flipped], x.base, x.theirs_base)
         return (x, key, own), {}
@@ -1174,7 +1176,8 @@ def _take(d: Draw) -> Arguments:
         many = d.numpy.integers(-reach, reach, d.shape(d.choice((1, 1, 2)))[:2])
         if many.size > 2000:
             many = many.reshape(-1)[:2000]
-        if many.size and d.random.random() < 0.03:
+        # NumPy wraps around by adding the length again and again: no huge ones.
+        if many.size and mode != "wrap" and d.random.random() < 0.03:
             many.reshape(-1)[0] = d.random.choice((n, -(2**63), 2**63 - 1))
         where = d.choice((d.laid_out(many), many, many.tolist()))
     more: dict[str, Any] = {} if axis is None and d.chance(0.5) else {"axis": axis}
@@ -1368,7 +1371,7 @@ def _ediff(d: Draw) -> Arguments:
 
 
 NUMBERS_ROWS = [
-    Row("clip", _clip, weight=2),
+    Row("clip", _clip, weight=2, any_zero=True),
     Row("round", _round, ulps=2, scaled=True),
     Row("around", _round, ulps=2, scaled=True),
     Row("isclose", _isclose),
@@ -1393,7 +1396,7 @@ NUMBERS_ROWS = [
     Row("average", _average, ulps=16, scaled=True),
     Row("cov", _cov, ulps=1e3, scaled=True, kernels=True),
     Row("corrcoef", _corrcoef, ulps=1e4, scaled=True, kernels=True),
-    Row("unwrap", _unwrap, ulps=64, scaled=True, kernels=True),
+    Row("unwrap", _unwrap, ulps=512, scaled=True, kernels=True),
     Row("ediff1d", _ediff),
     Row("diff", _diff, weight=2),
 ]
@@ -1585,7 +1588,11 @@ LINEAR = [
         lambda d: ((d.array(NUMBERS, (4, 3)), d.array(NUMBERS, (4, 3))), {}),
         kernels=True,
     ),
-    Row("linalg.trace", lambda d: ((d.array(NUMBERS, d.shape(d.choice((2, 3)))),), {})),
+    Row(
+        "linalg.trace",
+        lambda d: ((d.array(NUMBERS, d.shape(d.choice((2, 3)))),), {}),
+        any_zero=True,
+    ),
     Row(
         "linalg.diagonal",
         lambda d: ((d.array(ALL, d.shape(d.choice((2, 3)))),), d.maybe({"offset": 1})),
@@ -1695,8 +1702,8 @@ DIFFERENCES: list[Differs] = [
     Differs(
         "conj|conjugate",
         "no error",
-        "from dtype\\('int8'\\) to dtype\\('bool'\\)",
-        "conjugates of bools are bools, which an output of bools takes",
+        "from dtype\\('int8'\\) to dtype\\('(bool|uint\\d+)'\\)",
+        "conjugates of bools are bools, which outputs of bools and of unsigned integers take",
     ),
     Differs(
         "conj|conjugate",
@@ -1741,16 +1748,54 @@ DIFFERENCES: list[Differs] = [
     ),
     Differs("histogram.*", "layout", "", "the edges that were given are copied"),
     Differs(
-        "quantile|percentile", "no error", "size 0", "NaN of an empty array, as medians and means"
+        "median|quantile|percentile",
+        "no error",
+        "size 0|empty axes",
+        "NaN of an empty array, as medians and means",
     ),
     Differs(
         "nanquantile|nanpercentile",
         "shape",
-        r"where NumPy has \(\)",
+        r"where NumPy has \((1,)?\)",
         "of an empty array: a result for each q",
         given=r"\[(\d+, )*0(, \d+)*\]",
     ),
-    Differs("std|var", "no error", "correction", "the name of the standard, in methods too"),
+    Differs("std|var", "no error|error", "correction", "the name of the standard, in methods too"),
+    Differs("average", "no error", "division by zero", "NaN of an empty array, as means"),
+    Differs(
+        "max|min",
+        "value|order|memory",
+        "",
+        "NumPy keeps what it has so far in the output: negative numbers become large there",
+        given=r"(int|float|complex)\d.*; out; (uint\d+|bool)\[",
+    ),
+    Differs(
+        "(max|min)(imum)?",
+        "value|order|memory",
+        "922337203685477580",
+        "what NaN is as an integer is free",
+        given=r"out; int64\[",
+    ),
+    Differs(
+        ".*sort|setxor1d|unique.*|union1d|intersect1d|setdiff1d",
+        "value|memory|shape|order",
+        "",
+        "NumPy 2.4 leaves long arrays of float16 out of order (docs/upstream)",
+        given=r"float16\[(\d{5,}|40\d\d)",
+    ),
+    Differs(
+        "ufunc.at",
+        "memory",
+        "",
+        "NumPy's subtract.at of an int in uint64 takes one step of several at one place",
+        given="uint64",
+    ),
+    Differs("isreal|iscomplex", "layout", "", "of reals NumPy compares a new array in C order"),
+    Differs("diff", "layout", "", "of what is joined before it", given="(ap|pre)pend"),
+    Differs(
+        "bitwise_count", "value|memory|order", "", "NumPy casts elements that where= left",
+        given="overlap",
+    ),
     Differs("std|var", "refused", "same_kind", "floats are not cast to an output of integers"),
     Differs("ptp", "no error", "subtract", "the difference is cast by the rule 'same_kind'"),
     Differs(

@@ -335,3 +335,19 @@ def test_importing_usmx_does_not_import_numpy(run_python: Callable[..., Any]) ->
         assert "numpy" not in sys.modules
         """
     )
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i1", "i4"])
+@pytest.mark.parametrize("number", [np.int64(-1), np.int64(300), np.uint64(2**64 - 1), -1, 70_000])
+def test_an_integer_that_does_not_fit_is_stored_or_refused_as_in_numpy(dtype, number) -> None:
+    """NumPy's own integers wrap around in unsigned types; all others are refused."""
+    expected = np.zeros(3, dtype)
+    ours = usmx.zeros(3, dtype, usm_type="shared")
+    try:
+        expected[1:] = number
+    except OverflowError:
+        with pytest.raises(OverflowError, match="does not fit into"):
+            ours[1:] = number
+    else:
+        ours[1:] = number
+        np.testing.assert_array_equal(ours.to_numpy(), expected)

@@ -223,3 +223,11 @@ def test_an_axis_may_be_transformed_twice(axes: tuple[int, ...]) -> None:
         got = getattr(fft, name)(usmx.asarray(x), s=lengths, axes=axes).to_numpy()
         assert got.shape == want.shape, name
         assert np.allclose(got, want), name
+
+
+def test_a_shift_along_no_axis_is_a_copy(kind: str) -> None:
+    x = usmx.asarray(np.arange(4.0), usm_type=kind)
+    for shifted in (usmx.fft.fftshift(x, axes=()), usmx.fft.ifftshift(x, axes=())):
+        x[0] = 9
+        assert shifted.tolist() == [0, 1, 2, 3]
+        x[0] = 0

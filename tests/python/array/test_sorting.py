@@ -339,3 +339,12 @@ def test_places_of_partitions_are_inside() -> None:
     x.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         x.partition(3)
+
+
+@pytest.mark.parametrize("value", [-1, 300, 2**40, True, 2, 2.5])
+def test_numbers_of_python_are_searched_whatever_the_type_of_the_array(value, kind: str) -> None:
+    for dtype in ("u1", "i2", "u8", "f4"):
+        values = np.asarray([1, 2, 3, 200], dtype)
+        for side in ("left", "right"):
+            ours = usmx.searchsorted(usmx.asarray(values, usm_type=kind), value, side=side)
+            assert int(ours) == np.searchsorted(values, value, side=side)

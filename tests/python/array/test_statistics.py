@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -251,3 +252,29 @@ def test_what_initial_and_where_refuse() -> None:
         usmx.sum(x, where=np.ones((4, 1, 1), bool))
     with pytest.raises(ValueError, match=r"initial: expected a number, got an array of shape"):
         usmx.sum(x, initial=[1, 2])
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "prod", "max", "min", "cumsum", "cumprod", "nansum", "nanmax", "nancumprod"]
+)
+def test_an_output_of_another_type_is_cast_to_at_the_end(name: str, kind: str) -> None:
+    """NumPy reduces in a type that also holds the output's, and casts by any rule."""
+    rng = np.random.default_rng(7)
+    wholes = rng.integers(-3, 3, 6)
+    for values in (wholes + 0.75, wholes + 1j, wholes.astype("i2"), wholes > 0):
+        for wanted in ("i8", "i4", "f4", "f8", "c16"):
+            expected = np.zeros(6 if "cum" in name else (), wanted)
+            ours = usmx.zeros(expected.shape, wanted, usm_type=kind)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of imaginary parts
+                getattr(np, name)(values, out=expected)
+            getattr(usmx, name)(usmx.asarray(values, usm_type=kind), out=ours)
+            np.testing.assert_allclose(ours.to_numpy(), expected, 1e-6, err_msg=wanted)
+
+
+def test_no_axis_at_all_leaves_long_arrays_as_they_are(kind: str) -> None:
+    values = np.arange(100_000) % 3 == 0
+    x = usmx.asarray(values, usm_type=kind)
+    for name in ("all", "any"):
+        ours = getattr(usmx, name)(x, axis=())
+        np.testing.assert_array_equal(ours.to_numpy(), getattr(np, name)(values, axis=()))
