@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from . import _explained
+
 #: What a package is called -> what has its names.
 TARGETS = {
     "numba.cuda": "usmx.compat.cuda",
@@ -445,3 +447,5 @@ def report(path: str, *, diff: bool = False, write: Callable[[str], object] = pr
 
 
 __all__ = ["Finding", "read", "report"]
+
+_explained.explain(globals())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from usmx import _explained
 import usmx as _usmx
 
 from . import cuda, random, testing
@@ -94,3 +95,5 @@ __all__ = [
     "get_default_pinned_memory_pool", "is_available", "may_share_memory", "memoize", "ndarray",
     "random", "shares_memory", "show_config", "testing",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+from usmx import _explained
 import usmx as _usmx
 
 from ..cuda import devices as _devices
@@ -331,3 +332,5 @@ memory: Any = SimpleNamespace(
     MemoryPool=MemoryPool, PinnedMemoryPool=PinnedMemoryPool, set_allocator=set_allocator,
     alloc=get_default_memory_pool().malloc,
 )  # fmt: skip
+
+_explained.explain(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from usmx import _explained
 import usmx as _usmx
 
 
@@ -48,3 +49,5 @@ def randn(*size: int, dtype: Any = float) -> Any:
         float32 or float64.
     """
     return _usmx.random.standard_normal(size).astype(np.dtype(dtype))
+
+_explained.explain(globals())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from usmx import _explained
 import usmx as _usmx
 
 from ..cuda.arrays import pinned_array
@@ -57,3 +58,5 @@ __all__ = [
     "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
     "scipy", "zeros_pinned",
 ]  # fmt: skip
+
+_explained.explain(globals())

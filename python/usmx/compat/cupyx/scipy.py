@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from usmx import _explained
 import usmx as _usmx
 
 #: Parts that are usmx's own.
@@ -15,3 +16,5 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return getattr(_usmx, name)
     raise AttributeError(f"cupyx.scipy has no '{name}' here; it has {', '.join(_PARTS)}")
+
+_explained.explain(globals())

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from usmx import _explained
 import usmx as _usmx
 
 from . import tensor
@@ -161,3 +162,5 @@ __all__ = [
     "select_cpu_device", "select_default_device", "select_device_with_aspects",
     "select_gpu_device", "tensor",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from usmx import _explained
 import usmx as _usmx
 
 
@@ -560,3 +561,5 @@ def print_options(**options: Any) -> Iterator[dict[str, Any]]:
     """NumPy's options, in a ``with`` block."""
     with np.printoptions(**options) as found:
         yield dict(found)
+
+_explained.explain(globals())
