@@ -83,9 +83,7 @@ def joint(function: _Function) -> _Function:
 def install(module: Any, name: str) -> Any:
     """The function of that name in a module, once and for all with the rule and its door."""
     function = getattr(module, name)
-    if hasattr(function, "__wrapped__") or not callable(function):
-        return function
-    ruled = joint(function) if name in JOINT else function
-    if ruled is not function:
-        setattr(module, name, ruled)
-    return _explained.explained(ruled, f"usmx.{name}")
+    if name in JOINT and not hasattr(function, "__wrapped__"):
+        function = joint(function)
+        setattr(module, name, function)
+    return _explained.explained(function, f"usmx.{name}")
