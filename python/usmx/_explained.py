@@ -52,13 +52,13 @@ def explained(thing: Any, name: str) -> Any:
     return thing
 
 
-def method(function: Any, name: str) -> Any:
-    """A function as a method of arrays."""
+def method(function: Any, name: str, owner: str = "ndarray") -> Any:
+    """A function as a method of arrays, or of another class of usmx."""
     while isinstance(function, _usmx._ExplainedFunction):
         function = function.__wrapped__
     if type(function) is not FunctionType:
         return function
-    return _usmx._ExplainedFunction(function, f"usmx.ndarray.{name}", 1)
+    return _usmx._ExplainedFunction(function, f"usmx.{owner}.{name}", 1)
 
 
 def explain(names: dict[str, Any]) -> None:

@@ -385,4 +385,5 @@ class LocalCluster(distributed.LocalCluster):
             made[number] = {**spec, "options": options}
         return made
 
+
 _explained.explain(globals())

@@ -499,4 +499,5 @@ def diagnose() -> list[Finding]:
     )
     return [finding for check in checks for finding in check()]
 
+
 _explained.explain(globals())

@@ -544,4 +544,5 @@ def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     places = to_axes(axes, a.ndim)
     return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places) if places else a
 
+
 _explained.explain(globals())

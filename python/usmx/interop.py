@@ -166,4 +166,5 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
             "install a build for such devices"
         ) from error
 
+
 _explained.explain(globals())

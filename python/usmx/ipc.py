@@ -405,4 +405,5 @@ class Handle:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+
 _explained.explain(globals())

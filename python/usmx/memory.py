@@ -177,4 +177,5 @@ def _rebuild(cls: type[MemoryUSMShared], data: Buffer, device: str, readonly: bo
     memory.copy_from_host(data)
     return memory.as_readonly() if readonly else memory
 
+
 _explained.explain(globals())

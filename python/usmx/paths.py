@@ -114,4 +114,5 @@ def get_libs() -> list[str]:
     options += [f"-Wl,-rpath,{folder}" for folder in folders]
     return [*options, "-lusmx", "-lsycl"]
 
+
 _explained.explain(globals())

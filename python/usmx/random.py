@@ -1429,4 +1429,5 @@ def __getattr__(name: str) -> Any:
 
     return import_module("._global_random", __package__).find(name)
 
+
 _explained.explain(globals())

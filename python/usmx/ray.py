@@ -307,4 +307,5 @@ def _shareable(x: _usmx.ndarray) -> _usmx.ndarray:
     except NotImplementedError:
         return x
 
+
 _explained.explain(globals())

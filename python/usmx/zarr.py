@@ -199,4 +199,5 @@ def _is_here(dtype: Any) -> bool:
         return False
     return True
 
+
 _explained.explain(globals())

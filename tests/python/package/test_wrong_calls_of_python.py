@@ -17,19 +17,14 @@ import usmx
 from usmx import _usmx
 
 DOOR = _usmx._ExplainedFunction
-MODULES = [
-    "usmx",
-    *(
-        f"usmx.{name}"
-        for name in (
-            "linalg fft random memory tracing ipc dask zarr ray interop migrate counters doctor "
-            "paths special testing compat.cuda compat.cuda.errors compat.cuda.random compat.cupy "
-            "compat.cupy.cuda compat.cupy.random compat.cupy.testing compat.cupyx "
-            "compat.cupyx.jit compat.dpctl compat.dpctl.tensor compat.dpctl.program "
-            "compat.dpctl.utils compat.numba_dpex compat.numba_dpex.experimental"
-        ).split()
-    ),
-]
+NAMES = """
+    linalg fft random memory tracing ipc dask zarr ray interop migrate counters doctor paths special
+    testing compat.cuda compat.cuda.errors compat.cuda.random compat.cupy compat.cupy.cuda
+    compat.cupy.random compat.cupy.testing compat.cupyx compat.cupyx.jit compat.dpctl
+    compat.dpctl.tensor compat.dpctl.program compat.dpctl.utils compat.numba_dpex
+    compat.numba_dpex.experimental
+"""
+MODULES = ["usmx", *(f"usmx.{name}" for name in NAMES.split())]
 #: What runs in kernels: the language's own errors tell more (test_wrong_kernels.py).
 OF_KERNELS = (
     "usmx._kernel.language",
@@ -86,9 +81,7 @@ def wrong_calls(function: Any, passed: int) -> Iterator[tuple[tuple[Any, ...], A
     parameters = list(inspect.signature(function).parameters.values())[passed:]
     kinds = {one.kind for one in parameters}
     by_name = [
-        one.name
-        for one in parameters
-        if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
     ]
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         yield self, {"nonsense": 1}, ": got an unexpected argument 'nonsense'; "
@@ -97,9 +90,7 @@ def wrong_calls(function: Any, passed: int) -> Iterator[tuple[tuple[Any, ...], A
             if len(name) > 2 and not any(other.startswith(name + "_") for other in by_name):
                 yield self, {f"{name}_": 1}, f": got an unexpected argument '{name}_'{near}"
     places = [one for one in parameters if one.kind in (0, 1)]
-    required = [
-        one for one in parameters if one.default is one.empty and one.kind in (0, 1, 3)
-    ]
+    required = [one for one in parameters if one.default is one.empty and one.kind in (0, 1, 3)]
     if required:
         yield self, {}, ": missing the argument"
     if inspect.Parameter.VAR_POSITIONAL not in kinds:
@@ -113,12 +104,9 @@ def test_each_public_function_has_a_door() -> None:
     assert len(ALL) > 550
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_wrong_call_is_one_line_with_the_nearest_name(module: str) -> None:
+def test_a_wrong_call_is_one_line_with_the_nearest_name() -> None:
     count, wrong = 0, []
     for name, (function, passed) in ALL.items():
-        if not name.startswith(f"{module}.") or name.split(".")[:-2] != module.split(".")[: name.count(".") - 1]:
-            continue
         for given, named, part in wrong_calls(function, passed):
             with pytest.raises(TypeError) as caught:
                 function(*given, **named)
@@ -127,11 +115,7 @@ def test_a_wrong_call_is_one_line_with_the_nearest_name(module: str) -> None:
             if not line.startswith("usmx.") or part not in line or "\n" in line:
                 wrong.append((name, part, line))
     assert not wrong
-    assert count or module_of(module) is None or module in NONE_OF_ITS_OWN
-
-
-#: All that they have is compiled, NumPy's, or another module's.
-NONE_OF_ITS_OWN = {"usmx.special", "usmx.testing", "usmx.compat.cupy.testing"}
+    assert count > 2500
 
 
 def test_the_object_of_a_method_is_not_counted() -> None:
@@ -145,6 +129,10 @@ def test_the_object_of_a_method_is_not_counted() -> None:
     assert str(caught.value) == "usmx.ndarray.take: missing the argument 'indices'"
 
 
+def calls_another() -> None:
+    DOOR(lambda x: x, "inner")()
+
+
 def test_errors_from_inside_are_those_of_the_function() -> None:
     def wrong() -> None:
         len()  # type: ignore[call-arg]
@@ -152,7 +140,7 @@ def test_errors_from_inside_are_those_of_the_function() -> None:
     with pytest.raises(TypeError, match=r"len\(\) takes exactly one argument"):
         DOOR(wrong, "usmx.wrong")()
     with pytest.raises(TypeError, match=r"^inner: missing"):
-        DOOR(lambda: DOOR(lambda x: x, "inner")(), "outer")()
+        DOOR(calls_another, "outer")()
 
 
 def test_a_door_shows_what_its_function_has() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from usmx import _explained
+
 from ..._kernel.language import cuda as _language
 from ..._kernel.language.vectors import _class_of
 from ..._kernel.source import texts as _texts

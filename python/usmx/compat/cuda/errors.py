@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from usmx import _explained
+
 from ..._kernel.source.diagnostics import KernelError
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from usmx import _explained
+
 from ..._kernel.language.cuda_functions import (
     xoroshiro128p_jump,
     xoroshiro128p_next,

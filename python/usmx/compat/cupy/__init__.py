@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from usmx import _explained
 import usmx as _usmx
+from usmx import _explained
 
 from . import cuda, random, testing
 from .arrays import asnumpy, get_array_module, install_methods

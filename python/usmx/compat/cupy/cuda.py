@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from usmx import _explained
 import usmx as _usmx
+from usmx import _explained
 
 from ..cuda import devices as _devices
 from ..cuda import streams as _streams

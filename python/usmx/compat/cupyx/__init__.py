@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from usmx import _explained
 import usmx as _usmx
+from usmx import _explained
 
 from ..cuda.arrays import pinned_array
 from . import jit, scipy

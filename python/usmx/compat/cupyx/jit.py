@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from usmx import _explained
+
 from ..._kernel.language import cupy_jit as _language
 from ..cuda.dispatcher import CUDADispatcher
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from usmx import _explained
 import usmx as _usmx
+from usmx import _explained
 
 
 class _OfArrays(type):
@@ -561,5 +561,6 @@ def print_options(**options: Any) -> Iterator[dict[str, Any]]:
     """NumPy's options, in a ``with`` block."""
     with np.printoptions(**options) as found:
         yield dict(found)
+
 
 _explained.explain(globals())

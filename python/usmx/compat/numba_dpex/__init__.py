@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Never
 
 from usmx import _explained
+
 from ... import _usmx
 from ..._kernel import arguments, kept
 from ..._kernel.language.functions import (
@@ -269,5 +270,6 @@ def _launched(
         launch = kernel.with_item[brackets]
     event: _usmx.Event = launch(*args, depends_on=list(events) or None)
     return event
+
 
 _explained.explain(globals())

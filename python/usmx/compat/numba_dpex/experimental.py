@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from usmx import _explained
+
 from . import call_kernel, call_kernel_async, device_func, kernel
 
 __all__ = ["call_kernel", "call_kernel_async", "device_func", "kernel"]
