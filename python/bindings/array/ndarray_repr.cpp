@@ -32,7 +32,7 @@ struct print_options {
   bool limits_digits() const noexcept { return suppress || precision != plain_precision; }
 };
 
-/// Those of NumPy where it is imported: nobody else can have changed them.
+/// Those of NumPy where it is imported; otherwise no program can have changed them.
 print_options options_now() {
   print_options out;
   const nb::object np = nb::module_::import_("sys").attr("modules").attr("get")("numpy");
@@ -179,7 +179,8 @@ std::string element_text(const std::byte* p, const dtype& type, const print_opti
       const Py_complex z = PyComplex_AsCComplex(from_element(p, type).ptr());
       const dtype part = type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
       const std::string imaginary = real_text(z.imag, part, options);
-      return real_text(z.real, part, options) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
+      return real_text(z.real, part, options) + (imaginary.front() == '-' ? "" : "+") + imaginary +
+             "j";
     }
     default:
       return repr_of(from_element(p, type));

@@ -16,7 +16,7 @@ namespace usmx::python {
 namespace {
 
 struct explained_function {
-  PyObject_HEAD
+  PyObject base;
   vectorcallfunc called;
   PyObject* function;
   PyObject* name;  // as users call it
@@ -55,8 +55,8 @@ explained_function& of(PyObject* object) noexcept {
   error.restore();
 }
 
-/// Whether the error was raised before the first line of the function: no frame is in its trace. What
-/// a wrapper was called with may be wrong for what it wraps.
+/// Whether the error was raised before the first line of the function: no frame is in its trace.
+/// What a wrapper was called with may be wrong for what it wraps.
 bool is_about_call(PyObject* function) noexcept {
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return false;
   PyObject* type = nullptr;
@@ -138,9 +138,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   return PyObject_SetAttr(of(self).function, name, value);
 }
 
-PyObject* shown(PyObject* self) {
-  return PyUnicode_FromFormat("<function %U>", of(self).name);
-}
+PyObject* shown(PyObject* self) { return PyUnicode_FromFormat("<function %U>", of(self).name); }
 
 PyObject* wrapped(PyObject* self, void*) { return Py_NewRef(of(self).function); }
 

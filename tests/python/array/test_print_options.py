@@ -35,12 +35,15 @@ def test_digits_and_width(options, text):
 def test_more_digits_and_complex_numbers():
     x = usmx.asarray([1 / 3, 2e10 / 3])
     with np.printoptions(precision=12):
-        assert str(x) == "[0.333333333333, 6.666666666667e+09]"
+        assert str(x) == "[    0.333333333333, 6.666666666667e+09]"
     z = usmx.asarray([1 / 3 + 1j / 7, 2e-9j])
     with np.printoptions(precision=3, suppress=True):
         assert str(z) == "[0.333+0.143j,       0.+0.j]"
     with np.printoptions(suppress=True):
-        assert str(usmx.asarray([1e300, 1e17, 123456789.5])) == "[1e+300,  1e+17, 123456789.5]"
+        assert (
+            str(usmx.asarray([1e300, 1e17, 123456789.5]))
+            == "[     1e+300,       1e+17, 123456789.5]"
+        )
 
 
 def test_how_many_elements_are_shown():

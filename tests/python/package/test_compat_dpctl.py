@@ -148,8 +148,13 @@ def test_copies_orders_and_new_arrays():
 
 def test_each_name_of_dpctl_is_there_or_says_what_to_write():
     refused = {"LocalAccessor", "RawKernelArg", "WorkGroupMemory"}
-    for module, ours in ((theirs, dpctl), (theirs.program, dpctl.program),
-                         (theirs.utils, dpctl.utils), (theirs.enum_types, dpctl.enum_types)):  # fmt: skip
+    pairs = (
+        (theirs, dpctl),
+        (theirs.program, dpctl.program),
+        (theirs.utils, dpctl.utils),
+        (theirs.enum_types, dpctl.enum_types),
+    )
+    for module, ours in pairs:
         names = {n for n in dir(module) if n[0] != "_"} - {"os", "Enum", "auto"}
         assert {n for n in names if not hasattr(ours, n)} <= refused
     for name in refused:

@@ -12,10 +12,11 @@ import usmx as _usmx
 from usmx import _explained
 
 
-def _bytes_of(side: Any, count: int, name: str) -> memoryview | _usmx.ndarray:
+def _bytes_of(side: Any, count: int, name: str) -> Any:
     """The first bytes of memory, an array or a buffer."""
     if count < 0:
         raise ValueError(f"count: {count}; expected a number of bytes, 0 or more")
+    parts: Any
     if hasattr(side, "__sycl_usm_array_interface__"):
         whole = _usmx.asarray(side)
         if not whole.flags["C"]:
@@ -36,11 +37,11 @@ class _OfQueue:
 
     def get_sycl_device(self: Any) -> _usmx.Device:
         """The device."""
-        return self.device
+        return self.device  # type: ignore[no-any-return]
 
     def get_sycl_context(self: Any) -> _usmx.Context:
         """The context."""
-        return self.context
+        return self.context  # type: ignore[no-any-return]
 
     def memcpy(self: Any, dest: Any, src: Any, count: int) -> None:
         """Copy bytes, and wait.
@@ -110,7 +111,8 @@ class _OfQueue:
                 "program.get_sycl_kernel(name) of usmx.compat.dpctl.program"
             )
         values = [getattr(one, "value", one) if _is_ctypes(one) else one for one in args]
-        launch = kernel[tuple(gS), None if lS is None else tuple(lS)]
+        ranges: Any = (tuple(gS), None if lS is None else tuple(lS))
+        launch = kernel[ranges]
         if dEvents is None:
             return launch(*values, queue=self)
         return launch(*values, queue=self, depends_on=[*dEvents, self.submit_barrier()])
