@@ -40,11 +40,11 @@ def explained(thing: Any, name: str) -> Any:
         return thing
     if type(thing) is FunctionType:
         home = sys.modules.get(thing.__module__)
-        known = getattr(home, thing.__qualname__, None)
+        known: Any = getattr(home, thing.__qualname__, None)
         if isinstance(known, _usmx._ExplainedFunction) and known.__wrapped__ is thing:
             return known
         door = _usmx._ExplainedFunction(thing, name)
-        if known is thing:  # where pickle looks for it
+        if home is not None and known is thing:  # where pickle looks for it
             setattr(home, thing.__qualname__, door)
         return door
     if isinstance(thing, type):

@@ -46,8 +46,6 @@ MISSING = {
     "cupyx.jit.cg": "groups are syncthreads(), shuffles and atomic operations",
     "cupy.cuda.nccl": "see mpi4py, which takes arrays of usmx",
     "cupy.cuda.texture": "textures exist on NVIDIA's devices only",
-    "dpctl.program": "usmx.RawModule",
-    "dpctl.utils": "usmx.get_execution_queue, usmx.get_coerced_usm_type",
     "numba_dpex.dpjit": "write the loop as a kernel",
     "numba_dpex.prange": "write the loop as a kernel",
 }
