@@ -46,6 +46,9 @@ MISSING = {
     "cupyx.jit.cg": "groups are syncthreads(), shuffles and atomic operations",
     "cupy.cuda.nccl": "see mpi4py, which takes arrays of usmx",
     "cupy.cuda.texture": "textures exist on NVIDIA's devices only",
+    "dpctl.LocalAccessor": "kernels take usmx.LocalMemory, for a parameter usmx::local_view<T, N>",
+    "dpctl.WorkGroupMemory": "kernels take usmx.LocalMemory, for usmx::local_view<T, N>",
+    "dpctl.RawKernelArg": "kernels take bytes, a NumPy record or a ctypes.Structure for a struct",
     "numba_dpex.dpjit": "write the loop as a kernel",
     "numba_dpex.prange": "write the loop as a kernel",
 }
@@ -168,6 +171,11 @@ class _Reader(ast.NodeVisitor):
                 line = f"import usmx.compat.cuda; usmx.compat.cuda.install(); import {alias.name}"
                 if package != "numba.cuda":
                     line = f"import {to} as {bound}"
+            elif _has(f"{TARGETS.get(bound)}{alias.name[len(bound) :]}"):
+                # It binds the package, in which the module is then found.
+                of_package = f"{TARGETS[bound]} as {bound}"
+                inner = f"{to}, " if to.startswith(f"{TARGETS[bound]}.") else ""
+                line = f"import {inner}{of_package}"
             else:
                 line = f"import {to} as {bound}"
             new.append(line)

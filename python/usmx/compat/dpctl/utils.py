@@ -144,7 +144,7 @@ class _Managers:
         self._made.clear()
 
 
-SequentialOrderManager = _Managers()
+SequentialOrderManager: _Managers = _Managers()
 
 __all__ = [
     "ExecutionPlacementError", "SequentialOrderManager", "get_coerced_usm_type",
