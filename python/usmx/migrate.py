@@ -166,16 +166,16 @@ class _Reader(ast.NodeVisitor):
                 continue
             if alias.asname:
                 line = f"import {to} as {alias.asname}"
-            elif "." in alias.name and package != alias.name.split(".")[0]:
-                # Its parts are used by their whole names.
-                line = f"import usmx.compat.cuda; usmx.compat.cuda.install(); import {alias.name}"
-                if package != "numba.cuda":
-                    line = f"import {to} as {bound}"
             elif _has(f"{TARGETS.get(bound)}{alias.name[len(bound) :]}"):
                 # It binds the package, in which the module is then found.
                 of_package = f"{TARGETS[bound]} as {bound}"
                 inner = f"{to}, " if to.startswith(f"{TARGETS[bound]}.") else ""
                 line = f"import {inner}{of_package}"
+            elif "." in alias.name and package != alias.name.split(".")[0]:
+                # Its parts are used by their whole names.
+                line = f"import usmx.compat.cuda; usmx.compat.cuda.install(); import {alias.name}"
+                if package != "numba.cuda":
+                    line = f"import {to} as {bound}"
             else:
                 line = f"import {to} as {bound}"
             new.append(line)
