@@ -380,11 +380,12 @@ void bind_dtype(nb::module_& m) {
   c.def(
       "__call__",
       [](nb::handle self, nb::handle value) -> nb::object {
+        const dtype& type = self_of<dtype>(self);
         if (const nb::object cast = attribute_or_none(value, "astype"); !cast.is_none())
           return cast(self);
         if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
           return nb::module_::import_("usmx").attr("asarray")(value, nb::arg("dtype") = self);
-        return to_numpy_dtype(self_of<dtype>(self)).attr("type")(value);
+        return to_numpy_dtype(type).attr("type")(value);
       },
       nb::arg("value"), nb::sig("def __call__(self, value: Any, /) -> Any"),
       "NumPy's number of this type: ``usmx.uint8(7)``; of an array or a list an array.\n\n"

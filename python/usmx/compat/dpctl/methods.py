@@ -6,6 +6,7 @@ Queues come from arrays and memory too, so that a class of its own would not hav
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any, NoReturn
 
 import usmx as _usmx
@@ -180,7 +181,7 @@ class _OfPlatform:
 
     def get_composite_devices(self: Any) -> list[_usmx.Device]:
         """None: usmx sees the tiles of a card as sub-devices."""
-        return []
+        return self.devices[:0]  # type: ignore[no-any-return]
 
     def print_platform_info(self: Any, verbosity: int = 0) -> None:
         """Print name, version, vendor and back end, and with `verbosity` the devices."""
@@ -240,12 +241,28 @@ _GIVEN = {
 }
 
 
+def _of(owner: type, function: Any) -> Any:
+    """A method that refuses objects of other classes, as those of the class itself do."""
+
+    @wraps(function)
+    def call(self: Any, *args: Any, **keywords: Any) -> Any:
+        if not isinstance(self, owner):
+            kind = type(self).__name__
+            raise TypeError(f"self: an object of type {kind}; expected a {owner.__name__}")
+        return function(self, *args, **keywords)
+
+    return call
+
+
 def install() -> None:
     """Give the classes dpctl's names, once."""
     for owner, given in _GIVEN.items():
         for name, found in vars(given).items():
-            if not name.startswith("_"):
-                setattr(owner, name, _explained.method(found, name, owner.__name__))
+            if isinstance(found, property):
+                setattr(owner, name, property(_of(owner, found.fget), doc=found.__doc__))
+            elif not name.startswith("_"):
+                door = _explained.method(_of(owner, found), name, owner.__name__)
+                setattr(owner, name, door)
     for owner, refused in _REFUSED.items():
         for name, text in refused.items():
             if not hasattr(owner, name):
