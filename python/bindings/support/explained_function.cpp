@@ -172,7 +172,7 @@ nb::object made_type() {
       PyType_Slot{Py_tp_getset, properties.data()},
       PyType_Slot{Py_tp_methods, methods.data()},
       PyType_Slot{0, nullptr}};
-  PyType_Spec spec{"usmx._usmx._ExplainedFunction", sizeof(explained_function), 0,
+  PyType_Spec spec{"usmx._usmx.function", sizeof(explained_function), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                        Py_TPFLAGS_METHOD_DESCRIPTOR,
                    slots.data()};
