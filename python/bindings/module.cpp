@@ -14,6 +14,7 @@
 namespace usmx::python {
 
 void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
+void bind_explained_functions(nb::module_& m);  // explained_function.cpp: for the package
 void bind_onemkl(nb::module_& m);   // bind_onemkl.cpp: for the package
 void bind_nvidia(nb::module_& m);   // bind_nvidia.cpp: for the package
 
@@ -91,6 +92,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_transfers(m);
   bind_python_api(m);
   bind_testing(m);
+  bind_explained_functions(m);
   bind_signatures(m);
   add_class_examples(m);
   bind_help_links(m);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from . import (
+    _explained,
     _functions,
     _namespace,
     _runtime,
@@ -222,6 +223,7 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
                 from importlib import import_module
 
                 value: object = getattr(import_module(f".{module}", __name__), name)
+                value = _explained.explained(value, f"{__name__}.{name}")
                 globals()[name] = value
                 return value
         if not name.startswith("_"):  # Python asks for modules of ours before it imports them

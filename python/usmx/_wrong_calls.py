@@ -1,8 +1,9 @@
 """What a call is told whose arguments do not fit: one line with the argument and the nearest name.
 
 Functions that were bound with nanobind, ours and those of extensions that call
-``usmx::python::explain_calls``, come here with the error in their hands; so do functions that read
-their keywords themselves. Nothing here runs for a call that is right.
+``usmx::python::explain_calls``, come here with the error in their hands; so do functions that were
+written in Python (`_explained`), and those that read their keywords themselves. Nothing here runs
+for a call that is right.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -97,14 +98,19 @@ def _is_about(text: str, function: Any, given: Sequence[Any], named: Mapping[str
 
 
 def line_of_python(
-    function: Any, given: Sequence[Any], named: Mapping[str, Any], error: TypeError
+    function: Any, name: str, passed: int, given: Sequence[Any], named: Mapping[str, Any]
 ) -> str | None:
-    """The same of a function that was written in Python; None if the error comes from inside it."""
-    trace = error.__traceback__
-    if trace is None or trace.tb_next is not None:
-        return None
-    name = _public(function.__module__, function.__qualname__)
-    return line(name, inspect.signature(function), given, named)
+    """The same of a function that was written in Python; None if the arguments fit.
+
+    Of a method the first argument is what Python passes, which is not counted.
+    """
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    if passed and parameters and parameters[0].kind in _BY_PLACE:
+        if not given:
+            return f"{name}: missing the object of the method"
+        parameters, given = parameters[passed:], given[passed:]
+    return line(name, signature.replace(parameters=parameters), given, named)
 
 
 def line(

@@ -27,7 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import final
 
-from . import _usmx
+from . import _explained, _usmx
 
 __all__ = ["Counts", "counting", "enable", "enabled", "environment"]
 
@@ -338,6 +338,8 @@ def _main(arguments: list[str]) -> int:
             print(f"{name:20} {value:>15,}", file=sys.stderr)
     return 0
 
+
+_explained.explain(globals())
 
 if __name__ == "__main__":
     sys.exit(_main(sys.argv[1:]))

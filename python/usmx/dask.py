@@ -14,7 +14,7 @@ from collections.abc import Iterator, MutableMapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from . import _usmx, memory
+from . import _explained, _usmx, memory
 
 try:
     import cloudpickle
@@ -384,3 +384,6 @@ class LocalCluster(distributed.LocalCluster):
             options = {**spec["options"], "env": {**spec["options"].get("env", {}), **environment}}
             made[number] = {**spec, "options": options}
         return made
+
+
+_explained.explain(globals())

@@ -21,7 +21,7 @@ from typing import Any
 
 import usmx
 
-from . import _runtime, _usmx
+from . import _explained, _runtime, _usmx
 
 __all__ = ["Finding", "diagnose", "self_test"]
 
@@ -498,3 +498,6 @@ def diagnose() -> list[Finding]:
         _environment,
     )
     return [finding for check in checks for finding in check()]
+
+
+_explained.explain(globals())

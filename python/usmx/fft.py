@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _usmx
+from . import _explained, _usmx
 from ._namespace import _libraries
 from ._namespace._common import as_array, to_axes, to_axis
 from ._namespace._outputs import written
@@ -543,3 +543,6 @@ def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     a = as_array(x)
     places = to_axes(axes, a.ndim)
     return roll(a, tuple(-(a.shape[k] // 2) for k in places), axis=places)
+
+
+_explained.explain(globals())

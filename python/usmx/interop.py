@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Literal
 
+from . import _explained
 from ._usmx import AllocationError
 from .memory import MemoryUSMDevice
 
@@ -164,3 +165,6 @@ def torch_allocator(device_type: Literal["xpu", "cuda"]) -> Any:
             f"device_type: this PyTorch ({torch.__version__}) was built without {device_type!r}; "
             "install a build for such devices"
         ) from error
+
+
+_explained.explain(globals())

@@ -22,7 +22,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, finalize
 
-from . import _usmx
+from . import _explained, _usmx
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -404,3 +404,6 @@ class Handle:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_explained.explain(globals())

@@ -13,7 +13,7 @@ from math import inf, prod
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from . import _usmx
+from . import _explained, _usmx
 from ._namespace import _libraries, _matrices, find, statistics
 from ._namespace._common import as_arrays, kind_of, to_axes
 from ._namespace._joint import joint
@@ -1026,3 +1026,5 @@ for _name in ("matmul", "outer", "tensordot", "vecdot"):
     globals()[_name] = find("linear_algebra", _name)
 for _name in ("cross", "lstsq", "multi_dot", "solve"):
     globals()[_name] = joint(globals()[_name])
+
+_explained.explain(globals())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 
-from . import _usmx
+from . import _explained, _usmx
 from ._usmx import (
     AlignedResource,
     AllocationError,
@@ -176,3 +176,6 @@ def _rebuild(cls: type[MemoryUSMShared], data: Buffer, device: str, readonly: bo
         )
     memory.copy_from_host(data)
     return memory.as_readonly() if readonly else memory
+
+
+_explained.explain(globals())

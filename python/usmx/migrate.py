@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from . import _explained
+
 #: What a package is called -> what has its names.
 TARGETS = {
     "numba.cuda": "usmx.compat.cuda",
@@ -44,8 +46,9 @@ MISSING = {
     "cupyx.jit.cg": "groups are syncthreads(), shuffles and atomic operations",
     "cupy.cuda.nccl": "see mpi4py, which takes arrays of usmx",
     "cupy.cuda.texture": "textures exist on NVIDIA's devices only",
-    "dpctl.program": "usmx.RawModule",
-    "dpctl.utils": "usmx.get_execution_queue, usmx.get_coerced_usm_type",
+    "dpctl.LocalAccessor": "kernels take usmx.LocalMemory, for a parameter usmx::local_view<T, N>",
+    "dpctl.WorkGroupMemory": "kernels take usmx.LocalMemory, for usmx::local_view<T, N>",
+    "dpctl.RawKernelArg": "kernels take bytes, a NumPy record or a ctypes.Structure for a struct",
     "numba_dpex.dpjit": "write the loop as a kernel",
     "numba_dpex.prange": "write the loop as a kernel",
 }
@@ -163,6 +166,11 @@ class _Reader(ast.NodeVisitor):
                 continue
             if alias.asname:
                 line = f"import {to} as {alias.asname}"
+            elif _has(f"{TARGETS.get(bound)}{alias.name[len(bound) :]}"):
+                # It binds the package, in which the module is then found.
+                of_package = f"{TARGETS[bound]} as {bound}"
+                inner = f"{to}, " if to.startswith(f"{TARGETS[bound]}.") else ""
+                line = f"import {inner}{of_package}"
             elif "." in alias.name and package != alias.name.split(".")[0]:
                 # Its parts are used by their whole names.
                 line = f"import usmx.compat.cuda; usmx.compat.cuda.install(); import {alias.name}"
@@ -445,3 +453,5 @@ def report(path: str, *, diff: bool = False, write: Callable[[str], object] = pr
 
 
 __all__ = ["Finding", "read", "report"]
+
+_explained.explain(globals())

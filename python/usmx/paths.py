@@ -6,7 +6,7 @@ On a command line, ``usmx --cflags --libs``, ``--cmake-dir`` and ``--include`` p
 
 import os
 
-from . import _runtime
+from . import _explained, _runtime
 
 __all__ = ["get_cflags", "get_cmake_dir", "get_include", "get_libs"]
 
@@ -113,3 +113,6 @@ def get_libs() -> list[str]:
     options = [f"-L{folder}" for folder in folders]
     options += [f"-Wl,-rpath,{folder}" for folder in folders]
     return [*options, "-lusmx", "-lsycl"]
+
+
+_explained.explain(globals())

@@ -17,7 +17,7 @@ from secrets import randbits
 from threading import Lock
 from typing import Any, Self, TypedDict, Unpack
 
-from . import _usmx
+from . import _explained, _usmx
 from ._namespace import elementwise, manipulation, sorting
 from .typing import DeviceLike, DTypeLike, QueueLike, ShapeLike, UsmKind
 
@@ -1428,3 +1428,6 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return import_module("._global_random", __package__).find(name)
+
+
+_explained.explain(globals())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _usmx, ipc
+from . import _explained, _usmx, ipc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -306,3 +306,6 @@ def _shareable(x: _usmx.ndarray) -> _usmx.ndarray:
         return ipc.share(x)
     except NotImplementedError:
         return x
+
+
+_explained.explain(globals())

@@ -19,6 +19,7 @@ process that was started with ``USMX_TRACE=1``. Copies that the host makes by it
 """
 # SPDX-License-Identifier: Apache-2.0
 
+from . import _explained
 from ._tracing.events import Place, TraceEvent
 from ._tracing.profile import KernelRow, Profile, profile
 from ._tracing.trace import Trace, trace
@@ -41,3 +42,5 @@ for _public in (
 ):  # fmt: skip
     _public.__module__ = __name__
 del _public
+
+_explained.explain(globals())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _usmx
+from . import _explained, _usmx
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -198,3 +198,6 @@ def _is_here(dtype: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+_explained.explain(globals())

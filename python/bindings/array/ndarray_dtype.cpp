@@ -377,6 +377,30 @@ void bind_dtype(nb::module_& m) {
   c.def_prop_ro(
       "type", [](const dtype& t) { return to_numpy_dtype(t).attr("type"); },
       "NumPy's type of a single element; imports NumPy.", nb::sig("def type(self) -> Any"));
+  c.def(
+      "__call__",
+      [](nb::handle self, nb::handle value) -> nb::object {
+        const dtype& type = self_of<dtype>(self);
+        if (const nb::object cast = attribute_or_none(value, "astype"); !cast.is_none())
+          return cast(self);
+        if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
+          return nb::module_::import_("usmx").attr("asarray")(value, nb::arg("dtype") = self);
+        return to_numpy_dtype(type).attr("type")(value);
+      },
+      nb::arg("value"), nb::sig("def __call__(self, value: Any, /) -> Any"),
+      "NumPy's number of this type: ``usmx.uint8(7)``; of an array or a list an array.\n\n"
+      "Parameters\n----------\nvalue : number, str, array or list\n    What to convert.\n\n"
+      "Examples\n--------\n>>> import usmx\n>>> print(usmx.float32(1) / 3)\n0.33333334");
+  c.def(
+      "__instancecheck__",
+      [](const dtype& t, nb::handle value) {
+        const nb::object type = to_numpy_dtype(t).attr("type");
+        const int is_one = PyObject_IsInstance(value.ptr(), type.ptr());
+        if (is_one < 0) nb::raise_python_error();
+        return is_one != 0;
+      },
+      nb::arg("value"), nb::sig("def __instancecheck__(self, value: object, /) -> bool"),
+      "Whether an object is NumPy's number of this type.");
   c.def("__eq__", equals, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
   c.def(
       "__ne__", [](const dtype& self, nb::handle other) { return !equals(self, other); },

@@ -10,6 +10,7 @@
 
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
+#include "support/attributes.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -17,7 +18,38 @@ namespace usmx::python {
 namespace {
 
 constexpr std::int64_t most_elements = 1000;
-constexpr std::size_t line_width = 75;
+
+/// What programs set with np.set_printoptions, and the values that NumPy begins with.
+struct print_options {
+  static constexpr int plain_precision = 8;
+
+  int precision = plain_precision;  // digits after the point
+  bool suppress = false;            // no exponents
+  double threshold = most_elements;
+  std::int64_t edge = 3;
+  std::size_t width = 75;
+
+  bool limits_digits() const noexcept { return suppress || precision != plain_precision; }
+};
+
+/// Those of NumPy where it is imported; otherwise no program can have changed them.
+print_options options_now() {
+  print_options out;
+  const nb::object np = nb::module_::import_("sys").attr("modules").attr("get")("numpy");
+  const nb::object read = attribute_or_none(np, "get_printoptions");
+  if (read.is_none()) return out;
+  const nb::object given = read();
+  const auto number = [&](const char* name) {
+    const double value = PyFloat_AsDouble(nb::object(nb::float_(given[name])).ptr());
+    return std::isnan(value) ? 0.0 : std::clamp(value, 0.0, 1e15);  // inf is a usual threshold
+  };
+  out.precision = static_cast<int>(std::min(number("precision"), 17.0));
+  out.suppress = nb::cast<bool>(given["suppress"]);
+  out.threshold = number("threshold");
+  out.edge = std::max<std::int64_t>(static_cast<std::int64_t>(number("edgeitems")), 1);
+  out.width = static_cast<std::size_t>(number("linewidth"));
+  return out;
+}
 
 /// What is shown of one axis: everything, or so many elements of each end.
 struct excerpt {
@@ -27,17 +59,19 @@ struct excerpt {
   std::int64_t shown() const noexcept { return is_cut() ? 2 * edge : length; }
 };
 
-std::vector<excerpt> choose(const layout& l) {
-  std::int64_t edge = l.size() <= most_elements ? l.size() : 3;
+std::vector<excerpt> choose(const layout& l, const print_options& options) {
+  const bool is_whole = static_cast<double>(l.size()) <= options.threshold;
+  const std::int64_t most = is_whole ? std::max(l.size(), most_elements) : most_elements;
+  std::int64_t edge = is_whole ? l.size() : options.edge;
   for (;; --edge) {
     std::vector<excerpt> axes;
     std::int64_t count = 1;
     for (const std::int64_t n : l.shape()) {
       axes.push_back({n, edge});
       count *= axes.back().shown();
-      if (count > most_elements) break;
+      if (count > most) break;
     }
-    if (count <= most_elements) return axes;
+    if (count <= most) return axes;
     if (edge == 1) return {};
   }
 }
@@ -85,12 +119,12 @@ gathered gather(const array& a, const std::vector<excerpt>& axes) {
   return out;
 }
 
-/// The fewest digits that are read back as the same element, at most 8: 0.3 of float32, not
-/// 0.30000001. No locale changes the point.
-std::string real_text(double x, const dtype& type) {
+/// The fewest digits that are read back as the same element, at most 8, or those after the point
+/// that the program asked for: 0.3 of float32, not 0.30000001. No locale changes the point.
+std::string real_text(double x, const dtype& type, const print_options& options) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  constexpr int most_digits = 8;
+  const int most_digits = options.limits_digits() ? 17 : 8;
   std::array<char, 40> text;
   char* end = text.data();
   const auto write = [&](std::chars_format format, int decimals) {
@@ -118,26 +152,35 @@ std::string real_text(double x, const dtype& type) {
   int exponent = 0;
   const char* const sign = std::find(text.data(), end, 'e') + 1;
   std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
-  const bool is_short = -5 < exponent && exponent < most_digits;
-  if (is_short) write(std::chars_format::fixed, std::max(digits - 1 - exponent, 0));
+  const bool is_short =
+      exponent < (options.suppress ? 16 : 8) && (options.suppress || -5 < exponent);
+  int decimals = std::max(digits - 1 - exponent, 0);
+  if (options.limits_digits()) {
+    decimals = std::min(decimals, options.precision);
+    if (!is_short && digits - 1 > options.precision) read(options.precision + 1);
+  }
+  if (is_short) write(std::chars_format::fixed, decimals);
   std::string out(text.data(), end);
-  if (is_short && digits - 1 <= exponent) out += '.';
+  if (!is_short) return out;
+  if (decimals == 0) return out + '.';
+  if (options.limits_digits()) out.erase(out.find_last_not_of('0') + 1);
   return out;
 }
 
-std::string element_text(const std::byte* p, const dtype& type) {
+std::string element_text(const std::byte* p, const dtype& type, const print_options& options) {
   switch (type.kind()) {
     case type_class::boolean:
       return *p != std::byte{0} ? "True" : "False";
     case type_class::floating:
       // All digits of bfloat16, as of the float32 that it is: few would tell its elements apart.
       return real_text(PyFloat_AsDouble(from_element(p, type).ptr()),
-                       type.is_bfloat16() ? dtype::of<float>() : type);
+                       type.is_bfloat16() ? dtype::of<float>() : type, options);
     case type_class::complex: {
       const Py_complex z = PyComplex_AsCComplex(from_element(p, type).ptr());
       const dtype part = type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
-      const std::string imaginary = real_text(z.imag, part);
-      return real_text(z.real, part) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j";
+      const std::string imaginary = real_text(z.imag, part, options);
+      return real_text(z.real, part, options) + (imaginary.front() == '-' ? "" : "+") + imaginary +
+             "j";
     }
     default:
       return repr_of(from_element(p, type));
@@ -146,11 +189,12 @@ std::string element_text(const std::byte* p, const dtype& type) {
 
 class printer {
  public:
-  printer(const any_view& shown, const std::vector<excerpt>& axes, std::size_t indent)
-      : axes_(axes), indent_(indent) {
+  printer(const any_view& shown, const std::vector<excerpt>& axes, std::size_t indent,
+          const print_options& options)
+      : axes_(axes), indent_(indent), line_width_(options.width) {
     const auto* p = static_cast<const std::byte*>(shown.data());
     for (std::int64_t k = 0; k < shown.size(); ++k, p += shown.dtype().itemsize()) {
-      texts_.push_back(element_text(p, shown.dtype()));
+      texts_.push_back(element_text(p, shown.dtype(), options));
       width_ = std::max(width_, texts_.back().size());
     }
   }
@@ -173,7 +217,7 @@ class printer {
         std::string item = texts_[next_++];
         item.insert(0, width_ - item.size(), ' ');
         if (k + 1 < e.shown()) item += ',';
-        if (column + item.size() > line_width && column > start.size()) {
+        if (column + item.size() > line_width_ && column > start.size()) {
           out.erase(out.find_last_not_of(' ') + 1);
           out += "\n" + start;
           column = start.size();
@@ -194,6 +238,7 @@ class printer {
 
   const std::vector<excerpt>& axes_;
   std::size_t indent_;
+  std::size_t line_width_;
   std::vector<std::string> texts_;
   std::size_t width_ = 0;
   std::size_t next_ = 0;
@@ -204,10 +249,11 @@ class printer {
 std::string represent(const array& a, std::size_t indent) {
   const layout& l = a.elements().layout();
   if (l.size() == 0) return "[]";
-  const std::vector<excerpt> axes = choose(l);
+  const print_options options = options_now();
+  const std::vector<excerpt> axes = choose(l, options);
   if (axes.empty() && l.rank() > 0) return "[...]";
   const gathered shown = gather(a, axes);
-  return printer(shown.view, axes, indent).print();
+  return printer(shown.view, axes, indent, options).print();
 }
 
 std::string represent(const array& a) {

@@ -29,11 +29,21 @@ MODULES = (
 
 def register() -> None:
     """Have code that mentions kernels sent with its text, whichever is imported first."""
+    import copyreg
     from contextlib import suppress
 
+    from .. import _usmx
+
+    for function in (_usmx.asarray, _usmx.Queue.wait):  # of nanobind, found by their names
+        copyreg.pickle(type(function), _name_of)
     for name in MODULES:
         with suppress(ImportError):  # another thread is importing it
             when_imported(name, lambda name=name: _extend(sys.modules[name]))  # type: ignore[misc]
+
+
+def _name_of(function: Any) -> str:
+    """What pickle looks for in the module of a compiled function."""
+    return str(function.__qualname__)
 
 
 def _extend(module: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import _usmx
+from .. import _explained, _usmx
 from .._usmx import ndarray
 from ._common import imported
 
@@ -72,15 +72,7 @@ def joint(function: _Function) -> _Function:
 
     @wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
-        try:
-            made = function(*args, **keywords)
-        except TypeError as error:
-            from .. import _wrong_calls
-
-            line = _wrong_calls.line_of_python(function, args, keywords, error)
-            if line is None:
-                raise
-            raise TypeError(line) from None
+        made = function(*args, **keywords)
         if keywords.get("out") is not None:
             return made
         return in_kind(made, *args, *keywords.values())
@@ -89,10 +81,9 @@ def joint(function: _Function) -> _Function:
 
 
 def install(module: Any, name: str) -> Any:
-    """The function of that name in a module, once and for all with the rule."""
+    """The function of that name in a module, once and for all with the rule and its door."""
     function = getattr(module, name)
-    if name not in JOINT or hasattr(function, "__wrapped__") or not callable(function):
-        return function
-    ruled = joint(function)
-    setattr(module, name, ruled)
-    return ruled
+    if name in JOINT and not hasattr(function, "__wrapped__"):
+        function = joint(function)
+        setattr(module, name, function)
+    return _explained.explained(function, f"usmx.{name}")

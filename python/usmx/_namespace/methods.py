@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from .. import _usmx
+from .. import _explained, _usmx
 from . import WHERE, find
 
 TYPE_CHECKING = False  # as typing's, which takes milliseconds to import
@@ -71,10 +71,10 @@ class Method:
         self.name = name
 
     def __get__(self, array: Any, owner: type) -> Any:
-        from types import FunctionType, MethodType
+        from types import MethodType
 
-        function = self._function()
-        if isinstance(function, FunctionType):  # operations of the table do not bind to objects
+        function = _explained.method(self._function(), self.name)
+        if hasattr(function, "__get__"):  # operations of the table do not bind to objects
             setattr(_usmx.ndarray, self.name, function)
         return function if array is None else MethodType(function, array)
 

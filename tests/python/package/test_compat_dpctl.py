@@ -3,6 +3,8 @@
 import inspect
 
 import dpctl as theirs
+import dpctl.program
+import dpctl.utils
 import dpnp.tensor
 import numpy as np
 import pytest
@@ -142,3 +144,117 @@ def test_copies_orders_and_new_arrays():
     assert not made.flags["WRITEABLE"]
     assert made.flags != x.flags
     assert dpt.take(dpt.asarray(7), dpt.asarray([0, 3])).to_numpy().tolist() == [7, 7]
+
+
+def test_each_name_of_dpctl_is_there_or_says_what_to_write():
+    refused = {"LocalAccessor", "RawKernelArg", "WorkGroupMemory"}
+    pairs = (
+        (theirs, dpctl),
+        (theirs.program, dpctl.program),
+        (theirs.utils, dpctl.utils),
+        (theirs.enum_types, dpctl.enum_types),
+    )
+    for module, ours in pairs:
+        names = {n for n in dir(module) if n[0] != "_"} - {"os", "Enum", "auto"}
+        assert {n for n in names if not hasattr(ours, n)} <= refused
+    for name in refused:
+        with pytest.raises(AttributeError, match=rf"{name}'; kernels of usmx take \w"):
+            getattr(dpctl, name)
+
+
+@pytest.mark.parametrize("name", ["Queue", "Device", "Context", "Platform", "Event"])
+def test_each_method_of_dpctl_is_there_or_says_what_to_write(name):
+    queue = dpctl.SyclQueue()
+    made = {"Queue": queue, "Device": queue.device, "Context": queue.context,
+            "Platform": queue.device.platform, "Event": queue.submit_barrier()}[name]  # fmt: skip
+    refused = set()
+    for method in dir(getattr(theirs, f"Sycl{name}")):
+        if method[0] != "_":
+            try:
+                getattr(made, method)
+            except AttributeError as error:
+                assert str(error).startswith(f"{name}.{method}: ")  # noqa: PT017
+                refused.add(method)
+            except RuntimeError:  # times of an event of a queue that takes none
+                assert method.startswith("profiling_info")
+    assert len(refused) <= {"Device": 6, "Event": 2, "Queue": 1, "Context": 1}.get(name, 0)
+
+
+def test_copies_of_bytes():
+    queue = dpctl.SyclQueue()
+    memory = dpctl.memory.MemoryUSMDevice(16, queue=queue)
+    queue.memcpy(memory, b"0123456789abcdef", 16)
+    x = dpt.zeros(4, dtype="u4", usm_type="shared", sycl_queue=queue)
+    first = queue.memcpy_async(x, memory, 8)
+    back = bytearray(8)
+    queue.memcpy_async(back, x, 8, [first]).wait()
+    assert back == b"01234567"
+    assert x.to_numpy()[2:].tolist() == [0, 0]
+    queue.prefetch(memory, 8)
+    queue.prefetch(x)
+    queue.mem_advise(memory, 16, 0)
+    with pytest.raises(ValueError, match="count: 17; src has 16 bytes"):
+        queue.memcpy(bytearray(20), memory, 17)
+    with pytest.raises(ValueError, match="dest: is not contiguous"):
+        queue.memcpy(x[::2], memory, 4)
+    with pytest.raises(ValueError, match="count: -1"):
+        queue.memcpy(x, memory, -1)
+    with pytest.raises(TypeError, match=r"^usmx\.Queue\.memcpy: missing the argument 'count'$"):
+        queue.memcpy(x, memory)
+
+
+def test_kernels_of_programs():
+    import ctypes
+
+    queue = dpctl.SyclQueue()
+    text = "USMX_KERNEL(1) scale(float* x, float by) { x[usmx::global_id()] *= by; }"
+    program = dpctl.program.create_program_from_source(queue, text)
+    assert program.has_sycl_kernel("scale")
+    assert not program.has_sycl_kernel("other")
+    kernel = program.get_sycl_kernel("scale")
+    x = dpt.ones(8, dtype="f4", sycl_queue=queue)
+    queue.submit(kernel, [x, ctypes.c_float(3)], [8], [4])
+    done = queue.submit_async(kernel, [x, 2.0], [8])
+    queue.submit_async(kernel, [x, 2.0], [4], None, [done]).wait()
+    assert x.to_numpy().tolist() == [12] * 4 + [6] * 4
+    with pytest.raises(ValueError, match="is OpenCL C, which usmx does not compile; write"):
+        dpctl.program.create_program_from_source(queue, "__kernel void f(__global int* x) {}")
+    with pytest.raises(NotImplementedError, match=r"takes no SPIR-V; write"):
+        dpctl.program.create_program_from_spirv(queue, b"")
+    with pytest.raises(TypeError, match=r"kernel: is of type str; expected a usmx\.RawKernel"):
+        queue.submit("scale", [x, 2.0], [8])
+
+
+def test_tools_of_dpctl():
+    import os
+
+    queue = dpctl.SyclQueue()
+    assert dpctl.utils.intel_device_info(queue.sycl_device).keys() <= {*dpctl.utils._FACTS}
+    with dpctl.utils.onetrace_enabled():
+        assert os.environ["PTI_ENABLE_COLLECTION"] == "1"
+    assert "PTI_ENABLE_COLLECTION" not in os.environ
+    manager = dpctl.utils.SequentialOrderManager[queue]
+    assert dpctl.utils.SequentialOrderManager[queue] is manager
+    x = dpt.ones(8)
+    event = usmx.copy_async(x, dpt.zeros(8))
+    manager.add_event_pair(event, event)
+    manager.wait()
+    assert (manager.num_submitted_events, manager.num_host_task_events) == (0, 0)
+    dpctl.utils.SequentialOrderManager.clear()
+    assert dpctl.utils.get_execution_queue([queue, queue]) == queue
+    assert dpctl.utils.get_execution_queue([queue, usmx.Queue(in_order=False)]) is None
+    assert dpctl.utils.get_coerced_usm_type(["host", "shared"]) == "shared"
+    assert dpctl.utils.get_coerced_usm_type(["device", "shared"]) == "device"
+    with pytest.raises(ValueError, match="usm_types: 'x'; expected"):
+        dpctl.utils.get_coerced_usm_type(["x"])
+    device = queue.sycl_device
+    assert device.backend == dpctl.backend_type[device.backend]
+    assert dpctl.get_devices(backend=device.backend, device_type=dpctl.device_type.all)
+    assert dpctl.get_device_cached_queue(device) is dpctl.get_device_cached_queue(device)
+    assert dpctl.get_device_cached_queue((queue.context, device)).device == device
+    assert usmx.Device(device.get_filter_string()) == device
+    assert usmx.Device(device.get_filter_string(include_backend=False)) == device
+    assert dpctl.get_devices()[device.get_device_id()] == device
+    assert device.get_unpartitioned_parent_device() == device
+    event.wait()
+    assert event.execution_status == dpctl.event_status_type.complete

@@ -121,6 +121,28 @@ def test_a_program_for_dpctl_and_dpnp():
     assert float(names["result"]) == 6
 
 
+def test_a_module_that_is_imported_by_its_whole_name_is_found_in_its_package():
+    rows, changed = found("""
+        import dpctl.utils
+        import dpctl.memory
+        import cupyx.scipy
+
+        queue = dpctl.SyclQueue()
+        block = dpctl.memory.MemoryUSMShared(4, queue=queue)
+        queue.memcpy(block, b"four", 4)
+        facts = dpctl.utils.intel_device_info(queue.sycl_device)
+        dpctl.LocalAccessor
+    """)
+    advice = "import usmx.compat.dpctl.utils, usmx.compat.dpctl as dpctl"
+    assert rows["import", "dpctl.utils"] == ("changed", advice)
+    assert rows["import", "dpctl.memory"] == ("changed", "import usmx.compat.dpctl as dpctl")
+    assert "usmx.LocalMemory" in rows["call", "dpctl.LocalAccessor"][1]
+    names = {}
+    exec(compile(changed.replace("dpctl.LocalAccessor", ""), "changed.py", "exec"), names)
+    assert names["block"].tobytes() == b"four"
+    assert names["cupyx"].scipy.__name__ == "usmx.compat.cupyx.scipy"
+
+
 def test_a_program_of_usmx_stays_as_it_is():
     text = "import usmx\nimport numpy as np\n\nx = usmx.ones(3)\n"
     assert migrate.read(text) == ([], text)

@@ -318,3 +318,15 @@ def test_workers_of_other_libraries_get_arrays_kernels_and_queues(program, tmp_p
     )
     assert done.returncode == 0, done.stderr
     assert "right" in done.stdout
+
+
+def test_compiled_functions_are_sent_by_name():
+    import cloudpickle
+
+    for function in (usmx.asarray, usmx.zeros, usmx.ndarray.reshape, usmx.Queue.wait):
+        for protocol in PROTOCOLS:
+            assert sent(function, protocol) is function
+        assert cloudpickle.loads(cloudpickle.dumps(function)) is function
+    assert cloudpickle.loads(cloudpickle.dumps(lambda n: usmx.zeros(n + 1)))(2).size == 3
+    assert pickle.loads(pickle.dumps(usmx.linalg.norm)) is usmx.linalg.norm
+    assert pickle.loads(pickle.dumps(usmx.ones(3).sum))() == 3

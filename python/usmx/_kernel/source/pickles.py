@@ -7,6 +7,7 @@ import sys
 from types import FunctionType
 from weakref import WeakSet
 
+from ... import _usmx
 from . import texts
 
 TYPE_CHECKING = False
@@ -123,6 +124,8 @@ def _is_decorator(value: object) -> bool:
 
     while type(value) is partial:
         value = value.func
+    if isinstance(value, _usmx._ExplainedFunction):
+        value = value.__wrapped__
     if type(value) is not FunctionType or not (value.__module__ or "").startswith("usmx"):
         return False
     return value.__qualname__.partition(".")[0] in _DECORATORS  # `kernel(simulate=True)` too

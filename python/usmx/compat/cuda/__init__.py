@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from usmx import _explained
+
 from ..._kernel.language import cuda as _language
 from ..._kernel.language.vectors import _class_of
 from ..._kernel.source import texts as _texts
@@ -212,3 +214,5 @@ __all__ = [
     "vectorize",
 ]  # fmt: skip
 __all__ += list(_language.NAMES)
+
+_explained.explain(globals())

@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from usmx import _explained
+
 from ..._kernel.source.diagnostics import KernelError
 
 
@@ -64,3 +66,5 @@ __all__ = [
     "CooperativeError", "CudaAPIError", "CudaDriverError", "CudaSupportError",
     "KernelRuntimeError", "LoweringError", "NvvmSupportError", "TypingError", "UnsupportedError",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from usmx import _explained
+
 from ..._kernel.language.cuda_functions import (
     xoroshiro128p_jump,
     xoroshiro128p_next,
@@ -149,3 +151,5 @@ __all__ = [
     "xoroshiro128p_normal_float64", "xoroshiro128p_type", "xoroshiro128p_uniform_float32",
     "xoroshiro128p_uniform_float64",
 ]  # fmt: skip
+
+_explained.explain(globals())

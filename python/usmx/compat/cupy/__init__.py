@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import usmx as _usmx
+from usmx import _explained
 
 from . import cuda, random, testing
 from .arrays import asnumpy, get_array_module, install_methods
@@ -94,3 +95,5 @@ __all__ = [
     "get_default_pinned_memory_pool", "is_available", "may_share_memory", "memoize", "ndarray",
     "random", "shares_memory", "show_config", "testing",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import usmx as _usmx
+from usmx import _explained
 
 from ..cuda import devices as _devices
 from ..cuda import streams as _streams
@@ -331,3 +332,5 @@ memory: Any = SimpleNamespace(
     MemoryPool=MemoryPool, PinnedMemoryPool=PinnedMemoryPool, set_allocator=set_allocator,
     alloc=get_default_memory_pool().malloc,
 )  # fmt: skip
+
+_explained.explain(globals())

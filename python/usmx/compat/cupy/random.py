@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import usmx as _usmx
+from usmx import _explained
 
 
 def __getattr__(name: str) -> Any:
@@ -48,3 +49,6 @@ def randn(*size: int, dtype: Any = float) -> Any:
         float32 or float64.
     """
     return _usmx.random.standard_normal(size).astype(np.dtype(dtype))
+
+
+_explained.explain(globals())

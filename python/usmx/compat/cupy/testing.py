@@ -9,6 +9,7 @@ import numpy as np
 
 import usmx as _usmx
 import usmx.testing as _testing
+from usmx import _explained
 
 
 def __getattr__(name: str) -> Any:
@@ -27,3 +28,6 @@ def shaped_random(
     """An array of random numbers up to `scale` of that shape."""
     made = (np.random.default_rng(seed).random(shape) * scale).astype(dtype)
     return made if xp is np else _usmx.asarray(made)
+
+
+_explained.explain(globals())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import usmx as _usmx
+from usmx import _explained
 
 from ..cuda.arrays import pinned_array
 from . import jit, scipy
@@ -57,3 +58,5 @@ __all__ = [
     "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
     "scipy", "zeros_pinned",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from usmx import _explained
+
 from ..._kernel.language import cupy_jit as _language
 from ..cuda.dispatcher import CUDADispatcher
 
@@ -83,3 +85,5 @@ globals().update(_language.NAMES)
 
 __all__ = ["RawKernel", "rawkernel"]
 __all__ += list(_language.NAMES)
+
+_explained.explain(globals())

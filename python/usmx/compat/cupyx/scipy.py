@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import usmx as _usmx
+from usmx import _explained
 
 #: Parts that are usmx's own.
 _PARTS = ("special", "fft", "linalg")
@@ -15,3 +16,6 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return getattr(_usmx, name)
     raise AttributeError(f"cupyx.scipy has no '{name}' here; it has {', '.join(_PARTS)}")
+
+
+_explained.explain(globals())

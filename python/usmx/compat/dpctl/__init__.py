@@ -1,6 +1,7 @@
 """dpctl's names: ``import usmx.compat.dpctl as dpctl`` in place of ``import dpctl``.
 
-Queues, devices, contexts and events are those of usmx, which take and give those of dpctl.
+Queues, devices, contexts and events are those of usmx, which take and give those of dpctl;
+importing this module gives them dpctl's methods, such as ``queue.memcpy`` and ``queue.submit``.
 `usmx.compat.dpctl.tensor` has the names of ``dpctl.tensor``.
 """
 
@@ -9,11 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import usmx as _usmx
+from usmx import _explained
 
-from . import tensor
+from . import enum_types, methods, program, tensor, utils
+from .enum_types import backend_type, device_type, event_status_type, global_mem_cache_type
 
 SyclQueue = _usmx.Queue
 SyclDevice = _usmx.Device
@@ -21,7 +25,9 @@ SyclContext = _usmx.Context
 SyclEvent = _usmx.Event
 SyclPlatform = _usmx.Platform
 SyclQueueCreationError = SyclDeviceCreationError = SyclContextCreationError = _usmx.DeviceError
+SyclSubDeviceCreationError = _usmx.DeviceError
 SyclKernelSubmitError = RuntimeError
+SyclKernelInvalidRangeError = ValueError
 memory = _usmx.memory
 get_platforms: Callable[[], list[_usmx.Platform]] = _usmx.platforms
 get_include: Callable[[], str] = _usmx.get_include
@@ -40,6 +46,29 @@ def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.De
         for d in _usmx.devices()
         if backend in ("all", d.backend) and device_type in ("all", d.device_type)
     ]
+
+
+def get_composite_devices() -> list[_usmx.Device]:
+    """None: usmx sees the tiles of a card as sub-devices."""
+    return []
+
+
+@cache
+def _queue_of(context: Any, device: Any) -> _usmx.Queue:
+    return _usmx.Queue(device) if context is None else _usmx.Queue(context, device)
+
+
+def get_device_cached_queue(key: Any) -> _usmx.Queue:
+    """The queue of a device, the same one each time.
+
+    Parameters
+    ----------
+    key : Device, str or tuple
+        A device, its filter string, or a context and a device.
+    """
+    if isinstance(key, tuple):
+        return _queue_of(_usmx.Context(key[0]), _usmx.Device(key[1]))
+    return _queue_of(None, _usmx.Device(key))
 
 
 def get_num_devices(backend: str = "all", device_type: str = "all") -> int:
@@ -75,6 +104,11 @@ def select_cpu_device() -> _usmx.Device:
 def select_gpu_device() -> _usmx.Device:
     """A GPU."""
     return _usmx.Device("gpu")
+
+
+def select_accelerator_device() -> _usmx.Device:
+    """An accelerator."""
+    return _usmx.Device("accelerator")
 
 
 def select_device_with_aspects(required_aspects: Any, excluded_aspects: Any = ()) -> _usmx.Device:
@@ -153,11 +187,31 @@ class SyclTimer:
         return self._spent * self._scale, self._spent * self._scale
 
 
+#: Arguments of kernels of dpctl, which have no place in those of usmx -> what to write.
+_REFUSED = {
+    "LocalAccessor": "usmx.LocalMemory, for a parameter usmx::local_view<T, N>",
+    "WorkGroupMemory": "usmx.LocalMemory, for a parameter usmx::local_view<T, N>",
+    "RawKernelArg": "bytes, a NumPy record or a ctypes.Structure, for a struct of the text",
+}
+
+if not TYPE_CHECKING:  # type checkers would believe that every name exists
+
+    def __getattr__(name: str) -> Any:
+        more = f"; kernels of usmx take {_REFUSED[name]}" if name in _REFUSED else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{more}")
+
+
+methods.install()
+
 __all__ = [
     "SyclContext", "SyclContextCreationError", "SyclDevice", "SyclDeviceCreationError",
-    "SyclEvent", "SyclKernelSubmitError", "SyclPlatform", "SyclQueue", "SyclQueueCreationError",
-    "SyclTimer", "get_devices", "get_include", "get_num_devices", "get_platforms",
-    "has_accelerator_devices", "has_cpu_devices", "has_gpu_devices", "lsplatform", "memory",
-    "select_cpu_device", "select_default_device", "select_device_with_aspects",
-    "select_gpu_device", "tensor",
+    "SyclEvent", "SyclKernelInvalidRangeError", "SyclKernelSubmitError", "SyclPlatform",
+    "SyclQueue", "SyclQueueCreationError", "SyclSubDeviceCreationError", "SyclTimer",
+    "backend_type", "device_type", "enum_types", "event_status_type", "get_composite_devices",
+    "get_device_cached_queue", "get_devices", "get_include", "get_num_devices", "get_platforms",
+    "global_mem_cache_type", "has_accelerator_devices", "has_cpu_devices", "has_gpu_devices",
+    "lsplatform", "memory", "program", "select_accelerator_device", "select_cpu_device",
+    "select_default_device", "select_device_with_aspects", "select_gpu_device", "tensor", "utils",
 ]  # fmt: skip
+
+_explained.explain(globals())

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import usmx as _usmx
+from usmx import _explained
 
 
 class _OfArrays(type):
@@ -560,3 +561,6 @@ def print_options(**options: Any) -> Iterator[dict[str, Any]]:
     """NumPy's options, in a ``with`` block."""
     with np.printoptions(**options) as found:
         yield dict(found)
+
+
+_explained.explain(globals())

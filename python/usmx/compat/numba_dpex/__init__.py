@@ -13,6 +13,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Never
 
+from usmx import _explained
+
 from ... import _usmx
 from ..._kernel import arguments, kept
 from ..._kernel.language.functions import (
@@ -268,3 +270,6 @@ def _launched(
         launch = kernel.with_item[brackets]
     event: _usmx.Event = launch(*args, depends_on=list(events) or None)
     return event
+
+
+_explained.explain(globals())
