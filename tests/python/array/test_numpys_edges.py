@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import usmx
 
 KINDS = ("shared", "device")
@@ -36,8 +37,8 @@ def test_at_does_not_drop_imaginary_parts() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_methods_of_power_refuse_negative_exponents_of_integers(kind: str) -> None:
     for call in (
-        lambda x: np.power.reduce(x),
-        lambda x: np.power.accumulate(x),
+        np.power.reduce,
+        np.power.accumulate,
         lambda x: np.power.at(x, [0], -1),
         lambda x: np.power.reduce(x.reshape(3, 1), axis=0),
     ):
