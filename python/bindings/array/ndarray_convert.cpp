@@ -338,7 +338,14 @@ nb::object only_element(const array& a, const char* what) {
 
 nb::object item(nb::handle self, const nb::args& index) {
   const array& a = value_of(self);
-  if (index.size() == 0) return only_element(a, "item() without an index takes");
+  if (index.size() == 0) {
+    // A wrong length is a wrong value here, and a wrong type in float(x): as in NumPy.
+    if (a.elements().size() != 1) {
+      throw value_error("item() without an index takes an array of size 1; this has shape {}",
+                        detail::shape_text(a.elements().layout().shape()));
+    }
+    return only_element(a, "item() takes");
+  }
   nb::object key = nb::borrow<nb::tuple>(index);
   if (index.size() == 1 && PyTuple_Check(nb::handle(index[0]).ptr())) key = nb::object(index[0]);
   if (nb::len(key) == 1 && a.elements().rank() != 1) {

@@ -380,7 +380,7 @@ char kind_of_indices(nb::handle key) {
 }
 
 [[noreturn]] void refuse_key(nb::handle key) {
-  PyErr_Format(PyExc_TypeError,
+  PyErr_Format(PyExc_IndexError,
                "index: is of type %s; expected integers, slices, ..., None, or arrays or lists of "
                "integers or bools",
                Py_TYPE(key.ptr())->tp_name);

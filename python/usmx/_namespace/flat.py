@@ -30,6 +30,7 @@ class Flat:
         return made.copy() if _usmx._shared_elements(made, self.base) != "none" else made
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        value = self._repeated(key, value)
         try:
             self.base.reshape(-1, copy=False)[key] = value
         except ValueError:
@@ -38,6 +39,16 @@ class Flat:
             whole = self.base.copy("C")
             whole.reshape(-1, copy=False)[key] = value
             self.base[...] = whole
+
+    def _repeated(self, key: Any, value: Any) -> Any:
+        """Values for a slice, repeated or cut off, as NumPy's `flat` does."""
+        if not isinstance(key, slice) or isinstance(value, (bool, int, float, complex)):
+            return value
+        from ._common import as_array
+        from .arrangement import resize
+
+        given, count = as_array(value, self.base).reshape(-1), len(range(*key.indices(len(self))))
+        return given if given.size in (0, 1, count) else resize(given, count)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         made = self.base.to_numpy().reshape(-1)

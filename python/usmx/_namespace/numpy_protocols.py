@@ -60,6 +60,8 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         from . import ufunc_places
 
         return getattr(ufunc_places, method)(ufunc.__name__, *inputs, **keywords)
+    if method in ("accumulate", "reduce") and isinstance(inputs[0], _usmx.ndarray):
+        keywords = _without_axes(ufunc.__name__, method, inputs[0], keywords)
     name = _METHODS.get((ufunc.__name__, method))
     if name is not None and isinstance(inputs[0], _usmx.ndarray):
         import usmx
@@ -79,6 +81,25 @@ def array_ufunc(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         if made is not None:
             return made
     return _on_host(ufunc, method, inputs, keywords)
+
+
+def _without_axes(
+    ufunc: str, method: str, x: _usmx.ndarray, keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a method along an axis, of which an array may have none.
+
+    ``reduce`` takes the axis 0 or -1 of an array without dimensions, as NumPy's does.
+
+    Raises
+    ------
+    TypeError
+        ``accumulate`` of an array without dimensions.
+    """
+    if x.ndim:
+        return keywords
+    if method == "accumulate":
+        raise TypeError(f"np.{ufunc}.accumulate: the array has no dimensions; expected one or more")
+    return {**keywords, "axis": ()} if keywords.get("axis", 0) in (0, -1) else keywords
 
 
 def _of_bools(
@@ -157,6 +178,12 @@ def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return usmx.broadcast_arrays(*_usmx_arrays(args))
 
 
+def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    from .numpys_own import shares_memory
+
+    return shares_memory(a, b, max_work)
+
+
 #: Functions of NumPy's that are attributes, methods or other functions here.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "broadcast_arrays": _broadcast_arrays,
@@ -168,6 +195,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "copy": lambda a, order="K", subok=False: a.copy(order),
     "copyto": _copyto,
     "fix": lambda x, out=None: _usmx.Operation("trunc")(x, out=out),
+    "may_share_memory": _shares_memory,
+    "shares_memory": _shares_memory,
     "isrealobj": lambda x: x.dtype.kind != "c",
     "ndim": lambda a: a.ndim,
     "shape": lambda a: a.shape,

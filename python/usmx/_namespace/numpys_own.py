@@ -31,10 +31,18 @@ NAMES = frozenset({*TYPES, *CONSTANTS, *SAME, "frompyfunc", "may_share_memory", 
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether two arrays have an element in common."""
+    """Whether two arrays have an element in common; either may be NumPy's view of the other."""
     from .. import _usmx
     from ._common import as_array
 
+    both = (a, b)
+    if not all(isinstance(one, _usmx.ndarray) for one in both):
+        # A copy here would share nothing. Memory of the device alone has no view of the host.
+        if any(isinstance(one, _usmx.ndarray) and one.usm_type == "device" for one in both):
+            return False
+        import numpy as np
+
+        return np.shares_memory(np.asarray(a), np.asarray(b), max_work)
     return bool(_usmx._shared_elements(as_array(a), as_array(b)) != "none")
 
 

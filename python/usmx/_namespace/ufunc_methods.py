@@ -25,7 +25,7 @@ JOINS = {
 }
 
 #: What joins to nothing, as a number of Python.
-_NEUTRAL = {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0}
+_NEUTRAL = {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "logical_xor": False}
 _KEYWORDS = {
     "accumulate": {"axis", "dtype", "out"},
     "reduce": {"axis", "dtype", "out", "keepdims", "initial", "where"},
@@ -58,7 +58,8 @@ def along_axis(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> 
         return None
     wanted = keywords.get("dtype", None if out is None else out.dtype)
     if name.startswith("logical_"):
-        if method != "accumulate" or keywords.get("dtype") is not None:
+        # `reduce` of the two others is `any` and `all`.
+        if keywords.get("dtype") is not None or (method == "reduce" and name != "logical_xor"):
             return None
         x = x.astype("?", copy=False)  # what is not 0 is true, of any type
     elif wanted is not None:

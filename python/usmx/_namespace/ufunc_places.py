@@ -115,12 +115,11 @@ def at(name: str, x: Any, indices: Any, *values: Any) -> None:
         raise TypeError(
             f"{title}: is not defined for {', '.join(str(t) for t in (x.dtype, *weak))}"
         )
-    from .data_types import can_cast
-
-    if not can_cast(types[-1], x.dtype, "same_kind"):
-        raise TypeError(
-            f"{title}: gives {types[-1]}, which is not cast to {x.dtype} by the rule 'same_kind'"
-        )
+    # NumPy's `at` has no casting=: what an operation gives is cast to the type of the array.
+    if types[-1].kind == "c" and x.dtype.kind != "c":
+        raise TypeError(f"{title}: gives {types[-1]}, which is not cast to {x.dtype}")
+    if values:
+        _check_exponents(name, types[0], given[0])
     given = [_usmx.broadcast_to(one, places.shape).reshape(-1) for one in given]
     given = [one if _usmx._shared_elements(x, one) == "none" else one.copy() for one in given]
     count = places.size
@@ -140,6 +139,18 @@ def at(name: str, x: Any, indices: Any, *values: Any) -> None:
     kernel(begins, ends, sorted_[begins], order, *given, whole.reshape(-1))
     if whole is not x:
         x[...] = whole
+
+
+def _check_exponents(name: str, dtype: Any, exponents: ndarray) -> None:
+    """Refuse what NumPy's methods of ``power`` refuse.
+
+    Raises
+    ------
+    ValueError
+        Integers to the power of a negative integer.
+    """
+    if name == "power" and dtype.kind == "i" and _usmx.Operation("less")(exponents, 0).any():
+        raise ValueError("np.power: integers to negative integer powers are not allowed")
 
 
 def _begins(values: ndarray) -> ndarray:
@@ -178,7 +189,8 @@ def reduceat(
             raise TypeError(f"{title}: is not defined for {x.dtype}")
         dtype = types[-1]
     begins = as_array(indices, x)
-    if begins.ndim != 1 or begins.dtype.kind not in "iu":
+    # Floats are cut off, as in NumPy; an empty list has no type of its own.
+    if begins.ndim != 1 or begins.dtype.kind not in "iuf":
         raise TypeError(f"{title}: indices of shape {begins.shape} and {begins.dtype}; expected "
                         "integers in one dimension")  # fmt: skip
     length = x.shape[at_axis]
@@ -274,6 +286,7 @@ def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> nda
         return None
     dtype, where = types[-1], keywords.get("where", True)
     x = x.astype(dtype, copy=False)
+    _check_exponents(name, dtype, _exponents(x, axes, keywords))
     first = None if keeps_all else _first(name, axes, x, where, keywords.get("initial"))
     if where is not True:
         where = _usmx.broadcast_to(as_array(where, x).astype("bool", copy=False), x.shape)
@@ -298,6 +311,18 @@ def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> nda
     else:
         result = made.reshape(shape if keywords.get("keepdims", False) else tuple(rest))
     return written(result, out)
+
+
+def _exponents(x: ndarray, axes: tuple[int, ...], keywords: dict[str, Any]) -> ndarray:
+    """The elements that are second operands: all that count, but the first one along the axis."""
+    where = keywords.get("where", True)
+    if where is not True:
+        where = as_array(where, x).astype("bool", copy=False)
+        x = _usmx.Operation("where")(where, x, 0)
+    if keywords.get("initial") is not None or len(axes) != 1:
+        return x
+    rest: ndarray = x[(slice(None),) * axes[0] + (slice(1, None),)]
+    return rest
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

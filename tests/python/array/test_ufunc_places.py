@@ -27,9 +27,7 @@ def made(dtype, count, seed):
 
 def supported(name, dtype):
     kind = np.dtype(dtype).kind
-    return {"divide": kind in "fc", "bitwise_or": kind in "biu", "subtract": kind != "b"}.get(
-        name, True
-    )
+    return {"bitwise_or": kind in "biu", "subtract": kind != "b"}.get(name, True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -98,8 +96,8 @@ def test_values_and_indices_may_be_the_array_itself():
 
 def test_what_cannot_be_written_is_refused_by_name():
     x = usmx.arange(4)
-    with pytest.raises(TypeError, match=r"np\.add\.at: gives float64, .*int64.*same_kind"):
-        np.add.at(x, [0], 1.5)
+    with pytest.raises(TypeError, match=r"np\.add\.at: gives complex128, .*int64"):
+        np.add.at(x, [0], 1.5j)
     with pytest.raises(IndexError, match="out of bounds"):
         np.add.at(x, [4], 1)
     with pytest.raises(ValueError, match="broadcast"):
