@@ -60,7 +60,7 @@ struct exported {
 
   Managed managed{};
   array elements;
-  host_access shown;  // if the consumer is the host
+  host_access shown;  // if the consumer is the host, or submits to a queue that is not known
 
   static void drop(Managed* m) noexcept {
     const std::unique_ptr<exported> self(static_cast<exported*>(m->context));
@@ -232,6 +232,10 @@ nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::ha
   if (to_host) {
     shown = show_to_host(a);  // the host looks next, and submits nothing to a queue
   } else {
+    // Where the consumer named no queue, nothing can be put before what it submits later: while it
+    // has the memory, commands of usmx return when they have ended, as for a view of the host.
+    const bool names_queue = !stream.is_none() && PyLong_Check(stream.ptr()) == 0;
+    if (where.type == device_type::oneapi && !names_queue) shown = host_access(a.keep_alive());
     order(a, stream, where);
     expose_to_others(a);
   }

@@ -418,6 +418,20 @@ def test_dpnp_and_usmx_in_turn(n, kind):
 
 
 @pytest.mark.parametrize("n", SIZES)
+def test_who_took_a_capsule_and_named_no_queue_finds_finished_elements(n, kind):
+    queue = new_queue()
+    x = new_array(n, kind, queue)
+    d = dpnp.from_dlpack(x)
+    right = values_of(n)
+    for _ in range(3):
+        with held_for_a_moment(queue):
+            x += 1
+            d *= 2  # on a queue of dpnp's, which usmx does not know
+        d.sycl_queue.wait()
+        right = (right + 1) * 2
+        np.testing.assert_array_equal(x.to_numpy(), right)
+
+@pytest.mark.parametrize("n", SIZES)
 def test_dpctl_copies_what_usmx_wrote(n, kind):
     x = new_array(n, kind, None)
     m = dpctl.memory.as_usm_memory(x)
