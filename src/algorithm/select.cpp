@@ -137,6 +137,21 @@ T* split(T* first, const T* last, Is is) {
   return to;
 }
 
+/// Sorts a few elements without a branch that depends on them.
+template <class T>
+void sort_short(T* row, std::int64_t count) {
+  for (std::int64_t i = 1; i < count; ++i) {
+    T last = row[i];
+    for (std::int64_t j = 0; j < i; ++j) {
+      const T here = row[j];
+      const bool swaps = last < here;
+      row[j] = swaps ? last : here;
+      last = swaps ? here : last;
+    }
+    row[i] = last;
+  }
+}
+
 /// An element near that of place `kth`, from a sample: on that side of it of which more are left,
 /// so that most elements are behind the place where the row is split.
 template <class T>
@@ -163,10 +178,8 @@ void select(T* row, std::int64_t begin, std::int64_t end, std::span<const std::i
   constexpr std::int64_t short_part = 16;
   std::uint64_t random = 1;
   for (int rounds = 0; !kth.empty(); ++rounds) {
-    if (end - begin <= short_part || rounds > 100) {
-      std::sort(row + begin, row + end);
-      return;
-    }
+    if (end - begin <= short_part) return sort_short(row + begin, end - begin);
+    if (rounds > 100) return std::sort(row + begin, row + end);
     const std::int64_t middle = kth[kth.size() / 2];
     const T by = pivot(row + begin, end - begin, middle - begin, random);
     std::int64_t cut = split(row + begin, row + end, [&](const T& x) { return x < by; }) - row;
