@@ -203,7 +203,7 @@ def sum(
     [4, 6]
     """
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._sum(a, axis, keepdims)
+        made = _usmx._reduced("sum", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")
@@ -232,7 +232,7 @@ def prod(
     24
     """
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._prod(a, axis, keepdims)
+        made = _usmx._reduced("prod", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")
@@ -293,7 +293,7 @@ def max(
     [3, 5]
     """
     if out is None and initial is None and where is True:
-        made = _usmx._max(a, axis, keepdims)
+        made = _usmx._reduced("max", a, axis, keepdims)
         if made is not None:
             return made
     return _extreme("max", "larger", a, axis, keepdims, out, initial, where)
@@ -316,7 +316,7 @@ def min(
     [2, 1]
     """
     if out is None and initial is None and where is True:
-        made = _usmx._min(a, axis, keepdims)
+        made = _usmx._reduced("min", a, axis, keepdims)
         if made is not None:
             return made
     return _extreme("min", "smaller", a, axis, keepdims, out, initial, where)
@@ -362,7 +362,7 @@ def any(
     [ True, False]
     """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
-        made = _usmx._any(a, axis, keepdims)
+        made = _usmx._reduced("any", a, axis, keepdims)
         if made is not None:
             return made
     a = _selected(_array(a, "a"), where, False)
@@ -398,7 +398,7 @@ def all(
     [False,  True]
     """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
-        made = _usmx._all(a, axis, keepdims)
+        made = _usmx._reduced("all", a, axis, keepdims)
         if made is not None:
             return made
     a = _selected(_array(a, "a"), where, True)
@@ -473,7 +473,7 @@ def mean(
     [2., 4.]
     """
     if out is None and where is True and dtype is None:
-        made = _usmx._mean(a, axis, keepdims)
+        made = _usmx._reduced("mean", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")
@@ -553,7 +553,7 @@ def var(
         into = to_out(out)
         given = _array(a, "a")
         return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
-    if axis is None and not keepdims and (few := _usmx._few_variance(a, by)) is not None:
+    if axis is None and not keepdims and (few := _usmx._few("variance", a, None, by)) is not None:
         return few
     from .._fusion.spelling import cpp
 
@@ -695,7 +695,7 @@ def _place(
     if axis is not None and not isinstance(axis, int):
         axis = index(axis)
     if axis is None and not keepdims:
-        few = _usmx._few_place(x, name == "argmax")
+        few = _usmx._few("place", x, None, name == "argmax")
         if few is not None:
             return few
     a = _array(x, "a")
@@ -765,7 +765,7 @@ def _cumulative(
             _cumulative(name, join, in_c_order(x.permute(axes)), at, dtype, first), axes
         )
     if dtype is None and first is None:
-        few = _usmx._few_scan(x, axis, join == "a * b")
+        few = _usmx._few("scan", x, axis, join == "a * b")
         if few is not None:
             return few
     a = _array(x, "x")
