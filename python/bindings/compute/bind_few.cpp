@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <nanobind/stl/string_view.h>
-
 #include "array/ndarray.hpp"
 #include "compute/few.hpp"
 #include "compute/on_host.hpp"
 #include "memory/memory.hpp"
 #include "support/containers.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -188,6 +187,13 @@ nb::object along(const array& a, nb::handle axis, Compute compute) {
 }
 
 constexpr std::pair<std::string_view, function_of_few> functions_of_few[] = {
+    {"place", [](const array& x, nb::handle,
+                 nb::handle largest) { return wrapped(detail::place_few(x, is_true(largest))); }},
+    {"count", [](const array& x, nb::handle, nb::handle) { return wrapped(detail::count_few(x)); }},
+    {"variance",
+     [](const array& x, nb::handle, nb::handle correction) {
+       return wrapped(detail::variance_few(x, nb::cast<double>(correction)));
+     }},
     {"sort",
      [](const array& x, nb::handle axis, nb::handle descending) {
        return along(x, axis, [descending](const array& a, int at) {
@@ -222,14 +228,6 @@ constexpr std::pair<std::string_view, function_of_few> functions_of_few[] = {
        return along(x, axis,
                     [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
      }},
-    {"place", [](const array& x, nb::handle,
-                 nb::handle largest) { return wrapped(detail::place_few(x, is_true(largest))); }},
-    {"count", [](const array& x, nb::handle, nb::handle) { return wrapped(detail::count_few(x)); }},
-    {"variance",
-     [](const array& x, nb::handle, nb::handle correction) {
-       return wrapped(detail::variance_few(x, nb::cast<double>(correction)));
-     }},
-    {"nonzero", [](const array& x, nb::handle, nb::handle) { return nonzero(x); }},
 };
 
 }  // namespace
@@ -237,16 +235,15 @@ constexpr std::pair<std::string_view, function_of_few> functions_of_few[] = {
 void bind_few(nb::module_& m) {
   m.def(
       "_few",
-      [](std::string_view name, nb::handle x, nb::handle axis, nb::handle option) {
+      [](nb::handle name, nb::handle x, nb::handle axis, nb::handle option) {
         const std::optional<array> a = few_of(x);
         if (!a) return nb::object(nb::none());
-        const auto found = std::ranges::find(functions_of_few, name,
+        const auto found = std::ranges::find(functions_of_few, to_text(name, "name"),
                                              &std::pair<std::string_view, function_of_few>::first);
         return found->second(*a, axis, option);
       },
       nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("option").none(),
-      nb::sig("def _few(name: Literal['sort', 'argsort', 'scan', 'take', 'repeat', 'place', "
-              "'count', 'variance', 'nonzero'], x: object, axis: object, option: object) -> Any"),
+      nb::sig("def _few(name: str, x: object, axis: object, option: object) -> ndarray | None"),
       "A function of an array that the host computes now: `option` is whether sorts are "
       "descending, "
       "a scan is of products and a place the largest one's, indices, times, a correction.");
@@ -260,6 +257,14 @@ void bind_few(nb::module_& m) {
       nb::arg("sorted"), nb::arg("values"), nb::arg("right"),
       nb::sig("def _few_search(sorted: object, values: object, right: bool) -> ndarray | None"),
       "See `usmx.searchsorted`.");
+  m.def(
+      "_few_nonzero",
+      [](nb::handle x) {
+        const std::optional<array> a = few_of(x);
+        return a ? nonzero(*a) : nb::none();
+      },
+      nb::arg("x").none(), nb::sig("def _few_nonzero(x: object) -> tuple[ndarray, ...] | None"),
+      "See `usmx.nonzero`.");
   m.def("_few_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
         nb::arg("inverse"), nb::arg("counts"),
         nb::sig("def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "

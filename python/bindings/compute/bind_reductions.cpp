@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include <nanobind/stl/string_view.h>
-
 #include "array/ndarray.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -59,18 +58,18 @@ nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_red
 void bind_reductions(nb::module_& m) {
   m.def(
       "_reduced",
-      [](std::string_view name, nb::handle x, nb::handle axis, nb::handle keepdims) {
+      [](nb::handle name, nb::handle x, nb::handle axis, nb::handle keepdims) {
         using enum named_reduction;
         static constexpr std::pair<std::string_view, named_reduction> all_names[] = {
             {"sum", sum},     {"prod", product}, {"mean", mean}, {"min", smallest},
             {"max", largest}, {"any", any},      {"all", all}};
-        const auto found = std::ranges::find(all_names, name,
+        const auto found = std::ranges::find(all_names, to_text(name, "name"),
                                              &std::pair<std::string_view, named_reduction>::first);
         return reduced(x, axis, keepdims, found->second);
       },
       nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
-      nb::sig("def _reduced(name: Literal['sum', 'prod', 'mean', 'min', 'max', 'any', 'all'], x: "
-              "object, axis: object, keepdims: object) -> ndarray | None"),
+      nb::sig(
+          "def _reduced(name: str, x: object, axis: object, keepdims: object) -> ndarray | None"),
       "See the function of `usmx` of that name.");
 }
 

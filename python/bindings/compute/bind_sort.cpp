@@ -1,11 +1,10 @@
 // Sorts of rows for the package, which brings the axis to the end.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "algorithm/select_rows.hpp"
@@ -13,6 +12,7 @@
 #include "array/ndarray.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -42,22 +42,22 @@ void bind_sort(nb::module_& m) {
       "asked for.");
   m.def(
       "_select_rows",
-      [](nb::handle x, const std::vector<std::int64_t>& kth, std::string_view what) {
+      [](nb::handle x, const std::vector<std::int64_t>& kth, nb::handle what) {
+        const std::string name = to_text(what, "what");
         const array a = value_of(x);
         array made;
         {
           const gil_released release;
-          made = what == "kth"
+          made = name == "kth"
                      ? detail::kth_of_rows(a, kth)
                      : detail::partition_rows(
                            a, kth,
-                           what == "places" ? detail::selected::places : detail::selected::values);
+                           name == "places" ? detail::selected::places : detail::selected::values);
         }
         return wrap_array(std::move(made));
       },
       nb::arg("x"), nb::arg("kth"), nb::arg("what"),
-      nb::sig("def _select_rows(x: ndarray, kth: Sequence[int], what: Literal['values', 'places', "
-              "'kth']) -> ndarray"),
+      nb::sig("def _select_rows(x: ndarray, kth: Sequence[int], what: str) -> ndarray"),
       "The rows of the last axis with some places in order, where their elements were, or the "
       "elements at these places alone.");
   m.def(

@@ -316,7 +316,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     >>> print(rows, columns)
     [0, 1] [1, 0]
     """
-    if (few := _usmx._few("nonzero", a, None, None)) is not None:
+    if (few := _usmx._few_nonzero(a)) is not None:
         return few
     a = as_array(a)
     if a.ndim == 0:
@@ -334,7 +334,7 @@ def flatnonzero(a: Any) -> ndarray:
     [1, 3]
     """
     flat = as_array(a).reshape(-1)
-    few = _usmx._few("nonzero", flat, None, None)
+    few = _usmx._few_nonzero(flat)
     return indexing.places(flat) if few is None else few[0]
 
 
