@@ -1,10 +1,8 @@
 // Functions of a few elements, which the host computes: what the namespace asks before it launches
 // kernels. Each gives None where those have to compute, and for arguments that need a message.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,7 +11,6 @@
 #include "compute/on_host.hpp"
 #include "memory/memory.hpp"
 #include "support/containers.hpp"
-#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -46,6 +43,15 @@ nb::object wrapped(std::optional<array> made) {
   return made ? wrap_array(*std::move(made)) : nb::none();
 }
 
+/// What `compute(array, axis)` gives.
+template <class Compute>
+nb::object along(nb::handle x, nb::handle axis, Compute compute) {
+  const std::optional<array> a = few_of(x);
+  if (!a) return nb::none();
+  const std::optional<int> at = few_axis(axis, a->elements().rank());
+  return at ? wrapped(compute(*a, *at)) : nb::none();
+}
+
 nb::object unique(nb::handle x, bool equal_nan, bool index, bool inverse, bool counts) {
   const std::optional<array> a = few_of(x);
   if (!a) return nb::none();
@@ -55,9 +61,10 @@ nb::object unique(nb::handle x, bool equal_nan, bool index, bool inverse, bool c
                         wrapped(std::move(found->inverse)), wrapped(std::move(found->counts)));
 }
 
-nb::object nonzero(const array& a) {
-  if (a.elements().rank() == 0) return nb::none();
-  auto found = detail::nonzero_few(a);
+nb::object nonzero(nb::handle x) {
+  const std::optional<array> a = few_of(x);
+  if (!a || a->elements().rank() == 0) return nb::none();
+  auto found = detail::nonzero_few(*a);
   if (!found) return nb::none();
   nb::list indices = new_list();
   for (array& of_axis : *found) indices.append(wrap_array(std::move(of_axis)));
@@ -172,81 +179,27 @@ bool few_put(nb::handle self, nb::handle key, nb::handle value) {
   return detail::put_few(*a, by->elements(), from);
 }
 
-namespace {
-
-/// A function of one array, and of an option that each reads in its way.
-using function_of_few = nb::object (*)(const array& a, nb::handle axis, nb::handle option);
-
-bool is_true(nb::handle option) { return option.ptr() == Py_True; }
-
-/// What `compute(array, axis)` gives.
-template <class Compute>
-nb::object along(const array& a, nb::handle axis, Compute compute) {
-  const std::optional<int> at = few_axis(axis, a.elements().rank());
-  return at ? wrapped(compute(a, *at)) : nb::none();
-}
-
-constexpr std::pair<std::string_view, function_of_few> functions_of_few[] = {
-    {"place", [](const array& x, nb::handle,
-                 nb::handle largest) { return wrapped(detail::place_few(x, is_true(largest))); }},
-    {"count", [](const array& x, nb::handle, nb::handle) { return wrapped(detail::count_few(x)); }},
-    {"variance",
-     [](const array& x, nb::handle, nb::handle correction) {
-       return wrapped(detail::variance_few(x, nb::cast<double>(correction)));
-     }},
-    {"sort",
-     [](const array& x, nb::handle axis, nb::handle descending) {
-       return along(x, axis, [descending](const array& a, int at) {
-         return detail::sort_few(a, at, is_true(descending));
-       });
-     }},
-    {"argsort",
-     [](const array& x, nb::handle axis, nb::handle descending) {
-       return along(x, axis, [descending](const array& a, int at) {
-         return detail::argsort_few(a, at, is_true(descending));
-       });
-     }},
-    {"scan",
-     [](const array& x, nb::handle axis, nb::handle product) {
-       return along(x, axis, [product](const array& a, int at) {
-         return detail::scan_few(a, at, is_true(product));
-       });
-     }},
-    {"take",
-     [](const array& x, nb::handle axis, nb::handle indices) {
-       return along(x, axis, [indices](const array& a, int at) {
-         const std::optional<few_key> by = few_key::of(indices);
-         return by ? detail::take_few(a, by->elements(), at) : std::nullopt;
-       });
-     }},
-    {"repeat",
-     [](const array& x, nb::handle axis, nb::handle times) {
-       if (!PyLong_CheckExact(times.ptr())) return nb::object(nb::none());
-       int overflow = 0;
-       const long long count = PyLong_AsLongLongAndOverflow(times.ptr(), &overflow);
-       if (overflow != 0) return nb::object(nb::none());
-       return along(x, axis,
-                    [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
-     }},
-};
-
-}  // namespace
-
 void bind_few(nb::module_& m) {
   m.def(
-      "_few",
-      [](nb::handle name, nb::handle x, nb::handle axis, nb::handle option) {
-        const std::optional<array> a = few_of(x);
-        if (!a) return nb::object(nb::none());
-        const auto found = std::ranges::find(functions_of_few, to_text(name, "name"),
-                                             &std::pair<std::string_view, function_of_few>::first);
-        return found->second(*a, axis, option);
+      "_few_sort",
+      [](nb::handle x, nb::handle axis, bool descending) {
+        return along(x, axis, [descending](const array& a, int at) {
+          return detail::sort_few(a, at, descending);
+        });
       },
-      nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("option").none(),
-      nb::sig("def _few(name: str, x: object, axis: object, option: object) -> ndarray | None"),
-      "A function of an array that the host computes now: `option` is whether sorts are "
-      "descending, "
-      "a scan is of products and a place the largest one's, indices, times, a correction.");
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
+      nb::sig("def _few_sort(x: object, axis: object, descending: bool) -> ndarray | None"),
+      "See `usmx.sort`.");
+  m.def(
+      "_few_argsort",
+      [](nb::handle x, nb::handle axis, bool descending) {
+        return along(x, axis, [descending](const array& a, int at) {
+          return detail::argsort_few(a, at, descending);
+        });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
+      nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None"),
+      "See `usmx.argsort`.");
   m.def(
       "_few_search",
       [](nb::handle sorted, nb::handle values, bool right) {
@@ -258,13 +211,68 @@ void bind_few(nb::module_& m) {
       nb::sig("def _few_search(sorted: object, values: object, right: bool) -> ndarray | None"),
       "See `usmx.searchsorted`.");
   m.def(
-      "_few_nonzero",
+      "_few_scan",
+      [](nb::handle x, nb::handle axis, bool product) {
+        return along(x, axis, [product](const array& a, int at) {
+          return detail::scan_few(a, at, product);
+        });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
+      nb::sig("def _few_scan(x: object, axis: object, product: bool) -> ndarray | None"),
+      "See `usmx.cumulative_sum` and `usmx.cumulative_prod`.");
+  m.def(
+      "_few_take",
+      [](nb::handle x, nb::handle indices, nb::handle axis) {
+        return along(x, axis, [indices](const array& a, int at) {
+          const std::optional<few_key> by = few_key::of(indices);
+          return by ? detail::take_few(a, by->elements(), at) : std::nullopt;
+        });
+      },
+      nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
+      nb::sig("def _few_take(x: object, indices: object, axis: object) -> ndarray | None"),
+      "See `usmx.take`.");
+  m.def(
+      "_few_repeat",
+      [](nb::handle x, nb::handle times, nb::handle axis) {
+        if (!PyLong_CheckExact(times.ptr())) return nb::object(nb::none());
+        int overflow = 0;
+        const long long count = PyLong_AsLongLongAndOverflow(times.ptr(), &overflow);
+        if (overflow != 0) return nb::object(nb::none());
+        return along(x, axis,
+                     [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
+      },
+      nb::arg("x"), nb::arg("times").none(), nb::arg("axis").none(),
+      nb::sig("def _few_repeat(x: object, times: object, axis: object) -> ndarray | None"),
+      "See `usmx.repeat`.");
+  m.def(
+      "_few_place",
+      [](nb::handle x, bool largest) {
+        const std::optional<array> a = few_of(x);
+        return a ? wrapped(detail::place_few(*a, largest)) : nb::none();
+      },
+      nb::arg("x"), nb::arg("largest"),
+      nb::sig("def _few_place(x: object, largest: bool) -> ndarray | None"),
+      "See `usmx.argmax` and `usmx.argmin`.");
+  m.def(
+      "_few_count",
       [](nb::handle x) {
         const std::optional<array> a = few_of(x);
-        return a ? nonzero(*a) : nb::none();
+        return a ? wrapped(detail::count_few(*a)) : nb::none();
       },
-      nb::arg("x").none(), nb::sig("def _few_nonzero(x: object) -> tuple[ndarray, ...] | None"),
-      "See `usmx.nonzero`.");
+      nb::arg("x").none(), nb::sig("def _few_count(x: object) -> ndarray | None"),
+      "See `usmx.count_nonzero`.");
+  m.def(
+      "_few_variance",
+      [](nb::handle x, double correction) {
+        const std::optional<array> a = few_of(x);
+        return a ? wrapped(detail::variance_few(*a, correction)) : nb::none();
+      },
+      nb::arg("x"), nb::arg("correction"),
+      nb::sig("def _few_variance(x: object, correction: float) -> ndarray | None"),
+      "See `usmx.var`.");
+  m.def("_few_nonzero", nonzero, nb::arg("x").none(),
+        nb::sig("def _few_nonzero(x: object) -> tuple[ndarray, ...] | None"),
+        "See `usmx.nonzero`.");
   m.def("_few_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
         nb::arg("inverse"), nb::arg("counts"),
         nb::sig("def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "

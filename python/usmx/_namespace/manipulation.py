@@ -859,7 +859,7 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
     >>> print(usmx.repeat(usmx.asarray([1, 2]), 2))
     [1, 1, 2, 2]
     """
-    if (few := _usmx._few("repeat", a, axis, repeats)) is not None:
+    if (few := _usmx._few_repeat(a, repeats, axis)) is not None:
         return few
     import numpy as np
 

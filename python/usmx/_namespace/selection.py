@@ -92,7 +92,7 @@ def take(
     [30, 10]
     """
     if mode == "raise" and out is None:
-        few = _usmx._few("take", a, axis, indices)
+        few = _usmx._few_take(a, indices, axis)
         if few is not None:
             return few
     a = as_array(a)
@@ -398,7 +398,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     >>> usmx.count_nonzero(usmx.asarray([0, 1, 2])).item()
     2
     """
-    if axis is None and not keepdims and (few := _usmx._few("count", a, None, None)) is not None:
+    if axis is None and not keepdims and (few := _usmx._few_count(a)) is not None:
         return few
     a = as_array(a)
     if axis is None and _whole.suits(a, None, "biuf"):

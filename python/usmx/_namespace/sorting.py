@@ -127,7 +127,7 @@ def sort(
     if axis is not None and isinstance(a, ndarray) and not is_in_c_order(a):
         turned, axes, at = _turned(_sortable(a), axis)
         return turned_back(sort(turned, at, descending=descending), axes)
-    if (few := _usmx._few("sort", a, axis, bool(descending))) is not None:
+    if (few := _usmx._few_sort(a, axis, bool(descending))) is not None:
         return few
     a = _sortable(a)
     rows, at = _along(a, axis)
@@ -156,7 +156,7 @@ def argsort(
     [1, 2, 0]
     """
     _check_kind(kind, order)
-    if (few := _usmx._few("argsort", a, axis, bool(descending))) is not None:
+    if (few := _usmx._few_argsort(a, axis, bool(descending))) is not None:
         return few
     a = _sortable(a)
     rows, at = _along(a, axis)

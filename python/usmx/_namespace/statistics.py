@@ -553,7 +553,7 @@ def var(
         into = to_out(out)
         given = _array(a, "a")
         return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
-    if axis is None and not keepdims and (few := _usmx._few("variance", a, None, by)) is not None:
+    if axis is None and not keepdims and (few := _usmx._few_variance(a, by)) is not None:
         return few
     from .._fusion.spelling import cpp
 
@@ -695,7 +695,7 @@ def _place(
     if axis is not None and not isinstance(axis, int):
         axis = index(axis)
     if axis is None and not keepdims:
-        few = _usmx._few("place", x, None, name == "argmax")
+        few = _usmx._few_place(x, name == "argmax")
         if few is not None:
             return few
     a = _array(x, "a")
@@ -765,7 +765,7 @@ def _cumulative(
             _cumulative(name, join, in_c_order(x.permute(axes)), at, dtype, first), axes
         )
     if dtype is None and first is None:
-        few = _usmx._few("scan", x, axis, join == "a * b")
+        few = _usmx._few_scan(x, axis, join == "a * b")
         if few is not None:
             return few
     a = _array(x, "x")
