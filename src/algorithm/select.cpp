@@ -47,9 +47,9 @@ std::vector<std::int64_t> checked(const std::vector<std::int64_t>& kth, std::int
   return out;
 }
 
-bool selects(const array& a, const std::vector<std::int64_t>& kth) {
+bool selects(const array& a, const std::vector<std::int64_t>& kth, std::int64_t least) {
   const std::int64_t length = a.extent(a.rank() - 1);
-  if (!detail::forms_of(a.queue()).groups_are_loops || a.size() <= few) return false;
+  if (!detail::forms_of(a.queue()).groups_are_loops || a.size() < least) return false;
   if (kth.size() > most_places || length > std::numeric_limits<std::uint32_t>::max()) return false;
   const std::int64_t units = detail::compute_units(a.queue());
   return units <= few_units || a.size() / length < rows_of_unit * units;
@@ -305,7 +305,7 @@ array partition_rows(const array& a, const std::vector<std::int64_t>& kth, selec
   const bool places = what == selected::places;
   if (a.size() != 0) {  // nothing has a place, and no place is refused
     const std::vector<std::int64_t> all = checked(kth, a.extent(a.rank() - 1));
-    if (selects(a, all)) {
+    if (selects(a, all, few + 1)) {
       array out = array::empty(a.queue(), a.shape(),
                                places ? dtype::of<std::int64_t>() : a.elements().dtype(),
                                kind_of_results(a));
@@ -325,7 +325,7 @@ array kth_of_rows(const array& a, const std::vector<std::int64_t>& kth) {
   shape[static_cast<std::size_t>(a.rank() - 1)] = static_cast<std::int64_t>(all.size());
   array out = array::empty(a.queue(), shape.span(), a.elements().dtype(), kind_of_results(a));
   if (out.size() == 0) return out;
-  if (selects(a, all)) {
+  if (selects(a, all, 1)) {
     select_on_host(a, out, all, true, false);
     return out;
   }
