@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 
 #include "algorithm/axes.hpp"
 #include "algorithm/rows.hpp"
@@ -117,7 +118,21 @@ template <class Key>
 struct placed {
   Key key;
   std::uint32_t at;
+  placed() = default;
+  placed(Key k, std::uint32_t place) : key(k), at(place) {}
+  std::uint32_t place() const { return at; }
   friend bool operator<(const placed& a, const placed& b) { return a.key < b.key; }
+};
+
+/// Both in one number, which is compared and moved without a branch.
+template <class Key>
+  requires(std::is_unsigned_v<Key> && sizeof(Key) <= 4)
+struct placed<Key> {
+  std::uint64_t both;
+  placed() = default;
+  placed(Key k, std::uint32_t place) : both(std::uint64_t{k} << 32 | place) {}
+  std::uint32_t place() const { return static_cast<std::uint32_t>(both); }
+  friend bool operator<(const placed& a, const placed& b) { return a.both < b.both; }
 };
 
 // --- selection
@@ -244,11 +259,12 @@ void select_all(const array& a, const array& out, const request& wanted) {
     T* const row = static_cast<T*>(from) + r * length;
     if (wanted.places) {
       for (std::int64_t k = 0; k < length; ++k) {
-        line[static_cast<std::size_t>(k)] = {order.of(row[k]), static_cast<std::uint32_t>(k)};
+        line[static_cast<std::size_t>(k)] =
+            placed<T>(order.of(row[k]), static_cast<std::uint32_t>(k));
       }
       select(line.data(), 0, length, wanted.in_order);
       auto* const at = static_cast<std::int64_t*>(to.data()) + r * length;
-      for (std::int64_t k = 0; k < length; ++k) at[k] = line[static_cast<std::size_t>(k)].at;
+      for (std::int64_t k = 0; k < length; ++k) at[k] = line[static_cast<std::size_t>(k)].place();
       continue;
     }
     for (std::int64_t k = 0; k < length; ++k) row[k] = order.of(row[k]);
