@@ -3,6 +3,7 @@
 #include "algorithm/rows.hpp"
 
 #include <array>
+#include <utility>
 
 #include <sycl/device.hpp>
 
@@ -47,6 +48,18 @@ array part_of(const array& a, std::int64_t first, std::int64_t count) {
   const dtype& type = a.elements().dtype();
   auto* const begin = static_cast<std::byte*>(a.data());
   return row_in(a, begin + first * static_cast<std::int64_t>(type.itemsize()), type, count);
+}
+
+any_view host_view_of(const array& a, void* data) {
+  const dtype& type = a.elements().dtype();
+  layout in_order;
+  any_view here;
+  fault found = layout::c_order(extents(a.shape()), type.itemsize(), in_order);
+  if (found == fault::none) {
+    found = any_view::make(data, type, std::move(in_order), usm_kind::unknown, false, here);
+  }
+  if (found != fault::none) throw interop_error(found, "rows: their memory is not aligned");
+  return here;
 }
 
 std::uint64_t number_in(const array& one) {

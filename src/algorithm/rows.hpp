@@ -25,6 +25,8 @@ dtype place_type(bool wide) noexcept;
 array as_words(const array& row, const dtype& type);
 /// Elements of a contiguous array as a row.
 array part_of(const array& a, std::int64_t first, std::int64_t count);
+/// A view in C order of memory of the host for as many elements.
+any_view host_view_of(const array& a, void* data);
 /// The only element, an integer without a sign, for which the host waits.
 std::uint64_t number_in(const array& one);
 

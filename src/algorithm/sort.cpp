@@ -7,6 +7,7 @@
 #include <bit>
 #include <vector>
 
+#include "algorithm/axes.hpp"
 #include "algorithm/long_row.hpp"
 #include "algorithm/own_kernels.hpp"
 #include "algorithm/rows.hpp"
@@ -19,7 +20,6 @@
 #include "usmx/copy.hpp"
 #include "usmx/elementwise.hpp"
 #include "usmx/error.hpp"
-#include "usmx/placement.hpp"
 #include "usmx/scan.hpp"
 
 namespace usmx {
@@ -283,50 +283,9 @@ array in_c_order(const array& a) {
   return copy;
 }
 
-usm_kind kind_of_results(const array& a) {
-  joint_kind kinds;
-  kinds.add(a);
-  return kinds.result(a.queue());
-}
-
-int axis_of(const array& a, int axis) {
-  if (axis < -a.rank() || axis >= a.rank()) {
-    throw std::invalid_argument(
-        detail::format("axis: {} of an array with {} dimensions", axis, a.rank()));
-  }
-  return axis < 0 ? axis + a.rank() : axis;
-}
-
-/// The axes, with one of them moved to another place.
-std::vector<int> moved(int rank, int from, int to) {
-  std::vector<int> order;
-  for (int k = 0; k < rank; ++k) {
-    if (k != from) order.push_back(k);
-  }
-  order.insert(order.begin() + to, from);
-  return order;
-}
-
-array permuted(const array& a, std::span<const int> order) {
-  return a.with_view(a.elements().with_layout(a.elements().layout().permuted(order), 0));
-}
-
-/// Rows along the last axis as those of another one, in C order.
-array turned_back(std::optional<array> rows, int axis) {
-  const array& made = *rows;
-  const int last = made.rank() - 1;
-  if (axis == last) return made;
-  const array view = permuted(made, moved(made.rank(), last, axis));
-  array out = array::empty(made.queue(), view.shape(), made.elements().dtype(), made.kind());
-  copy_async(made.queue(), out, view);
-  return out;
-}
-
 /// `axis` is not negative.
 detail::sorted_rows sorted(const array& a, int axis, bool descending, bool values, bool places) {
-  const int last = a.rank() - 1;
-  const array rows = axis == last ? a : permuted(a, moved(a.rank(), axis, last));
-  return detail::sort_rows(rows, descending, values, places);
+  return detail::sort_rows(detail::with_axis_last(a, axis), descending, values, places);
 }
 
 }  // namespace
@@ -382,19 +341,19 @@ different_elements different_or_sorted(const array& row) {
 }  // namespace detail
 
 array sort(const array& a, const sort_options& how) {
-  const int axis = axis_of(a, how.axis);
-  return turned_back(sorted(a, axis, how.descending, true, false).values, axis);
+  const int axis = detail::axis_of(a, how.axis);
+  return detail::turned_back(*sorted(a, axis, how.descending, true, false).values, axis);
 }
 
 array argsort(const array& a, const sort_options& how) {
-  const int axis = axis_of(a, how.axis);
-  return turned_back(sorted(a, axis, how.descending, false, true).places, axis);
+  const int axis = detail::axis_of(a, how.axis);
+  return detail::turned_back(*sorted(a, axis, how.descending, false, true).places, axis);
 }
 
 sorted_array sort_with_places(const array& a, const sort_options& how) {
-  const int axis = axis_of(a, how.axis);
+  const int axis = detail::axis_of(a, how.axis);
   detail::sorted_rows rows = sorted(a, axis, how.descending, true, true);
-  return {turned_back(std::move(rows.values), axis), turned_back(std::move(rows.places), axis)};
+  return {detail::turned_back(*rows.values, axis), detail::turned_back(*rows.places, axis)};
 }
 
 array searchsorted(const array& sorted, const array& values, bool right) {
@@ -408,7 +367,7 @@ array searchsorted(const array& sorted, const array& values, bool right) {
                                                values.elements().dtype().name(), type.name()));
   }
   detail::sorted_elements order(type);  // which refuses records
-  const usm_kind kind = kind_of_results(values);
+  const usm_kind kind = detail::kind_of_results(values);
   if (detail::is_few(sorted) && detail::is_few(values)) {
     if (auto few = detail::search_few(sorted, values, right)) return *std::move(few);
   }

@@ -3,11 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "array/ndarray.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -53,31 +56,21 @@ nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_red
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
-  const auto define = [&m](const char* name, const char* signature, const char* doc,
-                           named_reduction which) {
-    m.def(
-        name,
-        [which](nb::handle x, nb::handle axis, nb::handle keepdims) {
-          return reduced(x, axis, keepdims, which);
-        },
-        nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(), nb::sig(signature),
-        doc);
-  };
-  using enum named_reduction;
-  define("_sum", "def _sum(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.sum`.", sum);
-  define("_prod", "def _prod(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.prod`.", product);
-  define("_mean", "def _mean(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.mean`.", mean);
-  define("_min", "def _min(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.min`.", smallest);
-  define("_max", "def _max(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.max`.", largest);
-  define("_any", "def _any(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.any`.", any);
-  define("_all", "def _all(x: object, axis: object, keepdims: object) -> ndarray | None",
-         "See `usmx.all`.", all);
+  m.def(
+      "_reduced",
+      [](nb::handle name, nb::handle x, nb::handle axis, nb::handle keepdims) {
+        using enum named_reduction;
+        static constexpr std::pair<std::string_view, named_reduction> all_names[] = {
+            {"sum", sum},     {"prod", product}, {"mean", mean}, {"min", smallest},
+            {"max", largest}, {"any", any},      {"all", all}};
+        const auto found = std::ranges::find(all_names, to_text(name, "name"),
+                                             &std::pair<std::string_view, named_reduction>::first);
+        return reduced(x, axis, keepdims, found->second);
+      },
+      nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
+      nb::sig(
+          "def _reduced(name: str, x: object, axis: object, keepdims: object) -> ndarray | None"),
+      "See the function of `usmx` of that name.");
 }
 
 }  // namespace usmx::python

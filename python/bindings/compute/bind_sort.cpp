@@ -1,12 +1,18 @@
 // Sorts of rows for the package, which brings the axis to the end.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <nanobind/stl/vector.h>
+
+#include "algorithm/select_rows.hpp"
 #include "algorithm/sort_rows.hpp"
 #include "array/ndarray.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -34,6 +40,26 @@ void bind_sort(nb::module_& m) {
               "bool) -> tuple[Any, Any]"),
       "The last axis in order, and where each element was in it, as int64; None for what is not "
       "asked for.");
+  m.def(
+      "_select_rows",
+      [](nb::handle x, const std::vector<std::int64_t>& kth, nb::handle what) {
+        const std::string name = to_text(what, "what");
+        const array a = value_of(x);
+        array made;
+        {
+          const gil_released release;
+          made = name == "kth"
+                     ? detail::kth_of_rows(a, kth)
+                     : detail::partition_rows(
+                           a, kth,
+                           name == "places" ? detail::selected::places : detail::selected::values);
+        }
+        return wrap_array(std::move(made));
+      },
+      nb::arg("x"), nb::arg("kth"), nb::arg("what"),
+      nb::sig("def _select_rows(x: ndarray, kth: Sequence[int], what: str) -> ndarray"),
+      "The rows of the last axis with some places in order, where their elements were, or the "
+      "elements at these places alone.");
   m.def(
       "_different_or_sorted",
       [](nb::handle x) {

@@ -79,7 +79,7 @@ def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.nda
     if own is None:
         own = product.dtype
     if own.kind == "f" and own == product.dtype:
-        made = _usmx._sum(product, axis, False)
+        made = _usmx._reduced("sum", product, axis, False)
         if made is not None:
             return made
     if own.kind == "b":

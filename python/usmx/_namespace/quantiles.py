@@ -17,7 +17,7 @@ from ._outputs import written
 from ._types import is_bfloat16, sum_type
 from .data_types import result_type
 from .elementwise import isnan, logical_not, where
-from .sorting import _sortable, on_host, selects, sort_rows
+from .sorting import _sortable, sort_rows
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -84,25 +84,14 @@ def _in_order(rows: ndarray) -> ndarray:
     return in_order
 
 
-#: More places than that take as long as sorting.
-_MOST_PLACES = 64
-
-
 def _ranked(rows: ndarray, *places: Any) -> list[ndarray]:
     """The elements that sorted lines have at each place, or at several along the last axis."""
-    every = np.unique(np.concatenate([np.atleast_1d(one) for one in places]))
-    if every.size > _MOST_PLACES or not selects(rows):
-        in_order = _in_order(rows)
-        return [
-            in_order[..., one] if isinstance(one, int) else _pick(in_order, one) for one in places
-        ]
-    host = on_host(rows)
-    host.partition(every, axis=-1)
+    every = [np.atleast_1d(one) for one in places]
+    found = _usmx._select_rows(rows, np.concatenate(every).tolist(), "kth")
+    ends = np.cumsum([len(one) for one in every]).tolist()
     return [
-        _usmx.asarray(
-            np.ascontiguousarray(host[..., one]), usm_type=kind_of(rows), queue=rows.queue
-        )
-        for one in places
+        found[..., end - 1] if isinstance(one, int) else found[..., end - len(some) : end]
+        for one, some, end in zip(places, every, ends, strict=True)
     ]
 
 
@@ -267,21 +256,15 @@ def _counts(rows: ndarray) -> ndarray:
 
 def _same_count(rows: ndarray, count: ndarray) -> int | None:
     """How many numbers each line has, if that is the same for all and helps; the host reads it."""
-    if not count.size or not selects(rows):
+    if not count.size or not rows.device._is_host:
         return None
     host = count.to_numpy()
     low, high = int(host.min()), int(host.max())
     return low if low == high else None
 
 
-def _pick(rows: ndarray, places: Any) -> ndarray:
+def _pick(rows: ndarray, places: ndarray) -> ndarray:
     """Elements of each line at places that are inside of it."""
-    if isinstance(places, np.ndarray):
-        device = _usmx.asarray(places.astype("q"), usm_type=kind_of(rows), queue=rows.queue)
-        last = rows.ndim - 1
-        out = empty_at(rows, (*places.shape, *rows.shape[:-1]))
-        indexing.gather(rows.transpose((last, *range(last))), [device], out)
-        return out.transpose((*range(places.ndim, out.ndim), *range(places.ndim)))
     length = rows.shape[-1]
     lines = prod(rows.shape[:-1])
     at = places.astype("int64").reshape((lines, places.shape[-1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
@@ -20,11 +20,7 @@ from ._common import (
     to_shape,
     turned_back,
 )
-from ._types import is_bfloat16
 from .manipulation import moveaxis
-
-if TYPE_CHECKING:
-    import numpy as np
 
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
@@ -197,33 +193,6 @@ def _places(x: ndarray, kth: Any, axis: SupportsIndex | None) -> list[int]:
     return sorted(places)
 
 
-#: Elements that are sorted sooner than they are copied to the host and back.
-_FEW = 1024
-#: Whether a CPU selects, in place of what suits its rows: for tests.
-_selects: bool | None = None
-
-
-def selects(x: ndarray) -> bool:
-    """Whether single elements of sorted rows (the last axis) are found without sorting them.
-
-    On a CPU one thread of the host does so in less time than it takes a few of them to sort. Many
-    threads sort many rows sooner; on a GPU all of it stays there.
-    """
-    if not x.device._is_host or is_bfloat16(x.dtype):
-        return False
-    if _selects is not None:
-        return _selects
-    units = x.device.max_compute_units
-    rows = x.size // max(x.shape[-1], 1)
-    return x.size > _FEW and (units <= 8 or rows < 2 * units)
-
-
-def on_host(x: ndarray) -> np.ndarray:
-    """A copy of the elements for NumPy, in which each true is 1."""
-    host = x.to_numpy()
-    return host.view("u1") != 0 if host.dtype.kind == "b" else host
-
-
 def partition(
     a: ndarray,
     kth: SupportsIndex | Sequence[SupportsIndex],
@@ -264,11 +233,7 @@ def partition(
         turned, axes, at = _turned(a, axis)
         return turned_back(partition(turned, places, at), axes)
     rows, at = _along(a, axis)
-    if not selects(rows):
-        return sort(a, axis)
-    host = on_host(rows)
-    host.partition(places, axis=-1)
-    made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+    made = _usmx._select_rows(rows, places, "values")
     return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
 
 
@@ -291,10 +256,7 @@ def argpartition(
     a = _sortable(a)
     places = _places(a, kth, axis)
     rows, at = _along(a, axis)
-    if not selects(rows):
-        return argsort(a, axis)
-    host = on_host(rows).argpartition(places, axis=-1)
-    made: ndarray = _usmx.asarray(host, usm_type=kind_of(a), queue=a.queue)
+    made = _usmx._select_rows(rows, places, "places")
     return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
 
 

@@ -206,7 +206,7 @@ def sum(
     [4, 6]
     """
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._sum(a, axis, keepdims)
+        made = _usmx._reduced("sum", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")
@@ -235,7 +235,7 @@ def prod(
     24
     """
     if out is None and initial is None and where is True and dtype is None:
-        made = _usmx._prod(a, axis, keepdims)
+        made = _usmx._reduced("prod", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")
@@ -295,7 +295,7 @@ def max(
     [3, 5]
     """
     if out is None and initial is None and where is True:
-        made = _usmx._max(a, axis, keepdims)
+        made = _usmx._reduced("max", a, axis, keepdims)
         if made is not None:
             return made
     return _extreme("max", "larger", a, axis, keepdims, out, initial, where)
@@ -318,7 +318,7 @@ def min(
     [2, 1]
     """
     if out is None and initial is None and where is True:
-        made = _usmx._min(a, axis, keepdims)
+        made = _usmx._reduced("min", a, axis, keepdims)
         if made is not None:
             return made
     return _extreme("min", "smaller", a, axis, keepdims, out, initial, where)
@@ -364,7 +364,7 @@ def any(
     [ True, False]
     """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
-        made = _usmx._any(a, axis, keepdims)
+        made = _usmx._reduced("any", a, axis, keepdims)
         if made is not None:
             return made
     a = _selected(_array(a, "a"), where, False)
@@ -400,7 +400,7 @@ def all(
     [False,  True]
     """
     if out is None and where is True and getattr(a, "size", 0) < _whole.LEAST:
-        made = _usmx._all(a, axis, keepdims)
+        made = _usmx._reduced("all", a, axis, keepdims)
         if made is not None:
             return made
     a = _selected(_array(a, "a"), where, True)
@@ -475,7 +475,7 @@ def mean(
     [2., 4.]
     """
     if out is None and where is True and dtype is None:
-        made = _usmx._mean(a, axis, keepdims)
+        made = _usmx._reduced("mean", a, axis, keepdims)
         if made is not None:
             return made
     a = _array(a, "a")

@@ -124,14 +124,13 @@ def test_results_are_where_the_array_is(kind: Any, queue: usmx.Queue) -> None:
         assert result.queue == queue
 
 
-@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("forms", ["native_cpu", "level_zero"])
 @pytest.mark.parametrize("dtype", ["?", "i", "f", "d"])
 def test_selecting_and_sorting_give_the_same(
-    selects: bool, dtype: str, monkeypatch: pytest.MonkeyPatch
+    forms: str, dtype: str, request: pytest.FixtureRequest
 ) -> None:
-    from usmx._namespace import sorting
-
-    monkeypatch.setattr(sorting, "_selects", selects)
+    usmx._usmx._use_forms_of(forms)
+    request.addfinalizer(lambda: usmx._usmx._use_forms_of(""))
     rng = np.random.default_rng(8)
     for shape in ((1,), (2,), (5000,), (30, 41), (3, 2, 50)):
         host = rng.integers(0, 60, shape).astype(dtype)
