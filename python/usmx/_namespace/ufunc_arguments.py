@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PYTHON_NUMBERS = (bool, int, float, complex)
 #: What a number of Python may become.
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-#: Their operands may be an int of Python whatever type of integers the other has.
+#: Their operands may be an int of Python for any type of integers of the other.
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _PARTS = {"float32": "complex64", "float64": "complex128"}
 
