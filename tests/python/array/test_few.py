@@ -380,7 +380,7 @@ def test_assignments_that_do_not_fit_are_refused_and_write_nothing() -> None:
         x[[0, 1]] = usmx.ones(3, usm_type="shared")
     with pytest.raises(IndexError, match="mask"):
         x[[True, False]] = 1
-    with pytest.raises(TypeError, match="expected integers"):
+    with pytest.raises(IndexError, match="expected integers"):
         x[np.array([0.5])] = 1
     read_only = usmx.broadcast_to(x, (5,))
     with pytest.raises(ValueError, match="read-only"):
