@@ -277,12 +277,25 @@ def of_function(function: Any) -> str:
 
 
 def own_members(owner: type) -> dict[str, Any]:
-    """Public members of a class and of those of its bases that are of usmx."""
+    """Public members of a class and of those of its bases that are of usmx.
+
+    Not what a module for other libraries gave the class, for that depends on what is imported.
+    """
     found: dict[str, Any] = {}
     for base in reversed(owner.__mro__):
         if base.__module__.split(".")[0] == "usmx" and not base.__name__.startswith("_"):
             found.update(vars(base))
-    return {name: found[name] for name in sorted(found) if not name.startswith("_")}
+    return {
+        name: found[name]
+        for name in sorted(found)
+        if not name.startswith("_") and not is_of_compat(found[name])
+    }
+
+
+def is_of_compat(member: Any) -> bool:
+    """Whether a member of a class comes from a module of `usmx.compat`."""
+    function = member.fget if isinstance(member, property) else member
+    return str(getattr(function, "__module__", "")).startswith("usmx.compat.")
 
 
 def of_class(name: str, owner: type) -> str:

@@ -13,10 +13,10 @@
 
 namespace usmx::python {
 
-void bind_testing(nb::module_& m);  // bind_testing.cpp: for the tests of the package
+void bind_testing(nb::module_& m);              // bind_testing.cpp: for the tests of the package
 void bind_explained_functions(nb::module_& m);  // explained_function.cpp: for the package
-void bind_onemkl(nb::module_& m);   // bind_onemkl.cpp: for the package
-void bind_nvidia(nb::module_& m);   // bind_nvidia.cpp: for the package
+void bind_onemkl(nb::module_& m);               // bind_onemkl.cpp: for the package
+void bind_nvidia(nb::module_& m);               // bind_nvidia.cpp: for the package
 
 namespace {
 

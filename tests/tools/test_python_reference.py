@@ -36,6 +36,17 @@ def test_members_of_a_class_are_described_once(of_usmx: dict[str, str]) -> None:
     assert max(Counter(members).values()) == 1
 
 
+def test_names_that_compat_gives_a_class_are_not_its_members() -> None:
+    import usmx.compat.dpctl  # gives the class names, some of which refuse to be read
+
+    assert isinstance(usmx.Device, type)
+    text = python_reference.of_name("usmx", "Device", {})
+    members = re.findall(r"^:::\{py:(?:method|attribute)\} (\w+)", text, re.MULTILINE)
+    assert "filter_string" in members
+    names = {"addressof_ref", "get_filter_string", "max_work_item_sizes1d"}
+    assert not names & set(members)
+
+
 def test_another_name_of_a_function_refers_to_the_first(of_usmx: dict[str, str]) -> None:
     text = "\n".join(of_usmx.values())
     assert ":::{py:data} usm_ndarray\n\nAnother name of {py:obj}`usmx.ndarray`." in text

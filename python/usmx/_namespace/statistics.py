@@ -480,8 +480,9 @@ def mean(
             return made
     a = _array(a, "a")
     into = to_out(out)
-    is_exact = dtype is not None or into is None or a.dtype.kind in "biu"
-    named = dtype if is_exact else into.dtype
+    named = dtype
+    if dtype is None and into is not None and a.dtype.kind not in "biu":
+        named = into.dtype
     if named is not None and to_type(named).kind in "biu":
         # As NumPy: the sum is of that type, and so is what the division leaves.
         total = sum(a, axis=axis, dtype=named, keepdims=keepdims, where=where)

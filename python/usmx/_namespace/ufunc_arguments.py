@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PYTHON_NUMBERS = (bool, int, float, complex)
 #: What a number of Python may become.
 _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-#: Their operands may be an int of Python for any type of integers of the other.
+#: An operand may be an int of Python, regardless of which type of integers the other has.
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _PARTS = {"float32": "complex64", "float64": "complex128"}
 
@@ -221,7 +221,7 @@ def _in_types_of_loop(
             # NumPy 2.4 crashes with "equiv" and a number of Python's; "no" is the same here.
             casting="no" if said.casting == "equiv" else said.casting,
         )
-        loop = list(found[:count])
+        loop: list[Any] = list(found[:count])
         if said.casting == "equiv" and not said.name.startswith("logical_"):
             _check_numbers_are_equivalent(said.name, values, loop)
         return _cast(values, loop, "unsafe"), found[count]

@@ -1800,7 +1800,10 @@ DIFFERENCES: list[Differs] = [
     Differs("isreal|iscomplex", "layout", "", "of reals NumPy compares a new array in C order"),
     Differs("diff", "layout", "", "of what is joined before it", given="(ap|pre)pend"),
     Differs(
-        "bitwise_count", "value|memory|order", "", "NumPy casts elements that where= left",
+        "bitwise_count",
+        "value|memory|order",
+        "",
+        "NumPy casts elements that where= left",
         given="overlap",
     ),
     Differs("std|var", "refused", "same_kind", "floats are not cast to an output of integers"),

@@ -269,9 +269,9 @@ def test_indexing_errors_are_numpys() -> None:
             a[key]
     for key in (1.5, [1.5], np.zeros(2), object()):
         expected = "expected integers, slices, ..., None, or arrays or lists of integers or bools"
-        with pytest.raises(TypeError, match=expected):
+        with pytest.raises(IndexError, match=expected):
             a[key]
-        with pytest.raises(TypeError, match=expected):
+        with pytest.raises(IndexError, match=expected):
             a[key] = 0
     with pytest.raises(ValueError, match="zero"):
         a[::0]
