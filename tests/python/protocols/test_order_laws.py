@@ -431,6 +431,7 @@ def test_who_took_a_capsule_and_named_no_queue_finds_finished_elements(n, kind):
         right = (right + 1) * 2
         np.testing.assert_array_equal(x.to_numpy(), right)
 
+
 @pytest.mark.parametrize("n", SIZES)
 def test_dpctl_copies_what_usmx_wrote(n, kind):
     x = new_array(n, kind, None)
