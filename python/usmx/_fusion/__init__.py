@@ -49,6 +49,7 @@ class Fused(_usmx._FusedCall):
                 f"fuse: {self._name} does not say which parameters it has; fuse a function that "
                 f"calls it: usmx.fuse(lambda x: {self._name}(x))"
             ) from None
+        self._defaults = _defaults_of(function)
         kinds = {p.name: p.kind for p in self._signature.parameters.values()}
         by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         for name, kind in kinds.items():
@@ -101,6 +102,8 @@ class Fused(_usmx._FusedCall):
         if keywords or not (
             len(args) == self._count or (self._has_more and 0 <= self._count < len(args))
         ):
+            if (defaults := _defaults_of(self._function)) != self._defaults:
+                self._signature, self._defaults = _signature_of(self._function), defaults
             try:
                 bound = self._signature.bind(*args, **keywords)
             except TypeError:
@@ -243,6 +246,13 @@ class _Generation:
     def holds(self) -> bool:
         """Whether they mean the same now."""
         return self.captured is not None and self.captured.holds()
+
+
+def _defaults_of(function: Callable[..., Any]) -> tuple[tuple[str, int], ...]:
+    """The values of parameters that a call may leave out, which a notebook may change."""
+    by_place = getattr(function, "__defaults__", None) or ()
+    by_name = getattr(function, "__kwdefaults__", None) or {}
+    return (*(("", id(x)) for x in by_place), *((name, id(x)) for name, x in by_name.items()))
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:

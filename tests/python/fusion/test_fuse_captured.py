@@ -219,3 +219,17 @@ def test_a_fused_function_that_reads_itself_is_collected():
     alive = make()
     gc.collect()
     assert alive() is None
+
+
+def test_changed_values_of_parameters_are_noticed():
+    def scaled(x, by=2, *, more=0):
+        return x * by + more
+
+    x = usmx.ones(4, "f4")
+    fused = usmx.fuse(scaled)
+    assert fused(x).tolist() == [2] * 4
+    scaled.__defaults__ = (5,)
+    assert fused(x).tolist() == [5] * 4
+    scaled.__kwdefaults__ = {"more": 1}
+    assert fused(x).tolist() == [6] * 4
+    assert fused(x, 3).tolist() == [4] * 4
