@@ -41,7 +41,14 @@ def is_bfloat16(dtype: Any) -> bool:
 
 
 def typed(value: Any, dtype: Any) -> Any:
-    """A number of a type; of bfloat16 one that adapts to the arrays that it meets."""
+    """A number of a type; of bfloat16 one that adapts to the arrays that it meets.
+
+    OverflowError or TypeError for a number of Python that the type cannot hold.
+    """
     import numpy as np
 
-    return float(value) if is_bfloat16(dtype) else np.asarray(value).astype(dtype)[()]
+    if is_bfloat16(dtype):
+        return float(value)
+    held = np.empty((), dtype)
+    held[()] = value
+    return held[()]

@@ -129,10 +129,9 @@ def _begun(
 
     from . import elementwise
 
-    first = np.asarray(initial)
-    if first.ndim:
-        raise ValueError(f"initial: expected a number, got an array of shape {first.shape}")
-    begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(first, made.dtype))
+    if shape := np.shape(initial):
+        raise ValueError(f"initial: expected a number, got an array of shape {shape}")
+    begun: _usmx.ndarray = getattr(elementwise, operation)(made, typed(initial, made.dtype))
     return written(begun, out, "unsafe")
 
 

@@ -278,3 +278,14 @@ def test_no_axis_at_all_leaves_long_arrays_as_they_are(kind: str) -> None:
     for name in ("all", "any"):
         ours = getattr(usmx, name)(x, axis=())
         np.testing.assert_array_equal(ours.to_numpy(), getattr(np, name)(values, axis=()))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "nansum", "nanmax"])
+def test_a_first_number_that_the_type_cannot_hold_is_refused(name: str) -> None:
+    for dtype, initial in (("u1", -1), ("u1", 300), ("i1", -2000), ("f4", 1j), ("u4", -2.5)):
+        n = np.ones(3, dtype)
+        how = {"dtype": dtype} if name in ("sum", "prod", "nansum") else {}
+        with pytest.raises((OverflowError, TypeError)) as theirs:
+            getattr(np, name)(n, initial=initial, **how)
+        with pytest.raises(theirs.type):
+            getattr(usmx, name)(usmx.asarray(n), initial=initial, **how)
