@@ -631,7 +631,10 @@ source elements_of(const sycl::queue& queue, const deferred_operand& what,
                    const value_reduction& how) {
   detail::require_type(queue.get_device(), how.value);
   detail::require_type(queue.get_device(), how.result);
-  if (const auto* plain = std::get_if<operand>(&what)) return *plain->array();
+  if (const auto* plain = std::get_if<operand>(&what)) {
+    detail::require_type(queue.get_device(), plain->type());
+    return *plain->array();
+  }
   auto v = std::static_pointer_cast<value>(std::get<shared_deferred>(what));
   if (v->queue() != queue || v->size().operations >= detail::most_operations) v->get();
   if (v->is_computed()) return v->get();

@@ -143,6 +143,13 @@ void loop(std::byte* out, const std::byte* const* in, std::int64_t count) {
   compute<Row, T>(out, in, count);
 }
 
+/// The entry of a type in a table of all types of numbers; null for records, which none has.
+template <class Entry, std::size_t count>
+const Entry* entry_of(const std::array<Entry, count>& all, const dtype& type) noexcept {
+  const int number = number_index(type);
+  return number < 0 ? nullptr : &all[static_cast<std::size_t>(number)];
+}
+
 using loops_of_types = std::array<host_loop, number_types>;
 struct row {
   std::string_view name;
@@ -180,7 +187,8 @@ host_function function_on_host(const operation& op, const dtype& type) noexcept 
   static const operation& copy = *find_operation("positive");
   const row* const found = (*known)[row_number(&op == &cast_row ? copy : op)];
   if (found == nullptr) return {};
-  return {found->loops[static_cast<std::size_t>(number_index(type))], found->most};
+  const auto* const loop = entry_of(found->loops, type);
+  return loop != nullptr ? host_function{*loop, found->most} : host_function{};
 }
 
 // --- casts, and elements that do not lie in a row
@@ -203,14 +211,12 @@ constexpr auto casts_of(list_of<T...>) {
 }
 constexpr auto casts = casts_of(host_rows::numbers());
 
-std::size_t place_of(const dtype& type) noexcept {
-  return static_cast<std::size_t>(number_index(type));
-}
-
 }  // namespace
 
 host_cast cast_on_host(const dtype& from, const dtype& to) noexcept {
-  return casts[place_of(from)][place_of(to)];
+  const auto* const row = entry_of(casts, from);
+  const host_cast* const cast = row != nullptr ? entry_of(*row, to) : nullptr;
+  return cast != nullptr ? *cast : nullptr;
 }
 
 host_gather::host_gather(const any_view& v, const extents& shape)
@@ -375,7 +381,8 @@ host_fold fold_of(const dtype& type, bool any_order) noexcept {
   const auto all = [&]<class... T>(list_of<T...>) {
     return std::array{one.template operator()<T>()...};
   }(host_rows::numbers());
-  return all[place_of(type)];
+  const auto* const fold = entry_of(all, type);
+  return fold != nullptr ? *fold : host_fold{};
 }
 
 }  // namespace

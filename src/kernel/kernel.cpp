@@ -235,6 +235,10 @@ bool computes_with(const sycl::device& device, const dtype& type) {
 }
 
 void require_type(const sycl::device& device, const dtype& type) {
+  if (type.kind() == type_class::record) {
+    throw interop_error(fault::dtype_mismatch,
+                        format("{} has no arithmetic; expected numbers", type.name()));
+  }
   if (computes_with(device, type)) return;
   throw build_error(format("the device does not compute with {}", part_type(type).name()), "");
 }

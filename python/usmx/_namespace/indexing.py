@@ -462,6 +462,25 @@ def _only_mask(x: ndarray, key: Any) -> ndarray | None:
     return None
 
 
+# Kernels move numbers: records are rows of their bytes, along an axis behind all others.
+
+
+def bytes_of(x: ndarray) -> ndarray:
+    """Records as their bytes, along one more axis."""
+    return x[..., None].view("uint8")
+
+
+def records_of(x: ndarray, dtype: Any) -> ndarray:
+    """The records of which `bytes_of` made bytes."""
+    return x.view(dtype)[..., 0]
+
+
+def _of_bytes(key: Any) -> tuple[Any, ...]:
+    """A key of records as that of their bytes."""
+    items = key if isinstance(key, tuple) else (key,)
+    return (*items, slice(None) if any(item is ... for item in items) else ...)
+
+
 def get(x: ndarray, key: Any) -> ndarray:
     """``x[key]`` for keys with arrays or lists of indices, or masks.
 
@@ -471,6 +490,8 @@ def get(x: ndarray, key: Any) -> ndarray:
         An index outside of its axis, a mask of another shape, too many indices, shapes that do
         not fit together.
     """
+    if x.dtype.names is not None:
+        return records_of(get(bytes_of(x), _of_bytes(key)), x.dtype)
     mask = _only_mask(x, key)
     if mask is not None and x.ndim:
         return compact(x, mask)
@@ -525,6 +546,10 @@ def put(x: ndarray, key: Any, value: Any) -> None:
     """
     if x.flags.writable is False:
         raise ValueError("x: assignment destination is read-only")
+    if x.dtype.names is not None:
+        records = value if isinstance(value, ndarray) else as_array(np.asarray(value, x.dtype), x)
+        put(bytes_of(x), _of_bytes(key), bytes_of(records.astype(x.dtype, copy=False)))
+        return
     given = _value_for(x, value)
     mask = _only_mask(x, key)
     if mask is not None and x.ndim:

@@ -99,6 +99,9 @@ def take(
     if axis is None:
         a, axis = a.reshape(-1), 0
     at = to_axis(axis, a.ndim)
+    if a.dtype.names is not None:
+        taken = take(indexing.bytes_of(a), indices, at, mode=mode)
+        return written(indexing.records_of(taken, a.dtype), out)
     checks = mode == "raise" and isinstance(indices, ndarray) and indices.dtype.kind in "iu"
     if checks:
         values = indexing.as_indices(indices)
