@@ -375,7 +375,8 @@ def _quantile(
         rows = _in_order(rows)
         low, high, last = _pick(rows, lower), _pick(rows, higher), rows[..., -1:]
     if method in _CHOOSING:
-        result = low
+        # A view would keep the elements of all places.
+        result = low if low.flags.c_contiguous else low.copy()
     else:
         part = (place - lower).astype(sum_type(share) if is_bfloat16(share) else share)
         if xp is np:

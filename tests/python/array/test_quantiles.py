@@ -153,3 +153,13 @@ def test_selecting_and_sorting_give_the_same(
                             got = getattr(usmx, name)(x, q, axis=axis).to_numpy()
                             assert got.shape == want.shape
                             assert np.allclose(got, want, equal_nan=True), (shape, name, q)
+
+
+def test_a_quantile_that_is_an_element_is_no_part_of_a_larger_array(kind: str) -> None:
+    x = usmx.asarray(np.arange(12).reshape(3, 4), usm_type=kind)
+    for axis in (-1, (), None):
+        lower = usmx.quantile(x, 0.4, axis=axis, method="lower")
+        assert lower.flags.c_contiguous
+        np.testing.assert_array_equal(
+            lower.to_numpy(), np.quantile(np.arange(12).reshape(3, 4), 0.4, axis, method="lower")
+        )
