@@ -1398,7 +1398,7 @@ NUMBERS_ROWS = [
     Row("gradient", _gradient, ulps=4, kernels=True),
     Row("trapezoid", _trapezoid, ulps=8, scaled=True),
     Row("polyval", _polyval, ulps=64, scaled=True),
-    Row("average", _average, ulps=16, scaled=True),
+    Row("average", _average, ulps=256, scaled=True),
     Row("cov", _cov, ulps=1e3, scaled=True, kernels=True),
     Row("corrcoef", _corrcoef, ulps=1e4, scaled=True, kernels=True),
     Row("unwrap", _unwrap, ulps=512, scaled=True, kernels=True),
