@@ -1,11 +1,11 @@
 """usmx: zero-copy exchange of SYCL Unified Shared Memory between C++ and Python."""
 # SPDX-License-Identifier: Apache-2.0
 
+from . import _runtime  # isort: skip - first: the compiled module needs the libraries it finds
 from . import (
     _explained,
     _functions,
     _namespace,
-    _runtime,
     memory,
 )
 from ._interop import cloudpickle as _cloudpickle
