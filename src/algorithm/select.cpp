@@ -57,7 +57,6 @@ bool selects(const array& a, const std::vector<std::int64_t>& kth, std::int64_t 
 }
 
 // --- order: numbers as unsigned integers in the order of sorts, of which each has its own
-// ---------
 
 template <class Word>
 class keys {
@@ -68,8 +67,8 @@ class keys {
                          : sizeof(Word) == 2 ? 10
                          : sizeof(Word) == 4 ? 23
                                              : 52;
-    infinity_ = static_cast<Word>(static_cast<Word>(sign - 1) >> mantissa << mantissa);
-    least_ = static_cast<Word>(sign - 1 - infinity_);  // of -infinity; NaNs are below or above
+    const auto infinity = static_cast<Word>(static_cast<Word>(sign - 1) >> mantissa << mantissa);
+    least_ = static_cast<Word>(sign - 1 - infinity);  // of -infinity; NaNs are below or above
   }
   Word of(Word x) const {
     if (kind_ == type_class::boolean) return x != 0;
@@ -87,7 +86,7 @@ class keys {
  private:
   static constexpr Word sign = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
   type_class kind_;
-  Word infinity_ = 0, least_ = 0;
+  Word least_ = 0;
 };
 
 template <class Real>
@@ -136,14 +135,13 @@ struct placed<Key> {
 };
 
 // --- selection
-// -------------------------------------------------------------------------------------
 
-/// Moves the elements of which that is true to the front; where the others begin.
+/// Moves the elements of which that is true to the front; where the others begin. Without a branch,
+/// of which half would be foreseen wrong.
 template <class T, class Is>
 T* split(T* first, const T* last, Is is) {
   T* to = first;
-  for (T* at = first; at != last;
-       ++at) {  // without a branch, of which half would be foreseen wrong
+  for (T* at = first; at != last; ++at) {
     const T x = *at;
     *at = *to;
     *to = x;
@@ -215,7 +213,6 @@ void select(T* row, std::int64_t begin, std::int64_t end, std::span<const std::i
 }
 
 // --- memory
-// ----------------------------------------------------------------------------------------
 
 /// Elements of an array that the host writes: its own memory, or a copy of it.
 class written_here {

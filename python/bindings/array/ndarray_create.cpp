@@ -504,8 +504,10 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle
     if (n > static_cast<std::uint64_t>(INT64_MAX))
       check(fault::shape_overflow, detail::format("{}", n));
     check_bools(n);
-    if (n > 0) check_stored(nb::int_(first));
-    if (n > 1) check_stored(nb::int_(first + delta));
+    if (t != dtype::of<std::int64_t>()) {
+      if (n > 0) check_stored(nb::int_(first));
+      if (n > 1) check_stored(nb::int_(first + delta));
+    }
     return counted(first, delta, static_cast<std::int64_t>(n), t, place, kind);
   }
   const auto real = [](nb::handle x, const char* where) {

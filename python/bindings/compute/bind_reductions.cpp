@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "array/ndarray.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
+#include "support/error_text.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -63,8 +65,12 @@ void bind_reductions(nb::module_& m) {
         static constexpr std::pair<std::string_view, named_reduction> all_names[] = {
             {"sum", sum},     {"prod", product}, {"mean", mean}, {"min", smallest},
             {"max", largest}, {"any", any},      {"all", all}};
-        const auto found = std::ranges::find(all_names, to_text(name, "name"),
+        const std::string wanted = to_text(name, "name");
+        const auto found = std::ranges::find(all_names, wanted,
                                              &std::pair<std::string_view, named_reduction>::first);
+        if (found == std::ranges::end(all_names)) {
+          throw value_error("name: '{}'; expected that of a reduction, such as 'sum'", wanted);
+        }
         return reduced(x, axis, keepdims, found->second);
       },
       nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),

@@ -122,12 +122,17 @@ nb::object to_capsule(Array&& a, const dlpack::device& where, std::uint64_t flag
   return nb::steal(capsule);
 }
 
+/// None and integers name no queue of SYCL.
+bool names_queue(nb::handle stream) noexcept {
+  return !stream.is_none() && PyLong_Check(stream.ptr()) == 0;
+}
+
 /// `stream`: where the consumer submits next. A queue is made to wait, without the host; so is a
 /// stream of CUDA for device memory, by an event. None and every other device get finished
 /// elements.
 void order(const array& a, nb::handle stream, const dlpack::device& where) {
   if (PyBool_Check(stream.ptr())) wrong_type("stream", stream, "None, an integer or a queue");
-  if (stream.is_none() || PyLong_Check(stream.ptr())) {
+  if (!names_queue(stream)) {
     // -1 is "no order is needed". Defined for CUDA and ROCm only; others mean host memory by it.
     const bool is_stream = where.type != device_type::oneapi && where.type != device_type::cpu;
     if (is_stream && !stream.is_none() && PyLong_AsLongLong(stream.ptr()) == -1) {
@@ -234,8 +239,9 @@ nb::object hand_out(Array&& a, bool to_host, const dlpack::device& where, nb::ha
   } else {
     // Where the consumer named no queue, nothing can be put before what it submits later: while it
     // has the memory, commands of usmx return when they have ended, as for a view of the host.
-    const bool names_queue = !stream.is_none() && PyLong_Check(stream.ptr()) == 0;
-    if (where.type == device_type::oneapi && !names_queue) shown = host_access(a.keep_alive());
+    if (where.type == device_type::oneapi && !names_queue(stream)) {
+      shown = host_access(a.keep_alive());
+    }
     order(a, stream, where);
     expose_to_others(a);
   }

@@ -77,16 +77,15 @@ def _reduce(
     axis: Axis,
     keepdims: bool,
     out: _usmx.ndarray | None = None,
-    casting: str = "unsafe",
     **texts: Any,
 ) -> _usmx.ndarray:
-    """Reduce the axes; into `out` results are cast by any rule unless told, as NumPy's."""
+    """Reduce the axes; into `out` results are cast by any rule, as NumPy's."""
     if (into := to_out(out)) is not None and into.dtype != result:
         made = _reduce(x, value, result, axis, keepdims, None, **texts)
-        return written(made, into, casting)
+        return written(made, into, "unsafe")
     axes = _axes(axis, x.ndim)
     if into is not None:
-        check_out(into, _reduced(x.shape, axes, keepdims), result, casting)
+        check_out(into, _reduced(x.shape, axes, keepdims), result, "unsafe")
     if axes == ():  # each element by itself
         x, axes, keepdims = x[..., None], (x.ndim,), False
     return _usmx._reduce(x, value, result, axes=axes, keepdims=keepdims, out=into, **texts)
@@ -829,7 +828,8 @@ def cumulative_sum(
     [0, 1, 3, 6]
     """
     first = 0 if include_initial else None
-    dtype = _type_of_out(_array(x, "x"), dtype, out)
+    if out is not None:
+        dtype = _type_of_out(_array(x, "x"), dtype, out)
     return written(_cumulative("cumulative_sum", "a + b", x, axis, dtype, first), out, "unsafe")
 
 
@@ -850,7 +850,8 @@ def cumulative_prod(
     [1, 1, 2, 6]
     """
     first = 1 if include_initial else None
-    dtype = _type_of_out(_array(x, "x"), dtype, out)
+    if out is not None:
+        dtype = _type_of_out(_array(x, "x"), dtype, out)
     return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out, "unsafe")
 
 

@@ -286,7 +286,8 @@ def in_turn(name: str, method: str, x: ndarray, keywords: dict[str, Any]) -> nda
         return None
     dtype, where = types[-1], keywords.get("where", True)
     x = x.astype(dtype, copy=False)
-    _check_exponents(name, dtype, _exponents(x, axes, keywords))
+    if name == "power":
+        _check_exponents(name, dtype, _exponents(x, axes, keywords))
     first = None if keeps_all else _first(name, axes, x, where, keywords.get("initial"))
     if where is not True:
         where = _usmx.broadcast_to(as_array(where, x).astype("bool", copy=False), x.shape)
