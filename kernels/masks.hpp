@@ -1,9 +1,11 @@
 // What a mask selects. Each item goes through a chunk of the mask: first it counts, then it knows
-// from a sum of all counts where the elements of its chunk stand in the result.
+// from a sum of all counts where the elements of its chunk stand in the result. Where groups are no
+// loops, a group has a chunk in place of an item, and its sub-groups say what neighbours select.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "prelude.hpp"
+#include "prelude/vote.hpp"
 
 namespace usmx::masks {
 
@@ -63,26 +65,108 @@ template <class M, class Put>
   }
 }
 
-/// The numbers of the elements that are selected.
+// --- a group together ----------------------------------------------------------------------------
+
+/// What an item of a group has of its chunk: each sub-group has neighbours, as many at once as it
+/// has items.
 template <class M>
-inline void places(const M* mask, int64_t size, int64_t length, const int32_t* own,
-                   const int64_t* ends, int64_t* to) {
-  each(mask, size, length, own, ends, [&](int64_t place, int64_t k) { to[place] = k; });
+class tile {
+ public:
+  static constexpr int items = 256, each = 16, sub_groups = items / 8;  ///< at the most
+  static constexpr int64_t length = items * each;
+
+  /// Asks the mask which of its elements are selected.
+  tile(const M* mask, int64_t size)
+      : wide_(int(sub_group_max_size())),
+        own_(int(local_id()) / wide_),
+        first_(int64_t(group_id()) * length + own_ * wide_ * each + int(local_id()) % wide_) {
+#pragma clang loop unroll(full)
+    for (int e = 0; e < each; ++e) {
+      const int64_t k = place(e);
+      if (k < size && mask[k] != M(0)) selected_ |= 1u << e;
+    }
+  }
+
+  /// How many the sub-group has.
+  int32_t in_sub_group() const {
+    uint32_t sum = 0;
+    for (int e = 0; e < each; ++e) sum += number_of(ballot(selects(e)));
+    return int32_t(sum);
+  }
+  /// How many earlier sub-groups have; the last gives all of the group. `space` is local memory.
+  int32_t before(int32_t (&space)[sub_groups], int32_t& all) const {
+    const int32_t mine = in_sub_group();
+    if (int(local_id()) % wide_ == 0) space[own_] = mine;
+    group_barrier();
+    int32_t sum = 0, earlier = 0;
+    for (int k = 0; k < items / wide_; ++k) {
+      if (k == own_) earlier = sum;
+      sum += space[k];
+    }
+    all = sum;
+    return earlier;
+  }
+  /// `put(place, k)` for each element k that is selected; `at` is the place of the sub-group's first.
+  template <class Put>
+  void each_selected(int64_t at, const Put& put) const {
+    for (int e = 0; e < each; ++e) {
+      const ballot_word all = ballot(selects(e));
+      if (selects(e)) put(at + number_of(ballot_word(all & items_before())), place(e));
+      at += number_of(all);
+    }
+  }
+
+ private:
+  bool selects(int e) const { return (selected_ >> e) & 1; }
+  int64_t place(int e) const { return first_ + int64_t(e) * wide_; }
+
+  int wide_, own_;
+  int64_t first_;
+  uint32_t selected_ = 0;
+};
+using tile_space = int32_t[tile<uint8_t>::sub_groups];
+
+template <class M>
+inline void count(tile_space& space, const M* mask, int64_t size, int64_t, int32_t* own) {
+  int32_t all;
+  tile<M>(mask, size).before(space, all);
+  if (local_id() == 0) own[group_id()] = all;
 }
 
-/// The elements of `from` that are selected.
-template <class M, class T>
-inline void compact(const M* mask, int64_t size, int64_t length, const int32_t* own,
-                    const int64_t* ends, const T* from, T* to) {
-  each(mask, size, length, own, ends, [&](int64_t place, int64_t k) { to[place] = from[k]; });
+template <class M, class Put>
+[[gnu::always_inline]] inline void each(tile_space& space, const M* mask, int64_t size, int64_t,
+                                        const int32_t* own, const int64_t* ends, const Put& put) {
+  const tile<M> mine(mask, size);
+  int32_t all;
+  const int32_t earlier = mine.before(space, all);
+  mine.each_selected(ends[group_id()] - own[group_id()] + earlier, put);
 }
+
+// --- what is put: the first parameters are those of `each` ---------------------------------------
+
+/// The numbers of the elements that are selected.
+struct places {
+  int64_t* to;
+  void operator()(int64_t place, int64_t k) const { to[place] = k; }
+};
+
+/// The elements of `from` that are selected.
+template <class T>
+struct compact {
+  const T* from;
+  T* to;
+  void operator()(int64_t place, int64_t k) const { to[place] = from[k]; }
+};
 
 /// Replaces the elements of `to` that are selected by those of `from`, one after the other.
 template <class M, class T>
-inline void expand(const M* mask, int64_t size, int64_t length, const int32_t* own,
-                   const int64_t* ends, const T* from, T* to) {
-  each(mask, size, length, own, ends,
-       [&](int64_t place, int64_t k) { to[k] = mask[k] != M(0) ? from[place] : to[k]; });
-}
+struct expand {
+  const M* mask;
+  const T* from;
+  T* to;
+  void operator()(int64_t place, int64_t k) const {
+    to[k] = mask[k] != M(0) ? from[place] : to[k];
+  }
+};
 
 }  // namespace usmx::masks

@@ -54,9 +54,9 @@ sort_tile(const word* from, word* to, place* places, int64_t rows, int32_t lengt
 USMX_KERNEL(1)
 count_tile(const word* from, uint32_t* counts, int64_t length, int64_t size, int64_t in_row,
            int32_t lowest, uint64_t flip) {
-  usmx::local<usmx::sorting::count_space<BITS, ITEMS>> space;
-  usmx::sorting::count_tile<own>(space.get(), (const element*)from, counts, {length, size, in_row},
-                                 lowest, word(flip));
+  usmx::local<uint32_t[1 << BITS]> space;
+  usmx::sorting::count_tile<own, BITS>(space.get(), (const element*)from, counts,
+                                       {length, size, in_row}, lowest, word(flip));
 }
 #endif
 

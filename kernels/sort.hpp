@@ -13,6 +13,7 @@
 #pragma once
 
 #include "prelude.hpp"
+#include "prelude/vote.hpp"
 
 namespace usmx::sorting {
 
@@ -268,29 +269,62 @@ inline void count_numbers(const Number* from, int64_t* counts, uint64_t* largest
   largest[chunk] = most;
 }
 
-/// How many elements of each chunk are between each two of `bins + 1` edges, which lie on a
-/// straight line but for `off`, in bins, with what computing the place on it adds; the last bin
-/// holds both of its edges. Rows of counts as those of `count_numbers`. The line says the bin of an
-/// element that is farther than `off` from edges; others are compared with edges.
-template <int Copies, class From, class T>
-inline void count_between(const From* from, const T* edges, int64_t* counts, const chunks& cut,
-                          int64_t bins, float off) {
+/// `bins + 1` edges, which lie on a straight line but for `off`, in bins, with what computing the
+/// place on it adds; the last bin holds both of its edges.
+template <class T>
+class even_edges {
+ public:
+  even_edges(const T* edges, int64_t bins, float off)
+      : edges_(edges),
+        bins_(bins),
+        low_(edges[0]),
+        high_(edges[bins]),
+        begin_(low_),
+        scale_(wide(bins) / (wide(high_) - begin_)),
+        above_(off),
+        below_(wide(1) - above_),
+        last_(wide(bins) - above_) {}
+
+  /// The bin that the line says, and whether it is sure: the element is farther than `off` from
+  /// edges.
+  bool on_line(T x, int32_t& bin) const {
+    const wide at = (wide(x) - begin_) * scale_, whole = __builtin_elementwise_floor(at);
+    bin = int32_t(whole);
+    return (at > above_) & (at < last_) & (at - whole > above_) & (at - whole < below_);
+  }
+  /// The bin of any element, found by comparing; -1 outside of all.
+  int64_t compared(T x) const {
+    if (!(x >= low_ && x <= high_)) return -1;
+    const wide at = (wide(x) - begin_) * scale_;
+    int64_t bin =
+        at < wide(bins_) ? int64_t(at) : bins_ - 1;  // and for NaN, of a line without length
+    bin = bin < bins_ ? bin : bins_ - 1;
+    while (bin > 0 && x < edges_[bin]) --bin;
+    while (bin + 1 < bins_ && x >= edges_[bin + 1]) ++bin;
+    return bin;
+  }
+
+ private:
   using wide = decltype(T() * 1.0f);  // half would overflow
+
+  const T* edges_;
+  int64_t bins_;
+  T low_, high_;
+  wide begin_, scale_, above_, below_, last_;
+};
+
+/// How many elements of each chunk are between each two of even edges. Rows of counts as those of
+/// `count_numbers`.
+template <int Copies, class From, class T>
+inline void count_between(const From* from, int64_t* counts, const T* edges, float off,
+                          const chunks& cut, int64_t bins) {
+  const even_edges<T> between(edges, bins, off);
   const int64_t chunk = int64_t(group_id());
   int64_t* const count = counts + chunk * Copies * bins;
   for (int64_t bin = 0; bin < Copies * bins; ++bin) count[bin] = 0;
-  const T low = edges[0], high = edges[bins];
-  const wide begin = wide(low), scale = wide(bins) / (wide(high) - begin);
-  const wide above = wide(off), below = wide(1) - above, last = wide(bins) - above;
   const auto compare = [&](T x, int copy) {
-    if (!(x >= low && x <= high)) return;
-    const wide at = (wide(x) - begin) * scale;
-    int64_t bin =
-        at < wide(bins) ? int64_t(at) : bins - 1;  // and for NaN, of a line without length
-    bin = bin < bins ? bin : bins - 1;
-    while (bin > 0 && x < edges[bin]) --bin;
-    while (bin + 1 < bins && x >= edges[bin + 1]) ++bin;
-    ++count[copy * bins + bin];
+    const int64_t bin = between.compared(x);
+    if (bin >= 0) ++count[copy * bins + bin];
   };
   const int64_t end = cut.end(chunk);
   int64_t i = cut.begin(chunk);
@@ -299,10 +333,7 @@ inline void count_between(const From* from, const T* edges, int64_t* counts, con
     bool is_sure = true;
 #pragma clang loop unroll(full)
     for (int copy = 0; copy < Copies; ++copy) {
-      const wide at = (wide(T(from[i + copy])) - begin) * scale,
-                 whole = __builtin_elementwise_floor(at);
-      is_sure &= (at > above) & (at < last) & (at - whole > above) & (at - whole < below);
-      bin[copy] = int32_t(whole);
+      is_sure &= between.on_line(T(from[i + copy]), bin[copy]);
     }
 #pragma clang loop unroll(full)
     for (int copy = 0; copy < Copies; ++copy) {
@@ -317,6 +348,55 @@ inline void count_between(const From* from, const T* edges, int64_t* counts, con
 }
 
 // --- a group together ----------------------------------------------------------------------------
+
+/// Adds to `counts` how many of the numbers 0 to size - 1 have each bin, of `bin_of`; those without
+/// one are not counted. A group counts in `space`, its local memory of `copies` rows of counts,
+/// which its sub-groups take in turn.
+template <class Bin>
+inline void count_together(uint32_t* space, int64_t* counts, int64_t size, int64_t bins,
+                           int64_t copies, const Bin& bin_of) {
+  for (int64_t k = int64_t(local_id()); k < copies * bins; k += int64_t(local_range())) {
+    space[k] = 0;
+  }
+  group_barrier();
+  uint32_t* const own = space + int64_t(sub_group_id()) % copies * bins;
+  for (int64_t i = int64_t(global_id()); i < size; i += int64_t(global_range())) {
+    const int64_t bin = bin_of(i);
+    if (uint64_t(bin) < uint64_t(bins)) atomic_add(&own[bin], 1u);
+  }
+  group_barrier();
+  for (int64_t bin = int64_t(local_id()); bin < bins; bin += int64_t(local_range())) {
+    uint32_t sum = 0;
+    for (int64_t copy = 0; copy < copies; ++copy) sum += space[copy * bins + bin];
+    if (sum != 0) atomic_add(&counts[bin], int64_t(sum));
+  }
+}
+
+/// `count_numbers` by groups, which add to one row of counts; `largest` is that of each group.
+template <class Number>
+inline void count_numbers(uint32_t* space, const Number* from, int64_t* counts, uint64_t* largest,
+                          int64_t size, int64_t bins, int64_t copies) {
+  uint64_t most = 0;
+  count_together(space, counts, size, bins, copies, [&](int64_t i) {
+    const auto number = int64_t(from[i]);
+    most = uint64_t(number) > most ? uint64_t(number) : most;
+    return number;
+  });
+  most = reduce_max<2>(most);
+  if (local_id() == 0) largest[group_id()] = most;
+}
+
+/// `count_between` by groups, which add to one row of counts.
+template <class From, class T>
+inline void count_between(uint32_t* space, const From* from, int64_t* counts, const T* edges,
+                          float off, int64_t size, int64_t bins, int64_t copies) {
+  const even_edges<T> between(edges, bins, off);
+  count_together(space, counts, size, bins, copies, [&](int64_t i) {
+    const T x = T(from[i]);
+    int32_t bin;
+    return between.on_line(x, bin) ? int64_t(bin) : between.compared(x);
+  });
+}
 
 /// Short rows in local memory, each padded to a power of two.
 template <class Element, int Size>
@@ -378,45 +458,44 @@ inline void sort_tile(short_rows<element<Form, Word>, Size>& space, const elemen
   }
 }
 
-/// Local memory for a tile of elements.
-template <class Element, class Place, int Bits, int Items, int Each>
-struct tile_space {
-  Element hand[Items * Each];
-  Place places[Items * Each];
-  uint16_t counts[(1 << Bits) * Items];
-  uint32_t sums[2][Items];
-  uint32_t starts[1 << Bits];
-};
-template <int Bits, int Items>
-struct count_space {
-  uint32_t counts[(1 << Bits) * Items];
-  uint32_t sums[Items];
-};
-
-/// How often each digit is in each tile. Those of a digit are neighbours.
-template <form Form, int Bits, int Items, class Word>
-inline void count_tile(count_space<Bits, Items>& space, const element<Form, Word>* from,
+/// How often each digit is in each tile. Those of a digit are neighbours. `space` is local memory.
+template <form Form, int Bits, class Word>
+inline void count_tile(uint32_t (&space)[1 << Bits], const element<Form, Word>* from,
                        uint32_t* counts, const chunks& cut, int lowest, Word flip) {
-  constexpr int values = 1 << Bits, helpers = Items / values;
-  static_assert(helpers * values == Items);
-  const int item = int(local_id());
+  constexpr int values = 1 << Bits;
+  const int item = int(local_id()), items = int(local_range());
   const int64_t tile = int64_t(group_id());
-  for (int d = 0; d < values; ++d) space.counts[d * Items + item] = 0;
+  for (int d = item; d < values; d += items) space[d] = 0;
+  group_barrier();
   const int64_t end = cut.end(tile);
-  for (int64_t i = cut.begin(tile) + item; i < end; i += Items) {
-    ++space.counts[digit<Form, Bits>(from[i], lowest, flip) * Items + item];
+  for (int64_t first = cut.begin(tile); first < end; first += items) {
+    const int64_t i = first + item;
+    const bool is_there = i < end;
+    const uint32_t d = is_there ? digit<Form, Bits>(from[i], lowest, flip) : 0;
+    // One of the items with a digit counts for all of them: many equal ones do not wait in turn.
+    const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
+    if (is_there && (same & items_before()) == 0) atomic_add(&space[d], number_of(same));
   }
   group_barrier();
-  uint32_t sum = 0;
-  for (int k = 0; k < values; ++k) sum += space.counts[item * values + k];
-  space.sums[item] = sum;
-  group_barrier();
-  if (item < values) {
-    sum = 0;
-    for (int k = 0; k < helpers; ++k) sum += space.sums[item * helpers + k];
-    counts[(tile / cut.in_row * values + item) * cut.in_row + tile % cut.in_row] = sum;
+  for (int d = item; d < values; d += items) {
+    counts[(tile / cut.in_row * values + d) * cut.in_row + tile % cut.in_row] = space[d];
   }
 }
+
+/// Local memory for a tile of elements: first counts of each sub-group, then the elements in order.
+template <class Element, class Place, int Bits, int Items, int Each>
+struct tile_space {
+  static constexpr int sub_groups = Items / 8;  ///< at the most
+  union {
+    uint16_t counts[sub_groups][1 << Bits];
+    struct {
+      Element hand[Items * Each];
+      Place places[Items * Each];
+    };
+  };
+  int64_t shift[1 << Bits];  ///< from an element's place in the tile to that in the row
+  uint16_t starts[1 << Bits];
+};
 
 /// Moves the elements of a tile to where their digits are in the row: `before` holds for each digit
 /// and tile how many elements of the row come earlier.
@@ -427,59 +506,67 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
                       bool is_first, Word flip) {
   using Element = element<Form, Word>;
   constexpr int values = 1 << Bits;
-  static_assert(values * Each * Items / values < 65536);
+  static_assert(Items * Each < 65536 && values <= Items);
   const int item = int(local_id());
   const int64_t tile = int64_t(group_id());
   const int64_t begin = cut.begin(tile), row = tile / cut.in_row * cut.length;
   const int here = int(cut.end(tile) - begin);
-  for (int k = item; k < here; k += Items) {
-    space.hand[k] = from[begin + k];
-    if constexpr (Places) {
-      space.places[k] = is_first ? Place(begin + k - row) : places[begin + k];
-    }
-  }
-  for (int d = 0; d < values; ++d) space.counts[d * Items + item] = 0;
-  group_barrier();
+  const int wide = int(sub_group_max_size()), own = item / wide;
+  uint16_t* const count = space.counts[own];
+  for (int d = item % wide; d < values; d += wide) count[d] = 0;
+  sub_group_barrier();
 
-  // Each item has elements that are neighbours, and counts for each digit.
-  const int first = item * Each;
+  // A sub-group has neighbours, as many at once as it has items, and counts for each digit how many
+  // it had before.
+  const int first = own * wide * Each + item % wide;
   Element mine[Each];
-  Place my_places[Each];
+  uint16_t digits[Each], at[Each];
+#pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    if (first + e < here) {
-      mine[e] = space.hand[first + e];
-      if constexpr (Places) my_places[e] = space.places[first + e];
-      ++space.counts[digit<Form, Bits>(mine[e], lowest, flip) * Items + item];
-    }
+    const int k = first + e * wide;
+    if (k < here) mine[e] = from[begin + k];
+  }
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) {
+    const bool is_there = first + e * wide < here;
+    const uint32_t d = is_there ? digit<Form, Bits>(mine[e], lowest, flip) : 0;
+    const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
+    const uint32_t earlier = count[d], among = number_of(ballot_word(same & items_before()));
+    sub_group_barrier();
+    if (is_there && among == 0) count[d] = uint16_t(earlier + number_of(same));
+    sub_group_barrier();
+    digits[e] = uint16_t(d);
+    at[e] = uint16_t(earlier + among);
   }
   group_barrier();
 
-  // How many elements of the tile come before: a scan over all counts.
+  // How many elements of the tile come before: of earlier sub-groups, and of smaller digits.
   uint32_t sum = 0;
-  for (int k = 0; k < values; ++k) sum += space.counts[item * values + k];
-  space.sums[0][item] = sum;
-  int now = 0;
-  for (int step = 1; step < Items; step *= 2) {
-    group_barrier();
-    space.sums[1 - now][item] =
-        space.sums[now][item] + (item < step ? 0 : space.sums[now][item - step]);
-    now = 1 - now;
+  if (item < values) {
+    for (int other = 0; other < Items / wide; ++other) {
+      const uint16_t there = space.counts[other][item];
+      space.counts[other][item] = uint16_t(sum);
+      sum += there;
+    }
+  }
+  const uint32_t start = exclusive_scan_sum<2>(sum);
+  if (item < values) {
+    space.starts[item] = uint16_t(start);
+    const int64_t of_digit = (tile / cut.in_row * values + item) * cut.in_row + tile % cut.in_row;
+    space.shift[item] = row + before[of_digit] - int64_t(start);
   }
   group_barrier();
-  uint32_t running = item == 0 ? 0 : space.sums[now][item - 1];
-  for (int k = 0; k < values; ++k) {
-    const uint32_t count = space.counts[item * values + k];
-    space.counts[item * values + k] = uint16_t(running);
-    running += count;
-  }
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) at[e] += uint16_t(count[digits[e]] + space.starts[digits[e]]);
   group_barrier();
-  if (item < values) space.starts[item] = space.counts[item * Items];
-  group_barrier();
+#pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    if (first + e < here) {
-      const int k = space.counts[digit<Form, Bits>(mine[e], lowest, flip) * Items + item]++;
-      space.hand[k] = mine[e];
-      if constexpr (Places) space.places[k] = my_places[e];
+    const int k = first + e * wide;
+    if (k < here) {
+      space.hand[at[e]] = mine[e];
+      if constexpr (Places) {
+        space.places[at[e]] = is_first ? Place(begin + k - row) : places[begin + k];
+      }
     }
   }
   group_barrier();
@@ -487,9 +574,7 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
   // Neighbours of one digit go to neighbouring places.
   for (int k = item; k < here; k += Items) {
     const Element x = space.hand[k];
-    const uint32_t d = digit<Form, Bits>(x, lowest, flip);
-    const int64_t at = (tile / cut.in_row * values + d) * cut.in_row + tile % cut.in_row;
-    const int64_t out = row + before[at] + int64_t(k) - int64_t(space.starts[d]);
+    const int64_t out = space.shift[digit<Form, Bits>(x, lowest, flip)] + k;
     to[out] = x;
     if constexpr (Places) new_places[out] = space.places[k];
   }

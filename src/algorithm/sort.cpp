@@ -29,8 +29,9 @@ using detail::in_groups;
 using detail::one_by_one;
 using detail::quotient_up;
 
-constexpr std::int64_t items = 256;       ///< of a group
-constexpr std::int64_t each_of_item = 8;  ///< elements of an item, half as many of 64 bits
+constexpr std::int64_t items = 256;  ///< of a group
+/// From here on fewer passes are worth larger tiles, and more counts for each of them.
+constexpr std::int64_t long_row_of_tiles = 1 << 14;
 constexpr std::int64_t short_row = 1024;  ///< elements that local memory holds
 constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
@@ -81,8 +82,7 @@ class sorter {
     const array target = to != nullptr ? *to : new_like_x();
     std::optional<array> found;
     if (!detail::forms_of(queue_).groups_are_loops) {
-      const std::int64_t each = elements_.size < 8 ? each_of_item : each_of_item / 2;
-      found = length_ <= short_row ? by_group(target) : by_tiles(target, items * each);
+      found = length_ <= short_row ? by_group(target) : by_tiles(target);
     } else if (rows_ >= 2 * units || length_ < detail::long_row::least) {
       found = by_item(target, std::min(rows_, 8 * units));
     } else {
@@ -107,13 +107,12 @@ class sorter {
   }
   array new_like_x() const { return new_row(x_.size(), x_.elements().dtype()); }
   array new_places() const { return new_row(places_ ? x_.size() : 1, detail::place_type(wide_)); }
-  const kernel& get(const char* name, int bits, bool places) const {
+  const kernel& get(const char* name, int bits, bool places, std::int64_t each = 0) const {
     std::vector<std::string> options = elements_.options(wide_, places);
     options.push_back(detail::format("-DBITS={}", bits));
     options.push_back(detail::format("-DSHORT={}", short_row));
     options.push_back(detail::format("-DITEMS={}", items));
-    options.push_back(
-        detail::format("-DEACH={}", elements_.size < 8 ? each_of_item : each_of_item / 2));
+    options.push_back(detail::format("-DEACH={}", each));
     return kernels().get(queue_, name, options);
   }
 
@@ -179,8 +178,13 @@ class sorter {
   }
 
   /// Tiles of a row, a group for each, digit by digit.
-  array by_tiles(const array& target, std::int64_t size) const {
-    constexpr int bits = 4;
+  array by_tiles(const array& target) const {
+    const bool is_long = length_ >= long_row_of_tiles;
+    const int bits = is_long ? 8 : 4;
+    // A tile and its places fit into 48 KiB of local memory.
+    const std::int64_t bytes = std::max<std::int64_t>(wide_ ? 8 : 4, elements_.size * elements_.parts);
+    const std::int64_t each = (is_long ? 16 : 8) * 4 / bytes;
+    const std::int64_t size = items * each;
     const std::int64_t in_row = quotient_up(length_, size);
     const std::int64_t groups = rows_ * in_row;
     const std::int64_t shape[] = {rows_, in_row << bits};
@@ -192,7 +196,7 @@ class sorter {
           .enqueue(queue_, in_groups(groups, items),
                    {p.from, counts, length_, size, in_row, p.lowest, flip_});
       const array begins = before()(queue_, {counts}, 1);
-      get("move_tile", bits, places_)
+      get("move_tile", bits, places_, each)
           .enqueue(queue_, in_groups(groups, items),
                    {p.from, p.to, p.places, p.new_places, begins, length_, size, in_row, p.lowest,
                     p.is_first, flip_});

@@ -27,6 +27,7 @@ class Exclusions:
         self.reasons = reasons
         self.found = dict.fromkeys(reasons, 0)
 
+    @pytest.hookimpl(tryfirst=True)  # others leave out tests that an exclusion would fit
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:

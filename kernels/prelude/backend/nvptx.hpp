@@ -134,6 +134,13 @@ inline T shuffle_xor(T x, uint32_t mask) {
   return backend::shuffle(x, uint32_t(__nvvm_read_ptx_sreg_laneid()) ^ mask);
 }
 
+/// Bit k is what the item of the sub-group with id k says. One instruction; see prelude/vote.hpp.
+#define USMX_BACKEND_BALLOT
+using ballot_word = uint32_t;
+inline ballot_word ballot(bool says) {
+  return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, says));
+}
+
 template <class T>
 inline T negate(T x) {
   return -x;

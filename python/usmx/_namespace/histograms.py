@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from math import ceil, isqrt, log2, pi
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -20,32 +19,73 @@ from .sorting import _sortable, places_in, sort_rows
 
 #: Of fewer elements the bins are an array first, in kernels that searches have too.
 _LEAST_BETWEEN = 1 << 12
+#: Of a group that counts in local memory.
+_ITEMS = 256
+#: Counts that it holds; each is a program of its own. 32 KiB of local memory are on all devices.
+_SPACES = (1 << 10, 1 << 13)
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
 
+class _Counter(NamedTuple):
+    """Counts of each item, or of each group in local memory, and their sum."""
+
+    parts: int
+    """Items or groups."""
+    copies: int
+    """Rows of counts in each part, so that equal numbers do not wait for each other."""
+    space: int
+    """Counts that the local memory of a group holds; 0 where an item counts in a chunk."""
+
+    def run(self, x: ndarray, bins: int, kernel: RawKernel, *arguments: Any) -> ndarray:
+        """What `kernel` counts in `x`: ``kernel(x, counts, *arguments, cut..., bins, ...)``."""
+        if self.space:
+            counts = empty_at(x, bins, "int64")
+            counts[...] = 0
+            launch = kernel[(self.parts * _ITEMS,), (_ITEMS,)]
+            launch(x, counts, *arguments, x.size, bins, self.copies)
+            return counts
+        size = -(-x.size // self.parts)
+        items = -(-x.size // size)
+        each = _usmx.empty((items * self.copies, bins), "int64", usm_type="device", queue=x.queue)
+        kernel[(items,), (1,)](x, each.reshape(-1), *arguments, x.size, size, items, bins)
+        from .statistics import sum as sum_of
+
+        return sum_of(each, axis=0, out=empty_at(x, bins, "int64"))
+
+    def kernel(self, function: str, parameters: str, arguments: str) -> RawKernel:
+        """A function of kernels/sort.hpp that counts, whose first parameters are these."""
+        if self.space:
+            cut = "int64_t size, int64_t bins, int64_t copies"
+            given = "size, bins, copies"
+            begin, call = f"  usmx::local<uint32_t[{self.space}]> space;\n", "(space.get(), "
+        else:
+            cut = "int64_t length, int64_t size, int64_t in_row, int64_t bins"
+            given = "{length, size, in_row}, bins"
+            begin, call = "", f"<{self.copies}>("
+        return RawKernel(
+            f"{sorting._INCLUDE}USMX_KERNEL(1) {function}({parameters}, {cut}) {{\n{begin}"
+            f"  usmx::sorting::{function}{call}{arguments}, {given});\n}}\n",
+            function,
+        )
+
+
 @cache
-def _count_kernel(number: str, copies: int) -> RawKernel:
-    """Each item counts in a chunk, to memory of its own."""
-    return RawKernel(
-        f"{sorting._INCLUDE}USMX_KERNEL(1) count_numbers(const {number}_t* from, int64_t* counts, "
-        "uint64_t* largest, int64_t length, int64_t size, int64_t in_row, int64_t bins) {\n"
-        f"  usmx::sorting::count_numbers<{copies}>(from, counts, largest, {{length, size, in_row}}"
-        ", bins);\n}\n",
+def _count_kernel(number: str, space: int, copies: int) -> RawKernel:
+    return _Counter(0, copies, space).kernel(
         "count_numbers",
+        f"const {number}_t* from, int64_t* counts, uint64_t* largest",
+        "from, counts, largest",
     )
 
 
 @cache
-def _between_kernel(given: str, number: str, copies: int) -> RawKernel:
+def _between_kernel(given: str, number: str, space: int, copies: int) -> RawKernel:
     """The same with bins between even edges, which are found as the elements are read."""
-    return RawKernel(
-        f"{sorting._INCLUDE}USMX_KERNEL(1) count_between(const {given}* from, const {number}* "
-        "edges, int64_t* counts, int64_t length, int64_t size, int64_t in_row, int64_t bins, "
-        "float off) {\n"
-        f"  usmx::sorting::count_between<{copies}>(from, edges, counts, {{length, size, in_row}}"
-        ", bins, off);\n}\n",
+    return _Counter(0, copies, space).kernel(
         "count_between",
+        f"const {given}* from, int64_t* counts, const {number}* edges, float off",
+        "from, counts, edges, off",
     )
 
 
@@ -74,44 +114,32 @@ def _sums_kernel() -> ScanKernel:
     )
 
 
-def _in_items(numbers: ndarray, bins: int) -> int:
-    """How many items of a processor count, each in memory of its own; 0 if counts are shared."""
+def _counter(numbers: ndarray, bins: int) -> _Counter | None:
+    """How these are counted: None if all items add to the same counts."""
     device = numbers.device
-    in_items = device._groups_are_loops
-    items = min(4 * device.max_compute_units, -(-numbers.size // 4096))
-    return items if in_items and items * bins <= max(numbers.size, 1 << 20) else 0
+    units = device.max_compute_units
+    if device._groups_are_loops:
+        items = min(4 * units, -(-numbers.size // 4096))
+        # As many rows as the first cache has room for.
+        copies = 8 if bins <= 512 else 1
+        return _Counter(items, copies, 0) if items * bins <= max(numbers.size, 1 << 20) else None
+    space = next((space for space in _SPACES if bins <= space), 0)
+    if not space:
+        return None
+    groups = min(8 * units, -(-numbers.size // (8 * _ITEMS)))
+    return _Counter(groups, min(space // max(bins, 1), _ITEMS // 32), space)
 
 
-def _copies_of(bins: int) -> int:
-    """Rows of counts for an item: as many as the first cache has room for."""
-    return 8 if bins <= 512 else 1
-
-
-def _counted_by_items(
-    x: ndarray, bins: int, items: int, count: Callable[[ndarray, tuple[int, int, int]], object]
-) -> ndarray:
-    """The sum of what items count, each in a chunk of `x`: ``count(counts, chunks)``."""
-    size = -(-x.size // items)
-    items = -(-x.size // size)
-    rows = items * _copies_of(bins)
-    each = _usmx.empty((rows, bins), "int64", usm_type="device", queue=x.queue)
-    count(each.reshape(-1), (x.size, size, items))
-    from .statistics import sum as sum_of
-
-    return sum_of(each, axis=0, out=empty_at(x, bins, "int64"))
-
-
-def _counts_and_largest(numbers: ndarray, bins: int, items: int) -> tuple[ndarray, ndarray]:
-    """The counts, and the largest number of each item; negative ones are larger than all others."""
+def _counts_and_largest(
+    numbers: ndarray, bins: int, counter: _Counter
+) -> tuple[ndarray, ndarray]:
+    """The counts, and the largest number of each part; negative ones are larger than all others."""
     if not numbers.flags.c_contiguous:
         numbers = numbers.copy()
-    largest = _usmx.zeros(items, "uint64", usm_type="host", queue=numbers.queue)
-    kernel = _count_kernel(numbers.dtype.name, _copies_of(bins))
-
-    def count(counts: ndarray, cut: tuple[int, int, int]) -> None:
-        kernel[(cut[2],), (1,)](numbers, counts, largest, *cut, bins)
-
-    return _counted_by_items(numbers, bins, items, count), largest
+    largest = _usmx.zeros(counter.parts, "uint64", usm_type="host", queue=numbers.queue)
+    copies = 0 if counter.space else counter.copies
+    kernel = _count_kernel(numbers.dtype.name, counter.space, copies)
+    return counter.run(numbers, bins, kernel, largest), largest
 
 
 def _off_the_line(edges: Any) -> float:
@@ -128,24 +156,21 @@ def _off_the_line(edges: Any) -> float:
 def _counts_between(a: ndarray, edges: ndarray, off: float) -> ndarray | None:
     """Elements between even edges, counted as they are read; None where that is not the way."""
     bins = edges.size - 1
-    items = _in_items(a, bins) if a.size >= _LEAST_BETWEEN else 0
-    if not items:
+    counter = _counter(a, bins) if a.size >= _LEAST_BETWEEN else None
+    if counter is None:
         return None
     if not a.flags.c_contiguous:
         a = a.copy()
-    kernel = _between_kernel(cpp(a.dtype), cpp(edges.dtype), _copies_of(bins))
-
-    def count(counts: ndarray, cut: tuple[int, int, int]) -> None:
-        kernel[(cut[2],), (1,)](a.reshape(-1), edges, counts, *cut, bins, off)
-
-    return _counted_by_items(a, bins, items, count)
+    copies = 0 if counter.space else counter.copies
+    kernel = _between_kernel(cpp(a.dtype), cpp(edges.dtype), counter.space, copies)
+    return counter.run(a.reshape(-1), bins, kernel, edges, off)
 
 
 def counts_of(numbers: ndarray, bins: int) -> ndarray:
     """How often each number from 0 to ``bins - 1`` is there; others are not counted."""
     numbers = indexing.as_indices(numbers.reshape(-1))
-    if numbers.size and bins and (items := _in_items(numbers, bins)):
-        return _counts_and_largest(numbers, bins, items)[0]
+    if numbers.size and bins and (counter := _counter(numbers, bins)):
+        return _counts_and_largest(numbers, bins, counter)[0]
     counts = empty_at(numbers, bins, "int64")
     counts[...] = 0
     if numbers.size and bins:
@@ -236,9 +261,9 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> ndarr
     given = None if weights is None else _weights_for(a, weights)
     a = indexing.as_indices(a)
     bins = least
-    if given is None and a.size and least and (items := _in_items(a, least)):
+    if given is None and a.size and least and (counter := _counter(a, least)):
         # Most often none is larger: then one pass is enough.
-        counts, largest = _counts_and_largest(a, least, items)
+        counts, largest = _counts_and_largest(a, least, counter)
         if int(largest.to_numpy().max()) < least:
             return counts
     if a.size:

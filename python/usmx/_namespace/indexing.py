@@ -115,21 +115,34 @@ def _ends_kernel() -> ScanKernel:
     return ScanKernel("int32 c", "int64 end", "c", "a + b", name="mask_ends")
 
 
+#: Of a group, and elements of the mask that it has: those of kernels/masks.hpp.
+_MASK_ITEMS, _MASK_TILE = 256, 4096
+
+
 @cache
-def _mask_kernel(name: str, mask: str, elements: str = "") -> RawKernel:
+def _mask_kernel(name: str, mask: str, elements: str, in_groups: bool) -> RawKernel:
     """A function of kernels/masks.hpp for a type of masks, and of the elements that it moves."""
     parameters = f"const {mask}* m, int64_t size, int64_t chunk, "
-    own = "int32_t* own" if name == "count" else "const int32_t* own, const int64_t* ends"
-    moved = {
-        "count": "",
-        "places": ", int64_t* to",
-        "compact": f", const {elements}* from, {elements}* to",
-        "expand": f", const {elements}* from, {elements}* to",
+    given = f"{'space.get(), ' if in_groups else ''}m, size, chunk, own"
+    moved, put = {
+        "count": ("", ""),
+        "places": (", int64_t* to", "places{to}"),
+        "compact": (f", const {elements}* from, {elements}* to", f"compact<{elements}>{{from, to}}"),
+        "expand": (
+            f", const {elements}* from, {elements}* to",
+            f"expand<{mask}, {elements}>{{m, from, to}}",
+        ),
     }[name]
-    names = [one.split()[-1].lstrip("*") for one in f"{parameters}{own}{moved}".split(", ")]
+    if put:
+        parameters += "const int32_t* own, const int64_t* ends"
+        call = f"each({given}, ends, usmx::masks::{put})"
+    else:
+        parameters += "int32_t* own"
+        call = f"count({given})"
+    space = "  usmx::local<usmx::masks::tile_space> space;\n" if in_groups else ""
     return RawKernel(
-        f'#include "usmx/masks.hpp"\nUSMX_KERNEL(1) mask_{name}({parameters}{own}{moved}) {{\n'
-        f"  usmx::masks::{name}({', '.join(names)});\n}}\n",
+        f'#include "usmx/masks.hpp"\nUSMX_KERNEL(1) mask_{name}({parameters}{moved}) {{\n'
+        f"{space}  usmx::masks::{call};\n}}\n",
         f"mask_{name}",
     )
 
@@ -206,11 +219,13 @@ class _Counted:
     def run(self, name: str, *arrays: ndarray) -> None:
         """A function of kernels/masks.hpp, which gets these arrays too."""
         moved = cpp(arrays[-1].dtype) if name in ("compact", "expand") else ""
-        kernel = _mask_kernel(name, cpp(self.mask.dtype), moved)
+        in_groups = not self.mask.device._groups_are_loops
+        kernel = _mask_kernel(name, cpp(self.mask.dtype), moved, in_groups)
         # Vectors of items that go their own ways take a processor four times as long as one by one.
-        items = (self.own.size,)
-        launch = kernel[items] if self.mask.device.is_gpu else kernel[items, (1,)]
-        launch(self.mask, self.mask.size, self.chunk, self.own, *arrays)
+        items, group = self.own.size, 1
+        if in_groups:
+            items, group = items * _MASK_ITEMS, _MASK_ITEMS
+        kernel[(items,), (group,)](self.mask, self.mask.size, self.chunk, self.own, *arrays)
 
 
 def _plain(x: ndarray) -> ndarray:
@@ -226,8 +241,7 @@ def count(mask: ndarray) -> _Counted:
         flat = as_bits(flat)
     if not flat.flags.c_contiguous or not flat._is_aligned():
         flat = flat.copy()
-    # Neighbouring items of a GPU have neighbouring chunks, which are to fit into its cache.
-    chunk = 32 if mask.device.is_gpu else 1024
+    chunk = 1024 if mask.device._groups_are_loops else _MASK_TILE
     own = empty_at(mask, -(-flat.size // chunk), "int32")
     counted = _Counted(flat, chunk, own, empty_at(mask, 0, "int64"), 0)
     if flat.size:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backend_row import needs
 from depths import some
 
 import usmx
@@ -270,6 +271,7 @@ def test_long_rows_of_any_numbers(char: str, wide: bool, monkeypatch: pytest.Mon
         np.testing.assert_array_equal(counts.to_numpy(), wanted[1], name)
 
 
+@needs("row_groups")
 def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
     for dtype in some(("float32", "float64", "int32", "int64"), 2):
         for low in (-2, 0, 1000):

@@ -1,0 +1,43 @@
+// What the items of a sub-group say, as bits. Every item of it must make the call.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "group.hpp"
+
+namespace usmx {
+
+#ifdef USMX_BACKEND_BALLOT
+/// A bit for each item of a sub-group.
+using ballot_word = backend::ballot_word;
+/// Bit k is what the item with id k says.
+inline ballot_word ballot(bool says) { return backend::ballot(says); }
+#else
+using ballot_word = uint64_t;
+inline ballot_word ballot(bool says) {
+  return reduce_sum<3>(uint64_t(says) << sub_group_local_id());
+}
+#endif
+
+/// The bits of the items before this one.
+inline ballot_word items_before() { return (ballot_word(1) << sub_group_local_id()) - 1; }
+
+inline uint32_t number_of(ballot_word items) {
+  if constexpr (sizeof(ballot_word) == 4)
+    return uint32_t(__builtin_popcount(items));
+  else
+    return uint32_t(__builtin_popcountll(items));
+}
+
+/// Which of the items that are `there` hold the same number of `Bits` bits as this one.
+template <int Bits>
+inline ballot_word items_with_same(uint32_t number, ballot_word there) {
+#pragma clang loop unroll(full)
+  for (int bit = 0; bit < Bits; ++bit) {
+    const bool is_set = (number >> bit) & 1;
+    const ballot_word set = ballot(is_set);
+    there &= is_set ? set : ballot_word(~set);
+  }
+  return there;
+}
+
+}  // namespace usmx
