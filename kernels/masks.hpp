@@ -106,12 +106,15 @@ class tile {
     all = sum;
     return earlier;
   }
-  /// `put(place, k)` for each element k that is selected; `at` is the place of the sub-group's first.
+  /// `put(place, k)` for each element k that is selected; `at` is the place of the sub-group's
+  /// first.
   template <class Put>
   void each_selected(int64_t at, const Put& put) const {
+    const ballot_word before_me = items_before();
+#pragma clang loop unroll(full)
     for (int e = 0; e < each; ++e) {
       const ballot_word all = ballot(selects(e));
-      if (selects(e)) put(at + number_of(ballot_word(all & items_before())), place(e));
+      if (selects(e)) put(at + number_of(ballot_word(all & before_me)), place(e));
       at += number_of(all);
     }
   }
@@ -164,9 +167,7 @@ struct expand {
   const M* mask;
   const T* from;
   T* to;
-  void operator()(int64_t place, int64_t k) const {
-    to[k] = mask[k] != M(0) ? from[place] : to[k];
-  }
+  void operator()(int64_t place, int64_t k) const { to[k] = mask[k] != M(0) ? from[place] : to[k]; }
 };
 
 }  // namespace usmx::masks

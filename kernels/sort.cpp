@@ -55,8 +55,8 @@ USMX_KERNEL(1)
 count_tile(const word* from, uint32_t* counts, int64_t length, int64_t size, int64_t in_row,
            int32_t lowest, uint64_t flip) {
   usmx::local<uint32_t[1 << BITS]> space;
-  usmx::sorting::count_tile<own, BITS>(space.get(), (const element*)from, counts,
-                                       {length, size, in_row}, lowest, word(flip));
+  usmx::sorting::count_tile<own, BITS, ITEMS, EACH>(space.get(), (const element*)from, counts,
+                                                    {length, size, in_row}, lowest, word(flip));
 }
 #endif
 

@@ -360,9 +360,19 @@ inline void count_together(uint32_t* space, int64_t* counts, int64_t size, int64
   }
   group_barrier();
   uint32_t* const own = space + int64_t(sub_group_id()) % copies * bins;
-  for (int64_t i = int64_t(global_id()); i < size; i += int64_t(global_range())) {
-    const int64_t bin = bin_of(i);
-    if (uint64_t(bin) < uint64_t(bins)) atomic_add(&own[bin], 1u);
+  constexpr int at_once = 4;  // loads that wait together
+  const int64_t step = int64_t(global_range());
+  for (int64_t first = int64_t(global_id()); first < size; first += at_once * step) {
+    int64_t bin[at_once];
+#pragma clang loop unroll(full)
+    for (int k = 0; k < at_once; ++k) {
+      const int64_t i = first + k * step;
+      bin[k] = i < size ? bin_of(i) : -1;
+    }
+#pragma clang loop unroll(full)
+    for (int k = 0; k < at_once; ++k) {
+      if (uint64_t(bin[k]) < uint64_t(bins)) atomic_add(&own[bin[k]], 1u);
+    }
   }
   group_barrier();
   for (int64_t bin = int64_t(local_id()); bin < bins; bin += int64_t(local_range())) {
@@ -459,25 +469,33 @@ inline void sort_tile(short_rows<element<Form, Word>, Size>& space, const elemen
 }
 
 /// How often each digit is in each tile. Those of a digit are neighbours. `space` is local memory.
-template <form Form, int Bits, class Word>
-inline void count_tile(uint32_t (&space)[1 << Bits], const element<Form, Word>* from,
-                       uint32_t* counts, const chunks& cut, int lowest, Word flip) {
+template <form Form, int Bits, int Items, int Each, class Word>
+[[gnu::always_inline]] inline void count_tile(uint32_t (&space)[1 << Bits],
+                                              const element<Form, Word>* from, uint32_t* counts,
+                                              const chunks& cut, int lowest, Word flip) {
   constexpr int values = 1 << Bits;
-  const int item = int(local_id()), items = int(local_range());
-  const int64_t tile = int64_t(group_id());
-  for (int d = item; d < values; d += items) space[d] = 0;
+  const int item = int(local_id());
+  const int64_t tile = int64_t(group_id()), begin = cut.begin(tile);
+  const int here = int(cut.end(tile) - begin);
+  const ballot_word earlier = items_before();
+  element<Form, Word> mine[Each];
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) {
+    const int k = item + e * Items;
+    if (k < here) mine[e] = from[begin + k];
+  }
+  for (int d = item; d < values; d += Items) space[d] = 0;
   group_barrier();
-  const int64_t end = cut.end(tile);
-  for (int64_t first = cut.begin(tile); first < end; first += items) {
-    const int64_t i = first + item;
-    const bool is_there = i < end;
-    const uint32_t d = is_there ? digit<Form, Bits>(from[i], lowest, flip) : 0;
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) {
+    const bool is_there = item + e * Items < here;
+    const uint32_t d = is_there ? digit<Form, Bits>(mine[e], lowest, flip) : 0;
     // One of the items with a digit counts for all of them: many equal ones do not wait in turn.
     const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
-    if (is_there && (same & items_before()) == 0) atomic_add(&space[d], number_of(same));
+    if (is_there && (same & earlier) == 0) atomic_add(&space[d], number_of(same));
   }
   group_barrier();
-  for (int d = item; d < values; d += items) {
+  for (int d = item; d < values; d += Items) {
     counts[(tile / cut.in_row * values + d) * cut.in_row + tile % cut.in_row] = space[d];
   }
 }
@@ -500,10 +518,11 @@ struct tile_space {
 /// Moves the elements of a tile to where their digits are in the row: `before` holds for each digit
 /// and tile how many elements of the row come earlier.
 template <form Form, int Bits, bool Places, int Items, int Each, class Word, class Place>
-inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>& space,
-                      const element<Form, Word>* from, element<Form, Word>* to, const Place* places,
-                      Place* new_places, const int64_t* before, const chunks& cut, int lowest,
-                      bool is_first, Word flip) {
+[[gnu::always_inline]] inline void move_tile(
+    tile_space<element<Form, Word>, Place, Bits, Items, Each>& space,
+    const element<Form, Word>* from, element<Form, Word>* to, const Place* places,
+    Place* new_places, const int64_t* before, const chunks& cut, int lowest, bool is_first,
+    Word flip) {
   using Element = element<Form, Word>;
   constexpr int values = 1 << Bits;
   static_assert(Items * Each < 65536 && values <= Items);
@@ -512,9 +531,10 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
   const int64_t begin = cut.begin(tile), row = tile / cut.in_row * cut.length;
   const int here = int(cut.end(tile) - begin);
   const int wide = int(sub_group_max_size()), own = item / wide;
+  const ballot_word before_me = items_before();
   uint16_t* const count = space.counts[own];
   for (int d = item % wide; d < values; d += wide) count[d] = 0;
-  sub_group_barrier();
+  vote_barrier();
 
   // A sub-group has neighbours, as many at once as it has items, and counts for each digit how many
   // it had before.
@@ -531,10 +551,10 @@ inline void move_tile(tile_space<element<Form, Word>, Place, Bits, Items, Each>&
     const bool is_there = first + e * wide < here;
     const uint32_t d = is_there ? digit<Form, Bits>(mine[e], lowest, flip) : 0;
     const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
-    const uint32_t earlier = count[d], among = number_of(ballot_word(same & items_before()));
-    sub_group_barrier();
+    const uint32_t earlier = count[d], among = number_of(ballot_word(same & before_me));
+    vote_barrier();
     if (is_there && among == 0) count[d] = uint16_t(earlier + number_of(same));
-    sub_group_barrier();
+    vote_barrier();
     digits[e] = uint16_t(d);
     at[e] = uint16_t(earlier + among);
   }

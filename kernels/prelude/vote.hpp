@@ -11,14 +11,17 @@ namespace usmx {
 using ballot_word = backend::ballot_word;
 /// Bit k is what the item with id k says.
 inline ballot_word ballot(bool says) { return backend::ballot(says); }
+/// `sub_group_barrier()` among votes.
+inline void vote_barrier() { backend::sub_group_barrier(); }
 #else
 using ballot_word = uint64_t;
 inline ballot_word ballot(bool says) {
   return reduce_sum<3>(uint64_t(says) << sub_group_local_id());
 }
+inline void vote_barrier() { sub_group_barrier(); }
 #endif
 
-/// The bits of the items before this one.
+/// The bits of the items before this one. A call on some devices: ask once, not in a loop.
 inline ballot_word items_before() { return (ballot_word(1) << sub_group_local_id()) - 1; }
 
 inline uint32_t number_of(ballot_word items) {

@@ -32,7 +32,7 @@ using detail::quotient_up;
 constexpr std::int64_t items = 256;  ///< of a group
 /// From here on fewer passes are worth larger tiles, and more counts for each of them.
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
-constexpr std::int64_t short_row = 1024;  ///< elements that local memory holds
+constexpr std::int64_t short_row = 1024;                   ///< elements that local memory holds
 constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
@@ -182,7 +182,8 @@ class sorter {
     const bool is_long = length_ >= long_row_of_tiles;
     const int bits = is_long ? 8 : 4;
     // A tile and its places fit into 48 KiB of local memory.
-    const std::int64_t bytes = std::max<std::int64_t>(wide_ ? 8 : 4, elements_.size * elements_.parts);
+    const std::int64_t bytes =
+        std::max<std::int64_t>(wide_ ? 8 : 4, elements_.size * elements_.parts);
     const std::int64_t each = (is_long ? 16 : 8) * 4 / bytes;
     const std::int64_t size = items * each;
     const std::int64_t in_row = quotient_up(length_, size);
@@ -192,7 +193,7 @@ class sorter {
     std::vector<std::int32_t> digits;
     for (int k = 0; k < elements_.digits(bits); ++k) digits.push_back(bits * k);
     return in_passes(target, digits, [&](const pass& p) {
-      get("count_tile", bits, false)
+      get("count_tile", bits, false, each)
           .enqueue(queue_, in_groups(groups, items),
                    {p.from, counts, length_, size, in_row, p.lowest, flip_});
       const array begins = before()(queue_, {counts}, 1);

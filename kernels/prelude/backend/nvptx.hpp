@@ -140,6 +140,8 @@ using ballot_word = uint32_t;
 inline ballot_word ballot(bool says) {
   return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, says));
 }
+/// The device library's barrier is a call, and loops with calls are not unrolled.
+inline void sub_group_barrier() { __nvvm_bar_warp_sync(0xffffffffu); }
 
 template <class T>
 inline T negate(T x) {
