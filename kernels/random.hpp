@@ -5,6 +5,7 @@
 #pragma once
 
 #include "prelude/complex.hpp"
+#include "prelude/item.hpp"
 #include "prelude/math.hpp"
 #include "prelude/types.hpp"
 
@@ -54,6 +55,54 @@ struct source {
     return made;
   }
 };
+
+/// The part of a block that one of several neighbours is made of: a block has four numbers of
+/// float, and two of double. Blocks of both are none that a `source` gives.
+template <class T>
+struct share {
+  static constexpr int in_block = 16 / int(sizeof(T));
+
+  block of;
+  int number;
+
+  static share in(uint64_t key, uint64_t stream, uint64_t block_number, int number) {
+    source from(key, stream, block_number);
+    from.first += sizeof(T) == 8 ? 0xC0000000u : 0x80000000u;
+    return {from(0), number};
+  }
+  /// That of the number at a place.
+  static share at(uint64_t key, uint64_t stream, uint64_t place) {
+    return in(key, stream, place / in_block, int(place % in_block));
+  }
+};
+
+/// Writes the numbers from a place on to elements that are neighbours: `make(share)` for each. An
+/// item has a block.
+template <class T, class Make>
+[[gnu::always_inline]] inline void fill(uint64_t key, uint64_t stream, uint64_t place, T* to,
+                                        int64_t size, const Make& make) {
+  constexpr int n = share<T>::in_block;
+  const int64_t item = int64_t(global_id()), first = item * n - int64_t(place % n);
+  share<T> mine = share<T>::in(key, stream, place / n + uint64_t(item), 0);
+  T made[n];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < n; ++k) {
+    mine.number = k;
+    made[k] = make(mine);
+  }
+  if (place % n == 0 && first + n <= size && (uint64_t(to) & 15) == 0) {
+    using several = T __attribute__((ext_vector_type(n)));
+    several stored;
+#pragma clang loop unroll(full)
+    for (int k = 0; k < n; ++k) stored[k] = made[k];
+    *(several*)(to + first) = stored;
+  } else {
+#pragma clang loop unroll(full)
+    for (int k = 0; k < n; ++k) {
+      if (first + k >= 0 && first + k < size) to[first + k] = made[k];
+    }
+  }
+}
 
 /// A number that is refused this often is refused by none that could come next: the chance is below
 /// 2^-64 for each of the distributions here.
@@ -171,8 +220,13 @@ inline T positive_fraction(const block& b, int half = 0) {
 }
 
 template <class T>
-inline T uniform(const source& s, T low, T high) {
-  const T part = fraction<T>(s(0)), width = high - low;
+inline T uniform(const share<T>& s, T low, T high) {
+  T part;
+  if constexpr (is_wide<T>)
+    part = fraction<T>(s.of, s.number);
+  else
+    part = float(s.of.words[s.number] >> 8) * 0x1p-24f;
+  const T width = high - low;
   // The distance of two large numbers may be beyond all floats, though both are finite.
   return isfinite(width) ? low + width * part : low * (T(1) - part) + high * part;
 }
@@ -201,19 +255,38 @@ inline uint64_t integer(const source& s, uint64_t last) {
 
 // --- Other distributions
 
-/// G. Box and M. Muller, "A note on the generation of random normal deviates" (1958).
+/// A point in the plane whose parts are normal numbers; its length is made of `u` in (0, 1], its
+/// direction of `turns` in [0, 1): G. Box and M. Muller, "A note on the generation of random normal
+/// deviates" (1958).
+template <class T>
+inline T normal_part(T u, T turns) {
+  return T(sqrt(T(-2) * logarithm(u))) * cosine_of_turns(turns);
+}
+/// In (0, 1], of all bits of a word.
+inline float positive_fraction_of(uint32_t word) { return (float(word) + 1.0f) * 0x1p-32f; }
+
 template <class T>
 inline T normal_of(const block& b) {
-  T u;
   if constexpr (is_wide<T>)
-    u = positive_fraction<T>(b);
+    return normal_part(positive_fraction<T>(b), fraction<T>(b, 1));
   else
-    u = (float(b.words[0]) + 1.0f) * 0x1p-32f;
-  return T(sqrt(T(-2) * logarithm(u))) * cosine_of_turns(fraction<T>(b, 1));
+    return normal_part(positive_fraction_of(b.words[0]), fraction<T>(b, 1));
 }
+/// Two neighbours are the parts of one point.
 template <class T>
-inline T normal(const source& s, T mean, T deviation) {
-  return mean + deviation * normal_of<T>(s(0));
+inline T normal(const share<T>& s, T mean, T deviation) {
+  T u, turns;
+  if constexpr (is_wide<T>) {
+    u = positive_fraction<T>(s.of);
+    turns = fraction<T>(s.of, 1);
+  } else {
+    const int pair = s.number & 2;
+    u = positive_fraction_of(s.of.words[pair]);
+    turns = float(s.of.words[pair + 1] >> 8) * 0x1p-24f;
+  }
+  // The sine is the cosine of a quarter less.
+  const T behind = turns < T(0.25) ? turns + T(0.75) : turns - T(0.25);
+  return mean + deviation * normal_part(u, s.number & 1 ? behind : turns);
 }
 
 template <class T>
@@ -222,7 +295,7 @@ inline T exponential(const source& s, T scale) {
   if constexpr (is_wide<T>)
     return scale * (T(0) - logarithm(positive_fraction<T>(b)));
   else
-    return scale * (T(0) - logarithm((float(b.words[0]) + 1.0f) * 0x1p-32f));
+    return scale * (T(0) - logarithm(positive_fraction_of(b.words[0])));
 }
 
 /// A gamma variate is `d * v * exp(power)`. For small shapes the power is far below 0.
@@ -353,7 +426,7 @@ inline T positive_exponential(const source& s) {
 
 template <class T>
 inline T lognormal(const source& s, T mean, T deviation) {
-  return exponential_of(normal(s, mean, deviation));
+  return exponential_of(mean + deviation * normal_of<T>(s(0)));
 }
 template <class T>
 inline T laplace(const source& s, T centre, T scale) {

@@ -39,17 +39,38 @@ class Where(TypedDict, total=False):
 # --- kernels
 
 
+#: Functions that take a share of a block, which neighbours have together.
+_OF_SHARES = ("uniform<", "normal<")
+
+
+@cache
+def _fill_kernel(function: str, result: str) -> _usmx.RawKernel:
+    """Such a function for neighbours, whose parameters are two numbers."""
+    t = _C[result]
+    return _usmx.RawKernel(
+        '#include "usmx/random.hpp"\n'
+        "USMX_KERNEL(1) random_fill(uint64_t key, uint64_t stream, uint64_t place, "
+        f"{t}* z, int64_t size, {t} a, {t} b) {{\n"
+        f"  usmx::random::fill(key, stream, place, z, size, [&](const usmx::random::share<{t}>& s) "
+        f"{{ return usmx::random::{function}(s, a, b); }});\n}}\n",
+        "random_fill",
+    )
+
+
 @cache
 def _kernel(function: str, parameters: str, result: str) -> _usmx.ElementwiseKernel:
     """Calls a function of kernels/random.hpp; parameters are written ``"float64 a, float64 b"``."""
     text = function if "(" in function else f"usmx::random::{function}({{}}, {{}})"
     names = ", ".join(each.split()[-1] for each in parameters.split(",") if each)
+    source = _SOURCE
+    if function.startswith(_OF_SHARES):
+        source = _SOURCE.replace("source(", f"share<{_C[result]}>::at(")
     return _usmx.ElementwiseKernel(
         ", ".join(
             ["uint64 rng_key, uint64 rng_stream, uint64 rng_place", *filter(None, [parameters])]
         ),
         f"{result} z",
-        f"z = {text.format(_SOURCE, names)}",
+        f"z = {text.format(source, names)}",
         "random",
         preamble='#include "usmx/random.hpp"\n',
     )
@@ -456,7 +477,16 @@ class Generator:
             out = _usmx.empty(shape, result, **self._made_where(where, values))
         if out.size:
             at = self._reserve(out.size) if at is None else at
-            _kernel(function, parameters, result)(*at, *values, out=out)
+            if (
+                function.startswith(_OF_SHARES)
+                and out.flags.c_contiguous
+                and all(map(_is_number, values))
+            ):
+                in_block = 16 // out.dtype.itemsize
+                items = -(-(out.size + at[2] % in_block) // in_block)
+                _fill_kernel(function, result)[items](*at, out.reshape(-1), out.size, *values)
+            else:
+                _kernel(function, parameters, result)(*at, *values, out=out)
         return out
 
     def _draw(
