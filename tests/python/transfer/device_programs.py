@@ -1,4 +1,4 @@
-"""What other processes do with handles of device memory; each begins with `process_memory.use`."""
+"""What other processes do with handles of device memory; each begins with `use`."""
 # SPDX-License-Identifier: Apache-2.0
 
 import os
@@ -6,15 +6,20 @@ import pickle
 import signal
 import time
 
-import process_memory
-
 import usmx
+import usmx.counters
 from usmx.ipc import GoneError, Handle
+
+
+def use():
+    import process_memory  # asks the device, which counters have to come before
+
+    process_memory.use()
 
 
 def double(handle, orders, answers):
     """Open, double, and answer with a handle: what is behind it comes after the doubling."""
-    process_memory.use()
+    use()
     x = pickle.loads(handle).open()
     seen = x.to_numpy().tolist() if x.size < 100 else None
     x *= 2
@@ -24,7 +29,7 @@ def double(handle, orders, answers):
 
 def write_and_tell(handle, orders, answers):
     """Write without waiting, answer with a handle, and stay until told otherwise."""
-    process_memory.use()
+    use()
     x = pickle.loads(handle).open()
     x += 1
     answers.put(pickle.dumps(Handle(x)))
@@ -32,7 +37,7 @@ def write_and_tell(handle, orders, answers):
 
 
 def open_and_stay(handle, orders, answers):
-    process_memory.use()
+    use()
     x = pickle.loads(handle).open()
     answers.put(float(x.ravel()[0]))
     orders.get()
@@ -41,7 +46,7 @@ def open_and_stay(handle, orders, answers):
 
 
 def open_and_die(handle, answers):
-    process_memory.use()
+    use()
     x = pickle.loads(handle).open()
     answers.put(float(x[0]))
     time.sleep(0.3)  # the answer leaves on a thread
@@ -50,14 +55,14 @@ def open_and_die(handle, answers):
 
 def make_until(orders, answers):
     """Own memory until told otherwise."""
-    process_memory.use()
+    use()
     x = usmx.ipc.share(usmx.arange(8, dtype="float64"))
     answers.put(pickle.dumps(Handle(x)))
     orders.get()
 
 
 def try_to_open(handle, answers):
-    process_memory.use()
+    use()
     try:
         answers.put(pickle.loads(handle).open().to_numpy().tolist())
     except GoneError as error:
@@ -66,7 +71,7 @@ def try_to_open(handle, answers):
 
 def pass_on(handle, orders, answers):
     """Receive, send a handle of one's own of the same memory, and stay."""
-    process_memory.use()
+    use()
     received = pickle.loads(handle)
     x = received.open()
     answers.put((pickle.dumps(received), pickle.dumps(Handle(x[2:]))))
@@ -74,7 +79,7 @@ def pass_on(handle, orders, answers):
 
 
 def write_refused(handle, answers):
-    process_memory.use()
+    use()
     x = pickle.loads(handle).open()
     try:
         x[0] = 1
@@ -84,10 +89,8 @@ def write_refused(handle, answers):
 
 def time_it(handles, orders, answers):
     """Seconds of opening each handle, and what the last element is then."""
-    import usmx.counters
-
-    process_memory.use()
     usmx.counters.enable()
+    use()
     usmx.ipc.share([1.0])
     took = []
     with usmx.counters.counting() as counts, usmx.trace() as own:

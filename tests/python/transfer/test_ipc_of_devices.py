@@ -52,7 +52,7 @@ def run():
         return process
 
     def answer():
-        for _ in range(600):
+        for _ in range(200):
             try:
                 return answers.get(timeout=0.5)
             except queue.Empty:
@@ -60,7 +60,7 @@ def run():
                 assert not ended, f"a process ended with {ended}"
         raise AssertionError("no answer")
 
-    start.answer, start.orders = answer, orders
+    start.answer, start.orders, start.context = answer, orders, context
     yield start
     for process in started:
         orders.put("end")
@@ -177,14 +177,17 @@ def test_a_gibibyte_is_opened_and_nothing_is_copied(run):
 def test_several_receivers_have_the_same_memory(run):
     x = ipc.share([1.0, 2.0])
     handle = sent(x)
-    for _ in range(2):
-        run(device_programs.open_and_stay, handle, run.orders)
+    orders = [run.context.Queue() for _ in range(2)]
+    for own in orders:
+        run(device_programs.open_and_stay, handle, own)
     assert [run.answer(), run.answer()] == [1, 1]
     x[0] = 5
     x.wait()
-    for _ in range(2):
-        run.orders.put("look")
+    for own in orders:
+        own.put("look")
     assert [run.answer(), run.answer()] == [5, 5]
+    for own in orders:
+        own.put("end")
 
 
 def test_the_owner_keeps_memory_until_its_receivers_are_gone(run):
@@ -281,7 +284,9 @@ def test_readers_cannot_write(run):
 def test_nothing_is_left():
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(50):
-        pickle.loads(sent(ipc.empty(1 << 16))).open()
+        x = ipc.empty(1 << 16)
+        pickle.loads(sent(x)).open()
+    del x
     gc.collect()
     assert _usmx._process_left() == 0
     assert len(os.listdir("/proc/self/fd")) <= before + 2
