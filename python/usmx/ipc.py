@@ -6,7 +6,8 @@ memory. Pickles of arrays themselves stay copies.
 
 On devices that read the host's memory, as CPU devices do, the memory is a file without a name
 (``memfd_create``): it is freed with its last user, however that ends, and never has an entry in
-``/dev/shm``. `ways` says what holds for other devices.
+``/dev/shm``. On GPUs it is device memory, opened by handles of the driver. `ways` says what holds
+for each device.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -17,9 +18,11 @@ import fcntl
 import mmap
 import os
 import secrets
+import struct
 from math import prod
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary, finalize
 
 from . import _explained, _usmx
@@ -48,16 +51,15 @@ class GoneError(RuntimeError):
     """
 
 
-#: Backend -> why arrays on its devices have no handles.
-_REFUSED = {
-    "level_zero": "zeMemGetIpcHandle gives handles of device memory, which usmx does not call yet",
-    "cuda": "cuIpcGetMemHandle gives handles of device memory, which usmx does not call yet",
-    "hip": "hipIpcGetMemHandle gives handles of device memory, which usmx does not call yet",
-}
+#: A file whose pages are the memory: what devices use that read the memory of the host.
+_FILE = "memfd"
 
 
 def ways() -> dict[str, str]:
-    """For each device by its filter string: ``"memfd"``, or why it has no handles.
+    """For each device by its filter string: how processes open its memory, or why they cannot.
+
+    ``"memfd"`` is a file of the host's memory, ``"cuda"`` a handle of CUDA's driver, with events,
+    and ``"runtime"`` one of SYCL's, without.
 
     Examples
     --------
@@ -69,16 +71,16 @@ def ways() -> dict[str, str]:
 
 
 def _way(device: _usmx.Device) -> str:
-    if "usm_system_allocations" in device.aspects:
-        return "memfd"
-    reason = _REFUSED.get(device.backend, "the backend has no memory between processes")
-    return f"none: {reason}"
+    name, reason = _usmx._process_way(device)
+    if name:
+        return name
+    return _FILE if "usm_system_allocations" in device.aspects else f"none: {reason}"
 
 
 def _queue_of(queue: QueueLike) -> _usmx.Queue:
     made = _usmx.default_queue() if queue is None else _usmx.Queue(queue)
     way = _way(made.device)
-    if way != "memfd":
+    if way.startswith("none: "):
         raise NotImplementedError(
             f"queue: arrays on {made.device.filter_string} have no handles for other processes "
             f"({way.removeprefix('none: ')}); send a pickle of the array, which is a copy"
@@ -87,6 +89,13 @@ def _queue_of(queue: QueueLike) -> _usmx.Queue:
 
 
 # --- memory ---------------------------------------------------------------------------------------
+
+
+def _gone(process: int) -> str:
+    return (
+        f"process {process} ended or let go of the memory before the handle was opened; keep "
+        "the array or its handle until the receiver has opened it"
+    )
 
 
 class _Segment(mmap.mmap):
@@ -118,13 +127,12 @@ def _map(descriptor: int, token: str, nbytes: int) -> _Segment:
     return made
 
 
-def _create(nbytes: int) -> _Segment:
-    token = secrets.token_hex(8)
+def _file(token: str, nbytes: int) -> int:
+    """A file of that word and length, which no process can make shorter for the others."""
     descriptor = os.memfd_create(f"usmx-{token}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         # Reserved now: without memory left, a write later would end the process.
         os.posix_fallocate(descriptor, 0, nbytes)
-        # No process can take pages away from the others.
         fcntl.fcntl(
             descriptor,
             fcntl.F_ADD_SEALS,
@@ -138,35 +146,158 @@ def _create(nbytes: int) -> _Segment:
                 f"{error.strerror}"
             ) from error
         raise
-    return _map(descriptor, token, nbytes)
+    return descriptor
 
 
-def _find(x: _usmx.ndarray) -> _Segment | None:
-    for segment in list(_segments.values()):
-        if segment.base <= x.pointer < segment.base + len(segment):
-            return segment
-    return None
+class _Place(NamedTuple):
+    """Where an array lies in a block of memory that processes can open."""
+
+    #: The way of the block: a key of `_MEMORY`.
+    way: str
+    token: str
+    #: Of the whole block.
+    nbytes: int
+    offset: int
+    #: Of the block's file in the process that has it.
+    descriptor: int
+    #: What a driver opens; nothing for a file.
+    handle: bytes
 
 
-def _array(
-    segment: _Segment,
-    offset: int,
-    shape: Sequence[int],
-    steps: Sequence[int] | None,
-    dtype: DTypeLike,
-    readonly: bool,
-    queue: _usmx.Queue,
-) -> _usmx.ndarray:
-    import numpy as np
+class _FileMemory:
+    """Blocks of the host's memory: a file is the block. What uses them returns when it is done."""
 
-    kind = _usmx.dtype(dtype)
-    # NumPy does not know bfloat16; its bits are as good.
-    theirs = "uint16" if kind == _usmx.bfloat16 else kind
-    strides = None if steps is None else [step * kind.itemsize for step in steps]
-    view: Any = np.ndarray(shape, theirs, segment, offset, strides)
-    view.flags.writeable = not readonly
-    made = _usmx.asarray(view, copy=False, queue=queue)
-    return made.view(kind) if theirs != kind else made
+    def make(self, nbytes: int, queue: _usmx.Queue) -> _Segment:
+        token = secrets.token_hex(8)
+        return _map(_file(token, nbytes), token, nbytes)
+
+    def find(self, token: str) -> _Segment | None:
+        return _segments.get(token)
+
+    def open(self, place: _Place, descriptor: int, queue: _usmx.Queue) -> _Segment:
+        return _map(descriptor, place.token, place.nbytes)
+
+    def place(self, x: _usmx.ndarray) -> _Place | None:
+        if x.usm_type != "unknown":
+            return None
+        at = x.pointer
+        for of in list(_segments.values()):
+            if of.base <= at < of.base + len(of):
+                return _Place(_FILE, of.token, len(of), at - of.base, of.descriptor, b"")
+        return None
+
+    def descriptor(self, block: _Segment) -> int:
+        return block.descriptor
+
+    def array(
+        self,
+        block: _Segment,
+        offset: int,
+        shape: Sequence[int],
+        steps: Sequence[int] | None,
+        kind: _usmx.dtype,
+        queue: _usmx.Queue,
+    ) -> _usmx.ndarray:
+        import numpy as np
+
+        # NumPy does not know bfloat16; its bits are as good.
+        theirs = "uint16" if kind == _usmx.bfloat16 else kind
+        strides = None if steps is None else [step * kind.itemsize for step in steps]
+        view: Any = np.ndarray(shape, theirs, block, offset, strides)
+        made = _usmx.asarray(view, copy=False, queue=queue)
+        return made.view(kind) if theirs != kind else made
+
+    def point(self, x: _usmx.ndarray) -> bytes:
+        x.wait()
+        return b""
+
+    def come_after(self, x: _usmx.ndarray, point: bytes) -> None:
+        pass
+
+
+#: What the file beside a block of device memory holds: whether it is gone, and whose it is.
+_STATE = struct.Struct("<qq")
+
+
+class _DeviceMemory:
+    """Blocks of device memory: a driver's handle opens them. The file beside a block says who has
+    it: receivers hold a lock on it, and the owner frees the block when none is left.
+    """
+
+    def make(self, nbytes: int, queue: _usmx.Queue) -> _usmx.ndarray:
+        token = secrets.token_hex(8)
+        descriptor = _file(token, _STATE.size)
+        # Who allocated it: without that process, no driver opens the block any more.
+        os.pwrite(descriptor, _STATE.pack(0, os.getpid()), 0)
+        block = _usmx._process_make(queue, token, nbytes, descriptor)
+        block[...] = 0
+        return block
+
+    def find(self, token: str) -> _usmx.ndarray | None:
+        return _usmx._process_find(token)
+
+    def open(self, place: _Place, descriptor: int, queue: _usmx.Queue) -> _usmx.ndarray:
+        _, process = _STATE.unpack(os.pread(descriptor, _STATE.size, 0))
+        try:
+            block = _usmx._process_open(queue, place.token, place.nbytes, descriptor, place.handle)
+        except RuntimeError as error:
+            if not Path(f"/proc/{process}").exists():
+                raise GoneError(_gone(process)) from error
+            raise
+        if block is None:
+            raise GoneError(_gone(process))
+        return block
+
+    def descriptor(self, block: _usmx.ndarray) -> int:
+        found = _usmx._process_place(block)
+        assert found is not None
+        return found[3]
+
+    def place(self, x: _usmx.ndarray) -> _Place | None:
+        found = _usmx._process_place(x)
+        if found is None:
+            return None
+        token, nbytes, offset, descriptor, handle = found
+        way = _way(x.queue.device)
+        return _Place(way, token, nbytes, offset, descriptor, handle)
+
+    def array(
+        self,
+        block: _usmx.ndarray,
+        offset: int,
+        shape: Sequence[int],
+        steps: Sequence[int] | None,
+        kind: _usmx.dtype,
+        queue: _usmx.Queue,
+    ) -> _usmx.ndarray:
+        if steps is None:
+            part = block[offset : offset + prod(shape) * kind.itemsize]
+            made = part.view(kind).reshape(shape)
+        else:
+            # Elements are a whole number of steps behind the lowest one, wherever that is.
+            below = sum(-step * (n - 1) for step, n in zip(steps, shape, strict=True) if step < 0)
+            first = offset - below * kind.itemsize
+            made = _usmx.ndarray(shape, kind, block[first:], steps, below)
+        return made if queue == made.queue else made.to_device(queue)
+
+    def point(self, x: _usmx.ndarray) -> bytes:
+        return _usmx._process_point(x)
+
+    def come_after(self, x: _usmx.ndarray, point: bytes) -> None:
+        _usmx._process_come_after(x, point)
+
+
+#: Way -> what it can do. The methods are the same, the blocks are their own.
+_MEMORY: dict[str, Any] = {
+    _FILE: _FileMemory(),
+    "cuda": _DeviceMemory(),
+    "runtime": _DeviceMemory(),
+}
+
+
+def _find(x: _usmx.ndarray) -> _Place | None:
+    found: _Place | None = _MEMORY["cuda"].place(x) or _MEMORY[_FILE].place(x)
+    return found
 
 
 def empty(
@@ -186,12 +317,13 @@ def empty(
     Returns
     -------
     ndarray
-        ``usm_type`` is ``'unknown'``, as for all memory of the host that kernels use in place.
+        On devices that read the memory of the host ``usm_type`` is ``'unknown'``, as for all such
+        memory that kernels use in place; on GPUs it is ``'device'``.
 
     Raises
     ------
     NotImplementedError
-        On devices that do not read memory of the host.
+        On devices that have none of the `ways`.
     AllocationError
         Without enough memory.
 
@@ -208,7 +340,9 @@ def empty(
     nbytes = prod(lengths) * kind.itemsize
     if any(n < 0 for n in lengths) or nbytes == 0:
         raise ValueError(f"shape: is {shape!r}; expected lengths with at least one element")
-    return _array(_create(nbytes), 0, lengths, None, kind, False, where)
+    memory = _MEMORY[_way(where.device)]
+    made: _usmx.ndarray = memory.array(memory.make(nbytes, where), 0, lengths, None, kind, where)
+    return made
 
 
 def share(x: Any, *, queue: QueueLike = None) -> _usmx.ndarray:
@@ -229,7 +363,7 @@ def share(x: Any, *, queue: QueueLike = None) -> _usmx.ndarray:
     Raises
     ------
     NotImplementedError
-        On devices that do not read memory of the host.
+        On devices that have none of the `ways`.
 
     Examples
     --------
@@ -258,9 +392,12 @@ def _as_text(kind: Any) -> Any:
 class Handle:
     """What another process opens to use an array's memory.
 
-    Making one waits for the commands on the array. Who has a handle or an array over the memory
-    keeps it: keep one of both until the receiver has opened its handle. From then on the receiver
-    keeps the memory by itself.
+    What the receiver submits comes after what was submitted on the array when the handle was made:
+    making one waits for that, or on CUDA records an event, for which the receiver's queue waits
+    and no thread does. A receiver answers in the same order with a handle of its own.
+
+    Who has a handle or an array over the memory keeps it: keep one of both until the receiver has
+    opened its handle. From then on the receiver keeps the memory by itself.
 
     Parameters
     ----------
@@ -293,23 +430,27 @@ class Handle:
     def __init__(self, x: _usmx.ndarray, *, readonly: bool = False) -> None:
         if not isinstance(x, _usmx.ndarray):
             raise TypeError(f"x: is of type {type(x).__name__}; expected a usmx.ndarray")
-        segment = _find(x) if x.size else None
-        if segment is None:
+        place = _find(x) if x.size else None
+        if place is None:
             raise ValueError(
                 f"x: is {x.usm_type!r} memory of {x.nbytes} bytes that other processes cannot "
                 "open; expected an array of usmx.ipc.empty, or usmx.ipc.share(x), which copies"
             )
-        x.wait()
         self._array: _usmx.ndarray | None = x
         self._is_closed = False
-        self._place: tuple[Any, ...] = (segment.token, len(segment), x.pointer - segment.base)
+        self._place = place
+        self._point: bytes = _MEMORY[place.way].point(x)
+        self._maker = os.getpid()
         self.shape: tuple[int, ...] = tuple(x.shape)
         self.nbytes: int = x.nbytes
         self.dtype: Any = _as_text(x.dtype)
         self._strides = tuple(x.strides)
-        self._device = x.queue.device.filter_string
+        self._device: tuple[str | None, str | None] = (
+            x.queue.device.filter_string,
+            x.queue.device.uuid,
+        )
         self._readonly = readonly or not x.flags.writeable
-        self._owner = (os.getpid(), segment.descriptor)
+        self._owner = (os.getpid(), place.descriptor)
 
     def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
@@ -320,9 +461,10 @@ class Handle:
         if self._is_closed:
             raise ValueError("the handle is closed; make another with usmx.ipc.Handle(x)")
         state = {**self.__dict__, "_array": None}
-        segment = _segments.get(self._place[0])
-        if segment is not None:
-            state["_owner"] = (os.getpid(), segment.descriptor)
+        memory = _MEMORY[self._place.way]
+        block = memory.find(self._place.token)
+        if block is not None:
+            state["_owner"] = (os.getpid(), memory.descriptor(block))
         return state
 
     def open(self, *, queue: QueueLike = None) -> _usmx.ndarray:
@@ -346,40 +488,46 @@ class Handle:
         ValueError
             If the handle is closed.
         NotImplementedError
-            On devices that do not read memory of the host.
+            On devices that have none of the `ways`.
         """
         if self._is_closed:
             raise ValueError("the handle is closed; make another with usmx.ipc.Handle(x)")
         if self._array is not None and queue is None and not self._readonly:
             return self._array
-        where = _queue_of(self._device if queue is None else queue)
-        segment = self._segment()
-        made = _array(
-            segment,
-            self._place[2],
-            self.shape,
-            self._strides,
-            self.dtype,
-            self._readonly,
-            where,
+        memory = _MEMORY[self._place.way]
+        where = self._queue(queue)
+        with _lock:
+            block = memory.find(self._place.token)
+            if block is None:
+                block = memory.open(self._place, self._descriptor(), where)
+        kind = _usmx.dtype(self.dtype)
+        made: _usmx.ndarray = memory.array(
+            block, self._place.offset, self.shape, self._strides, kind, where
         )
+        if self._maker != os.getpid():
+            memory.come_after(made, self._point)
+        if self._readonly:
+            made.flags.writeable = False
         if queue is None:
             self._array = made
         return made
 
-    def _segment(self) -> _Segment:
-        token, nbytes, _ = self._place
-        with _lock:
-            known = _segments.get(token)
-            return known if known is not None else _map(self._descriptor(), token, nbytes)
+    def _queue(self, queue: QueueLike) -> _usmx.Queue:
+        """A queue whose device can open the memory."""
+        name, number = self._device
+        if self._place.way == _FILE:
+            return _queue_of(name if queue is None else queue)
+        for device in [_usmx.Queue(queue).device] if queue is not None else _usmx.devices():
+            if device.uuid == number and _way(device) == self._place.way:
+                return _usmx.Queue(device if queue is None else queue)
+        raise ValueError(
+            f"queue: no device here is {name} of the process that made the handle (uuid {number}), "
+            "which has the memory; expected a queue of that device"
+        )
 
     def _descriptor(self) -> int:
         process, number = self._owner
         path = f"/proc/{process}/fd/{number}"
-        gone = (
-            f"process {process} ended or let go of the memory before the handle was opened; keep "
-            "the array or its handle until the receiver has opened it"
-        )
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except PermissionError as error:
@@ -388,11 +536,11 @@ class Handle:
                 "be looked at (prctl PR_SET_DUMPABLE); expected a process of the same user"
             ) from error
         except OSError as error:
-            raise GoneError(gone) from error
+            raise GoneError(_gone(process)) from error
         # Numbers of processes and descriptors are used again.
-        if f"memfd:usmx-{self._place[0]}" not in os.readlink(f"/proc/self/fd/{descriptor}"):
+        if f"memfd:usmx-{self._place.token}" not in os.readlink(f"/proc/self/fd/{descriptor}"):
             os.close(descriptor)
-            raise GoneError(gone)
+            raise GoneError(_gone(process))
         return descriptor
 
     def close(self) -> None:

@@ -14,6 +14,7 @@
 #include "core/format.hpp"
 #include "nvidia/functions.hpp"
 #include "nvidia/stream.hpp"
+#include "runtime/native_command.hpp"
 #include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 
@@ -91,7 +92,7 @@ void submit(const sycl::queue& queue, std::initializer_list<const array*> arrays
     if (a != nullptr) one.uses(*a);
   }
   one.submit([&](sycl::queue& q, const std::vector<sycl::event>& before) {
-    return on_stream(q, before, calls);
+    return on_native_stream(q, before, calls);
   });
 }
 

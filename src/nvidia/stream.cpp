@@ -10,8 +10,6 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/cuda_driver.hpp"
-#include "runtime/native_command.hpp"
-#include "usmx/wait.hpp"
 
 namespace usmx::detail::nvidia {
 namespace {
@@ -125,18 +123,6 @@ kept_plan handles::plan_of(const transform_form& form) {
     plans_.pop_back();
   }
   return made;
-}
-
-sycl::event on_stream(sycl::queue& queue, const std::vector<sycl::event>& before,
-                      const std::function<void(stream)>& calls) {
-  if (!is_cuda(queue)) {
-    wait(before);
-    wait(queue);
-    int token = 0;
-    calls(&token);
-    return marker(queue);
-  }
-  return on_native_stream(queue, before, calls);
 }
 
 }  // namespace usmx::detail::nvidia

@@ -61,10 +61,4 @@ class handles {
 /// Calls `calls` inside the context of the queue's device.
 void in_context(const sycl::queue& queue, const std::function<void()>& calls);
 
-/// Calls `calls` when everything that comes before is on its stream, and gives the event of what it
-/// put there. On devices other than CUDA's, where tests have stand-ins of the libraries that
-/// compute when they are called, the host waits for what comes before.
-sycl::event on_stream(sycl::queue& queue, const std::vector<sycl::event>& before,
-                      const std::function<void(stream)>& calls);
-
 }  // namespace usmx::detail::nvidia

@@ -20,6 +20,9 @@ namespace usmx::detail {
 /// The library below SYCL that is asked for native handles and for the extent of an allocation.
 enum class driver_api : char { opencl, level_zero, cuda, none };
 
+/// Whose handles other processes open to use device memory without a copy: process_handles.cpp.
+enum class process_form : char { none, runtime, cuda };
+
 /// How device code is written and cut into groups: each form gives the same values on every device,
 /// so that all of them are tested on any.
 struct kernel_forms {
@@ -131,6 +134,10 @@ struct backend_row {
   /// copy.cpp; where the driver refuses one, it goes through pinned memory. On the CPU device such
   /// copies between sub-devices can hang.
   bool copies_between_devices = false;
+
+  /// `runtime` where SYCL's own handles may be there, which the device is asked for. CUDA's driver
+  /// has events as well. Used by process_memory.cpp.
+  process_form handles = process_form::none;
 
   /// Libraries that use CUDA or HIP without SYCL know the memory by those names. Used by the DLPack
   /// protocol.

@@ -18,27 +18,37 @@ void call_and_delete(void* step) noexcept {
 
 }  // namespace
 
-const cuda_driver& cuda_driver::loaded() {
-  const auto find = []<class Function>(Function& out, const char* name) {
-    out = loaded_function<Function>(cuda_library, name);
+cuda_driver cuda_driver::in(const char* library, bool opened) {
+  if (opened) dlopen(library, RTLD_NOW);
+  cuda_driver d;
+  const auto find = [&]<class Function>(Function& out, const char* name) {
+    out = loaded_function<Function>(library, name);
   };
-  static const cuda_driver driver = [&] {
-    cuda_driver d;
-    find(d.retain_primary, "cuDevicePrimaryCtxRetain");
-    find(d.push, "cuCtxPushCurrent_v2");
-    find(d.pop, "cuCtxPopCurrent_v2");
-    find(d.range, "cuMemGetAddressRange_v2");
-    find(d.retain_mapping, "cuMemRetainAllocationHandle");
-    find(d.release_mapping, "cuMemRelease");
-    find(d.wait_for_stream, "cuStreamSynchronize");
-    find(d.wait_for_event, "cuEventSynchronize");
-    find(d.make_event, "cuEventCreate");
-    find(d.record_event, "cuEventRecord");
-    find(d.put_behind_event, "cuStreamWaitEvent");
-    find(d.drop_event, "cuEventDestroy_v2");
-    find(d.call_on_host, "cuLaunchHostFunc");
-    return d;
-  }();
+  find(d.retain_primary, "cuDevicePrimaryCtxRetain");
+  find(d.push, "cuCtxPushCurrent_v2");
+  find(d.pop, "cuCtxPopCurrent_v2");
+  find(d.range, "cuMemGetAddressRange_v2");
+  find(d.retain_mapping, "cuMemRetainAllocationHandle");
+  find(d.release_mapping, "cuMemRelease");
+  find(d.wait_for_stream, "cuStreamSynchronize");
+  find(d.wait_for_event, "cuEventSynchronize");
+  find(d.make_event, "cuEventCreate");
+  find(d.record_event, "cuEventRecord");
+  find(d.put_behind_event, "cuStreamWaitEvent");
+  find(d.drop_event, "cuEventDestroy_v2");
+  find(d.call_on_host, "cuLaunchHostFunc");
+  find(d.allocate, "cuMemAlloc_v2");
+  find(d.free, "cuMemFree_v2");
+  find(d.memory_handle, "cuIpcGetMemHandle");
+  find(d.open_memory, "cuIpcOpenMemHandle_v2");
+  find(d.close_memory, "cuIpcCloseMemHandle");
+  find(d.event_handle, "cuIpcGetEventHandle");
+  find(d.open_event, "cuIpcOpenEventHandle");
+  return d;
+}
+
+const cuda_driver& cuda_driver::loaded() {
+  static const cuda_driver driver = in(cuda_library, false);
   return driver;
 }
 

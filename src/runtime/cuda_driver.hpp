@@ -31,9 +31,22 @@ struct cuda_driver {
   int (*put_behind_event)(void*, void*, unsigned) = nullptr;
   int (*drop_event)(void*) = nullptr;
   int (*call_on_host)(void*, void (*)(void*), void*) = nullptr;
+  int (*allocate)(address*, std::size_t) = nullptr;
+  int (*free)(address) = nullptr;
+  // Handles for other processes; the driver takes and gives them by value.
+  struct process_handle {
+    std::byte bytes[64];
+  };
+  int (*memory_handle)(process_handle*, address) = nullptr;
+  int (*open_memory)(address*, process_handle, unsigned) = nullptr;
+  int (*close_memory)(address) = nullptr;
+  int (*event_handle)(process_handle*, void*) = nullptr;
+  int (*open_event)(void**, process_handle) = nullptr;
 
   /// The driver that SYCL's adapter has loaded. Only for devices of CUDA: it looks once.
   static const cuda_driver& loaded();
+  /// The functions that a library has, which may be opened for it.
+  static cuda_driver in(const char* library, bool opened);
 };
 
 /// Inside the primary context of a device, in which SYCL, CUDA's runtime and the libraries on top

@@ -12,7 +12,9 @@
 namespace usmx::detail {
 
 /// Calls `calls` with the stream of a queue of CUDA when everything that comes before is on its
-/// stream, and gives the event of what they put there. Throws what they throw.
+/// stream, and gives the event of what they put there. Throws what they throw. On devices other
+/// than CUDA's, where tests have stand-ins of drivers and libraries that act when they are called,
+/// the host waits for what comes before.
 sycl::event on_native_stream(sycl::queue& queue, const std::vector<sycl::event>& before,
                              const std::function<void(void*)>& calls);
 
