@@ -16,6 +16,7 @@ from usmx.compat import cuda
 
 FILE = Path(__file__).parents[1] / "examples" / "numba_cuda" / "exercises.py"
 TILE, BLOCK = 16, 128
+SAME, PARTS = "numba.njit(parallel=True)", "another algorithm of it"
 
 
 def _waiting(call: Callable[[], object]) -> Callable[[], object]:
@@ -74,12 +75,18 @@ def cases(effort: Effort) -> list[Case]:
         np.cumsum(ends, out=ends)
         k["add_ends"][blocks, BLOCK](out, ends)
 
+    def scans_of_loops() -> None:
+        loops.scan_blocks(x, out, ends, BLOCK)
+        np.cumsum(ends, out=ends)
+        loops.add_ends(out, ends, BLOCK)
+
     square = (TILE, TILE)
-    pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
+    tasks: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
         ("matmul", lambda: k["product"][tiles, square](a, b, c), lambda: loops.product(a, b, c)),
-        ("histogram", lambda: k["count"][16, BLOCK](words, bins), lambda: loops.count(words, bins)),
-        ("reduction", lambda: k["sum_of_blocks"][blocks, BLOCK](x, ends), lambda: loops.total(x)),
-        ("scan", scans, lambda: loops.scan(x, out)),
+        ("histogram", lambda: k["count"][16, BLOCK](words, bins), lambda: loops.count(words, bins, 16, BLOCK)),
+        ("reduction", lambda: k["sum_of_blocks"][blocks, BLOCK](x, ends),
+         lambda: loops.sum_of_blocks(x, ends, BLOCK)),
+        ("scan", scans, scans_of_loops),
         ("transpose", lambda: k["turn"][wide, square](flat, turned),
          lambda: loops.turn(flat, turned)),
         ("stencil", lambda: k["heat"][wide, square](old, new, 0.2),
@@ -92,17 +99,28 @@ def cases(effort: Effort) -> list[Case]:
          lambda: loops.forces(place, mass, found, 0.01)),
         ("life", lambda: k["generation"][wide, square](cells, after),
          lambda: loops.generation(cells, after)),
-        ("sorting network", lambda: [k["bitonic"][1, 256, 0, 1024](row) for row in rows[:64]],
-         lambda: loops.bitonic(rows[:64])),
+        ("sorting network", lambda: k["bitonic"][len(rows), 256, 0, 1024](rows.reshape(-1)),
+         lambda: loops.bitonic(rows)),
         ("ray marching", lambda: k["march"][sides, square](depth), lambda: loops.march(depth)),
         ("deposition", lambda: k["deposit"].forall(big)(particles, 0.5, grid),
          lambda: loops.deposit(particles, 0.5, grid)),
         ("spectral push", lambda: k["push"][sides, square](*fields, wave, 0.1),
          lambda: loops.push(*fields, wave, 0.1)),
     ]  # fmt: skip
+    #: What needs neither blocks nor atomic operations gives each core a part of the data.
+    in_parts: dict[str, Callable[[], object]] = {
+        "histogram": lambda: loops.count_in_parts(words, bins),
+        "reduction": lambda: loops.total(x),
+        "scan": lambda: loops.scan_in_parts(x, out),
+        "deposition": lambda: loops.deposit_in_parts(particles, 0.5, grid),
+    }
     return [
-        Case(name, _waiting(ours), [Rival("numba.njit(parallel=True)", theirs)])
-        for name, ours, theirs in pairs
+        Case(
+            name,
+            _waiting(ours),
+            [Rival(SAME, theirs), *(Rival(PARTS, f) for of, f in in_parts.items() if of == name)],
+        )
+        for name, ours, theirs in tasks
     ]
 
 

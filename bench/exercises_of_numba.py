@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numba import get_num_threads, njit, prange
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 
 @njit(parallel=True, fastmath=False)
@@ -21,21 +23,66 @@ def product(a: Any, b: Any, c: Any) -> None:
         c[y] = row
 
 
+@intrinsic
+def atomic_add(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an element at once, as Numba has no function for on processors."""
+    signature = array.dtype(array, index, array.dtype)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = context.make_array(array)(context, builder, args[0])
+        place = cgutils.get_item_pointer(context, builder, array, given, [args[1]])
+        return builder.atomic_rmw("fadd", place, args[2], "monotonic")
+
+    return signature, code
+
+
 @njit(parallel=True)
-def count(x: Any, bins: Any) -> None:
-    """Each thread counts by itself."""
+def count(x: Any, bins: Any, blocks: int, threads: int) -> None:
+    """The counts of each block, then their sums."""
+    own = np.zeros((blocks, bins.size), np.int32)
+    for block in prange(blocks):
+        for first in range(block * threads, x.size, blocks * threads):
+            for i in range(first, min(first + threads, x.size)):
+                own[block, x[i]] += 1
+    for block in range(blocks):
+        for k in range(bins.size):
+            bins[k] += own[block, k]
+
+
+@njit(parallel=True)
+def count_in_parts(x: Any, bins: Any) -> None:
+    """Each core counts a part of the data."""
     parts = get_num_threads()
     own = np.zeros((parts, bins.size), np.int32)
     for part in prange(parts):
         for i in range(part * x.size // parts, (part + 1) * x.size // parts):
             own[part, x[i]] += 1
     for k in range(bins.size):
-        bins[k] = own[:, k].sum()
+        bins[k] += own[:, k].sum()
+
+
+@njit(parallel=True)
+def sum_of_blocks(x: Any, partial: Any, threads: int) -> None:
+    """A tree in each block."""
+    parts = get_num_threads()
+    tiles = np.empty((parts, threads))
+    for part in prange(parts):
+        tile = tiles[part]
+        for block in range(part * partial.size // parts, (part + 1) * partial.size // parts):
+            for k in range(threads):
+                i = block * threads + k
+                tile[k] = x[i] if i < x.size else 0.0
+            step = threads // 2
+            while step > 0:
+                for k in range(step):
+                    tile[k] += tile[k + step]
+                step //= 2
+            partial[block] = tile[0]
 
 
 @njit(parallel=True)
 def total(x: Any) -> Any:
-    """A sum."""
+    """A sum, without blocks."""
     found = 0.0
     for i in prange(x.size):
         found += x[i]
@@ -43,8 +90,42 @@ def total(x: Any) -> Any:
 
 
 @njit(parallel=True)
-def scan(x: Any, out: Any) -> None:
-    """Sums of parts, then the sums within them."""
+def scan_blocks(x: Any, out: Any, ends: Any, threads: int) -> None:
+    """Running sums of each block, in steps that double."""
+    parts = get_num_threads()
+    tiles = np.empty((parts, threads))
+    befores = np.empty((parts, threads))
+    for part in prange(parts):
+        tile, before = tiles[part], befores[part]
+        for block in range(part * ends.size // parts, (part + 1) * ends.size // parts):
+            for k in range(threads):
+                i = block * threads + k
+                tile[k] = x[i] if i < x.size else 0.0
+            step = 1
+            while step < threads:
+                for k in range(step, threads):
+                    before[k] = tile[k - step]
+                for k in range(step, threads):
+                    tile[k] += before[k]
+                step *= 2
+            for k in range(threads):
+                i = block * threads + k
+                if i < x.size:
+                    out[i] = tile[k]
+            ends[block] = tile[threads - 1]
+
+
+@njit(parallel=True)
+def add_ends(out: Any, ends: Any, threads: int) -> None:
+    """The end of the block before, added to each block."""
+    for block in prange(1, ends.size):
+        for i in range(block * threads, min(block * threads + threads, out.size)):
+            out[i] += ends[block - 1]
+
+
+@njit(parallel=True)
+def scan_in_parts(x: Any, out: Any) -> None:
+    """Sums of parts, then the running sums within them."""
     parts = get_num_threads() * 4
     before = np.zeros(parts + 1)
     for part in prange(parts):
@@ -206,7 +287,17 @@ def march(depth: Any) -> None:
 
 @njit(parallel=True)
 def deposit(place: Any, charge: float, grid: Any) -> None:
-    """Each thread adds to a grid of its own: there are no atomic operations."""
+    """Each particle adds to two cells of one grid."""
+    for i in prange(place.size):
+        cell = int(place[i])
+        share = place[i] - cell
+        atomic_add(grid, cell % grid.size, charge * (1 - share))
+        atomic_add(grid, (cell + 1) % grid.size, charge * share)
+
+
+@njit(parallel=True)
+def deposit_in_parts(place: Any, charge: float, grid: Any) -> None:
+    """Each core adds to a grid of its own."""
     parts = get_num_threads()
     own = np.zeros((parts, grid.size))
     for part in prange(parts):
@@ -216,7 +307,7 @@ def deposit(place: Any, charge: float, grid: Any) -> None:
             own[part, cell % grid.size] += charge * (1 - share)
             own[part, (cell + 1) % grid.size] += charge * share
     for k in range(grid.size):
-        grid[k] = own[:, k].sum()
+        grid[k] += own[:, k].sum()
 
 
 @njit(parallel=True)

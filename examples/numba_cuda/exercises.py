@@ -350,8 +350,8 @@ def life():
 @cuda.jit
 def bitonic(x):
     tile = cuda.shared.array(0, dtype=int32)
-    k, n = cuda.threadIdx.x, cuda.blockDim.x
-    tile[k] = x[k]
+    i, k, n = cuda.grid(1), cuda.threadIdx.x, cuda.blockDim.x
+    tile[k] = x[i]
     cuda.syncthreads()
     size = 2
     while size <= n:
@@ -367,15 +367,15 @@ def bitonic(x):
             cuda.syncthreads()
             step //= 2
         size *= 2
-    x[k] = tile[k]
+    x[i] = tile[k]
 
 
 def sorting():
-    """In shared memory of the size that the launch gives."""
-    x = np.random.default_rng(11).permutation(256).astype(np.int32)
+    """Each block sorts its numbers, in shared memory of the size that the launch gives."""
+    x = np.random.default_rng(11).permutation(1024).astype(np.int32)
     d_x = cuda.to_device(x)
-    bitonic[1, 256, 0, x.nbytes](d_x)
-    return d_x.copy_to_host(), np.sort(x), 0
+    bitonic[4, 256, 0, 256 * x.itemsize](d_x)
+    return d_x.copy_to_host(), np.sort(x.reshape(4, 256)).ravel(), 0
 
 
 # --- 12. ray marching -----------------------------------------------------------------------------

@@ -259,6 +259,7 @@ class Assignments:
             del self.walk.scope.known[name]
         if self.walk.stores.get(name) == 1 and name not in self.walk.arguments:
             self.walk.scope.origins[name] = value.origins
+            self.walk.scope.once[self.walk.spell(name)] = value.code
             if isinstance(value.const, int) and value.type.weak and self.walk.loops == 0:
                 self.walk.scope.known[name] = value
         self.walk.result.notes[target] = t

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,11 @@ from .assignments import Assignments
 from .elements import Elements, listed
 from .names import Names
 from .walk import Walk, in_order
+
+
+#: The place of an item among all, along one dimension, and how many there are.
+_GLOBAL_ID = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_id(\(\d\))\)")
+_GLOBAL_RANGE = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_range(\(\d\))\)")
 
 
 @dataclass(frozen=True)
@@ -266,13 +272,52 @@ class Loops:
         known = [b.const for b in bounds]
         if all(isinstance(b, int) for b in known):
             self.walk.runs[-1] = len(range(*known)) > 0  # type: ignore[arg-type]
-        self.walk.line(f"for ({head}; {test}; {move}) {{")
-        with self.walk.indented():
+        with self.walk.apart() as lines, self.walk.indented():
             if not private:
                 value = v.convert(Number(scalars.INT, counter), t)
                 self.walk.line(f"{self.walk.spell(name)} = {value.code};")
             self.walk.body(node.body)
+        in_step = any("usmx::atomic_" in line for line in lines) and self._is_over_grid(node, bounds)
+        if in_step:
+            self._over_grid(name, counter, bounds, lines)
+            return
+        self.walk.line(f"for ({head}; {test}; {move}) {{")
+        self.walk.result.lines += lines
         self.walk.line("}")
+
+    def _is_over_grid(self, node: ast.For, bounds: tuple[Number, Number, Number]) -> bool:
+        """Whether the items take turns from the first to the last, and none leaves earlier."""
+        start, _, step = (self.walk.scope.once.get(b.code, b.code) for b in bounds)
+        first, all_of = _GLOBAL_ID.fullmatch(start), _GLOBAL_RANGE.fullmatch(step)
+        return (
+            first is not None
+            and all_of is not None
+            and first.groups() == all_of.groups()
+            and not any(isinstance(n, ast.Break) for part in node.body for n in ast.walk(part))
+        )
+
+    def _over_grid(
+        self, name: str, counter: str, bounds: tuple[Number, Number, Number], lines: list[str]
+    ) -> None:
+        """The rounds that all items have, which a processor then takes together without asking
+        whether each item still takes part, and the last round."""
+        walk = self.walk
+        end, by, whole, rounds, last = (
+            walk.spell(f"{name}.{part}") for part in ("end", "step", "whole", "rounds", "last")
+        )
+        start, stop, step = (b.code for b in bounds)
+        walk.line("{")
+        with walk.indented():
+            walk.line(f"int64_t {counter} = {start};")
+            walk.line(f"const int64_t {end} = {stop}, {by} = {step};")
+            walk.line(f"const int64_t {whole} = {end} > 0 ? {end} / {by} : 0;")
+            head = f"int64_t {rounds} = {whole}; {rounds} != 0; --{rounds}, {counter} += {by}"
+            again = f"bool {last} = {start} < {end} - {whole} * {by}; {last}; {last} = false"
+            for each in (head, again):
+                walk.line(f"for ({each}) {{")
+                walk.result.lines += ["  " + line for line in lines]
+                walk.line("}")
+        walk.line("}")
 
 
 def _stays_inside(stop: Number, step: int) -> bool:

@@ -66,6 +66,8 @@ class Scope:
     known: dict[str, Number] = field(default_factory=dict)
     #: What variables that are assigned once are computed from.
     origins: dict[str, frozenset[str]] = field(default_factory=dict)
+    #: The C++ of such a variable, by its name there.
+    once: dict[str, str] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
 
 

@@ -21,7 +21,16 @@ class MemoryInfo(NamedTuple):
 
 #: Threads of a warp that programs of CUDA are written for.
 WARP = 32
-_state = threading.local()
+
+
+class _State(threading.local):
+    """The number of the device that is selected, above those that `with` blocks come back to."""
+
+    def __init__(self) -> None:
+        self.chosen = [0]
+
+
+_state = _State()
 #: The queues of all streams that exist.
 queues: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -187,10 +196,7 @@ class Managed(Device):
 
 
 def _stack() -> list[int]:
-    if not hasattr(_state, "chosen"):
-        _state.chosen = [0]
-    chosen: list[int] = _state.chosen
-    return chosen
+    return _state.chosen
 
 
 def _all() -> list[Managed]:

@@ -9,7 +9,7 @@ import math
 import operator
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..._kernel.launch import Kernel
 from ..._kernel.source.diagnostics import KernelError
 from ..numba_types import arguments_of, is_signature
 from . import blocks, devices, errors
-from .arrays import unwrapped
+from .arrays import DeviceNDArray, unwrapped
 from .streams import queue_of
 
 #: Threads of a block that `forall` chooses.
@@ -95,6 +95,22 @@ class Launch:
         )
         self.blocks: int = math.prod(grid)
         queue_of(self.stream)  # refuses what is none
+        #: What `_choice` gave, and for what.
+        self._chosen: tuple[_About, tuple[int, ...], Kernel, Any] | None = None
+
+    def _choice(self, about: _About, records: tuple[int, ...]) -> tuple[Kernel, Any]:
+        """The kernel of usmx, and its ranges, for a device and arguments that are records."""
+        kernel = self.kernel
+        if self.blocks > 1 and kernel.meets_grid:
+            raise errors.CooperativeError(
+                f"kernel '{kernel.__name__}' waits for all blocks, by cg.this_grid().sync(), and "
+                f"is launched over {self.blocks}; no device of usmx promises that all blocks run "
+                "at the same time: launch one block, or split the kernel where it waits"
+            )
+        # A processor takes long rows faster than the small squares that suit a GPU.
+        free = about.is_processor and self.shared == 0 and kernel.is_apart
+        made = kernel.made(self.shared > 0, about.warp, records)
+        return made, (self.range, None if free else self.local)
 
     def __call__(self, *args: Any) -> None:
         """Launch it.
@@ -106,30 +122,31 @@ class Launch:
             arrays of NumPy the call waits until the kernel has run.
         """
         kernel = self.kernel
-        if self.blocks > 1 and kernel.meets_grid:
-            raise errors.CooperativeError(
-                f"kernel '{kernel.__name__}' waits for all blocks, by cg.this_grid().sync(), and "
-                f"is launched over {self.blocks}; no device of usmx promises that all blocks run "
-                "at the same time: launch one block, or split the kernel where it waits"
-            )
         queue = queue_of(self.stream)
+        about = _about(_usmx.Device() if queue is None else queue.device)
         found: list[Any] = []
         after: list[Any] = []
-        given = kernel.converted(kernel.extended(args, self.stream, after))
-        copies = not _reads_host(queue)
         records: tuple[int, ...] = ()
-        for a in given:
-            if isinstance(a, np.void) and a.dtype.names is not None:
+        if kernel.extensions:
+            args = kernel.extended(args, self.stream, after)
+        if kernel.types is not None:
+            args = kernel.converted(args)
+        for a in args:
+            if type(a) is DeviceNDArray:
+                found.append(a.usmx)
+            elif type(a) in _AS_THEY_ARE:
+                found.append(a)
+            elif isinstance(a, np.void) and a.dtype.names is not None:
                 # Kernels write to the record of the host, which is an element of an array there.
                 records += (len(found),)
-                a = np.asarray(a).reshape(1)  # noqa: PLW2901
-            found.append(_prepared(a, after, copies, queue))
-        made = kernel.made(self.shared > 0, queue, records)
+                found.append(_prepared(np.asarray(a).reshape(1), after, about.copies, queue))
+            else:
+                found.append(_prepared(a, after, about.copies, queue))
+        if self._chosen is None or self._chosen[0] is not about or self._chosen[1] != records:
+            self._chosen = about, records, *self._choice(about, records)
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
-        # A processor takes long rows faster than the small squares that suit a GPU.
-        free = self.shared == 0 and kernel.is_apart and _is_processor(queue)
-        ranges: Any = (self.range, None if free else self.local)
+        made, ranges = self._chosen[2:]
         launch: Any = made[ranges]
         try:
             event = launch(*found, queue=queue) if queue is not None else launch(*found)
@@ -150,18 +167,28 @@ class Launch:
                     host[...] = copied.to_numpy()
 
 
-def _is_processor(queue: _usmx.Queue | None) -> bool:
-    return bool((_usmx.Device() if queue is None else queue.device).is_cpu)
+class _About(NamedTuple):
+    """What launches ask about a device."""
 
-
-def _reads_host(queue: _usmx.Queue | None) -> bool:
-    device = _usmx.Device() if queue is None else queue.device
-    return _system_memory(device)
+    #: Whether arrays of the host have to be copied there and back.
+    copies: bool
+    is_processor: bool
+    #: The threads of a warp that kernels are compiled for; 0 if the device has no such warps.
+    warp: int
 
 
 @functools.lru_cache(maxsize=16)
-def _system_memory(device: _usmx.Device) -> bool:
-    return bool(device.has_aspect("usm_system_allocations"))
+def _about(device: _usmx.Device) -> _About:
+    sizes: Any = device.properties().get("sub_group_sizes") or ()
+    return _About(
+        not device.has_aspect("usm_system_allocations"),
+        bool(device.is_cpu),
+        devices.WARP if devices.WARP in sizes else 0,
+    )
+
+
+#: Types of arguments that launches of usmx take, and that nothing of Numba means otherwise.
+_AS_THEY_ARE = frozenset({_usmx.ndarray, int, float})
 
 
 def _prepared(a: Any, after: list[Any], copies: bool, queue: _usmx.Queue | None) -> Any:
@@ -308,7 +335,7 @@ class CUDADispatcher(DeviceFunction):
         *args
             As in a launch.
         """
-        made = self.made(False, None, ())
+        made = self.made(False, _about(_usmx.Device()).warp, ())
         return made.source(*(unwrapped(a) for a in args))
 
     def _no_assembly(self, *_: Any) -> Any:
@@ -354,12 +381,18 @@ class CUDADispatcher(DeviceFunction):
             made.append(a)
         return tuple(made)
 
-    def made(
-        self, with_shared: bool, queue: _usmx.Queue | None, records: tuple[int, ...]
-    ) -> Kernel:
-        """The kernel of usmx, for a device and the numbers of the arguments that are records."""
-        device = _usmx.Device() if queue is None else queue.device
-        warp = _warp_of(device)
+    def made(self, with_shared: bool, warp: int, records: tuple[int, ...]) -> Kernel:
+        """The kernel of usmx, for warps of a device and the numbers of arguments that are records.
+
+        Parameters
+        ----------
+        with_shared : bool
+            Whether the launch gives bytes of shared memory.
+        warp : int
+            Threads of a warp, 0 for what the device chooses.
+        records : tuple of int
+            Numbers of the arguments.
+        """
         key = with_shared, warp, records
         found = self._made.get(key)
         if found is None:
@@ -407,13 +440,6 @@ class CUDADispatcher(DeviceFunction):
         told = f"{told}: {message}" if error.args else told
         error.args = (f"{told}\n  {where.filename}:{where.lineno}: {where.line}", *others)
         return error
-
-
-@functools.lru_cache(maxsize=16)
-def _warp_of(device: _usmx.Device) -> int:
-    """The threads of a warp that kernels are compiled for; 0 if the device has no such warps."""
-    sizes: Any = device.properties().get("sub_group_sizes") or ()
-    return devices.WARP if devices.WARP in sizes else 0
 
 
 def _as_type(t: Any, a: Any) -> Any:

@@ -8,6 +8,7 @@ counterparts in the prelude; what has none is refused by its name and line.
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -255,6 +256,10 @@ def _pointed(a: Any) -> Any:
     return _usmx.asarray(np.asarray(a).reshape(1).view(np.uint8)) if _is_struct(a) else a
 
 
+#: Types of arguments that are passed as they are.
+_NUMBERS = frozenset({int, float, bool, np.int32, np.int64, np.uint32, np.float32, np.float64})
+
+
 def _is_struct(a: Any) -> bool:
     """Whether it is one record of NumPy, which the text takes by value."""
     return isinstance(a, np.void | np.ndarray) and a.size == 1 and a.dtype.kind == "V"
@@ -264,7 +269,9 @@ def _parts(text: str) -> list[str]:
     return [one for one in text.split(",") if one.strip()]
 
 
+@functools.lru_cache(maxsize=256)
 def _ranges(grid: Any, block: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The global and the local range of blocks and threads."""
     blocks = [*(grid if isinstance(grid, tuple | list) else (grid,)), 1, 1][:3]
     threads = [*(block if isinstance(block, tuple | list) else (block,)), 1, 1][:3]
     whole = tuple(int(b) * int(t) for b, t in zip(blocks[::-1], threads[::-1], strict=True))
@@ -329,18 +336,19 @@ class RawKernel:
         self.name = name
         self.options: tuple[str, ...] = _options(options)
         self._made: dict[tuple[int, tuple[int, ...]], Any] = {}
-        if is_cuda(code):
+        self._is_cuda: bool = is_cuda(code)
+        if self._is_cuda:
             check(code)
         self._memory = Memory(code, options) if memory is None else memory
         self._reads: bool = name.partition("<")[0].strip() in self._memory.readers
 
     def _kernel(self, shared: int, structs: tuple[int, ...] = ()) -> Any:
-        if not is_cuda(self.code):
+        if not self._is_cuda:
             shared = 0
         found = self._made.get((shared, structs))
         if found is None:
             text = self.code
-            if is_cuda(text):
+            if self._is_cuda:
                 if structs:
                     name = self.name.partition("<")[0].strip()
                     text = variables.by_pointer(text, _blanked(text), name, structs)
@@ -380,11 +388,21 @@ class RawKernel:
         stream : Stream, optional
             Where it is launched.
         """
-        whole, local = _ranges(grid, block)
-        structs = tuple(k for k, a in enumerate(args) if _is_struct(a))
-        launch: Any = self._kernel(int(shared_mem), structs)[whole, local]
+        try:
+            ranges = _ranges(grid, block)
+        except TypeError:  # lists have no hash
+            ranges = _ranges.__wrapped__(grid, block)
         queue = queue_of(stream)
-        given = [_pointed(a) for a in args]
+        given: list[Any] = []
+        structs: tuple[int, ...] = ()
+        for k, a in enumerate(args):
+            if type(a) in _NUMBERS:
+                given.append(a)
+            else:
+                if _is_struct(a):
+                    structs += (k,)
+                given.append(_pointed(a))
+        launch: Any = self._kernel(int(shared_mem), structs)[ranges]
         if self._reads:
             given.insert(0, self._memory.array)
         launch(*given, queue=queue) if queue is not None else launch(*given)
