@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import ceil, isqrt, log2, pi
 from typing import Any, NamedTuple, SupportsIndex
@@ -130,9 +131,7 @@ def _counter(numbers: ndarray, bins: int) -> _Counter | None:
     return _Counter(groups, min(space // max(bins, 1), _ITEMS // 32), space)
 
 
-def _counts_and_largest(
-    numbers: ndarray, bins: int, counter: _Counter
-) -> tuple[ndarray, ndarray]:
+def _counts_and_largest(numbers: ndarray, bins: int, counter: _Counter) -> tuple[ndarray, ndarray]:
     """The counts, and the largest number of each part; negative ones are larger than all others."""
     if not numbers.flags.c_contiguous:
         numbers = numbers.copy()

@@ -127,7 +127,10 @@ def _mask_kernel(name: str, mask: str, elements: str, in_groups: bool) -> RawKer
     moved, put = {
         "count": ("", ""),
         "places": (", int64_t* to", "places{to}"),
-        "compact": (f", const {elements}* from, {elements}* to", f"compact<{elements}>{{from, to}}"),
+        "compact": (
+            f", const {elements}* from, {elements}* to",
+            f"compact<{elements}>{{from, to}}",
+        ),
         "expand": (
             f", const {elements}* from, {elements}* to",
             f"expand<{mask}, {elements}>{{m, from, to}}",

@@ -59,6 +59,33 @@ def test_both_ways_give_the_same_and_the_trace_shows_them(tmp_path):
     assert sum("settle" in event["name"] for event in events) >= 2 * 3
 
 
+# --- several devices ------------------------------------------------------------------------------
+
+SEVERAL = lab.ROOT / "examples" / "several_devices" / "heat.py"
+
+
+def test_parts_on_several_queues_exchange_their_edges(tmp_path):
+    picture = tmp_path / "plate.png"
+    result = subprocess.run(
+        [sys.executable, SEVERAL, "--size", "100", "--steps", "20", "--picture", picture],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "2 parts have the values of NumPy" in result.stdout
+    assert picture.stat().st_size > 100
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_any_number_of_parts_has_the_values_of_one(count):
+    several = load(SEVERAL)
+    plate = np.random.default_rng(2).random((23, 17)).astype("f4")
+    plate[:, [0, -1]] = 0
+    got, _ = several.heat(plate, 7, [usmx.Queue(usmx.Device()) for _ in range(count)])
+    np.testing.assert_allclose(got, several.heat_of_numpy(plate, 7), rtol=1e-4, atol=1e-6)
+
+
 # --- the demo: what its table claims was counted, and a control shows that the counters work ------
 
 DEMO = lab.ROOT / "examples" / "terrain" / "terrain.py"
