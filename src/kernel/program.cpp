@@ -154,7 +154,12 @@ bool program::state::load_from_disk() const {
     has_room = !is_for_good || program_memory::get().reserve_for_good(taken);
     if (!has_room) return true;
     built = detail::load(from.context, from.device, stored.binary);
-    if (!built) return false;
+    // A runtime may read a file without taking its kernels.
+    const auto is_there = [&](const auto& k) { return built->has(k.name); };
+    if (!built || !std::ranges::all_of(stored.kernels, is_there)) {
+      built.reset();
+      return false;
+    }
     loaded = true;
     stays = is_for_good;
     bytes = is_for_good ? 0 : taken;  // already counted
@@ -284,10 +289,9 @@ std::shared_ptr<const kernel::state> program::state::make(const std::string& nam
   const auto& backend = detail::backend_of(from.device);
   const auto known = argument_counts.find(name);
   std::optional<std::size_t> passed;
-  if (known != argument_counts.end()) {
-    passed = known->second;
-  } else if (backend.counts_arguments) {
-    passed = handle.get_info<sycl::info::kernel::num_args>();
+  if (backend.counts_arguments) {
+    passed = known != argument_counts.end() ? known->second
+                                            : handle.get_info<sycl::info::kernel::num_args>();
   }
   const auto group =
       handle.get_info<sycl::info::kernel_device_specific::work_group_size>(from.device);

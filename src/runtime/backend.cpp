@@ -44,6 +44,7 @@ constexpr std::array<backend_row, 8> rows = {{
      .api = driver_api::cuda,
      .waits_by_barrier_event = true,
      .lost_by_fork = true,
+     .keeps_binaries = true,
      .counts_arguments = false,
      .takes_structs = false,
      .needs_cuda_path = true,

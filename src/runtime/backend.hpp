@@ -92,7 +92,8 @@ struct backend_row {
   /// CUDA_ERROR_NOT_INITIALIZED. Used by driver_gate.cpp.
   bool lost_by_fork = false;
 
-  /// The binary of an executable can be read and loaded again. CUDA's is empty (168 bytes).
+  /// The binary of an executable can be read and loaded again. CUDA's holds PTX, of which the driver
+  /// keeps machine code by itself; before 2026.2 it was empty.
   bool keeps_binaries = false;
   /// A program that is read from its binary is read into a SYCL context of its own, over the same
   /// native one, and its kernels are taken over by their native handles. The runtime keeps what it
