@@ -22,6 +22,7 @@ from ._common import (
     imported,
     is_in_c_order,
     is_integer,
+    kind_of,
     order_of_copy,
     turned_back,
 )
@@ -382,6 +383,9 @@ def as_indices(values: ndarray) -> ndarray:
 def _to_device(values: Any, x: ndarray) -> ndarray:
     if isinstance(values, np.ndarray) and values.dtype.kind != "b":
         values = values.astype(np.int64, copy=False)
+        # A processor reads memory of the host as well, which takes no command to write.
+        if x.device._is_host and kind_of(x) == "device":
+            return _usmx.asarray(values, usm_type="host", queue=x.queue)
     given = as_array(values, x)
     return given if given.dtype.kind == "b" else as_indices(given)
 
