@@ -1,5 +1,6 @@
-// Rows of contiguous elements at indices along the first axis, for processors: each item copies a
-// chunk of them, a row at once. One element for each item takes 25 times as long.
+// Runs of contiguous elements, for processors: rows at indices along the first axis, where one
+// element for each item takes 25 times as long, and arrays behind each other, which the driver
+// copies on one core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,6 +25,20 @@ template <class T, class Outside>
     const T* const source = from + (index < 0 ? index + length : index) * row;
     // A loop over elements takes three times as long, because the rows might overlap.
     __builtin_memcpy(to + k * row, source, row * sizeof(T));
+  }
+}
+
+/// Eight arrays behind each other, the last ones without elements if there are fewer. Each item
+/// writes a chunk of the result.
+template <class T>
+inline void join(const T* const (&from)[8], const int64_t (&sizes)[8], T* to, int64_t chunk) {
+  const int64_t first = int64_t(global_id()) * chunk, last = first + chunk;
+  int64_t begin = 0;
+  for (int k = 0; k < 8; ++k) {
+    const int64_t end = begin + sizes[k];
+    const int64_t low = begin > first ? begin : first, high = end < last ? end : last;
+    if (low < high) __builtin_memcpy(to + low, from[k] + (low - begin), (high - low) * sizeof(T));
+    begin = end;
   }
 }
 

@@ -177,6 +177,49 @@ def _gather_rows(
     return True
 
 
+@cache
+def _join_kernel(elements: str) -> RawKernel:
+    numbers = range(_JOINED)
+    arrays = "".join(f"const {elements}* x{k}, int64_t n{k}, " for k in numbers)
+    each = [", ".join(f"{name}{k}" for k in numbers) for name in "xn"]
+    return RawKernel(
+        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) join_runs({arrays}{elements}* z, '
+        f"int64_t chunk) {{\n  const {elements}* const from[] = {{{each[0]}}};\n"
+        f"  const int64_t sizes[] = {{{each[1]}}};\n"
+        "  usmx::gathering::join(from, sizes, z, chunk);\n}\n",
+        "join_runs",
+    )
+
+
+#: Arrays that a launch joins.
+_JOINED = 8
+
+
+def join_runs(arrays: Sequence[ndarray], out: ndarray) -> bool:
+    """Writes contiguous arrays behind each other with all cores of a processor, or does not."""
+    if not out.device._groups_are_loops or out.nbytes < 1 << 20 or out.itemsize not in (1, 2, 4, 8):
+        return False
+    if not all(
+        x.flags.c_contiguous and x._is_aligned() and x.dtype == out.dtype and x.queue == out.queue
+        for x in (*arrays, out)
+    ):
+        return False
+    to = as_bits(out).reshape(-1)
+    given = [as_bits(x).reshape(-1) for x in arrays if x.size]
+    begin = 0
+    for first in range(0, len(given), _JOINED):
+        part = given[first : first + _JOINED]
+        size = sum(x.size for x in part)
+        runs = [one for x in part for one in (x, x.size)]
+        runs += [to, 0] * (_JOINED - len(part))
+        chunk = max(-(-size // (4 * out.device.max_compute_units)), 1 << 14)
+        _join_kernel(cpp(to.dtype))[(-(-size // chunk),), (1,)](
+            *runs, to[begin : begin + size], chunk
+        )
+        begin += size
+    return True
+
+
 def gather(x: ndarray, indices: list[ndarray], out: ndarray) -> None:
     """``out[...] = x[indices]`` for the first axes of x; indices broadcast to those of `out`."""
     if out.size == 0 or _gather_rows(x, indices, out):
