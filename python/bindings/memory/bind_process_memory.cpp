@@ -41,7 +41,7 @@ void bind_process_memory(nb::module_& m) {
       "What handles of device memory are called, or an empty string and why there are none.");
   m.def(
       "_process_make",
-      [](nb::handle queue, const std::string& token, std::size_t nbytes, int descriptor) {
+      [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor) {
         const sycl::queue on = to_queue(queue);
         array made;
         {
@@ -55,7 +55,7 @@ void bind_process_memory(nb::module_& m) {
       "Bytes that other processes can open; the descriptor is theirs.");
   m.def(
       "_process_open",
-      [](nb::handle queue, const std::string& token, std::size_t nbytes, int descriptor,
+      [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor,
          const nb::bytes& handle) {
         const sycl::queue on = to_queue(queue);
         std::optional<array> opened;
@@ -72,7 +72,7 @@ void bind_process_memory(nb::module_& m) {
       "The bytes of another process, or None if it let go of them.");
   m.def(
       "_process_find",
-      [](const std::string& token) { return wrap_or_none(detail::find_process_memory(token)); },
+      [](nb::handle token) { return wrap_or_none(detail::find_process_memory(token)); },
       nb::arg("token"), nb::sig("def _process_find(token: str) -> ndarray | None"),
       "The bytes of that name that are in use here.");
   m.def(
