@@ -178,7 +178,7 @@ class _FileMemory:
         return _map(descriptor, place.token, place.nbytes)
 
     def place(self, x: _usmx.ndarray) -> _Place | None:
-        if x.usm_type != "unknown":
+        if x.usm_type in ("device", "shared", "host"):
             return None
         at = x.pointer
         for of in list(_segments.values()):

@@ -140,8 +140,9 @@ def _rows_kernel(elements: str, checks: bool) -> RawKernel:
     """The function of kernels/gather.hpp; it says that an index is outside if it `checks`."""
     found, act = (", int32_t* found", "found[0] = 1;") if checks else ("", "")
     return RawKernel(
-        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) gather_rows(const {elements}* x, const int64_t* '
-        f"indices, {elements}* z, int64_t length, int64_t row, int64_t size, int64_t chunk{found}) "
+        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) gather_rows(const {elements}* x, '
+        f"const int64_t* indices, {elements}* z, int64_t length, int64_t row, int64_t size, "
+        f"int64_t chunk{found}) "
         "{\n  usmx::gathering::rows(x, indices, z, length, row, size, chunk, [&](int64_t) { "
         f"{act} }});\n}}\n",
         "gather_rows",
