@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <nanobind/stl/string.h>
+
 #include "array/ndarray.hpp"
 #include "memory/process_memory.hpp"
 #include "runtime/process_handles.hpp"
