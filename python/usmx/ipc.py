@@ -178,7 +178,7 @@ class _FileMemory:
         return _map(descriptor, place.token, place.nbytes)
 
     def place(self, x: _usmx.ndarray) -> _Place | None:
-        if x.usm_type != "unknown":
+        if x.usm_type in ("device", "shared", "host"):
             return None
         at = x.pointer
         for of in list(_segments.values()):
@@ -215,13 +215,13 @@ class _FileMemory:
         pass
 
 
-#: What the file beside a block of device memory holds: whether it is gone, and whose it is.
+#: What the file of a block of device memory holds: whether it is gone, and whose it is.
 _STATE = struct.Struct("<qq")
 
 
 class _DeviceMemory:
-    """Blocks of device memory: a driver's handle opens them. The file beside a block says who has
-    it: receivers hold a lock on it, and the owner frees the block when none is left.
+    """Blocks of device memory: a driver's handle opens them. The file of a block says who has it:
+    receivers hold a lock on it, and the owner frees the block when none is left.
     """
 
     def make(self, nbytes: int, queue: _usmx.Queue) -> _usmx.ndarray:

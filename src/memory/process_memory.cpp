@@ -180,8 +180,8 @@ array make_process_memory(const sycl::queue& queue, process_place place) {
                       "the driver has no block of its own for other processes");
     }
     handle_bytes handle = functions.handle_of(queue, base);
-    memory = own(std::make_unique<process_owner>(functions, queue, base, place, false,
-                                                 std::move(handle)));
+    memory = own(
+        std::make_unique<process_owner>(functions, queue, base, place, false, std::move(handle)));
     remember(place.token, memory);
     return bytes_over(queue, memory, place.bytes);
   } catch (...) {

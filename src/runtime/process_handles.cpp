@@ -58,9 +58,7 @@ class in_context {
   inside_primary_context inside_;
 };
 
-cuda_driver::address address_of(const void* p) {
-  return reinterpret_cast<cuda_driver::address>(p);
-}
+cuda_driver::address address_of(const void* p) { return reinterpret_cast<cuda_driver::address>(p); }
 
 handle_bytes bytes_of(const cuda_driver::process_handle& handle) {
   return {std::begin(handle.bytes), std::end(handle.bytes)};

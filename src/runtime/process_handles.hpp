@@ -18,7 +18,7 @@ namespace usmx::detail {
 using handle_bytes = std::vector<std::byte>;
 
 /// What a form can do. All but `allocate` throw device_error with the status of the driver; those
-/// that are noexcept have nobody to tell. The queue says the device and the context.
+/// that are noexcept have no caller who could act on it. The queue says the device and the context.
 struct process_handles {
   /// What `usmx.ipc.ways` calls the form.
   const char* name;

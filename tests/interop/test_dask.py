@@ -256,6 +256,26 @@ def test_arrays_are_scattered_and_gathered(client):
     assert (back.to_numpy() == 2 * A).all()
 
 
+def written(handle, place, value):
+    """Where the memory is here, and what it holds."""
+    x = handle.open()
+    x[place] = value
+    x.wait()
+    return os.getpid(), x.to_numpy().tolist()
+
+
+def test_workers_of_one_machine_open_the_memory_of_a_handle(client):
+    x = usmx.ipc.share(usmx.zeros(3))
+    workers = list(client.scheduler_info()["workers"])
+    seen = [
+        client.submit(written, usmx.ipc.Handle(x), k, k + 1.0, workers=[worker]).result(timeout=100)
+        for k, worker in enumerate(workers)
+    ]
+    assert len({process for process, _ in seen} | {os.getpid()}) == 3
+    assert [values for _, values in seen] == [[1, 0, 0], [1, 2, 0]]
+    assert x.tolist() == [1, 2, 0]
+
+
 @pytest.fixture(scope="module")
 def small_workers():
     """Two of 300 MB each, Python and the driver included."""

@@ -56,3 +56,23 @@ if world.rank == 0:
 def test_commands_before_and_after_are_in_order(ranks: Callable[..., str]) -> None:
     said = ranks(2, "-c", COMMANDS)
     assert "contiguous" in said  # of rows with gaps; MPI's own error
+
+
+HANDLES = """
+from mpi4py import MPI
+import usmx
+world = MPI.COMM_WORLD
+mine = usmx.ipc.share(usmx.full(4, float(world.rank)))
+handles = world.allgather(usmx.ipc.Handle(mine))
+theirs = [one.open() for one in handles]  # no message carries elements
+assert [float(x[0]) for x in theirs] == list(range(world.size))
+world.Barrier()
+theirs[(world.rank + 1) % world.size][1] = 10 + world.rank
+world.Barrier()
+assert mine[1].item() == 10 + (world.rank - 1) % world.size, mine
+print(f"rank {world.rank} of {world.size}")
+"""
+
+
+def test_ranks_of_one_machine_open_each_others_memory(ranks: Callable[..., str]) -> None:
+    assert sorted(ranks(3, "-c", HANDLES).splitlines()) == [f"rank {k} of 3" for k in range(3)]

@@ -44,6 +44,7 @@ EXCLUDED = {
     "test_nvptx.py": "compiles for a device that is not here",
     "test_onemkl.py": "oneMKL computes on the host, in memory of the device",
     "test_nvidia.py": "the stand-ins compute on the host, in memory of the device",
+    "test_ipc_of_devices.py": "the stand-in puts files in the place of memory of the device",
     "[nvidia": "the same; these tests run with the kernels of usmx",
     "[onemkl": "the same; these tests run with the kernels of usmx",
     "test_every_row_of_every_benchmark": "dpnp adds arrays of device memory on the host",

@@ -48,7 +48,8 @@ struct handle {
 struct named {
   int process, descriptor;
   std::size_t bytes;
-  std::uint64_t number;  // of all blocks and events of the process, so that none is taken for another
+  std::uint64_t
+      number;  // of all blocks and events of the process, so that none is taken for another
 };
 static_assert(sizeof(named) <= sizeof(handle));
 

@@ -1,6 +1,9 @@
 // Device memory of several processes for `usmx.ipc`, which knows files, handles and their states.
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include <nanobind/stl/string.h>
 
@@ -10,6 +13,7 @@
 #include "submission/process_order.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
+#include "support/text.hpp"
 
 namespace usmx::python {
 namespace {
@@ -41,12 +45,13 @@ void bind_process_memory(nb::module_& m) {
       "What handles of device memory are called, or an empty string and why there are none.");
   m.def(
       "_process_make",
-      [](nb::handle queue, const std::string& token, std::size_t nbytes, int descriptor) {
+      [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor) {
         const sycl::queue on = to_queue(queue);
+        const std::string name = to_text(token, "token");
         array made;
         {
           const gil_released release;
-          made = detail::make_process_memory(on, {token, nbytes, descriptor});
+          made = detail::make_process_memory(on, {name, nbytes, descriptor});
         }
         return wrap_array(std::move(made));
       },
@@ -55,13 +60,14 @@ void bind_process_memory(nb::module_& m) {
       "Bytes that other processes can open; the descriptor is theirs.");
   m.def(
       "_process_open",
-      [](nb::handle queue, const std::string& token, std::size_t nbytes, int descriptor,
+      [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor,
          const nb::bytes& handle) {
         const sycl::queue on = to_queue(queue);
+        const std::string name = to_text(token, "token");
         std::optional<array> opened;
         {
           const gil_released release;
-          opened = detail::open_process_memory(on, {token, nbytes, descriptor}, bytes_of(handle));
+          opened = detail::open_process_memory(on, {name, nbytes, descriptor}, bytes_of(handle));
         }
         return wrap_or_none(opened);
       },
@@ -72,7 +78,9 @@ void bind_process_memory(nb::module_& m) {
       "The bytes of another process, or None if it let go of them.");
   m.def(
       "_process_find",
-      [](const std::string& token) { return wrap_or_none(detail::find_process_memory(token)); },
+      [](nb::handle token) {
+        return wrap_or_none(detail::find_process_memory(to_text(token, "token")));
+      },
       nb::arg("token"), nb::sig("def _process_find(token: str) -> ndarray | None"),
       "The bytes of that name that are in use here.");
   m.def(
@@ -118,11 +126,12 @@ void bind_process_memory(nb::module_& m) {
       "Free blocks whose receivers are gone; how many wait for theirs.");
   m.def(
       "_process_use",
-      [](const std::string& form, const std::string& library) {
-        detail::use_process_form(form == "cuda"      ? detail::process_form::cuda
-                                 : form == "runtime" ? detail::process_form::runtime
+      [](nb::handle form, nb::handle library) {
+        const std::string name = to_text(form, "form"), file = to_text(library, "library");
+        detail::use_process_form(name == "cuda"      ? detail::process_form::cuda
+                                 : name == "runtime" ? detail::process_form::runtime
                                                      : detail::process_form::none,
-                                 library.empty() ? nullptr : library.c_str());
+                                 file.empty() ? nullptr : file.c_str());
       },
       nb::arg("form"), nb::arg("library") = "",
       nb::sig("def _process_use(form: str, library: str = '') -> None"),

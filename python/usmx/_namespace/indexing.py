@@ -22,6 +22,7 @@ from ._common import (
     imported,
     is_in_c_order,
     is_integer,
+    kind_of,
     order_of_copy,
     turned_back,
 )
@@ -150,9 +151,95 @@ def _mask_kernel(name: str, mask: str, elements: str, in_groups: bool) -> RawKer
     )
 
 
+@cache
+def _rows_kernel(elements: str, checks: bool) -> RawKernel:
+    """The function of kernels/gather.hpp; it says that an index is outside if it `checks`."""
+    found, act = (", int32_t* found", "found[0] = 1;") if checks else ("", "")
+    return RawKernel(
+        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) gather_rows(const {elements}* x, '
+        f"const int64_t* indices, {elements}* z, int64_t length, int64_t row, int64_t size, "
+        f"int64_t chunk{found}) "
+        "{\n  usmx::gathering::rows(x, indices, z, length, row, size, chunk, [&](int64_t) { "
+        f"{act} }});\n}}\n",
+        "gather_rows",
+    )
+
+
+#: Shorter rows are gathered element by element, in bytes.
+_SHORT_ROW = 64
+
+
+def _gather_rows(
+    x: ndarray, indices: list[ndarray], out: ndarray, found: ndarray | None = None
+) -> bool:
+    """Gathers whole rows where the device is a processor and they are long enough, or does not."""
+    if len(indices) != 1 or not x.device._groups_are_loops or x.ndim < 2:
+        return False
+    (index,) = indices
+    row = prod(x.shape[1:])
+    if row * x.itemsize < _SHORT_ROW or index.dtype != np.int64 or x.itemsize not in (1, 2, 4, 8):
+        return False
+    if not all(one.flags.c_contiguous and one._is_aligned() for one in (x, index, out)):
+        return False
+    size = out.size // row
+    if index.size != size:
+        return False
+    # A chunk is worth starting an item, and no core has one that is much longer than others.
+    chunk = max(-(-size // (8 * x.device.max_compute_units)), (1 << 14) // (row * x.itemsize), 1)
+    bits = as_bits(x)
+    _rows_kernel(cpp(bits.dtype), found is not None)[(-(-size // chunk),), (1,)](
+        bits.reshape(-1), index.reshape(-1), as_bits(out).reshape(-1), x.shape[0], row, size, chunk,
+        *(() if found is None else (found,)),
+    )  # fmt: skip
+    return True
+
+
+@cache
+def _join_kernel(elements: str) -> RawKernel:
+    numbers = range(_JOINED)
+    arrays = "".join(f"const {elements}* x{k}, int64_t n{k}, " for k in numbers)
+    each = [", ".join(f"{name}{k}" for k in numbers) for name in "xn"]
+    return RawKernel(
+        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) join_runs({arrays}{elements}* z, '
+        f"int64_t chunk) {{\n  const {elements}* const from[] = {{{each[0]}}};\n"
+        f"  const int64_t sizes[] = {{{each[1]}}};\n"
+        "  usmx::gathering::join(from, sizes, z, chunk);\n}\n",
+        "join_runs",
+    )
+
+
+#: Arrays that a launch joins.
+_JOINED = 8
+
+
+def join_runs(arrays: Sequence[ndarray], out: ndarray) -> bool:
+    """Writes contiguous arrays behind each other with all cores of a processor, or does not."""
+    if not out.device._groups_are_loops or out.nbytes < 1 << 20 or out.itemsize not in (1, 2, 4, 8):
+        return False
+    if not all(
+        x.flags.c_contiguous and x._is_aligned() and x.dtype == out.dtype and x.queue == out.queue
+        for x in (*arrays, out)
+    ):
+        return False
+    to = as_bits(out).reshape(-1)
+    given = [as_bits(x).reshape(-1) for x in arrays if x.size]
+    begin = 0
+    for first in range(0, len(given), _JOINED):
+        part = given[first : first + _JOINED]
+        size = sum(x.size for x in part)
+        runs = [one for x in part for one in (x, x.size)]
+        runs += [to, 0] * (_JOINED - len(part))
+        chunk = max(-(-size // (4 * out.device.max_compute_units)), 1 << 14)
+        _join_kernel(cpp(to.dtype))[(-(-size // chunk),), (1,)](
+            *runs, to[begin : begin + size], chunk
+        )
+        begin += size
+    return True
+
+
 def gather(x: ndarray, indices: list[ndarray], out: ndarray) -> None:
     """``out[...] = x[indices]`` for the first axes of x; indices broadcast to those of `out`."""
-    if out.size == 0:
+    if out.size == 0 or _gather_rows(x, indices, out):
         return
     x, out, indices, rest = _flat_rest(x, out, indices)
     _gather_kernel(len(indices), rest)(as_bits(x), *indices, as_bits(out))
@@ -168,8 +255,9 @@ def checked_gather(x: ndarray, indices: ndarray, out: ndarray, axis: int) -> Non
         check_indices(indices, length, axis)
         return gather(x, [indices], out)
     found = _usmx.zeros(1, "int32", usm_type="host", queue=indices.queue)
-    x, out, (shaped,), rest = _flat_rest(x, out, [indices])
-    _checked_gather_kernel(rest)(as_bits(x), shaped, as_bits(out), found)
+    if not _gather_rows(x, [indices], out, found):
+        x, out, (shaped,), rest = _flat_rest(x, out, [indices])
+        _checked_gather_kernel(rest)(as_bits(x), shaped, as_bits(out), found)
     if found.to_numpy()[0]:
         check_indices(indices, length, axis)
 
@@ -356,6 +444,9 @@ def as_indices(values: ndarray) -> ndarray:
 def _to_device(values: Any, x: ndarray) -> ndarray:
     if isinstance(values, np.ndarray) and values.dtype.kind != "b":
         values = values.astype(np.int64, copy=False)
+        # A processor reads memory of the host as well, which takes no command to write.
+        if x.device._is_host and kind_of(x) == "device":
+            return _usmx.asarray(values, usm_type="host", queue=x.queue)
     given = as_array(values, x)
     return given if given.dtype.kind == "b" else as_indices(given)
 

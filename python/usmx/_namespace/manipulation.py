@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
@@ -23,6 +24,7 @@ from ._common import (
     to_shape,
 )
 from ._outputs import check_cast, to_out
+from .indexing import join_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -502,6 +504,8 @@ def concat(
             into = empty_in_order(first, shape, _order_of_joined(given), wanted, *given)
     else:
         given = [apart_from(into, x) for x in given]
+    if prod(shape[:at]) == 1 and join_runs(given, into):
+        return into
     before = (slice(None),) * at
     begin = 0
     for x in given:

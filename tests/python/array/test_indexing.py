@@ -436,6 +436,39 @@ def test_taking_checks_while_it_gathers(wrong):
         usmx.take(usmx.zeros((3, 0), usm_type="device"), index, axis=1)
 
 
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("char", ["?", "e", "f", "q", "D"])
+def test_long_rows_are_gathered(char, kind):
+    rng = np.random.default_rng(7)
+    for shape in ((7, 40), (300, 5, 8), (1000, 64), (3, 3000)):
+        host = elements(rng, shape, char)
+        x = usmx.asarray(host, usm_type=kind)
+        for size in (1, 2, 33, 700):
+            index = rng.integers(-shape[0], shape[0], size)
+            np.testing.assert_array_equal(x[index].to_numpy(), host[index])
+            np.testing.assert_array_equal(x[index.tolist(), ...].to_numpy(), host[index])
+            np.testing.assert_array_equal(usmx.take(x, index, axis=0).to_numpy(), host[index])
+            own = usmx.asarray(index.astype("i4"), usm_type=kind)
+            np.testing.assert_array_equal(x[own].to_numpy(), host[index])
+            assert x[index].usm_type == kind
+        pairs = rng.integers(0, shape[0], (3, 4))
+        np.testing.assert_array_equal(x[pairs].to_numpy(), host[pairs])
+        # Rows with gaps between them, and in another order.
+        np.testing.assert_array_equal(x[::2][[0, -1]].to_numpy(), host[::2][[0, -1]])
+        np.testing.assert_array_equal(x[:, 1:][[0, -1]].to_numpy(), host[:, 1:][[0, -1]])
+        np.testing.assert_array_equal(x[::-1][[0, -1]].to_numpy(), host[::-1][[0, -1]])
+
+
+@pytest.mark.parametrize("wrong", [300, -301, 2**40])
+def test_rows_are_checked_while_they_are_gathered(wrong):
+    x = usmx.asarray(np.ones((300, 40)), usm_type="device")
+    index = usmx.asarray(np.arange(-300, 300), usm_type="device")
+    index[432] = wrong
+    for act in (lambda: usmx.take(x, index, axis=0), lambda: x[index]):
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0"):
+            act()
+
+
 @pytest.mark.parametrize("mode", ["trusted", "checked", "unchecked", "", None])
 @pytest.mark.parametrize("axis", [None, 0])
 def test_no_mode_leaves_indices_unchecked(mode, axis):

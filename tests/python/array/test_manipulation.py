@@ -232,6 +232,28 @@ def test_shapes_meet_as_in_numpy() -> None:
         usmx.broadcast_shapes((2,), (3,))
 
 
+@pytest.mark.parametrize("kind", ["device", "shared"])
+@pytest.mark.parametrize("char", ["?", "e", "f", "q", "D"])
+def test_many_long_arrays_are_joined(char, kind):
+    rng = np.random.default_rng(3)
+    lengths = [0, 1, 70_000, 3, 0, 400_000, 12_345, 65_536, 131_072, 7, 0, 300_001, 5, 9, 11, 13, 2]
+    host = [rng.integers(0, 100, n).astype(char) for n in lengths]
+    parts = [usmx.asarray(one, usm_type=kind) for one in host]
+    same(usmx.concat(parts), np.concatenate(host))
+    rows = [one[: one.size // 8 * 8].reshape(1, -1, 8) for one in host]
+    of = [usmx.asarray(one, usm_type=kind) for one in rows]
+    same(usmx.concat(of, axis=1), np.concatenate(rows, axis=1))
+    same(usmx.concat([one[:, ::2] for one in of], axis=1),
+         np.concatenate([one[:, ::2] for one in rows], axis=1))  # fmt: skip
+    out = usmx.empty(sum(lengths), char, usm_type=kind)
+    usmx.concat(parts, out=out)
+    same(out, np.concatenate(host))
+    # What is joined may lie in the result.
+    whole = usmx.arange(1 << 19, usm_type=kind)
+    usmx.concat([whole[1 << 18 :], whole[: 1 << 18]], out=whole)
+    same(whole, np.roll(np.arange(1 << 19), 1 << 18))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -62,7 +62,7 @@ def run():
 
     start.answer, start.orders, start.context = answer, orders, context
     yield start
-    for process in started:
+    for _ in started:
         orders.put("end")
         orders.put("end")
     for process in started:
