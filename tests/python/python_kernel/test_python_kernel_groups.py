@@ -498,6 +498,7 @@ def test_a_loop_over_a_grid_has_each_number_once(run, stop):
 
 
 GRID = "range(item.get_global_id(0), stop, item.get_global_range(0))"
+ADD = "usmx.atomic.add(seen, i, 1)"
 ROUNDS = """
 def rounds(item, stop, seen):
     first = item.get_global_id(0)
@@ -508,14 +509,13 @@ def rounds(item, stop, seen):
 @pytest.mark.parametrize(
     ("loop", "is_together"),
     [
-        (f"for i in {GRID}: usmx.atomic.add(seen, i, 1)", True),
-        ("for i in range(first, stop, item.get_global_range(0)): usmx.atomic.add(seen, i, 1)", True),
+        (f"for i in {GRID}: {ADD}", True),
+        (f"for i in range(first, stop, item.get_global_range(0)): {ADD}", True),
         (f"for i in {GRID}: seen[i] = 1", False),
-        (f"for i in {GRID}:\n        if i > 9: break\n        usmx.atomic.add(seen, i, 1)", False),
-        ("for i in range(first, stop, item.get_local_range(0)): usmx.atomic.add(seen, i, 1)", False),
-        ("first += 1\n    for i in range(first, stop, item.get_global_range(0)):"
-         "\n        usmx.atomic.add(seen, i, 1)", False),
-        ("for i in range(first, stop): usmx.atomic.add(seen, i, 1)", False),
+        (f"for i in {GRID}:\n        if i > 9: break\n        {ADD}", False),
+        (f"for i in range(first, stop, item.get_local_range(0)): {ADD}", False),
+        (f"first += 1\n    for i in range(first, stop, item.get_global_range(0)): {ADD}", False),
+        (f"for i in range(first, stop): {ADD}", False),
     ],
     ids=["a grid", "by a name", "a store", "break", "a group", "another name", "steps of 1"],
 )  # fmt: skip
